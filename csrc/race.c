@@ -1,0 +1,342 @@
+/*
+ * The race (Chen & Ghahramani 2016, Algorithm 1), at O(D T) for T rows of D states.
+ *
+ * The paper prices pairwise variances at O(D^2 T). Here the moments are of the
+ * differences from one reference state, guessed to be the leader. When a look
+ * finds another leader, the rows read so far are gone through once more with it
+ * as the reference; looks double, so even a change at every look costs at most
+ * twice one pass. Marginal variances are the same with no reference, where a
+ * change of leader costs nothing.
+ */
+#include "pybandit/race.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum {
+    TILE = 64,          /* rows handed to the moments at a time */
+    CALL_ROWS = 16384,  /* rows asked of a function in one call */
+};
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)0)
+#endif
+
+static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t pb_race_indices_memory(const pb_schedule *schedule, const pb_factors *factors)
+{
+    const int64_t partial =
+        schedule->n_looks > 1 ? schedule->rows[schedule->n_looks - 2] : 0;
+    return partial + (factors->matrix ? 0 : minimum(factors->n_factors, CALL_ROWS));
+}
+
+/* The alive columns of a row: of the matrix by state, of a function's rewards all. */
+static const int64_t *alive_columns(const pb_race *race)
+{
+    return race->factors.matrix && race->n_alive < race->factors.n_states ? race->states
+                                                                          : NULL;
+}
+
+static int64_t reference_column(const pb_race *race)
+{
+    if (!race->pairwise)
+        return -1;
+    return race->factors.matrix ? race->states[race->leader] : race->leader;
+}
+
+/* Starts the moments (and the extremes of differences) over for the present leader. */
+static void reset_moments(pb_race *race)
+{
+    race->moments.count = 0;
+    race->moments.n_columns = race->n_alive;
+    race->moments.columns = alive_columns(race);
+    race->moments.reference = reference_column(race);
+    if (race->ranges && race->difference_range > 0.0)
+        for (int64_t i = 0; i < race->n_alive; i++) {
+            race->low[i] = INFINITY;
+            race->high[i] = -INFINITY;
+        }
+}
+
+void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
+{
+    const int64_t n_states = race->factors.n_states;
+    race->n_alive = race->leader = 0;
+    for (int64_t state = 0; state < n_states; state++)
+        if (race->offsets[state] > -INFINITY) {
+            race->states[race->n_alive] = state;
+            if (race->offsets[state] > race->offsets[race->states[race->leader]])
+                race->leader = race->n_alive;
+            race->n_alive++;
+        }
+    race->moments.shift = race->moments_memory;
+    race->moments.sum = race->moments_memory + n_states;
+    race->moments.square = race->moments_memory + 2 * n_states;
+    race->low = race->moments_memory + 3 * n_states;
+    race->high = race->moments_memory + 4 * n_states;
+    for (int64_t i = 0; i < n_states; i++) {
+        race->low[i] = INFINITY;
+        race->high[i] = -INFINITY;
+    }
+    reset_moments(race);
+    pb_subsample_restart(race->subsample, bitgen);
+    race->n_looks = 0;
+    race->n_evaluations = 0;
+    race->exact = 0;
+    race->winner = -1;
+    race->needed = 0;
+}
+
+static void absorb(pb_race *race, const double *const *rows, int64_t n_rows)
+{
+    pb_moments_add(&race->moments, rows, n_rows);
+    if (race->ranges)
+        pb_moments_extremes(rows, n_rows,
+                            race->difference_range > 0.0 ? race->moments.reference : -1,
+                            race->moments.columns, race->n_alive, race->low, race->high);
+}
+
+/* Gathers rows of the matrix by index, one tile ahead of the arithmetic. */
+static void absorb_gathered(pb_race *race, const int64_t *indices, int64_t n_rows)
+{
+    const double *rows[TILE];
+    const int64_t stride = race->factors.n_states;
+    for (int64_t done = 0; done < n_rows; done += TILE) {
+        const int64_t count = minimum(TILE, n_rows - done);
+        for (int64_t i = 0; i < count; i++) {
+            rows[i] = race->factors.matrix + indices[done + i] * stride;
+            for (int64_t c = 0; c < stride && c < 32; c += 8)
+                PREFETCH(rows[i] + c);
+        }
+        absorb(race, rows, count);
+    }
+}
+
+static void absorb_rewards(pb_race *race, const double *rewards, int64_t n_rows)
+{
+    const double *rows[TILE];
+    for (int64_t done = 0; done < n_rows; done += TILE) {
+        const int64_t count = minimum(TILE, n_rows - done);
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = rewards + (done + i) * race->n_alive;
+        absorb(race, rows, count);
+    }
+}
+
+static void reread(pb_race *race)
+{
+    const int64_t n_rows = race->moments.count;
+    reset_moments(race);
+    if (race->factors.matrix)
+        absorb_gathered(race, race->indices, n_rows);
+    else
+        absorb_rewards(race, race->rewards, n_rows);
+}
+
+static int all_finite(const pb_moments *moments)
+{
+    double total = 0.0;  /* NaN and infinity survive being multiplied by zero */
+    for (int64_t i = 0; i < moments->n_columns; i++)
+        total += 0.0 * moments->sum[i] + 0.0 * moments->square[i];
+    return total == 0.0;
+}
+
+/*
+ * Asks the function for the next n rows. Rewards are kept from entry `at` on:
+ * a leader that changes later needs them again.
+ */
+static pb_status call(pb_race *race, pb_bitgen *bitgen, int64_t at, int64_t n)
+{
+    const int64_t n_alive = race->n_alive;
+    if ((at + n) * n_alive > race->capacity) {
+        race->needed = (at + n) * n_alive;
+        return PB_GROW;
+    }
+    double *rewards = race->rewards + at * n_alive;
+    for (int64_t i = 0; i < n * n_alive; i++)
+        rewards[i] = NAN;  /* what the function leaves out is found below */
+    pb_subsample_next(race->subsample, bitgen, n, race->indices + at);
+    if (race->factors.function(race->indices + at, n, race->states, n_alive, rewards,
+                               race->factors.user_data))
+        return PB_CALLBACK;
+    absorb_rewards(race, rewards, n);
+    race->n_evaluations += n * n_alive;
+    race->called_at = at;
+    race->called_rows = n;
+    return all_finite(&race->moments) ? PB_OK : PB_NOT_FINITE;
+}
+
+/* Reads up to `target` rows; the last look keeps nothing, its answer is exact. */
+static pb_status read_function(pb_race *race, pb_bitgen *bitgen, int64_t target)
+{
+    while (race->moments.count < target) {
+        const int64_t at = target == race->factors.n_factors ? 0 : race->moments.count;
+        const int64_t n = minimum(CALL_ROWS, target - race->moments.count);
+        const pb_status status = call(race, bitgen, at, n);
+        if (status != PB_OK)
+            return status;
+    }
+    return PB_OK;
+}
+
+static void read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
+{
+    int64_t *indices = race->indices + race->moments.count;
+    const int64_t n = target - race->moments.count;
+    pb_subsample_next(race->subsample, bitgen, n, indices);
+    race->n_evaluations += n * race->n_alive;
+    absorb_gathered(race, indices, n);
+}
+
+/* The last look at a matrix: sums in one pass over memory, cheaper than the rest at random. */
+static void stream_matrix(pb_race *race)
+{
+    const pb_factors *factors = &race->factors;
+    pb_moments *m = &race->moments;
+    race->n_evaluations += (factors->n_factors - m->count) * race->n_alive;
+    for (int64_t i = 0; i < race->n_alive; i++)
+        m->shift[i] = m->sum[i] = m->square[i] = 0.0;
+    pb_moments_stream(factors->matrix, factors->n_factors, factors->n_states, m->columns,
+                      race->n_alive, m->sum);
+    for (int64_t i = 0; i < race->n_alive; i++)
+        m->sum[i] = -m->sum[i];  /* the sign of d: reference -1 */
+    m->count = factors->n_factors;
+}
+
+static int ranges_hold(const pb_race *race)
+{
+    if (!race->ranges)
+        return 1;
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        const double allowed = race->difference_range > 0.0
+                                   ? race->difference_range
+                                   : race->ranges[race->states[i]];
+        if (race->high[i] - race->low[i] > allowed * (1.0 + 1e-12))
+            return 0;
+    }
+    return 1;
+}
+
+/* How far state i is behind the reference, offsets included. */
+static double deficit(const pb_race *race, int64_t i)
+{
+    return pb_moments_mean(&race->moments, i) -
+           race->offsets[race->states[i]] / (double)race->factors.n_factors;
+}
+
+static int64_t find_leader(const pb_race *race)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < race->n_alive; i++)
+        if (deficit(race, i) < deficit(race, best))
+            best = i;
+    return best;
+}
+
+/* G of Algorithm 1 between the leader and state i. */
+static double half_width(const pb_race *race, int64_t i)
+{
+    const int64_t look = race->n_looks - 1;
+    double width =
+        race->schedule.scale[look] * sqrt(pb_moments_variance(&race->moments, i));
+    if (!race->pairwise)
+        width += race->schedule.scale[look] *
+                 sqrt(pb_moments_variance(&race->moments, race->leader));
+    if (race->ranges)
+        width += race->schedule.slack[look] *
+                 (race->difference_range > 0.0 ? race->difference_range
+                                               : race->ranges[race->states[race->leader]] +
+                                                     race->ranges[race->states[i]]);
+    return width;
+}
+
+/* Keeps a function's rewards as wide as the alive: rows move left, in place. */
+static void compact_rewards(pb_race *race, const int64_t *kept, int64_t n_kept)
+{
+    const int64_t n_rows = race->moments.count, n_alive = race->n_alive;
+    for (int64_t r = 0; r < n_rows; r++)
+        for (int64_t k = 0; k < n_kept; k++)
+            race->rewards[r * n_kept + k] = race->rewards[r * n_alive + kept[k]];
+}
+
+static void keep(pb_race *race, int64_t from, int64_t to)
+{
+    pb_moments *m = &race->moments;
+    race->states[to] = race->states[from];
+    m->shift[to] = m->shift[from];
+    m->sum[to] = m->sum[from];
+    m->square[to] = m->square[from];
+    race->low[to] = race->low[from];
+    race->high[to] = race->high[from];
+}
+
+/* Drops every state that the leader beats by more than the bound. */
+static void eliminate(pb_race *race)
+{
+    const double best = deficit(race, race->leader);
+    int64_t n_kept = 0, leader = 0;
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        if (i != race->leader && deficit(race, i) - best > half_width(race, i))
+            continue;
+        if (i == race->leader)
+            leader = n_kept;
+        race->kept[n_kept++] = i;
+    }
+    if (n_kept == race->n_alive)
+        return;
+    if (!race->factors.matrix)
+        compact_rewards(race, race->kept, n_kept);
+    for (int64_t k = 0; k < n_kept; k++)
+        keep(race, race->kept[k], k);
+    race->leader = leader;
+    race->n_alive = race->moments.n_columns = n_kept;
+    race->moments.columns = alive_columns(race);
+    race->moments.reference = reference_column(race);
+}
+
+static pb_status look(pb_race *race)
+{
+    race->n_looks++;
+    if (!all_finite(&race->moments))
+        return PB_NOT_FINITE;
+    const int64_t leader = find_leader(race);
+    const int moved = race->leader != leader;
+    race->leader = leader;
+    if (race->moments.count == race->factors.n_factors) {
+        race->exact = 1;
+        race->states[0] = race->states[leader];
+        race->n_alive = 1;
+        return ranges_hold(race) ? PB_OK : PB_RANGE;
+    }
+    if (moved && race->pairwise)
+        reread(race);
+    if (!ranges_hold(race))
+        return PB_RANGE;
+    eliminate(race);
+    return PB_OK;
+}
+
+pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen)
+{
+    if (race->n_alive == 1 && race->n_looks == 0)
+        race->exact = 1;
+    while (race->n_alive > 1) {
+        const int64_t target = race->schedule.rows[race->n_looks];
+        pb_status status = PB_OK;
+        if (!race->factors.matrix)
+            status = read_function(race, bitgen, target);
+        else if (target == race->factors.n_factors)
+            stream_matrix(race);
+        else
+            read_matrix(race, bitgen, target);
+        if (status == PB_OK)
+            status = look(race);
+        if (status != PB_OK)
+            return status;
+    }
+    race->winner = race->states[0];
+    return PB_OK;
+}

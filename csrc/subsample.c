@@ -1,0 +1,154 @@
+/*
+ * Indices without replacement at O(1) an index.
+ *
+ * The first T entries of a Fisher-Yates shuffle are a uniform ordered sample
+ * whatever arrangement the shuffle starts from, so the permutation a draw
+ * leaves behind serves the next one and is never reset. Considered and left:
+ * rejecting repeats against a bitmap (no bound on the cost as T nears N) and a
+ * hash of the displaced entries (its table has to grow in the middle of a race).
+ */
+#include "pybandit/subsample.h"
+
+#include <math.h>
+
+enum { BATCH = 64 };
+
+static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t n_blocks(int64_t size, int64_t run) { return (size + run - 1) / run; }
+
+int64_t pb_subsample_memory(pb_subsample_kind kind, int64_t size, int64_t run)
+{
+    return kind == PB_SUBSAMPLE_KEYED ? 0 : n_blocks(size, run);
+}
+
+void pb_subsample_init(pb_subsample *subsample, pb_subsample_kind kind, int64_t size,
+                       int64_t run, uint32_t *permutation)
+{
+    subsample->kind = kind;
+    subsample->size = size;
+    subsample->position = 0;
+    subsample->permutation = permutation;
+    subsample->run = run;
+    subsample->origin = 0;
+    if (kind == PB_SUBSAMPLE_KEYED) {
+        /* the grid height * width covers the population with less than a row to spare */
+        subsample->width = (uint32_t)ceil(sqrt((double)size));
+        subsample->height = (uint32_t)((size + subsample->width - 1) / subsample->width);
+        return;
+    }
+    const int64_t n = n_blocks(size, run);
+    for (int64_t i = 0; i < n; i++)
+        permutation[i] = (uint32_t)i;
+}
+
+void pb_subsample_restart(pb_subsample *subsample, pb_bitgen *bitgen)
+{
+    subsample->position = 0;
+    if (subsample->kind == PB_SUBSAMPLE_BLOCKS)
+        subsample->origin = pb_bitgen_below(bitgen, (uint32_t)subsample->size);
+    if (subsample->kind == PB_SUBSAMPLE_KEYED)
+        for (int round = 0; round < PB_SUBSAMPLE_ROUNDS; round++)
+            subsample->keys[round] = bitgen->next_uint64(bitgen->state);
+}
+
+/* Entry `at` of the shuffled permutation: swaps a uniform one of the rest into place. */
+static uint32_t settle(uint32_t *permutation, int64_t at, int64_t chosen)
+{
+    const uint32_t entry = permutation[chosen];
+    permutation[chosen] = permutation[at];
+    permutation[at] = entry;
+    return entry;
+}
+
+static void next_of_permutation(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
+                                int64_t *out)
+{
+    uint32_t chosen[BATCH];
+    for (int64_t done = 0; done < n; done += BATCH) {
+        const int64_t at = subsample->position + done;
+        const int64_t count = minimum(BATCH, n - done);
+        /* where to swap does not depend on what is there: draw first, so that
+           the loads of the second loop overlap */
+        for (int64_t i = 0; i < count; i++)
+            chosen[i] = (uint32_t)(at + i) +
+                        pb_bitgen_below(bitgen, (uint32_t)(subsample->size - at - i));
+        for (int64_t i = 0; i < count; i++)
+            out[done + i] = settle(subsample->permutation, at + i, chosen[i]);
+    }
+}
+
+/*
+ * Logical blocks tile the population from `origin` on, so the short last block
+ * is no fixed set of rows. It stays last: every prefix is then whole blocks.
+ */
+static void next_of_blocks(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
+                           int64_t *out)
+{
+    const int64_t run = subsample->run, size = subsample->size;
+    const int64_t n_whole = size / run;
+    int64_t position = subsample->position;
+    for (int64_t done = 0; done < n;) {
+        const int64_t block = position / run, within = position % run;
+        if (within == 0 && block < n_whole)
+            settle(subsample->permutation, block,
+                   block + pb_bitgen_below(bitgen, (uint32_t)(n_whole - block)));
+        int64_t row = subsample->origin + subsample->permutation[block] * run + within;
+        if (row >= size)
+            row -= size;
+        const int64_t count = minimum(minimum(run - within, n - done), size - row);
+        for (int64_t i = 0; i < count; i++)
+            out[done + i] = row + i;
+        done += count;
+        position += count;
+    }
+}
+
+/* splitmix64's finaliser: every input bit reaches every output bit. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* (value + keyed hash of other) mod bound */
+static uint32_t shifted(uint32_t value, uint32_t other, uint64_t key, uint32_t bound)
+{
+    const uint64_t hash = mix(other + key) >> 32;
+    const uint64_t sum = value + (hash * bound >> 32);
+    return (uint32_t)(sum >= bound ? sum - bound : sum);
+}
+
+/* A Feistel network on the grid; cells beyond the population are walked over. */
+static int64_t keyed_index(const pb_subsample *subsample, int64_t position)
+{
+    int64_t index = position;
+    do {
+        uint32_t left = (uint32_t)(index / subsample->width);
+        uint32_t right = (uint32_t)(index % subsample->width);
+        for (int round = 0; round < PB_SUBSAMPLE_ROUNDS; round += 2) {
+            left = shifted(left, right, subsample->keys[round], subsample->height);
+            right = shifted(right, left, subsample->keys[round + 1], subsample->width);
+        }
+        index = (int64_t)left * subsample->width + right;
+    } while (index >= subsample->size);
+    return index;
+}
+
+void pb_subsample_next(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, int64_t *out)
+{
+    switch (subsample->kind) {
+    case PB_SUBSAMPLE_PERMUTATION:
+        next_of_permutation(subsample, bitgen, n, out);
+        break;
+    case PB_SUBSAMPLE_BLOCKS:
+        next_of_blocks(subsample, bitgen, n, out);
+        break;
+    case PB_SUBSAMPLE_KEYED:
+        for (int64_t i = 0; i < n; i++)
+            out[i] = keyed_index(subsample, subsample->position + i);
+        break;
+    }
+    subsample->position += n;
+}

@@ -1,0 +1,56 @@
+"""Checks at the border: each names the argument, what came and what was expected."""
+
+import numpy as np
+
+
+def check_choice(name, value, choices):
+    """Return `value` if it is one of `choices`."""
+    if value not in choices:
+        expected = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {expected}; got {value!r}")
+    return value
+
+
+def check_integer(name, value, minimum):
+    """Return `value` as an int of at least `minimum`."""
+    try:
+        number = int(value)
+        whole = number == value
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole or isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be an integer; got {value!r}")
+    if number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}; got {number}")
+    return number
+
+
+def check_in(name, values, expected, holds):
+    """Return `values` as float64 if `holds` is true of all of them.
+
+    `holds` gets the array; NaN must make it false. `expected` says in words
+    what is allowed.
+    """
+    array = check_numeric(name, values)
+    bad = ~np.asarray(holds(array), dtype=bool)
+    if bad.any():
+        where = "" if array.ndim == 0 else f" at index {_index(bad)}"
+        value = array[bad].flat[0] if array.ndim else array[()]
+        raise ValueError(f"{name} must be {expected}; got {float(value)!r}{where}")
+    return array
+
+
+def check_numeric(name, values):
+    """Return `values` as a float64 array; refuses text, objects and complex numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} must hold real numbers; got {type(values).__name__} "
+            f"with dtype {array.dtype}"
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def _index(mask):
+    index = tuple(int(i) for i in np.argwhere(mask)[0])
+    return index[0] if len(index) == 1 else index

@@ -1,0 +1,126 @@
+"""The C kernels, declared once for Cython. Contracts are in include/pybandit/*.h."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+
+cdef extern from "pybandit/status.h" nogil:
+    ctypedef enum pb_status:
+        PB_OK
+        PB_GROW
+        PB_NOT_FINITE
+        PB_RANGE
+        PB_CALLBACK
+        PB_NO_SOLUTION
+
+
+cdef extern from "pybandit/bitgen.h" nogil:
+    ctypedef struct pb_bitgen:
+        void *state
+        uint64_t (*next_uint64)(void *state) noexcept nogil
+        uint32_t (*next_uint32)(void *state) noexcept nogil
+        double (*next_double)(void *state) noexcept nogil
+        uint64_t (*next_raw)(void *state) noexcept nogil
+
+    void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out) noexcept
+
+
+cdef extern from "pybandit/bounds.h" nogil:
+    double pb_bounds_normal(double n, double population, double std, double boundary) noexcept
+    void pb_bounds_bernstein_serfling_terms(double n, double population, double delta,
+                                            double *scale, double *slack) noexcept
+    double pb_bounds_bernstein_serfling(double n, double population, double std,
+                                        double value_range, double delta) noexcept
+    double pb_bounds_normal_tail(double z) noexcept
+
+
+cdef extern from "pybandit/b_normal.h" nogil:
+    ctypedef enum pb_convention:
+        PB_ONE_SIDED
+        PB_TWO_SIDED
+        PB_UNION
+
+    int64_t pb_b_normal_memory(const double *fractions, int64_t n_looks) noexcept
+    double pb_b_normal_error(double boundary, const double *fractions, int64_t n_looks,
+                             pb_convention convention, double *workspace) noexcept
+    pb_status pb_b_normal_solve(double delta, const double *fractions, int64_t n_looks,
+                                pb_convention convention, double *workspace,
+                                double *boundary) noexcept
+
+
+cdef extern from "pybandit/factors.h" nogil:
+    ctypedef int (*pb_factor_function)(const int64_t *factors, int64_t n_factors,
+                                       const int64_t *states, int64_t n_states,
+                                       double *out, void *user_data) noexcept nogil
+    ctypedef struct pb_factors:
+        int64_t n_factors
+        int64_t n_states
+        const double *matrix
+        pb_factor_function function
+        void *user_data
+
+
+cdef extern from "pybandit/subsample.h" nogil:
+    ctypedef enum pb_subsample_kind:
+        PB_SUBSAMPLE_PERMUTATION
+        PB_SUBSAMPLE_BLOCKS
+        PB_SUBSAMPLE_KEYED
+
+    ctypedef struct pb_subsample:
+        pb_subsample_kind kind
+        int64_t size
+        int64_t position
+        int64_t run
+
+    int64_t pb_subsample_memory(pb_subsample_kind kind, int64_t size, int64_t run) noexcept
+    void pb_subsample_init(pb_subsample *subsample, pb_subsample_kind kind, int64_t size,
+                           int64_t run, uint32_t *permutation) noexcept
+    void pb_subsample_restart(pb_subsample *subsample, pb_bitgen *bitgen) noexcept
+    void pb_subsample_next(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
+                           int64_t *out) noexcept
+
+
+cdef extern from "pybandit/moments.h" nogil:
+    ctypedef struct pb_moments:
+        int64_t count
+
+    void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
+                           const int64_t *columns, int64_t n_columns, double *sum) noexcept
+
+
+cdef extern from "pybandit/race.h" nogil:
+    ctypedef struct pb_schedule:
+        int64_t n_looks
+        const int64_t *rows
+        const double *scale
+        const double *slack
+
+    ctypedef struct pb_race:
+        pb_factors factors
+        pb_schedule schedule
+        pb_subsample *subsample
+        const double *offsets
+        int pairwise
+        const double *ranges
+        double difference_range
+        int64_t *states
+        int64_t *kept
+        double *moments_memory
+        int64_t *indices
+        double *rewards
+        int64_t capacity
+        int64_t n_alive
+        pb_moments moments
+        double *low
+        double *high
+        int64_t needed
+        int64_t called_at
+        int64_t called_rows
+        int64_t winner
+        int64_t n_looks
+        int64_t n_evaluations
+        int exact
+
+    int64_t pb_race_indices_memory(const pb_schedule *schedule,
+                                   const pb_factors *factors) noexcept
+    void pb_race_begin(pb_race *race, pb_bitgen *bitgen) noexcept
+    pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen) noexcept

@@ -1,0 +1,43 @@
+"""Private to pybandit but for run_race, which racing.pxd publishes."""
+
+from libc.stdint cimport int64_t, uint32_t
+
+from pybandit._csrc cimport pb_bitgen, pb_race, pb_status, pb_subsample
+
+
+# One race from beginning to end: pb_race_begin, then pb_race_run of pybandit/race.h.
+cdef pb_status run_race(pb_race *race, pb_bitgen *bitgen) noexcept nogil
+
+cdef pb_bitgen *bitgen_of(generator) except NULL
+
+
+cdef class Callback:
+    cdef object function
+    cdef object error
+
+
+cdef class Subsample:
+    cdef pb_subsample stream
+    cdef uint32_t[::1] permutation
+
+
+cdef class Track:
+    cdef pb_race race
+    cdef Subsample subsample
+    cdef Callback callback
+    cdef readonly object schedule
+    cdef object row_labels
+    cdef const double[:, ::1] matrix
+    cdef const int64_t[::1] rows
+    cdef const double[::1] scale, slack
+    cdef double[::1] offsets, ranges, moments_memory, rewards
+    cdef int64_t[::1] states, kept, indices
+
+    cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil
+    cdef bint _grow(self) noexcept with gil
+    cdef _set_factors(self, factors)
+    cdef _set_schedule(self, bound, bint pairwise)
+    cdef _allocate(self)
+    cdef raise_failure(self, pb_status status)
+    cdef _last_read(self)
+    cdef _range_message(self)

@@ -1,0 +1,64 @@
+"""Where a race reads its log factors."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+import numpy as np
+
+from pybandit._checks import check_integer
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Log factors computed on demand.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(indices, states)`` gets int64 arrays of n factor indices (in
+        no particular order) and k states (increasing) and returns a float64
+        array (n, k) of log f_n(i). Each pair is asked for at most once a race.
+        An exception it raises reaches the caller of the race unchanged.
+    n_factors : int
+        N, at least 1.
+    n_states : int
+        D, at least 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where `function` is not callable or a size is not a positive integer.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
+    >>> means = np.linspace(-1, 1, 5)
+    >>> factors = pb.Factors(lambda n, i: -0.5 * (y[n, None] - means[i]) ** 2, y.size, 5)
+    >>> pb.race(factors, rng=1).winner
+    3
+    """
+
+    function: Callable
+    n_factors: int
+    n_states: int
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise TypeError(f"function must be callable; got {self.function!r}")
+        for name in ("n_factors", "n_states"):
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), 1))
+
+
+def as_factors(factors):
+    """`Factors` unchanged, or anything else as a C-contiguous float64 (N, D) matrix."""
+    if isinstance(factors, Factors):
+        return factors
+    matrix = np.asarray(factors)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors; "
+                        f"got {type(factors).__name__} with dtype {matrix.dtype}")
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(f"factors must have shape (N, D) with N >= 1 factors and D >= 1 "
+                         f"states; got shape {matrix.shape}")
+    return np.ascontiguousarray(matrix, dtype=np.float64)

@@ -1,0 +1,25 @@
+#ifndef PYBANDIT_BITGEN_H
+#define PYBANDIT_BITGEN_H
+
+#include <stdint.h>
+
+/*
+ * A source of random bits. The members are those of NumPy's bitgen_t, in its
+ * order, so a NumPy bit generator can be passed by casting its pointer and a
+ * plain C program can supply its own without NumPy.
+ */
+typedef struct {
+    void *state;
+    uint64_t (*next_uint64)(void *state);
+    uint32_t (*next_uint32)(void *state);
+    double (*next_double)(void *state);
+    uint64_t (*next_raw)(void *state);
+} pb_bitgen;
+
+/* A uniform integer in [0, bound), bound >= 1, without bias (Lemire 2019). */
+uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound);
+
+/* Standard Gumbel draws -log(-log u), u in the open interval (0, 1). */
+void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out);
+
+#endif

@@ -1,0 +1,25 @@
+#ifndef PYBANDIT_FACTORS_H
+#define PYBANDIT_FACTORS_H
+
+#include <stdint.h>
+
+/*
+ * Log factors on demand: writes out[f * n_states + s] = log f_n(i) for factor
+ * n = factors[f] and state i = states[s], and returns 0; any other value is a
+ * failure that ends the race. Each (factor, state) pair is asked for at most
+ * once in a race. `factors` is in no particular order, `states` increases.
+ */
+typedef int (*pb_factor_function)(const int64_t *factors, int64_t n_factors,
+                                  const int64_t *states, int64_t n_states,
+                                  double *out, void *user_data);
+
+/* N factors of D states: a C-ordered (N, D) matrix, or a function where matrix is NULL. */
+typedef struct {
+    int64_t n_factors;
+    int64_t n_states;
+    const double *matrix;
+    pb_factor_function function;
+    void *user_data;
+} pb_factors;
+
+#endif

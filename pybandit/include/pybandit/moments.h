@@ -1,0 +1,43 @@
+#ifndef PYBANDIT_MOMENTS_H
+#define PYBANDIT_MOMENTS_H
+
+#include <stdint.h>
+
+/*
+ * Running first and second moments of rewards against a reference.
+ *
+ * A row is one factor, its entries the rewards of the states. With reference
+ * state r the quantity of column i is d_i = row[r] - row[i]; with reference -1
+ * it is -row[i]. Moments are of d_i - shift[i], where shift is an early value
+ * of d: raw second moments would cancel (spec: shifted accumulation).
+ */
+typedef struct {
+    int64_t n_columns;
+    int64_t count;          /* rows accumulated */
+    int64_t reference;      /* column of the row, or -1 */
+    const int64_t *columns; /* which entries of a row, increasing; NULL: entries 0 .. n_columns-1 */
+    double *shift;          /* n_columns each: the caller's */
+    double *sum;
+    double *square;
+} pb_moments;
+
+/* Adds rows[0 .. n_rows); sets the shift from the first row when count is 0. */
+void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_rows);
+
+/* Mean of d_i, and the natural (1/count) variance of d_i. */
+double pb_moments_mean(const pb_moments *moments, int64_t column);
+double pb_moments_variance(const pb_moments *moments, int64_t column);
+
+/*
+ * Column sums of n_rows consecutive rows of length `stride`, added to sum.
+ * One streaming pass; columns as above.
+ */
+void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
+                       const int64_t *columns, int64_t n_columns, double *sum);
+
+/* Widens low[i], high[i] to hold the d_i of the rows, against any reference. */
+void pb_moments_extremes(const double *const *rows, int64_t n_rows, int64_t reference,
+                         const int64_t *columns, int64_t n_columns,
+                         double *low, double *high);
+
+#endif

@@ -1,0 +1,76 @@
+#ifndef PYBANDIT_RACE_H
+#define PYBANDIT_RACE_H
+
+#include <stdint.h>
+
+#include "pybandit/bitgen.h"
+#include "pybandit/factors.h"
+#include "pybandit/moments.h"
+#include "pybandit/status.h"
+#include "pybandit/subsample.h"
+
+/*
+ * When the race looks and how wide its bound is there: at look t it has read
+ * rows[t] factors and a gap must exceed scale[t] * sd + slack[t] * range.
+ * Increasing; rows[n_looks - 1] = N, where the answer is exact.
+ */
+typedef struct {
+    int64_t n_looks;
+    const int64_t *rows;
+    const double *scale;
+    const double *slack;
+} pb_schedule;
+
+/*
+ * Racing over a finite population (Chen & Ghahramani 2016, Algorithm 1):
+ * argmax_i offset_i + sum_n log f_n(i), reading factors without replacement
+ * until one state is left.
+ */
+typedef struct {
+    /* the problem */
+    pb_factors factors;
+    pb_schedule schedule;
+    pb_subsample *subsample;
+    const double *offsets;    /* one a state, on the scale of the total; -inf: impossible */
+    int pairwise;             /* sd of differences from the leader, else of each state */
+    const double *ranges;     /* the range of each state's rewards; NULL: the bound needs none */
+    double difference_range;  /* the range of differences of two states; 0: the sum of theirs */
+
+    /* workspace, the caller's */
+    int64_t *states;          /* n_states: the alive ones, increasing */
+    int64_t *kept;            /* n_states */
+    double *moments_memory;   /* 5 * n_states */
+    int64_t *indices;         /* pb_race_indices_memory() */
+    double *rewards;          /* a function's rewards; NULL for a matrix */
+    int64_t capacity;         /* doubles in `rewards` */
+
+    /* progress */
+    int64_t n_alive;
+    int64_t leader;           /* position of the reference among the alive */
+    pb_moments moments;
+    double *low, *high;
+    int64_t needed;           /* after PB_GROW: the capacity to provide */
+    int64_t called_at;        /* the rows of `indices` and `rewards` that the */
+    int64_t called_rows;      /* function filled last */
+
+    /* outcome */
+    int64_t winner;
+    int64_t n_looks;
+    int64_t n_evaluations;    /* distinct (factor, state) pairs read */
+    int exact;                /* the winner is certain: everything was read, or nothing had to be */
+} pb_race;
+
+/* Entries of `indices` that a race on this schedule needs. */
+int64_t pb_race_indices_memory(const pb_schedule *schedule, const pb_factors *factors);
+
+/* Begins a race; at least one offset is finite. */
+void pb_race_begin(pb_race *race, pb_bitgen *bitgen);
+
+/*
+ * Runs to the end: PB_OK and the outcome. PB_GROW: enlarge `rewards` to
+ * `needed`, keeping its content, and call again. PB_NOT_FINITE, PB_RANGE and
+ * PB_CALLBACK end the race without a winner.
+ */
+pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen);
+
+#endif

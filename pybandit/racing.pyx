@@ -1,0 +1,432 @@
+"""Racing over a finite population: Chen & Ghahramani 2016, Algorithm 1.
+
+`race` finds argmax_i offset_i + sum_n log f_n(i); with Gumbel offsets that
+argmax is a draw from p(i) proportional to f_0(i) prod_n f_n(i), which
+`RacingSampler` makes at a fraction of the reads.
+"""
+
+import math
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._checks import check_choice, check_in, check_integer, check_numeric
+from pybandit._race import as_generator
+from pybandit.factors import Factors, as_factors
+from pybandit.racing_bounds import as_bound
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t, uint8_t
+
+from pybandit._csrc cimport (
+    PB_OK, pb_bitgen, pb_bitgen_gumbel_many, pb_moments_stream, pb_status,
+)
+from pybandit._race cimport Track, bitgen_of
+
+__all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
+
+# A permutation of more factors than this is not kept: 256 MiB.
+LARGEST_PERMUTATION = 1 << 26
+# Reads a draw loop makes between two looks at Ctrl-C: some milliseconds.
+READS_BETWEEN_SIGNALS = 1 << 22
+# Past this share of a matrix, reading the rest at random costs more than all of
+# it in order; see bench/bench_racing.py.
+GATHER_FRACTION = 0.1
+# Factors that exact_sample asks of a function at a time.
+EXACT_ROWS = 1 << 16
+
+
+class RaceResult(NamedTuple):
+    """What a race found and what it read.
+
+    Attributes
+    ----------
+    winner : int
+        The state found best, in [0, D).
+    n_looks : int
+        Looks taken; 0 where there was nothing to decide.
+    n_evaluations : int
+        Distinct (factor, state) pairs read, at most N * D.
+    exact : bool
+        Whether the winner is certain: all factors of the last states were read.
+    """
+
+    winner: int
+    n_looks: int
+    n_evaluations: int
+    exact: bool
+
+
+class DrawInfo(NamedTuple):
+    """What the draws of `RacingSampler.draw` cost.
+
+    Attributes
+    ----------
+    n_evaluations : int or ndarray of int64
+        Distinct (factor, state) pairs each draw read, at most N * D.
+    n_looks : int or ndarray of int64
+        Looks each draw took.
+    exact : bool or ndarray of bool
+        Whether each draw ended by reading everything.
+    fraction : float
+        Mean share of the N * D pairs that a draw read.
+    """
+
+    n_evaluations: object
+    n_looks: object
+    exact: object
+    fraction: float
+
+
+def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwise",
+         first_look=None, value_range=None, max_fraction=1.0, indices="auto", rng=None):
+    """Find ``argmax_i offset_i + sum_n log f_n(i)``, reading as few factors as it takes.
+
+    Factors are read without replacement, the same ones for every state still in
+    the race, until the bound leaves one state: Chen & Ghahramani 2016,
+    Algorithm 1. No noise is added: with standard Gumbel `offsets` (plus
+    log f_0) the winner is a draw from the distribution, which `RacingSampler`
+    makes many times over at less cost.
+
+    Parameters
+    ----------
+    factors : array_like of float, shape (N, D), or Factors
+        log f_n(i) of factor n and state i. Not copied if C-contiguous float64.
+    offsets : array_like, shape (D,), optional
+        Added to the totals, not to each factor; -inf makes a state impossible.
+    bound : {"student", "normal", "ebs"} or a bound object
+        When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound`.
+    delta : float, default 0.05
+        Bound on the probability of a wrong winner, in (0, 1).
+    variance : {"pairwise", "marginal"}
+        Whether a gap is judged by the deviation of the differences from the
+        leader, or by the sum of the deviations of the two states.
+    first_look : int, optional
+        m1, factors read before the first look (50; 2 for ``"ebs"``); looks double.
+    value_range : float or array_like of shape (D,), optional
+        For ``"ebs"``: largest minus smallest reward of a state.
+    max_fraction : float, default 1.0
+        Looks at more than this share of the factors are left out: past it, the
+        race reads the rest in one pass and is exact. In (0, 1].
+    indices : {"auto", "permutation", "keyed"}
+        ``"permutation"`` is exactly uniform and keeps 4 bytes a factor;
+        ``"keyed"`` is pseudorandom and needs no memory. ``"auto"`` takes the
+        permutation up to 2**26 factors.
+    rng : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    RaceResult
+        ``winner``, ``n_looks``, ``n_evaluations``, ``exact``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or a reward that was read is NaN
+        or infinite (rewards that were not read are not checked).
+
+    Notes
+    -----
+    O(D T) for T factors read, at most N, whichever states lead on the way.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> scores = np.random.default_rng(0).normal([0.0, 0.1, 0.5], 1.0, (100_000, 3))
+    >>> result = pb.race(scores, rng=0)
+    >>> result.winner, result.n_evaluations
+    (2, 650)
+    """
+    cdef Track track = _track(as_factors(factors), bound, delta, variance, first_look,
+                              value_range, max_fraction, "gather", indices, None)
+    if offsets is not None:
+        track.offsets[:] = _check_offsets("offsets", offsets, track.race.factors.n_states)
+    rng = as_generator(rng)
+    cdef pb_bitgen *bitgen = bitgen_of(rng)
+    cdef pb_status status
+    with rng.bit_generator.lock, nogil:
+        status = track.run(bitgen)
+    if status != PB_OK:
+        track.raise_failure(status)
+    return RaceResult(track.race.winner, track.race.n_looks, track.race.n_evaluations,
+                      bool(track.race.exact))
+
+
+cdef class RacingSampler:
+    """Draws from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by racing.
+
+    Each draw adds standard Gumbel noise to the log prior and races for the
+    largest total (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). If the race
+    errs with probability at most delta whatever the noise, the draws' law is
+    within delta of p in total variation (Proposition 1).
+
+    The factors are read anew at every draw: a float64 matrix given to a sampler
+    with ``layout="gather"`` may be updated in place between draws, as a Gibbs
+    sweep does. For many draws of fixed factors from a matrix in memory
+    `exact_sample` needs one pass in all.
+
+    Parameters
+    ----------
+    factors : array_like of float, shape (N, D), or Factors
+        log f_n(i). Not copied if C-contiguous float64.
+    log_prior : array_like, shape (D,), optional
+        log f_0, up to a constant; -inf makes a state impossible. Default 0.
+    bound, delta, variance, first_look, value_range, indices
+        As in `race`.
+    max_fraction : float, optional
+        As in `race`. By default 0.1 for a matrix with ``layout="gather"``, past
+        which random reads of memory cost more than all of it in order; else 1.
+    layout : {"gather", "shuffled"}
+        ``"shuffled"`` keeps a copy of the matrix, shuffled once, and reads runs
+        of 64 rows in random order, several times faster. Given the shuffle the
+        subsets of successive draws are not independent, so their errors are
+        not; and later changes of the matrix are not seen.
+    rng : None, int, SeedSequence or Generator
+        Serves `draw` unless that is given its own.
+
+    Attributes
+    ----------
+    n_factors, n_states : int
+    log_prior : ndarray of float64, shape (D,)
+        A copy; assign to change it.
+    schedule : Schedule
+        The looks and the width of the bound there.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    A draw costs O(D T) for the T factors it reads. A sampler holds
+    8 * N bytes at most beside the matrix, 4 * N more for the permutation. It
+    serves one thread at a time; several threads take a sampler each.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
+    >>> means = np.linspace(-1, 1, 11)
+    >>> sampler = pb.RacingSampler(-0.5 * (y[:, None] - means) ** 2, rng=2)
+    >>> states, info = sampler.draw(1000)
+    >>> int(np.bincount(states).argmax()), bool(info.fraction < 0.05)
+    (6, True)
+    """
+
+    cdef Track track
+    cdef object rng, lock
+    cdef double[::1] _log_prior
+
+    def __init__(self, factors, log_prior=None, *, bound="student", delta=None,
+                 variance="pairwise", first_look=None, value_range=None, max_fraction=None,
+                 layout="gather", indices="auto", rng=None):
+        factors = as_factors(factors)
+        rng = as_generator(rng)
+        check_choice("layout", layout, ("gather", "shuffled"))
+        matrix = not isinstance(factors, Factors)
+        order = None
+        if layout == "shuffled":
+            if not matrix:
+                raise ValueError("layout must be 'gather' for Factors computed on demand; "
+                                 "got 'shuffled'")
+            order = rng.permutation(factors.shape[0])
+            factors = factors[order]
+        if max_fraction is None:
+            max_fraction = GATHER_FRACTION if matrix and layout == "gather" else 1.0
+        self.track = _track(factors, bound, delta, variance, first_look, value_range,
+                            max_fraction, layout, indices, order)
+        self.rng = rng
+        self.lock = threading.Lock()
+        self._log_prior = np.zeros(self.n_states)
+        if log_prior is not None:
+            self.log_prior = log_prior
+
+    @property
+    def n_factors(self):
+        """N, the number of factors."""
+        return self.track.race.factors.n_factors
+
+    @property
+    def n_states(self):
+        """D, the number of states."""
+        return self.track.race.factors.n_states
+
+    @property
+    def schedule(self):
+        """The looks of each race and the width of its bound there."""
+        return self.track.schedule
+
+    @property
+    def log_prior(self):
+        """log f_0 of each state: a copy; assign to change it."""
+        return np.array(self._log_prior)
+
+    @log_prior.setter
+    def log_prior(self, values):
+        self._log_prior = _check_offsets("log_prior", values, self.n_states)
+
+    def draw(self, size=None, *, rng=None):
+        """Draw states.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            How many; one state, an int, by default.
+        rng : None, int, SeedSequence or Generator
+            By default the sampler's own.
+
+        Returns
+        -------
+        states : int or ndarray of int64
+            In [0, D).
+        info : DrawInfo
+            What each draw read.
+
+        Raises
+        ------
+        ValueError
+            Where a reward that was read is NaN or infinite; the message names
+            its factor and state. The sampler stays usable.
+        RuntimeError
+            Where the sampler is already drawing, in another thread or from its
+            own function.
+        """
+        shape = () if size is None else size if isinstance(size, tuple) else (size,)
+        shape = tuple(check_integer("size", length, 0) for length in shape)
+        n = math.prod(shape)
+        states = np.empty(n, dtype=np.int64)
+        evaluations = np.empty(n, dtype=np.int64)
+        looks = np.empty(n, dtype=np.int64)
+        exact = np.empty(n, dtype=np.uint8)
+        rng = self.rng if rng is None else as_generator(rng)
+        if not self.lock.acquire(blocking=False):
+            raise RuntimeError("the sampler is already drawing; several threads need a "
+                               "sampler each")
+        try:
+            with rng.bit_generator.lock:
+                self._draw_many(bitgen_of(rng), states, evaluations, looks, exact)
+        finally:
+            self.lock.release()
+        fraction = float(evaluations.mean()) / (self.n_factors * self.n_states) if n else 0.0
+        exact = exact.view(np.bool_)
+        if size is None:
+            return int(states[0]), DrawInfo(int(evaluations[0]), int(looks[0]), bool(exact[0]),
+                                            fraction)
+        return states.reshape(shape), DrawInfo(evaluations.reshape(shape), looks.reshape(shape),
+                                               exact.reshape(shape), fraction)
+
+    cdef _draw_many(self, pb_bitgen *bitgen, int64_t[::1] states, int64_t[::1] evaluations,
+                    int64_t[::1] looks, uint8_t[::1] exact):
+        cdef Track track = self.track
+        cdef int64_t i, state, unsignalled = 0, limit = READS_BETWEEN_SIGNALS
+        cdef int64_t n_states = track.race.factors.n_states
+        cdef pb_status status = PB_OK
+        with nogil:
+            for i in range(states.shape[0]):
+                pb_bitgen_gumbel_many(bitgen, n_states, &track.offsets[0])
+                for state in range(n_states):
+                    track.offsets[state] += self._log_prior[state]
+                status = track.run(bitgen)
+                if status != PB_OK:
+                    break
+                states[i] = track.race.winner
+                evaluations[i] = track.race.n_evaluations
+                looks[i] = track.race.n_looks
+                exact[i] = track.race.exact != 0
+                unsignalled += evaluations[i]
+                if unsignalled > limit:
+                    unsignalled = 0
+                    with gil:
+                        PyErr_CheckSignals()
+        if status != PB_OK:
+            track.raise_failure(status)
+
+
+def exact_sample(factors, log_prior=None, size=None, *, rng=None):
+    """Draw from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by full sums.
+
+    The baseline that racing is measured against: one pass over all N * D
+    factors, then one Gumbel maximum a draw.
+
+    Parameters
+    ----------
+    factors : array_like of float, shape (N, D), or Factors
+        log f_n(i).
+    log_prior : array_like, shape (D,), optional
+        log f_0, up to a constant; -inf makes a state impossible.
+    size : int or tuple of int, optional
+        How many draws; one, an int, by default.
+    rng : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    int or ndarray of int64
+        States in [0, D).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or a factor is NaN or infinite.
+    """
+    factors = as_factors(factors)
+    totals = _totals(factors)
+    if log_prior is not None:
+        totals += _check_offsets("log_prior", log_prior, totals.size)
+    rng = as_generator(rng)
+    shape = () if size is None else size if isinstance(size, tuple) else (size,)
+    states = np.argmax(totals + rng.gumbel(size=(*shape, totals.size)), axis=-1)
+    return int(states) if size is None else states
+
+
+def _totals(factors):
+    """sum_n log f_n(i) of every state, in one pass."""
+    cdef const double[:, ::1] matrix
+    cdef double[::1] sums
+    totals = np.zeros(factors.n_states if isinstance(factors, Factors) else factors.shape[1])
+    if isinstance(factors, Factors):
+        everything = np.arange(factors.n_states)
+        for start in range(0, factors.n_factors, EXACT_ROWS):
+            rows = np.arange(start, min(start + EXACT_ROWS, factors.n_factors))
+            totals += np.asarray(factors.function(rows, everything)).sum(axis=0)
+    else:
+        matrix, sums = factors, totals
+        with nogil:
+            pb_moments_stream(&matrix[0, 0], matrix.shape[0], matrix.shape[1], NULL,
+                              matrix.shape[1], &sums[0])
+    if not np.isfinite(totals).all():
+        state = int(np.argmin(np.isfinite(totals)))
+        raise ValueError(f"factors must be finite; got a sum of {totals[state]} at state {state}")
+    return totals
+
+
+def _check_offsets(name, values, n_states):
+    """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
+    values = check_in(name, values, "below +inf and not NaN", lambda x: x < np.inf)
+    if values.shape != (n_states,):
+        raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
+    if np.all(values == -np.inf):
+        raise ValueError(f"{name} must leave at least one state possible; got -inf for all")
+    return np.array(values)
+
+
+def _track(factors, bound, delta, variance, first_look, value_range, max_fraction, layout,
+           indices, order):
+    """Check the options of a race and lay out its memory."""
+    check_choice("variance", variance, ("pairwise", "marginal"))
+    check_choice("indices", indices, ("auto", "permutation", "keyed"))
+    max_fraction = float(check_in("max_fraction", max_fraction, "in (0, 1]",
+                                  lambda x: (x > 0) & (x <= 1)))
+    n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
+    if layout == "shuffled":
+        kind = "blocks"
+    elif indices == "auto":
+        kind = "permutation" if n_factors <= LARGEST_PERMUTATION else "keyed"
+    else:
+        kind = indices
+    if kind == "permutation" and n_factors >= 1 << 32:
+        raise ValueError(f"indices must be 'keyed' for 2**32 factors or more; got "
+                         f"'permutation' with N = {n_factors}")
+    return Track(factors, as_bound(bound, delta, value_range), variance, first_look,
+                 max_fraction, kind, order)

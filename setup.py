@@ -1,0 +1,51 @@
+"""Builds one extension per module; the C kernels a module uses are linked into it."""
+
+import os
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+KERNELS = {
+    "bounds": ["bounds", "b_normal"],
+    "_race": ["bitgen", "subsample", "moments", "race"],
+    "racing": ["bitgen", "moments"],
+}
+FLAGS = [
+    "-std=c11",
+    "-O3",
+    "-g0",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-fvisibility=hidden",
+]
+
+extensions = [
+    Extension(
+        f"pybandit.{module}",
+        [f"pybandit/{module}.pyx", *(f"csrc/{kernel}.c" for kernel in kernels)],
+        include_dirs=["pybandit/include", numpy.get_include()],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        extra_compile_args=[*FLAGS, *os.environ.get("PYBANDIT_CFLAGS", "").split()],
+        extra_link_args=os.environ.get("PYBANDIT_LDFLAGS", "").split(),
+        libraries=["m"],
+    )
+    for module, kernels in KERNELS.items()
+]
+
+setup(
+    ext_modules=cythonize(
+        extensions,
+        language_level=3,
+        compiler_directives={
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+            "freethreading_compatible": True,
+            "embedsignature": True,
+        },
+    ),
+    options={"editable_wheel": {"mode": "compat"}},
+)
