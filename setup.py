@@ -1,6 +1,7 @@
 """Builds one extension per module; the C kernels a module uses are linked into it."""
 
 import os
+from glob import glob
 
 import numpy
 from Cython.Build import cythonize
@@ -25,6 +26,7 @@ extensions = [
     Extension(
         f"pybandit.{module}",
         [f"pybandit/{module}.pyx", *(f"csrc/{kernel}.c" for kernel in kernels)],
+        depends=glob("pybandit/include/pybandit/*.h"),
         include_dirs=["pybandit/include", numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=[*FLAGS, *os.environ.get("PYBANDIT_CFLAGS", "").split()],

@@ -1,74 +1,146 @@
 /*
  * The hot loops of the library: every reward that is read passes here once.
  *
- * A tile of rows is taken a few columns at a time, so that their moments stay
- * in registers while the rows, fetched by the first group of columns, are in
- * the first-level cache for the next. `width` and `contiguous` are constants at
- * every call of the inline functions: the inner loops unroll and vectorise.
+ * Columns go four to a vector and up to four vectors at a time, so that their
+ * moments stay in registers while a tile of rows passes. The arithmetic is
+ * element by element: wider instructions change the speed and not one bit.
  */
 #include "pybandit/moments.h"
 
 #include <stddef.h>
+#include <string.h>
 
-#if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+/* 256-bit instructions where the machine has them: twice as fast on ten columns */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
 #else
-#define ALWAYS_INLINE static inline
+#define WIDE
 #endif
 
-enum { TILE = 128 };  /* rows a pass of pb_moments_stream keeps in cache */
+enum {
+    LANES = 4,
+    GROUP = 4,  /* vectors whose moments fit the registers */
+    TILE = 128  /* rows that stay in cache from one group of columns to the next */
+};
 
-static int64_t entry(const int64_t *columns, int64_t i) { return columns ? columns[i] : i; }
+typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
+
+/*
+ * Up to GROUP vectors of columns. The last one may repeat columns that another
+ * lane has: only its lanes from fresh to end count.
+ */
+typedef struct {
+    int n_vectors;
+    int64_t position[GROUP][LANES];  /* among the columns */
+    int64_t entry[GROUP][LANES];     /* in a row */
+    int fresh[GROUP], end[GROUP];
+} group;
+
+static group make_group(int64_t first, const int64_t *columns, int64_t n_columns)
+{
+    group g = {.n_vectors = 0};
+    for (int v = 0; v < GROUP && first + v * LANES < n_columns; v++) {
+        const int64_t wanted = first + v * LANES;
+        const int64_t start = wanted + LANES <= n_columns ? wanted
+                              : n_columns >= LANES        ? n_columns - LANES
+                                                          : 0;
+        g.fresh[v] = (int)(wanted - start);
+        g.end[v] = n_columns - start < LANES ? (int)(n_columns - start) : LANES;
+        for (int lane = 0; lane < LANES; lane++) {
+            const int64_t position = start + (lane < g.end[v] ? lane : 0);
+            g.position[v][lane] = position;
+            g.entry[v][lane] = columns ? columns[position] : position;
+        }
+        g.n_vectors++;
+    }
+    return g;
+}
+
+/* LANES entries of a row as a vector; a macro, for a function may not return one */
+#define GATHER(row, entry) \
+    ((vector){(row)[(entry)[0]], (row)[(entry)[1]], (row)[(entry)[2]], (row)[(entry)[3]]})
+/* the same where the entries follow each other: one load at any alignment */
+typedef double unaligned
+    __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+#define LOAD(row, entry)                                            \
+    (contiguous ? (vector) * (const unaligned *)((row) + (entry)[0]) \
+                : GATHER(row, entry))
+
+static void gather(vector *out, const double *moments, const int64_t *position)
+{
+    double lanes[LANES];
+    for (int lane = 0; lane < LANES; lane++)
+        lanes[lane] = moments[position[lane]];
+    memcpy(out, lanes, sizeof *out);
+}
+
+ALWAYS_INLINE void scatter(double *moments, const vector *in, const group *g, int v)
+{
+    for (int lane = g->fresh[v]; lane < g->end[v]; lane++)
+        moments[g->position[v][lane]] = (*in)[lane];
+}
+
+ALWAYS_INLINE void add_group(pb_moments *m, const double *const *rows, int64_t n_rows,
+                             const group *g, const int n_vectors, const int contiguous,
+                             const int referenced)
+{
+    vector sum[GROUP], square[GROUP], shift[GROUP];
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vectors; v++) {
+        gather(&sum[v], m->sum, g->position[v]);
+        gather(&square[v], m->square, g->position[v]);
+        gather(&shift[v], m->shift, g->position[v]);
+    }
+    for (int64_t r = 0; r < n_rows; r++) {
+        const double base = referenced ? rows[r][m->reference] : 0.0;
+#pragma GCC unroll 4
+        for (int v = 0; v < n_vectors; v++) {
+            const vector d = base - LOAD(rows[r], g->entry[v]) - shift[v];
+            sum[v] += d;
+            square[v] += d * d;
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vectors; v++) {
+        scatter(m->sum, &sum[v], g, v);
+        scatter(m->square, &square[v], g, v);
+    }
+}
+
+ALWAYS_INLINE void add_kind(pb_moments *m, const double *const *rows, int64_t n_rows,
+                            const group *g, const int contiguous, const int referenced)
+{
+    switch (g->n_vectors) {
+    case 1: add_group(m, rows, n_rows, g, 1, contiguous, referenced); break;
+    case 2: add_group(m, rows, n_rows, g, 2, contiguous, referenced); break;
+    case 3: add_group(m, rows, n_rows, g, 3, contiguous, referenced); break;
+    default: add_group(m, rows, n_rows, g, 4, contiguous, referenced); break;
+    }
+}
+
+WIDE static void add_rows(pb_moments *m, const double *const *rows, int64_t n_rows)
+{
+    const int contiguous = m->columns == NULL && m->n_columns >= LANES;
+    for (int64_t first = 0; first < m->n_columns; first += GROUP * LANES) {
+        const group g = make_group(first, m->columns, m->n_columns);
+        if (contiguous && m->reference >= 0)
+            add_kind(m, rows, n_rows, &g, 1, 1);
+        else if (contiguous)
+            add_kind(m, rows, n_rows, &g, 1, 0);
+        else if (m->reference >= 0)
+            add_kind(m, rows, n_rows, &g, 0, 1);
+        else
+            add_kind(m, rows, n_rows, &g, 0, 0);
+    }
+}
 
 static double difference(const double *row, int64_t reference, int64_t column)
 {
     return (reference < 0 ? 0.0 : row[reference]) - row[column];
 }
 
-ALWAYS_INLINE void add_columns(pb_moments *m, const double *const *rows, int64_t n_rows,
-                               int64_t first, const int width, const int contiguous,
-                               const int referenced)
-{
-    double sum[8], square[8], shift[8];
-    int64_t column[8];
-    for (int w = 0; w < width; w++) {
-        sum[w] = m->sum[first + w];
-        square[w] = m->square[first + w];
-        shift[w] = m->shift[first + w];
-        column[w] = contiguous ? first + w : m->columns[first + w];
-    }
-    for (int64_t r = 0; r < n_rows; r++) {
-        const double *row = rows[r];
-        const double base = referenced ? row[m->reference] : 0.0;
-        for (int w = 0; w < width; w++) {
-            const double d = base - row[contiguous ? first + w : column[w]] - shift[w];
-            sum[w] += d;
-            square[w] += d * d;
-        }
-    }
-    for (int w = 0; w < width; w++) {
-        m->sum[first + w] = sum[w];
-        m->square[first + w] = square[w];
-    }
-}
-
-ALWAYS_INLINE void add_rows(pb_moments *m, const double *const *rows, int64_t n_rows,
-                            const int contiguous, const int referenced)
-{
-    int64_t i = 0;
-    for (; i + 8 <= m->n_columns; i += 8)
-        add_columns(m, rows, n_rows, i, 8, contiguous, referenced);
-    if (i + 4 <= m->n_columns) {
-        add_columns(m, rows, n_rows, i, 4, contiguous, referenced);
-        i += 4;
-    }
-    if (i + 2 <= m->n_columns) {
-        add_columns(m, rows, n_rows, i, 2, contiguous, referenced);
-        i += 2;
-    }
-    if (i < m->n_columns)
-        add_columns(m, rows, n_rows, i, 1, contiguous, referenced);
-}
+static int64_t entry_of(const int64_t *columns, int64_t i) { return columns ? columns[i] : i; }
 
 void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_rows)
 {
@@ -77,17 +149,10 @@ void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_ro
     if (moments->count == 0)
         for (int64_t i = 0; i < moments->n_columns; i++) {
             moments->shift[i] =
-                difference(rows[0], moments->reference, entry(moments->columns, i));
+                difference(rows[0], moments->reference, entry_of(moments->columns, i));
             moments->sum[i] = moments->square[i] = 0.0;
         }
-    if (moments->columns && moments->reference >= 0)
-        add_rows(moments, rows, n_rows, 0, 1);
-    else if (moments->columns)
-        add_rows(moments, rows, n_rows, 0, 0);
-    else if (moments->reference >= 0)
-        add_rows(moments, rows, n_rows, 1, 1);
-    else
-        add_rows(moments, rows, n_rows, 1, 0);
+    add_rows(moments, rows, n_rows);
     moments->count += n_rows;
 }
 
@@ -104,57 +169,56 @@ double pb_moments_variance(const pb_moments *moments, int64_t column)
     return variance > 0.0 ? variance : 0.0;
 }
 
-ALWAYS_INLINE void stream_columns(const double *matrix, int64_t n_rows, int64_t stride,
-                                  const int64_t *columns, double *sum, int64_t first,
-                                  const int width, const int contiguous)
+ALWAYS_INLINE void stream_group(const double *matrix, int64_t n_rows, int64_t stride,
+                                const group *g, const int n_vectors, const int contiguous,
+                                double *sum)
 {
-    double even[8] = {0.0}, odd[8] = {0.0};  /* two chains hide the latency of an addition */
-    int64_t column[8];
-    for (int w = 0; w < width; w++)
-        column[w] = contiguous ? first + w : columns[first + w];
+    /* two chains hide the latency of an addition */
+    vector even[GROUP] = {{0.0}}, odd[GROUP] = {{0.0}};
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vectors; v++)
+        gather(&even[v], sum, g->position[v]);
     int64_t r = 0;
     for (; r + 2 <= n_rows; r += 2) {
-        const double *row = matrix + r * stride, *next = row + stride;
-        for (int w = 0; w < width; w++) {
-            even[w] += row[contiguous ? first + w : column[w]];
-            odd[w] += next[contiguous ? first + w : column[w]];
+        const double *row = matrix + r * stride;
+#pragma GCC unroll 4
+        for (int v = 0; v < n_vectors; v++) {
+            even[v] += LOAD(row, g->entry[v]);
+            odd[v] += LOAD(row + stride, g->entry[v]);
         }
     }
-    if (r < n_rows)
-        for (int w = 0; w < width; w++)
-            even[w] += matrix[r * stride + column[w]];
-    for (int w = 0; w < width; w++)
-        sum[first + w] += even[w] + odd[w];
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vectors; v++) {
+        if (r < n_rows)
+            even[v] += LOAD(matrix + r * stride, g->entry[v]);
+        even[v] += odd[v];
+        scatter(sum, &even[v], g, v);
+    }
 }
 
-ALWAYS_INLINE void stream_rows(const double *matrix, int64_t n_rows, int64_t stride,
-                               const int64_t *columns, int64_t n_columns, double *sum,
-                               const int contiguous)
+ALWAYS_INLINE void stream_kind(const double *matrix, int64_t n_rows, int64_t stride,
+                               const group *g, const int contiguous, double *sum)
 {
-    int64_t i = 0;
-    for (; i + 8 <= n_columns; i += 8)
-        stream_columns(matrix, n_rows, stride, columns, sum, i, 8, contiguous);
-    if (i + 4 <= n_columns) {
-        stream_columns(matrix, n_rows, stride, columns, sum, i, 4, contiguous);
-        i += 4;
+    switch (g->n_vectors) {
+    case 1: stream_group(matrix, n_rows, stride, g, 1, contiguous, sum); break;
+    case 2: stream_group(matrix, n_rows, stride, g, 2, contiguous, sum); break;
+    case 3: stream_group(matrix, n_rows, stride, g, 3, contiguous, sum); break;
+    default: stream_group(matrix, n_rows, stride, g, 4, contiguous, sum); break;
     }
-    if (i + 2 <= n_columns) {
-        stream_columns(matrix, n_rows, stride, columns, sum, i, 2, contiguous);
-        i += 2;
-    }
-    if (i < n_columns)
-        stream_columns(matrix, n_rows, stride, columns, sum, i, 1, contiguous);
 }
 
-void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
-                       const int64_t *columns, int64_t n_columns, double *sum)
+WIDE void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
+                            const int64_t *columns, int64_t n_columns, double *sum)
 {
     for (int64_t r = 0; r < n_rows; r += TILE) {
         const int64_t count = n_rows - r < TILE ? n_rows - r : TILE;
-        if (columns)
-            stream_rows(matrix + r * stride, count, stride, columns, n_columns, sum, 0);
-        else
-            stream_rows(matrix + r * stride, count, stride, NULL, n_columns, sum, 1);
+        for (int64_t first = 0; first < n_columns; first += GROUP * LANES) {
+            const group g = make_group(first, columns, n_columns);
+            if (columns == NULL && n_columns >= LANES)
+                stream_kind(matrix + r * stride, count, stride, &g, 1, sum);
+            else
+                stream_kind(matrix + r * stride, count, stride, &g, 0, sum);
+        }
     }
 }
 
@@ -164,7 +228,7 @@ void pb_moments_extremes(const double *const *rows, int64_t n_rows, int64_t refe
 {
     for (int64_t r = 0; r < n_rows; r++)
         for (int64_t i = 0; i < n_columns; i++) {
-            const double d = difference(rows[r], reference, entry(columns, i));
+            const double d = difference(rows[r], reference, entry_of(columns, i));
             low[i] = d < low[i] ? d : low[i];
             high[i] = d > high[i] ? d : high[i];
         }

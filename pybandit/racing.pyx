@@ -140,8 +140,10 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     """
     cdef Track track = _track(as_factors(factors), bound, delta, variance, first_look,
                               value_range, max_fraction, "gather", indices, None)
+    cdef double[::1] given
     if offsets is not None:
-        track.offsets[:] = _check_offsets("offsets", offsets, track.race.factors.n_states)
+        given = _check_offsets("offsets", offsets, track.race.factors.n_states)
+        track.offsets[:] = given
     rng = as_generator(rng)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
