@@ -39,13 +39,12 @@ double pb_bounds_normal_tail(double z)
 }
 
 /*
- * Newton on log P(Z > z) for p <= 1/2: log-concave, so from a point to the
- * left of the root the iterates increase and never pass it. From 0 they take
- * at most about a dozen steps down to p = 1e-300.
+ * Newton on log P(Z > z) for p <= 1/2. It is concave, so the iterates decrease
+ * to the root from any point above it; P(Z > z) <= exp(-z^2/2) / 2 gives one.
  */
 static double upper_quantile(double p)
 {
-    double z = 0.0;
+    double z = sqrt(-2.0 * log(2.0 * p));
     for (int step = 0; step < 60; step++) {
         const double tail = pb_bounds_normal_tail(z);
         const double density = 0.39894228040143267794 * exp(-0.5 * z * z);

@@ -156,19 +156,6 @@ void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_ro
     moments->count += n_rows;
 }
 
-double pb_moments_mean(const pb_moments *moments, int64_t column)
-{
-    return moments->shift[column] + moments->sum[column] / (double)moments->count;
-}
-
-double pb_moments_variance(const pb_moments *moments, int64_t column)
-{
-    const double n = (double)moments->count;
-    const double mean = moments->sum[column] / n;
-    const double variance = moments->square[column] / n - mean * mean;
-    return variance > 0.0 ? variance : 0.0;
-}
-
 ALWAYS_INLINE void stream_group(const double *matrix, int64_t n_rows, int64_t stride,
                                 const group *g, const int n_vectors, const int contiguous,
                                 double *sum)

@@ -14,7 +14,8 @@
 #include <stddef.h>
 
 enum {
-    TILE = 64,          /* rows handed to the moments at a time */
+    TILE = 32,          /* rows handed to the moments at a time */
+    LINE = 8,           /* doubles a cache line */
     CALL_ROWS = 16384,  /* rows asked of a function in one call */
 };
 
@@ -25,13 +26,6 @@ enum {
 #endif
 
 static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
-
-int64_t pb_race_indices_memory(const pb_schedule *schedule, const pb_factors *factors)
-{
-    const int64_t partial =
-        schedule->n_looks > 1 ? schedule->rows[schedule->n_looks - 2] : 0;
-    return partial + (factors->matrix ? 0 : minimum(factors->n_factors, CALL_ROWS));
-}
 
 /* The alive columns of a row: of the matrix by state, of a function's rewards all. */
 static const int64_t *alive_columns(const pb_race *race)
@@ -77,6 +71,7 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
     race->moments.square = race->moments_memory + 2 * n_states;
     race->low = race->moments_memory + 3 * n_states;
     race->high = race->moments_memory + 4 * n_states;
+    race->totals = race->moments_memory + 5 * n_states;
     for (int64_t i = 0; i < n_states; i++) {
         race->low[i] = INFINITY;
         race->high[i] = -INFINITY;
@@ -87,7 +82,7 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
     race->n_evaluations = 0;
     race->exact = 0;
     race->winner = -1;
-    race->needed = 0;
+    race->needed_rewards = race->needed_indices = 0;
 }
 
 static void absorb(pb_race *race, const double *const *rows, int64_t n_rows)
@@ -99,18 +94,24 @@ static void absorb(pb_race *race, const double *const *rows, int64_t n_rows)
                             race->moments.columns, race->n_alive, race->low, race->high);
 }
 
-/* Gathers rows of the matrix by index, one tile ahead of the arithmetic. */
+static void prefetch_rows(const pb_race *race, const int64_t *indices, int64_t n_rows)
+{
+    const int64_t stride = race->factors.n_states;
+    for (int64_t i = 0; i < n_rows; i++)
+        for (int64_t c = 0; c < stride && c < 4 * LINE; c += LINE)
+            PREFETCH(race->factors.matrix + indices[i] * stride + c);
+}
+
+/* Gathers rows of the matrix by index; memory works a tile ahead of the arithmetic. */
 static void absorb_gathered(pb_race *race, const int64_t *indices, int64_t n_rows)
 {
     const double *rows[TILE];
-    const int64_t stride = race->factors.n_states;
+    prefetch_rows(race, indices, minimum(TILE, n_rows));
     for (int64_t done = 0; done < n_rows; done += TILE) {
         const int64_t count = minimum(TILE, n_rows - done);
-        for (int64_t i = 0; i < count; i++) {
-            rows[i] = race->factors.matrix + indices[done + i] * stride;
-            for (int64_t c = 0; c < stride && c < 32; c += 8)
-                PREFETCH(rows[i] + c);
-        }
+        prefetch_rows(race, indices + done + count, minimum(TILE, n_rows - done - count));
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = race->factors.matrix + indices[done + i] * race->factors.n_states;
         absorb(race, rows, count);
     }
 }
@@ -144,6 +145,12 @@ static int all_finite(const pb_moments *moments)
     return total == 0.0;
 }
 
+static int has_memory(const pb_race *race)
+{
+    return race->needed_rewards <= race->rewards_capacity &&
+           race->needed_indices <= race->indices_capacity;
+}
+
 /*
  * Asks the function for the next n rows. Rewards are kept from entry `at` on:
  * a leader that changes later needs them again.
@@ -151,10 +158,10 @@ static int all_finite(const pb_moments *moments)
 static pb_status call(pb_race *race, pb_bitgen *bitgen, int64_t at, int64_t n)
 {
     const int64_t n_alive = race->n_alive;
-    if ((at + n) * n_alive > race->capacity) {
-        race->needed = (at + n) * n_alive;
+    race->needed_rewards = (at + n) * n_alive;
+    race->needed_indices = at + n;
+    if (!has_memory(race))
         return PB_GROW;
-    }
     double *rewards = race->rewards + at * n_alive;
     for (int64_t i = 0; i < n * n_alive; i++)
         rewards[i] = NAN;  /* what the function leaves out is found below */
@@ -182,13 +189,17 @@ static pb_status read_function(pb_race *race, pb_bitgen *bitgen, int64_t target)
     return PB_OK;
 }
 
-static void read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
+static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
 {
+    race->needed_indices = target;
+    if (!has_memory(race))
+        return PB_GROW;
     int64_t *indices = race->indices + race->moments.count;
     const int64_t n = target - race->moments.count;
     pb_subsample_next(race->subsample, bitgen, n, indices);
     race->n_evaluations += n * race->n_alive;
     absorb_gathered(race, indices, n);
+    return PB_OK;
 }
 
 /* The last look at a matrix: sums in one pass over memory, cheaper than the rest at random. */
@@ -197,12 +208,18 @@ static void stream_matrix(pb_race *race)
     const pb_factors *factors = &race->factors;
     pb_moments *m = &race->moments;
     race->n_evaluations += (factors->n_factors - m->count) * race->n_alive;
-    for (int64_t i = 0; i < race->n_alive; i++)
-        m->shift[i] = m->sum[i] = m->square[i] = 0.0;
-    pb_moments_stream(factors->matrix, factors->n_factors, factors->n_states, m->columns,
-                      race->n_alive, m->sum);
-    for (int64_t i = 0; i < race->n_alive; i++)
-        m->sum[i] = -m->sum[i];  /* the sign of d: reference -1 */
+    /* whole rows add up faster than picked columns, unless most are gone */
+    const int whole = 3 * race->n_alive > factors->n_states;
+    const int64_t n_columns = whole ? factors->n_states : race->n_alive;
+    for (int64_t i = 0; i < n_columns; i++)
+        race->totals[i] = 0.0;
+    pb_moments_stream(factors->matrix, factors->n_factors, factors->n_states,
+                      whole ? NULL : m->columns, n_columns, race->totals);
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        m->shift[i] = m->square[i] = 0.0;
+        /* d is minus the reward: there is no reference now */
+        m->sum[i] = -race->totals[whole ? race->states[i] : i];
+    }
     m->count = factors->n_factors;
 }
 
@@ -230,9 +247,14 @@ static double deficit(const pb_race *race, int64_t i)
 static int64_t find_leader(const pb_race *race)
 {
     int64_t best = 0;
-    for (int64_t i = 1; i < race->n_alive; i++)
-        if (deficit(race, i) < deficit(race, best))
+    double least = deficit(race, 0);
+    for (int64_t i = 1; i < race->n_alive; i++) {
+        const double behind = deficit(race, i);
+        if (behind < least) {
             best = i;
+            least = behind;
+        }
+    }
     return best;
 }
 
@@ -306,10 +328,12 @@ static pb_status look(pb_race *race)
     const int moved = race->leader != leader;
     race->leader = leader;
     if (race->moments.count == race->factors.n_factors) {
+        if (!ranges_hold(race))
+            return PB_RANGE;
         race->exact = 1;
         race->states[0] = race->states[leader];
         race->n_alive = 1;
-        return ranges_hold(race) ? PB_OK : PB_RANGE;
+        return PB_OK;
     }
     if (moved && race->pairwise)
         reread(race);
@@ -331,7 +355,7 @@ pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen)
         else if (target == race->factors.n_factors)
             stream_matrix(race);
         else
-            read_matrix(race, bitgen, target);
+            status = read_matrix(race, bitgen, target);
         if (status == PB_OK)
             status = look(race);
         if (status != PB_OK)

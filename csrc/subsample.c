@@ -3,13 +3,15 @@
  *
  * The first T entries of a Fisher-Yates shuffle are a uniform ordered sample
  * whatever arrangement the shuffle starts from, so the permutation a draw
- * leaves behind serves the next one and is never reset. Considered and left:
- * rejecting repeats against a bitmap (no bound on the cost as T nears N) and a
- * hash of the displaced entries (its table has to grow in the middle of a race).
+ * leaves behind serves the next one and is never reset. Laying it out is O(N),
+ * too dear for a single draw, which rejects repeats against a bitmap instead.
+ * Considered and left: a hash of the displaced entries (its table has to grow
+ * in the middle of a race).
  */
 #include "pybandit/subsample.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BATCH = 64 };
 
@@ -19,16 +21,20 @@ static int64_t n_blocks(int64_t size, int64_t run) { return (size + run - 1) / r
 
 int64_t pb_subsample_memory(pb_subsample_kind kind, int64_t size, int64_t run)
 {
-    return kind == PB_SUBSAMPLE_KEYED ? 0 : n_blocks(size, run);
+    switch (kind) {
+    case PB_SUBSAMPLE_KEYED: return 0;
+    case PB_SUBSAMPLE_REJECTION: return (size + 31) / 32;
+    default: return n_blocks(size, run);
+    }
 }
 
 void pb_subsample_init(pb_subsample *subsample, pb_subsample_kind kind, int64_t size,
-                       int64_t run, uint32_t *permutation)
+                       int64_t run, uint32_t *memory)
 {
     subsample->kind = kind;
     subsample->size = size;
     subsample->position = 0;
-    subsample->permutation = permutation;
+    subsample->memory = memory;
     subsample->run = run;
     subsample->origin = 0;
     if (kind == PB_SUBSAMPLE_KEYED) {
@@ -37,13 +43,19 @@ void pb_subsample_init(pb_subsample *subsample, pb_subsample_kind kind, int64_t 
         subsample->height = (uint32_t)((size + subsample->width - 1) / subsample->width);
         return;
     }
+    if (kind == PB_SUBSAMPLE_REJECTION)
+        return;
     const int64_t n = n_blocks(size, run);
     for (int64_t i = 0; i < n; i++)
-        permutation[i] = (uint32_t)i;
+        memory[i] = (uint32_t)i;
 }
 
 void pb_subsample_restart(pb_subsample *subsample, pb_bitgen *bitgen)
 {
+    if (subsample->kind == PB_SUBSAMPLE_REJECTION && subsample->position > 0)
+        memset(subsample->memory, 0,
+               sizeof(uint32_t) * (size_t)pb_subsample_memory(subsample->kind,
+                                                              subsample->size, 1));
     subsample->position = 0;
     if (subsample->kind == PB_SUBSAMPLE_BLOCKS)
         subsample->origin = pb_bitgen_below(bitgen, (uint32_t)subsample->size);
@@ -74,7 +86,22 @@ static void next_of_permutation(pb_subsample *subsample, pb_bitgen *bitgen, int6
             chosen[i] = (uint32_t)(at + i) +
                         pb_bitgen_below(bitgen, (uint32_t)(subsample->size - at - i));
         for (int64_t i = 0; i < count; i++)
-            out[done + i] = settle(subsample->permutation, at + i, chosen[i]);
+            out[done + i] = settle(subsample->memory, at + i, chosen[i]);
+    }
+}
+
+static void next_of_rejection(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
+                              int64_t *out)
+{
+    const uint32_t size = (uint32_t)subsample->size;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t index, bit;
+        do {
+            index = pb_bitgen_below(bitgen, size);
+            bit = (uint32_t)1 << (index & 31);
+        } while (subsample->memory[index >> 5] & bit);
+        subsample->memory[index >> 5] |= bit;
+        out[i] = index;
     }
 }
 
@@ -91,9 +118,9 @@ static void next_of_blocks(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n
     for (int64_t done = 0; done < n;) {
         const int64_t block = position / run, within = position % run;
         if (within == 0 && block < n_whole)
-            settle(subsample->permutation, block,
+            settle(subsample->memory, block,
                    block + pb_bitgen_below(bitgen, (uint32_t)(n_whole - block)));
-        int64_t row = subsample->origin + subsample->permutation[block] * run + within;
+        int64_t row = subsample->origin + subsample->memory[block] * run + within;
         if (row >= size)
             row -= size;
         const int64_t count = minimum(minimum(run - within, n - done), size - row);
@@ -141,6 +168,9 @@ void pb_subsample_next(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, in
     switch (subsample->kind) {
     case PB_SUBSAMPLE_PERMUTATION:
         next_of_permutation(subsample, bitgen, n, out);
+        break;
+    case PB_SUBSAMPLE_REJECTION:
+        next_of_rejection(subsample, bitgen, n, out);
         break;
     case PB_SUBSAMPLE_BLOCKS:
         next_of_blocks(subsample, bitgen, n, out);

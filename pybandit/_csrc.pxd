@@ -64,6 +64,7 @@ cdef extern from "pybandit/subsample.h" nogil:
         PB_SUBSAMPLE_PERMUTATION
         PB_SUBSAMPLE_BLOCKS
         PB_SUBSAMPLE_KEYED
+        PB_SUBSAMPLE_REJECTION
 
     ctypedef struct pb_subsample:
         pb_subsample_kind kind
@@ -106,13 +107,15 @@ cdef extern from "pybandit/race.h" nogil:
         int64_t *kept
         double *moments_memory
         int64_t *indices
+        int64_t indices_capacity
         double *rewards
-        int64_t capacity
+        int64_t rewards_capacity
         int64_t n_alive
         pb_moments moments
         double *low
         double *high
-        int64_t needed
+        int64_t needed_indices
+        int64_t needed_rewards
         int64_t called_at
         int64_t called_rows
         int64_t winner
@@ -120,7 +123,5 @@ cdef extern from "pybandit/race.h" nogil:
         int64_t n_evaluations
         int exact
 
-    int64_t pb_race_indices_memory(const pb_schedule *schedule,
-                                   const pb_factors *factors) noexcept
     void pb_race_begin(pb_race *race, pb_bitgen *bitgen) noexcept
     pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen) noexcept

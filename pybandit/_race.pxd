@@ -18,26 +18,33 @@ cdef class Callback:
 
 cdef class Subsample:
     cdef pb_subsample stream
-    cdef uint32_t[::1] permutation
+    cdef uint32_t *memory
+
+
+cdef class Plan:
+    cdef readonly object schedule
+    cdef bint pairwise
+    cdef double difference_range
+    cdef const int64_t[::1] rows
+    cdef const double[::1] scale, slack
+    cdef double[::1] ranges
+
+    cdef _set_ranges(self, value_range, difference_range, int64_t n_states)
+    cdef void fill(self, pb_race *race) noexcept
 
 
 cdef class Track:
     cdef pb_race race
+    cdef readonly Plan plan
     cdef Subsample subsample
     cdef Callback callback
-    cdef readonly object schedule
     cdef object row_labels
     cdef const double[:, ::1] matrix
-    cdef const int64_t[::1] rows
-    cdef const double[::1] scale, slack
-    cdef double[::1] offsets, ranges, moments_memory, rewards
-    cdef int64_t[::1] states, kept, indices
+    cdef double *offsets
 
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil
-    cdef bint _grow(self) noexcept with gil
+    cdef bint _grow(self) noexcept nogil
     cdef _set_factors(self, factors)
-    cdef _set_schedule(self, bound, bint pairwise)
-    cdef _allocate(self)
     cdef raise_failure(self, pb_status status)
     cdef _last_read(self)
     cdef _range_message(self)

@@ -1,20 +1,26 @@
 """The memory of a race, and how its failures read in Python."""
 
+import functools
+
 import numpy as np
 
-from pybandit._checks import check_numeric
-from pybandit.factors import Factors
-from pybandit.racing_bounds import make_schedule
+from pybandit._checks import check_choice, check_in
+from pybandit.factors import Factors, check_returned
+from pybandit.racing_bounds import as_bound, make_schedule
 
+cimport numpy as cnp
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memcpy
 
 from pybandit._csrc cimport (
     PB_CALLBACK, PB_GROW, PB_OK, PB_RANGE,
-    PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION,
-    pb_race_begin, pb_race_indices_memory, pb_race_run, pb_subsample_init,
-    pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
+    PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
+    pb_race_begin, pb_race_run, pb_subsample_init,
+    pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
 )
+
+cnp.import_array()
 
 # Consecutive rows that the "blocks" order reads at a time.
 BLOCK_ROWS = 64
@@ -35,26 +41,26 @@ cdef class Callback:
 cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
                       int64_t n_states, double *out, void *user_data) noexcept with gil:
     cdef Callback callback = <Callback>user_data
-    cdef int64_t[::1] index_view, state_view
-    cdef const double[:, ::1] value_view
     try:
         # copies: the function may keep what it is given
-        indices = np.empty(n_factors, dtype=np.int64)
-        chosen = np.empty(n_states, dtype=np.int64)
-        index_view, state_view = indices, chosen
-        memcpy(&index_view[0], factors, n_factors * sizeof(int64_t))
-        memcpy(&state_view[0], states, n_states * sizeof(int64_t))
-        values = callback.function(indices, chosen)
-        if np.shape(values) != (n_factors, n_states):
-            raise ValueError(f"the function of Factors must return shape (n, k) = "
-                             f"{(n_factors, n_states)}; got shape {np.shape(values)}")
-        values = check_numeric("the return value of the function of Factors", values)
-        value_view = np.ascontiguousarray(values)
-        memcpy(out, &value_view[0, 0], n_factors * n_states * sizeof(double))
+        values = callback.function(_as_array(factors, n_factors), _as_array(states, n_states))
+        if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
+                and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
+                and cnp.PyArray_DIM(values, 0) == n_factors
+                and cnp.PyArray_DIM(values, 1) == n_states
+                and cnp.PyArray_ISNOTSWAPPED(values)):
+            values = check_returned(values, (n_factors, n_states))
+        memcpy(out, cnp.PyArray_DATA(values), n_factors * n_states * sizeof(double))
         return 0
     except BaseException as error:
         callback.error = error
         return 1
+
+
+cdef _as_array(const int64_t *values, cnp.npy_intp n):
+    array = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_INT64)
+    memcpy(cnp.PyArray_DATA(array), values, n * sizeof(int64_t))
+    return array
 
 
 cdef pb_bitgen *bitgen_of(generator) except NULL:
@@ -70,14 +76,24 @@ def as_generator(rng):
                     f"got {rng!r}")
 
 
+KINDS = {"permutation": PB_SUBSAMPLE_PERMUTATION, "rejection": PB_SUBSAMPLE_REJECTION,
+         "blocks": PB_SUBSAMPLE_BLOCKS, "keyed": PB_SUBSAMPLE_KEYED}
+
+
 cdef class Subsample:
     """Owns the memory of a pb_subsample."""
 
     def __cinit__(self, kind, int64_t size, int64_t run=1):
-        code = {"permutation": PB_SUBSAMPLE_PERMUTATION, "blocks": PB_SUBSAMPLE_BLOCKS,
-                "keyed": PB_SUBSAMPLE_KEYED}[kind]
-        self.permutation = np.empty(max(1, pb_subsample_memory(code, size, run)), dtype=np.uint32)
-        pb_subsample_init(&self.stream, code, size, run, &self.permutation[0])
+        cdef pb_subsample_kind code = KINDS[kind]
+        cdef int64_t entries = pb_subsample_memory(code, size, run)
+        # zeroed lazily where it is large: only the pages that are touched exist
+        self.memory = <uint32_t *>PyMem_RawCalloc(max(1, entries), sizeof(uint32_t))
+        if not self.memory:
+            raise MemoryError(f"{kind} order of {size} factors")
+        pb_subsample_init(&self.stream, code, size, run, self.memory)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.memory)
 
     def restart(self, rng):
         with rng.bit_generator.lock:
@@ -91,22 +107,79 @@ cdef class Subsample:
         return np.asarray(out)[:n]
 
 
+cdef class Plan:
+    """The checked options of a race, as the kernel takes them; shared and read-only."""
+
+    def __cinit__(self, bound, variance, first_look, max_fraction, int64_t n_factors,
+                  int64_t n_states):
+        check_choice("variance", variance, ("pairwise", "marginal"))
+        max_fraction = float(check_in("max_fraction", max_fraction, "in (0, 1]",
+                                      lambda x: (x > 0) & (x <= 1)))
+        self.pairwise = variance == "pairwise"
+        self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, first_look,
+                                      max_fraction)
+        self.rows, self.scale, self.slack = self.schedule
+        self._set_ranges(getattr(bound, "value_range", None),
+                         getattr(bound, "difference_range", None), n_states)
+
+    cdef _set_ranges(self, value_range, difference_range, int64_t n_states):
+        if self.pairwise and difference_range is not None:
+            self.difference_range = difference_range
+            value_range = difference_range
+        elif difference_range is not None and value_range is None:
+            raise ValueError("value_range must be given for variance='marginal'; "
+                             "got difference_range only")
+        if value_range is None:
+            return
+        if np.ndim(value_range) and len(value_range) != n_states:
+            raise ValueError(f"value_range must be a number or hold one a state, D = {n_states}; "
+                             f"got {len(value_range)} values")
+        self.ranges = np.full(n_states, value_range, dtype=np.float64)
+
+    cdef void fill(self, pb_race *race) noexcept:
+        race.schedule.n_looks = self.rows.shape[0]
+        race.schedule.rows = &self.rows[0]
+        race.schedule.scale = &self.scale[0]
+        race.schedule.slack = &self.slack[0]
+        race.pairwise = self.pairwise
+        race.difference_range = self.difference_range
+        race.ranges = &self.ranges[0] if self.ranges is not None else NULL
+
+
+@functools.lru_cache(maxsize=1024)
+def make_plan(bound, delta, value_range, variance, first_look, max_fraction, n_factors,
+              n_states):
+    """The `Plan` of these options; checked once, however often they are used."""
+    return Plan(as_bound(bound, delta, value_range), variance, first_look, max_fraction,
+                n_factors, n_states)
+
+
 cdef class Track:
     """The memory of a pb_race on one problem, and how its failures read in Python."""
 
-    def __cinit__(self, factors, bound, str variance, first_look, double max_fraction,
-                  str kind, row_labels=None):
+    def __cinit__(self, factors, Plan plan, str kind, row_labels=None):
+        cdef int64_t n_states
+        self.plan = plan
         self.row_labels = row_labels
         self._set_factors(factors)
-        pairwise = variance == "pairwise"
-        self.schedule = make_schedule(bound, self.race.factors.n_factors,
-                                      self.race.factors.n_states, pairwise, first_look,
-                                      max_fraction)
-        self._set_schedule(bound, pairwise)
+        plan.fill(&self.race)
         self.subsample = Subsample(kind, self.race.factors.n_factors,
-                                    BLOCK_ROWS if kind == "blocks" else 1)
+                                   BLOCK_ROWS if kind == "blocks" else 1)
         self.race.subsample = &self.subsample.stream
-        self._allocate()
+        n_states = self.race.factors.n_states
+        self.offsets = <double *>PyMem_RawCalloc(7 * n_states, sizeof(double))
+        self.race.states = <int64_t *>PyMem_RawMalloc(2 * n_states * sizeof(int64_t))
+        if not self.offsets or not self.race.states:
+            raise MemoryError(f"race of {n_states} states")
+        self.race.offsets = self.offsets
+        self.race.moments_memory = self.offsets + n_states
+        self.race.kept = self.race.states + n_states
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.offsets)
+        PyMem_RawFree(self.race.states)
+        PyMem_RawFree(self.race.indices)
+        PyMem_RawFree(self.race.rewards)
 
     cdef _set_factors(self, factors):
         if isinstance(factors, Factors):
@@ -117,77 +190,43 @@ cdef class Track:
             self.race.factors.user_data = <void *>self.callback
             return
         self.matrix = factors
-        self.race.factors.n_factors = factors.shape[0]
-        self.race.factors.n_states = factors.shape[1]
+        self.race.factors.n_factors = self.matrix.shape[0]
+        self.race.factors.n_states = self.matrix.shape[1]
         self.race.factors.matrix = &self.matrix[0, 0]
-
-    cdef _set_schedule(self, bound, bint pairwise):
-        self.rows, self.scale, self.slack = self.schedule
-        self.race.schedule.n_looks = self.rows.shape[0]
-        self.race.schedule.rows = &self.rows[0]
-        self.race.schedule.scale = &self.scale[0]
-        self.race.schedule.slack = &self.slack[0]
-        self.race.pairwise = pairwise
-        difference_range = getattr(bound, "difference_range", None)
-        value_range = getattr(bound, "value_range", None)
-        if pairwise and difference_range is not None:
-            self.race.difference_range = difference_range
-            value_range = difference_range
-        elif difference_range is not None and value_range is None:
-            raise ValueError("value_range must be given for variance='marginal'; "
-                             "got difference_range only")
-        if value_range is None:
-            return
-        n_states = self.race.factors.n_states
-        if np.ndim(value_range) and len(value_range) != n_states:
-            raise ValueError(f"value_range must be a number or hold one a state, D = {n_states}; "
-                             f"got {len(value_range)} values")
-        self.ranges = np.full(n_states, value_range, dtype=np.float64)
-        self.race.ranges = &self.ranges[0]
-
-    cdef _allocate(self):
-        cdef int64_t n_states = self.race.factors.n_states
-        self.offsets = np.zeros(n_states)
-        self.states = np.empty(n_states, dtype=np.int64)
-        self.kept = np.empty(n_states, dtype=np.int64)
-        self.moments_memory = np.empty(5 * n_states)
-        self.indices = np.empty(max(1, pb_race_indices_memory(&self.race.schedule,
-                                                              &self.race.factors)),
-                                dtype=np.int64)
-        self.race.offsets = &self.offsets[0]
-        self.race.states = &self.states[0]
-        self.race.kept = &self.kept[0]
-        self.race.moments_memory = &self.moments_memory[0]
-        self.race.indices = &self.indices[0]
-        self.race.capacity = 0
 
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil:
         cdef pb_status status = run_race(&self.race, bitgen)
         while status == PB_GROW:
             if not self._grow():
-                return PB_CALLBACK
+                return PB_GROW
             status = pb_race_run(&self.race, bitgen)
         return status
 
-    cdef bint _grow(self) noexcept with gil:
-        """Doubles the memory for a callback's rewards; they are kept."""
-        cdef int64_t held = self.race.capacity
-        try:
-            rewards = np.empty(max(2 * held, self.race.needed, 1024))
-            if held:
-                rewards[:held] = self.rewards
-            self.rewards = rewards
-            self.race.rewards = &self.rewards[0]
-            self.race.capacity = self.rewards.shape[0]
-            return True
-        except BaseException as error:
-            self.callback.error = error
-            return False
+    cdef bint _grow(self) noexcept nogil:
+        """Enlarges the memory for what was read, at least twofold; it is kept."""
+        cdef int64_t n = max(2 * self.race.indices_capacity, self.race.needed_indices, 1024)
+        cdef void *memory
+        if self.race.needed_indices > self.race.indices_capacity:
+            memory = PyMem_RawRealloc(self.race.indices, n * sizeof(int64_t))
+            if not memory:
+                return False
+            self.race.indices = <int64_t *>memory
+            self.race.indices_capacity = n
+        n = max(2 * self.race.rewards_capacity, self.race.needed_rewards, 1024)
+        if self.race.needed_rewards > self.race.rewards_capacity:
+            memory = PyMem_RawRealloc(self.race.rewards, n * sizeof(double))
+            if not memory:
+                return False
+            self.race.rewards = <double *>memory
+            self.race.rewards_capacity = n
+        return True
 
     cdef raise_failure(self, pb_status status):
         if status == PB_CALLBACK:
             error, self.callback.error = self.callback.error, None
             raise error
+        if status == PB_GROW:
+            raise MemoryError(f"{self.race.needed_indices} rows of {self.race.n_alive} states")
         if status == PB_RANGE:
             raise ValueError(self._range_message())
         factors, states, rewards = self._last_read()
@@ -203,13 +242,16 @@ cdef class Track:
         """The factors, states and rewards among which one was found not finite."""
         cdef int64_t n_alive = self.race.n_alive
         cdef int64_t n_rows = self.race.moments.count
-        states = np.asarray(self.states)[:n_alive]
+        states = np.array(<int64_t[:n_alive]>self.race.states)
         if self.callback is not None:
             called = slice(self.race.called_at, self.race.called_at + self.race.called_rows)
-            rewards = np.asarray(self.rewards)[:called.stop * n_alive].reshape(-1, n_alive)
-            return np.asarray(self.indices)[called], states, rewards[called]
-        whole = n_rows == self.race.factors.n_factors
-        factors = np.arange(n_rows) if whole else np.asarray(self.indices)[:n_rows]
+            factors = np.array(<int64_t[:called.stop]>self.race.indices)[called]
+            rewards = np.array(<double[:called.stop, :n_alive]>self.race.rewards)
+            return factors, states, rewards[called]
+        if n_rows == self.race.factors.n_factors:
+            factors = np.arange(n_rows)
+        else:
+            factors = np.array(<int64_t[:n_rows]>self.race.indices)
         rewards = np.asarray(self.matrix)[factors][:, states]
         return factors if self.row_labels is None else self.row_labels[factors], states, rewards
 

@@ -1,11 +1,11 @@
 """Where a race reads its log factors."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import numpy as np
 
-from pybandit._checks import check_integer
+from pybandit._checks import check_integer, check_numeric
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,18 @@ def as_factors(factors):
     matrix = np.asarray(factors)
     if matrix.dtype.kind not in "biuf":
         raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors; "
-                        f"got {type(factors).__name__} with dtype {matrix.dtype}")
+                        f"got dtype {matrix.dtype}")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"factors must have shape (N, D) with N >= 1 factors and D >= 1 "
                          f"states; got shape {matrix.shape}")
     return np.ascontiguousarray(matrix, dtype=np.float64)
+
+
+def check_returned(values, shape):
+    """What the function of `Factors` returned, as C-contiguous float64 of this shape."""
+    if np.shape(values) != shape:
+        raise ValueError(f"the function of Factors must return shape (n, k) = {shape}; "
+                         f"got shape {np.shape(values)}")
+    return np.ascontiguousarray(
+        check_numeric("the return value of the function of Factors", values)
+    )

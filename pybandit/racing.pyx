@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in, check_integer, check_numeric
-from pybandit._race import as_generator
-from pybandit.factors import Factors, as_factors
-from pybandit.racing_bounds import as_bound
+from pybandit._checks import check_choice, check_integer, check_numeric
+from pybandit._race import as_generator, make_plan
+from pybandit.factors import Factors, as_factors, check_returned
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
 
 from pybandit._csrc cimport (
     PB_OK, pb_bitgen, pb_bitgen_gumbel_many, pb_moments_stream, pb_status,
@@ -26,15 +27,15 @@ from pybandit._race cimport Track, bitgen_of
 
 __all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
 
-# A permutation of more factors than this is not kept: 256 MiB.
-LARGEST_PERMUTATION = 1 << 26
+# Above this many factors a permutation, 256 MiB, is not kept.
+LARGEST_UNIFORM = 1 << 26
 # Reads a draw loop makes between two looks at Ctrl-C: some milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
-# Past this share of a matrix, reading the rest at random costs more than all of
-# it in order; see bench/bench_racing.py.
-GATHER_FRACTION = 0.1
-# Factors that exact_sample asks of a function at a time.
-EXACT_ROWS = 1 << 16
+# The share of a matrix past which a draw reads all of it in order instead: so
+# what was read before adds at most a third to the cost of an exact draw.
+LAYOUT_FRACTIONS = {"gather": 0.05, "shuffled": 0.1}
+# Rewards that exact_sample asks of a function at a time: 2 MiB.
+EXACT_REWARDS = 1 << 18
 
 
 class RaceResult(NamedTuple):
@@ -109,10 +110,12 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     max_fraction : float, default 1.0
         Looks at more than this share of the factors are left out: past it, the
         race reads the rest in one pass and is exact. In (0, 1].
-    indices : {"auto", "permutation", "keyed"}
-        ``"permutation"`` is exactly uniform and keeps 4 bytes a factor;
-        ``"keyed"`` is pseudorandom and needs no memory. ``"auto"`` takes the
-        permutation up to 2**26 factors.
+    indices : {"auto", "permutation", "rejection", "keyed"}
+        How factors are drawn. ``"permutation"`` (4 bytes a factor, cheapest an
+        index) and ``"rejection"`` (one bit a factor, cheapest to begin) are
+        exactly uniform; ``"keyed"`` is pseudorandom and needs no memory.
+        ``"auto"`` is ``"rejection"`` here and ``"permutation"`` in
+        `RacingSampler`, and ``"keyed"`` above 2**26 factors.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -138,15 +141,16 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     >>> result.winner, result.n_evaluations
     (2, 650)
     """
-    cdef Track track = _track(as_factors(factors), bound, delta, variance, first_look,
-                              value_range, max_fraction, "gather", indices, None)
+    rng = as_generator(rng)
+    factors = as_factors(factors)
+    cdef Track track = _track(factors, bound, delta, variance, first_look, value_range,
+                              max_fraction, _order(factors, indices, "rejection"), None)
+    cdef pb_bitgen *bitgen = bitgen_of(rng)
+    cdef pb_status status
     cdef double[::1] given
     if offsets is not None:
         given = _check_offsets("offsets", offsets, track.race.factors.n_states)
-        track.offsets[:] = given
-    rng = as_generator(rng)
-    cdef pb_bitgen *bitgen = bitgen_of(rng)
-    cdef pb_status status
+        memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
     with rng.bit_generator.lock, nogil:
         status = track.run(bitgen)
     if status != PB_OK:
@@ -177,8 +181,8 @@ cdef class RacingSampler:
     bound, delta, variance, first_look, value_range, indices
         As in `race`.
     max_fraction : float, optional
-        As in `race`. By default 0.1 for a matrix with ``layout="gather"``, past
-        which random reads of memory cost more than all of it in order; else 1.
+        As in `race`. The default is 1 for `Factors` and for a matrix 0.05 (0.1
+        shuffled), past which one pass over all of it costs less than more looks.
     layout : {"gather", "shuffled"}
         ``"shuffled"`` keeps a copy of the matrix, shuffled once, and reads runs
         of 64 rows in random order, several times faster. Given the shuffle the
@@ -236,9 +240,11 @@ cdef class RacingSampler:
             order = rng.permutation(factors.shape[0])
             factors = factors[order]
         if max_fraction is None:
-            max_fraction = GATHER_FRACTION if matrix and layout == "gather" else 1.0
+            max_fraction = LAYOUT_FRACTIONS[layout] if matrix else 1.0
         self.track = _track(factors, bound, delta, variance, first_look, value_range,
-                            max_fraction, layout, indices, order)
+                            max_fraction,
+                            "blocks" if order is not None
+                            else _order(factors, indices, "permutation"), order)
         self.rng = rng
         self.lock = threading.Lock()
         self._log_prior = np.zeros(self.n_states)
@@ -258,7 +264,7 @@ cdef class RacingSampler:
     @property
     def schedule(self):
         """The looks of each race and the width of its bound there."""
-        return self.track.schedule
+        return self.track.plan.schedule
 
     @property
     def log_prior(self):
@@ -389,9 +395,11 @@ def _totals(factors):
     totals = np.zeros(factors.n_states if isinstance(factors, Factors) else factors.shape[1])
     if isinstance(factors, Factors):
         everything = np.arange(factors.n_states)
-        for start in range(0, factors.n_factors, EXACT_ROWS):
-            rows = np.arange(start, min(start + EXACT_ROWS, factors.n_factors))
-            totals += np.asarray(factors.function(rows, everything)).sum(axis=0)
+        step = max(1, EXACT_REWARDS // factors.n_states)
+        for start in range(0, factors.n_factors, step):
+            rows = np.arange(start, min(start + step, factors.n_factors))
+            values = factors.function(rows, everything)
+            totals += check_returned(values, (rows.size, everything.size)).sum(axis=0)
     else:
         matrix, sums = factors, totals
         with nogil:
@@ -403,32 +411,46 @@ def _totals(factors):
     return totals
 
 
-def _check_offsets(name, values, n_states):
+def _check_offsets(name, values, int64_t n_states):
     """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
-    values = check_in(name, values, "below +inf and not NaN", lambda x: x < np.inf)
+    values = np.array(check_numeric(name, values), order="C")
     if values.shape != (n_states,):
         raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
-    if np.all(values == -np.inf):
+    cdef double[::1] view = values
+    cdef int64_t i, n_possible = 0
+    for i in range(n_states):
+        n_possible += view[i] > -INFINITY
+        if not view[i] < INFINITY:
+            raise ValueError(f"{name} must be below +inf and not NaN; got {view[i]!r} at index {i}")
+    if not n_possible:
         raise ValueError(f"{name} must leave at least one state possible; got -inf for all")
-    return np.array(values)
+    return values
 
 
-def _track(factors, bound, delta, variance, first_look, value_range, max_fraction, layout,
-           indices, order):
-    """Check the options of a race and lay out its memory."""
-    check_choice("variance", variance, ("pairwise", "marginal"))
-    check_choice("indices", indices, ("auto", "permutation", "keyed"))
-    max_fraction = float(check_in("max_fraction", max_fraction, "in (0, 1]",
-                                  lambda x: (x > 0) & (x <= 1)))
+def _order(factors, indices, default):
+    """The kind of index stream that `indices` names; `default` where it is "auto"."""
+    check_choice("indices", indices, ("auto", "permutation", "rejection", "keyed"))
     n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
-    if layout == "shuffled":
-        kind = "blocks"
-    elif indices == "auto":
-        kind = "permutation" if n_factors <= LARGEST_PERMUTATION else "keyed"
-    else:
-        kind = indices
-    if kind == "permutation" and n_factors >= 1 << 32:
+    if indices == "auto":
+        return default if n_factors <= LARGEST_UNIFORM else "keyed"
+    if indices != "keyed" and n_factors >= 1 << 32:
         raise ValueError(f"indices must be 'keyed' for 2**32 factors or more; got "
-                         f"'permutation' with N = {n_factors}")
-    return Track(factors, as_bound(bound, delta, value_range), variance, first_look,
-                 max_fraction, kind, order)
+                         f"{indices!r} with N = {n_factors}")
+    return indices
+
+
+def _hashable(name, value):
+    """Arrays and lists as numbers or tuples of numbers; plans are kept by their options."""
+    if isinstance(value, (np.ndarray, list)):
+        value = check_numeric(name, value).tolist()
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind, order):
+    """Check the options of a race and lay out its memory."""
+    computed = isinstance(factors, Factors)
+    plan = make_plan(bound, _hashable("delta", delta), _hashable("value_range", value_range),
+                     variance, first_look, max_fraction,
+                     factors.n_factors if computed else factors.shape[0],
+                     factors.n_states if computed else factors.shape[1])
+    return Track(factors, plan, kind, order)

@@ -17,7 +17,16 @@ typedef struct {
 } pb_bitgen;
 
 /* A uniform integer in [0, bound), bound >= 1, without bias (Lemire 2019). */
-uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound);
+static inline uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound)
+{
+    uint64_t product = (uint64_t)bitgen->next_uint32(bitgen->state) * bound;
+    if ((uint32_t)product < bound) {  /* once in 2^32 / bound draws */
+        const uint32_t rejected = (uint32_t)-bound % bound;
+        while ((uint32_t)product < rejected)
+            product = (uint64_t)bitgen->next_uint32(bitgen->state) * bound;
+    }
+    return (uint32_t)(product >> 32);
+}
 
 /* Standard Gumbel draws -log(-log u), u in the open interval (0, 1). */
 void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out);

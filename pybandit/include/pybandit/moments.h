@@ -24,9 +24,20 @@ typedef struct {
 /* Adds rows[0 .. n_rows); sets the shift from the first row when count is 0. */
 void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_rows);
 
-/* Mean of d_i, and the natural (1/count) variance of d_i. */
-double pb_moments_mean(const pb_moments *moments, int64_t column);
-double pb_moments_variance(const pb_moments *moments, int64_t column);
+/* Mean of d_i. */
+static inline double pb_moments_mean(const pb_moments *moments, int64_t column)
+{
+    return moments->shift[column] + moments->sum[column] / (double)moments->count;
+}
+
+/* Natural (1/count) variance of d_i. */
+static inline double pb_moments_variance(const pb_moments *moments, int64_t column)
+{
+    const double n = (double)moments->count;
+    const double mean = moments->sum[column] / n;
+    const double variance = moments->square[column] / n - mean * mean;
+    return variance > 0.0 ? variance : 0.0;
+}
 
 /*
  * Column sums of n_rows consecutive rows of length `stride`, added to sum.

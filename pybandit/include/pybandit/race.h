@@ -39,17 +39,19 @@ typedef struct {
     /* workspace, the caller's */
     int64_t *states;          /* n_states: the alive ones, increasing */
     int64_t *kept;            /* n_states */
-    double *moments_memory;   /* 5 * n_states */
-    int64_t *indices;         /* pb_race_indices_memory() */
-    double *rewards;          /* a function's rewards; NULL for a matrix */
-    int64_t capacity;         /* doubles in `rewards` */
+    double *moments_memory;   /* 6 * n_states */
+    int64_t *indices;         /* the rows read so far */
+    int64_t indices_capacity;
+    double *rewards;          /* what a function returned for them; unused for a matrix */
+    int64_t rewards_capacity;
 
     /* progress */
     int64_t n_alive;
     int64_t leader;           /* position of the reference among the alive */
     pb_moments moments;
-    double *low, *high;
-    int64_t needed;           /* after PB_GROW: the capacity to provide */
+    double *low, *high, *totals;
+    int64_t needed_indices;   /* after PB_GROW: the capacities to provide */
+    int64_t needed_rewards;
     int64_t called_at;        /* the rows of `indices` and `rewards` that the */
     int64_t called_rows;      /* function filled last */
 
@@ -60,16 +62,13 @@ typedef struct {
     int exact;                /* the winner is certain: everything was read, or nothing had to be */
 } pb_race;
 
-/* Entries of `indices` that a race on this schedule needs. */
-int64_t pb_race_indices_memory(const pb_schedule *schedule, const pb_factors *factors);
-
 /* Begins a race; at least one offset is finite. */
 void pb_race_begin(pb_race *race, pb_bitgen *bitgen);
 
 /*
- * Runs to the end: PB_OK and the outcome. PB_GROW: enlarge `rewards` to
- * `needed`, keeping its content, and call again. PB_NOT_FINITE, PB_RANGE and
- * PB_CALLBACK end the race without a winner.
+ * Runs to the end: PB_OK and the outcome. PB_GROW: enlarge `indices` and
+ * `rewards` to what is needed, keeping their content, and call again.
+ * PB_NOT_FINITE, PB_RANGE and PB_CALLBACK end the race without a winner.
  */
 pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen);
 

@@ -11,6 +11,9 @@
  * PB_SUBSAMPLE_PERMUTATION: exactly uniform. A permutation that persists from
  *   draw to draw is advanced by a partial Fisher-Yates shuffle, so a draw that
  *   reads T indices costs O(T) however large the population is.
+ * PB_SUBSAMPLE_REJECTION: exactly uniform, for a single draw. Indices that come
+ *   up again are drawn anew, against one bit of memory an index: cheap to begin,
+ *   log N draws an index where all are read.
  * PB_SUBSAMPLE_BLOCKS: runs of `run` consecutive indices in a uniform random
  *   order from a random origin; for a population shuffled once beforehand.
  * PB_SUBSAMPLE_KEYED: a pseudorandom permutation in O(1) memory, for
@@ -19,7 +22,8 @@
 typedef enum {
     PB_SUBSAMPLE_PERMUTATION = 0,
     PB_SUBSAMPLE_BLOCKS = 1,
-    PB_SUBSAMPLE_KEYED = 2
+    PB_SUBSAMPLE_KEYED = 2,
+    PB_SUBSAMPLE_REJECTION = 3
 } pb_subsample_kind;
 
 enum { PB_SUBSAMPLE_ROUNDS = 12 };
@@ -28,8 +32,7 @@ typedef struct {
     pb_subsample_kind kind;
     int64_t size;      /* the population */
     int64_t position;  /* indices handed out since the restart */
-    /* PERMUTATION and BLOCKS */
-    uint32_t *permutation;  /* the caller's: pb_subsample_memory() entries */
+    uint32_t *memory;  /* the caller's: a permutation, or for REJECTION the bits */
     int64_t run;            /* consecutive indices a block: 1 for PERMUTATION */
     int64_t origin;         /* where block 0 starts */
     /* KEYED: x = left * width + right, left < height, right < width */
@@ -38,17 +41,17 @@ typedef struct {
     uint32_t width;
 } pb_subsample;
 
-/* How many permutation entries the caller must provide. */
+/* How many entries of memory the caller must provide; zeroed for REJECTION. */
 int64_t pb_subsample_memory(pb_subsample_kind kind, int64_t size, int64_t run);
 
 /*
- * size >= 1; at most 2^32 - 1 for PERMUTATION, at most 2^62 for KEYED.
+ * size >= 1; at most 2^32 - 1, or 2^62 for KEYED.
  * O(memory), once; pb_subsample_restart begins each order.
  */
 void pb_subsample_init(pb_subsample *subsample, pb_subsample_kind kind, int64_t size,
-                       int64_t run, uint32_t *permutation);
+                       int64_t run, uint32_t *memory);
 
-/* Forgets what was handed out and begins a fresh order: O(1). */
+/* Forgets what was handed out and begins a fresh order: O(1), REJECTION O(size / 32). */
 void pb_subsample_restart(pb_subsample *subsample, pb_bitgen *bitgen);
 
 /* The next n indices of the order; n <= size - position. */

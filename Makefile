@@ -1,0 +1,67 @@
+# Needs Python 3.11 or later, a C compiler and the package index; everything else is installed
+# into .venv on first use. A target runs again in seconds when nothing has changed.
+PYTHON ?= python3
+PYTHONS ?= python3.11 python3.13
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow lint bench sanitize wheel-test clean
+
+demo: $(VENV)/.demo
+	$(BIN)/pybandit demo
+
+test: lint
+	$(BIN)/pytest -m "not slow"
+
+test-slow: inplace
+	$(BIN)/pytest -m slow
+
+lint: inplace
+	$(BIN)/ruff check .
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint pybandit tests
+
+# Ratios are of processor time: other load on the machine moves them less.
+bench: inplace $(VENV)/.bench
+	$(BIN)/pytest bench -m "" -o python_files="bench_*.py" --benchmark-timer=time.process_time
+
+# What changed is compiled again; the installation below is editable and finds it.
+.PHONY: inplace
+inplace: $(VENV)/.test
+	$(BIN)/python setup.py --quiet build_ext --inplace
+
+# .venv/.<extra>: the package, editable, and that extra. Built with the environment's own Cython:
+# an isolated build would leave everything to be compiled once more.
+PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
+$(VENV)/.%: pyproject.toml setup.py | $(BIN)/cython
+	$(PIP_INSTALL) --no-build-isolation --editable ".[$*]"
+	touch $@
+
+$(BIN)/cython:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("pybandit needs Python 3.11 or later and $(PYTHON) is %d.%d; name another: make PYTHON=python3.12" % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) "setuptools>=77" "Cython>=3.1" "numpy>=2.0"
+
+# Every extension with the address and undefined-behaviour sanitizers, apart from the others.
+# CPython's -fwrapv would hide overflows. The C tests bring their own sanitizers and run first.
+SANITIZE := -O1 -g -UNDEBUG -fno-wrapv -fno-omit-frame-pointer -fsanitize=address,undefined
+sanitize: inplace
+	$(BIN)/pytest tests/test_floors.py
+	CC="$(CC)" PYBANDIT_CFLAGS="$(SANITIZE)" PYBANDIT_LDFLAGS="-fsanitize=address,undefined" \
+	    $(BIN)/python setup.py --quiet build --build-base build/sanitize --build-lib build/sanitize/lib
+	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	PYTHONMALLOC=malloc PYTHONPATH=build/sanitize/lib $(BIN)/pytest -s -m "not slow" \
+	    --ignore tests/test_floors.py --ignore tests/test_packaging.py
+
+# The built wheel, in a fresh environment per interpreter, against the tests of the sdist,
+# where no source of the package lies beside them.
+wheel-test:
+	@tested=no; for python in $(PYTHONS); do \
+	    if $$python -c "" 2>/dev/null; then .ci/wheel-test $$python && tested=yes || exit 1; \
+	    else echo "$$python does not run here: left out"; fi; \
+	done; test $$tested = yes
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks $(VENV)
+	rm -f pybandit/*.so pybandit/*.c
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

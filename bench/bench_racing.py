@@ -1,0 +1,136 @@
+"""Racing against the memory it reads and against exact sampling.
+
+Run with ``make bench``. The first role of a group is the limit or the peer; the
+others are given as multiples of it.
+"""
+
+import ctypes
+
+import numpy as np
+import pytest
+from conftest import bits_of, pointer
+
+import pybandit as pb
+from pybandit._race import Subsample
+
+N, D = 100_000, 10
+LOG_P = np.log(np.arange(1, D + 1) / 55)
+DRAWS = 50
+i64 = ctypes.c_int64
+
+# A race decided at its first look, whatever the noise: reads exactly first_look rows.
+DECIDED = np.arange(D) * 1e3
+
+
+def decided_sampler(population, rows, layout="gather"):
+    return pb.RacingSampler(population * 1e-9, DECIDED, first_look=rows, layout=layout, rng=1)
+
+
+@pytest.mark.parametrize("rows", [50, 1000, 5000, 10_000])
+@pytest.mark.parametrize("role", ["bare gather", "bare shuffle and gather", "draw",
+                                  "draw, shuffled layout", "race"])
+def test_against_the_limit(timed, limits, population, rows, role):
+    """Sums and squares of the same number of random rows."""
+    rng = np.random.default_rng(3)
+    sums, squares = np.zeros(D), np.zeros(D)
+    group = f"{rows} of {N} rows, {D} states"
+    if role == "bare gather":
+        orders = iter(range(10**9))
+        indices = [rng.permutation(N)[:rows] for _ in range(64)]
+        timed(group, role, lambda: limits.limit_gather_10(
+            pointer(population), pointer(indices[next(orders) % 64]), i64(rows),
+            pointer(sums), pointer(squares)))
+    elif role == "bare shuffle and gather":
+        permutation = np.arange(N)
+        timed(group, role, lambda: limits.limit_shuffle_gather_10(
+            bits_of(rng), pointer(permutation), i64(N), pointer(population), i64(rows),
+            pointer(sums), pointer(squares)))
+    elif role == "race":
+        rewards = population * 1e-9
+        timed(group, role, lambda: pb.race(rewards, DECIDED, first_look=rows, rng=rng))
+    else:
+        layout = "gather" if role == "draw" else "shuffled"
+        sampler = decided_sampler(population, rows, layout)
+        _, info = sampler.draw(DRAWS)
+        assert (info.n_evaluations == rows * D).all()
+        timed(group, role, lambda: sampler.draw(DRAWS), per=DRAWS)
+
+
+CASES = {
+    "0.5% read at each draw": (None, 500),
+    "5% read at each draw": (None, 5000),
+    "0.5% read on average (sigma 1e-5, delta .05)": (1e-5, 50),
+    "5% read on average (sigma 1e-4, delta .05)": (1e-4, 50),
+    "everything read (sigma 0.1, delta .001)": (0.1, 50),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("role", ["exact, streaming sums in C", "draw", "draw, shuffled layout"])
+def test_against_exact_sampling(timed, limits, population, case, role):
+    """One draw of a ten-state variable with 1e5 factors."""
+    sigma, first_look = CASES[case]
+    rng = np.random.default_rng(4)
+    if role.startswith("exact"):
+        sums = np.zeros(D)
+
+        def exact():
+            limits.limit_stream_10(pointer(population), i64(N), pointer(sums))
+            return np.argmax(sums + rng.gumbel(size=D))
+
+        timed(case, role, exact)
+        return
+    layout = "gather" if role == "draw" else "shuffled"
+    if sigma is None:
+        sampler = decided_sampler(population, first_look, layout)
+    else:
+        delta = 0.001 if sigma == 0.1 else 0.05
+        sampler = pb.RacingSampler(LOG_P / N + sigma * population, bound="normal", delta=delta,
+                                   layout=layout, rng=1)
+    draws = DRAWS if sigma == 0.1 else 40 * DRAWS
+    timed(case, role, lambda: sampler.draw(draws), per=draws, rounds=15)
+
+
+@pytest.mark.parametrize("size", [4096, 100_000])
+@pytest.mark.parametrize("kind", ["permutation", "rejection", "blocks", "keyed"])
+def test_index_streams(timed, size, kind):
+    """One index; half the population is drawn."""
+    rng = np.random.default_rng(5)
+    stream = Subsample(kind, size, 64 if kind == "blocks" else 1)
+
+    def draw():
+        stream.restart(rng)
+        stream.next(size // 2, rng)
+
+    timed(f"index of {size}", kind, draw, per=size // 2)
+
+
+@pytest.mark.parametrize("convention", ["one-sided", "two-sided", "union"])
+def test_boundary(timed, convention):
+    """One B_Normal that was not solved before: eleven looks."""
+    deltas = iter(np.linspace(0.01, 0.2, 10**6))
+    timed("a boundary not solved before", convention,
+          lambda: pb.bounds.b_normal(next(deltas), 0.0005, convention))
+
+
+def test_boundary_again(timed):
+    """The same from the cache."""
+    timed("a boundary not solved before", "cached",
+          lambda: pb.bounds.b_normal(0.05, 0.0005))
+
+
+@pytest.mark.parametrize("role", ["the function alone", "draw with the function"])
+def test_callback(timed, population, role):
+    """One look at a Python function; the draw's own cost is the difference."""
+    rows = np.ascontiguousarray(population[:50] * 1e-9)
+    indices, states = np.arange(50), np.arange(D)
+
+    def function(factors, chosen):
+        return rows
+
+    group = "a look at a Python function of 50 factors"
+    if role == "the function alone":
+        timed(group, role, lambda: [function(indices, states) for _ in range(DRAWS)], per=DRAWS)
+        return
+    sampler = pb.RacingSampler(pb.Factors(function, N, D), DECIDED, rng=1)
+    timed(group, role, lambda: sampler.draw(DRAWS), per=DRAWS)

@@ -1,0 +1,76 @@
+/*
+ * The physical limits: bare loops that touch the same bytes as the kernels and
+ * do the least arithmetic a race could do on them. Compiled when benchmarks run.
+ */
+#include <stdint.h>
+
+typedef struct {
+    void *state;
+    uint64_t (*next_uint64)(void *);
+    uint32_t (*next_uint32)(void *);
+} bits;
+
+/* Sums and sums of squares of `n` rows, in the order of `indices`. */
+void limit_gather(const double *matrix, int64_t stride, const int64_t *indices, int64_t n,
+                  double *sum, double *square)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = matrix + indices[i] * stride;
+        for (int64_t c = 0; c < stride; c++) {
+            sum[c] += row[c];
+            square[c] += row[c] * row[c];
+        }
+    }
+}
+
+/* The same with ten columns known to the compiler. */
+void limit_gather_10(const double *matrix, const int64_t *indices, int64_t n, double *sum,
+                     double *square)
+{
+    double s[10] = {0}, q[10] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = matrix + indices[i] * 10;
+        for (int c = 0; c < 10; c++) {
+            s[c] += row[c];
+            q[c] += row[c] * row[c];
+        }
+    }
+    for (int c = 0; c < 10; c++) {
+        sum[c] = s[c];
+        square[c] = q[c];
+    }
+}
+
+/* `n` indices by a partial Fisher-Yates shuffle, each row added up as it is drawn. */
+void limit_shuffle_gather_10(bits *bits, int64_t *permutation, int64_t size,
+                             const double *matrix, int64_t n, double *sum, double *square)
+{
+    double s[10] = {0}, q[10] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t below = (uint64_t)(size - i);
+        const int64_t j = i + (int64_t)((bits->next_uint32(bits->state) * below) >> 32);
+        const int64_t chosen = permutation[j];
+        permutation[j] = permutation[i];
+        permutation[i] = chosen;
+        const double *row = matrix + chosen * 10;
+        for (int c = 0; c < 10; c++) {
+            s[c] += row[c];
+            q[c] += row[c] * row[c];
+        }
+    }
+    for (int c = 0; c < 10; c++) {
+        sum[c] = s[c];
+        square[c] = q[c];
+    }
+}
+
+/* Column sums of the whole matrix: what the best exact sampler streams at every draw. */
+void limit_stream_10(const double *matrix, int64_t n, double *sum)
+{
+    double s[10] = {0};
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 10; c++)
+            s[c] += matrix[i * 10 + c];
+    for (int c = 0; c < 10; c++)
+        sum[c] = s[c];
+}

@@ -1,0 +1,80 @@
+"""The command line: one function adds each subcommand, one runs it."""
+
+import argparse
+import pathlib
+import sys
+
+from pybandit import __version__
+from pybandit._optional import MissingPackage
+
+
+def main(argv=None):
+    """Run a command and return its exit status."""
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    if arguments.run is None:
+        parser.print_help()
+        return 2
+    try:
+        return arguments.run(arguments)
+    except MissingPackage as error:
+        print(f"pybandit {arguments.command}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def make_parser():
+    """The parser, with every subcommand in `COMMANDS`."""
+    parser = argparse.ArgumentParser(
+        prog="pybandit", description="Draw the sample while reading a fraction of the data.")
+    parser.add_argument("--version", action="version", version=f"pybandit {__version__}")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(dest="command", metavar="command")
+    for add_command in COMMANDS:
+        add_command(commands)
+    return parser
+
+
+def _add_demo(commands):
+    command = commands.add_parser(
+        "demo", help="exact and racing draws side by side, on real data",
+        description="Draw from two posteriors over real data, exactly and by racing: reads, "
+                    "times and distance from the exact probabilities. Takes about half a minute.")
+    command.add_argument("--out", type=_writable, metavar="PNG", default="pybandit_demo.png",
+                         help="where the picture goes; - for none (default %(default)s)")
+    command.add_argument("--draws", type=_at_least(1), default=20_000, metavar="N",
+                         help="racing draws with control variates (default %(default)s)")
+    command.add_argument("--seed", type=_at_least(0), default=1, metavar="N",
+                         help="seed of all the draws (default %(default)s)")
+    command.set_defaults(run=_run_demo)
+
+
+def _run_demo(arguments):
+    from pybandit import demo
+
+    demo.run(arguments.out, arguments.draws, arguments.seed,
+             echo=lambda text: print(text, flush=True))
+    return 0
+
+
+def _writable(path):
+    """A type for argparse: a file in a folder that exists, or None for "-"."""
+    folder = pathlib.Path(path).parent
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {str(folder)!r}")
+    return None if path == "-" else path
+
+
+def _at_least(minimum):
+    """A type for argparse: an integer of at least `minimum`."""
+    def integer(text):
+        number = int(text)
+        if number < minimum:
+            raise argparse.ArgumentTypeError(f"must be at least {minimum}; got {number}")
+        return number
+
+    return integer
+
+
+COMMANDS = (_add_demo,)

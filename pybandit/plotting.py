@@ -1,0 +1,168 @@
+"""Pictures of the demo and the examples. Matplotlib is imported inside the functions."""
+
+import numpy as np
+
+from pybandit._optional import require
+
+EXACT, RACING, DATA = "#6b7280", "#d9541e", "#c7ccd4"
+SEQUENCE = ("#1f4e79", "#2a9d8f", "#e9a23b", "#d9541e", "#7b2d5b")
+
+
+def new_figure(width, height, rows=1, columns=1, **subplots):
+    """A figure of its own, outside pyplot's state, and its axes (rows, columns)."""
+    figure = require("matplotlib.figure", "plot").Figure(figsize=(width, height),
+                                                         layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **subplots)
+
+
+def save(figure, path, dpi=100):
+    """Write a picture; the name's ending gives the format."""
+    figure.savefig(path, dpi=dpi)
+
+
+def _tidy(axis):
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(labelsize=8)
+
+
+def demo_figure(results):
+    """One row for each subject: data, exact posterior, racing draws, time a draw.
+
+    Parameters
+    ----------
+    results : list of (Subject, list of Comparison)
+        As `demo.run` returns.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = new_figure(13.0, 3.3 * len(results), len(results), 4,
+                              gridspec_kw={"width_ratios": [1.25, 1, 1, 1.3]})
+    for row, (subject, lines) in zip(axes, results, strict=True):
+        best = lines[-1]
+        _draw_data(row[0], subject, best.exact.probabilities)
+        top = best.exact.probabilities.max()
+        _draw_cells(row[1], subject.fine, best.exact.probabilities, top, "exact posterior")
+        _draw_cells(row[2], subject.fine, best.frequencies, top,
+                    f"{best.n_draws:,} racing draws, {100 * best.fraction:.2g} % read")
+        _draw_times(row[3], lines)
+    return figure
+
+
+def _draw_data(axis, subject, probabilities):
+    cell = int(np.argmax(probabilities))
+    dof, scale = (values[cell] for values in subject.fine.cells())
+    values = subject.observations
+    reach = np.quantile(np.abs(values), 0.9995)
+    axis.hist(values, bins=np.linspace(-reach, reach, 121), density=True, color=DATA, log=True)
+    x = np.linspace(-reach, reach, 801)
+    axis.plot(x, _student_density(x, dof, scale), color=RACING, lw=1.4)
+    floor, _ = axis.get_ylim()
+    axis.set_ylim(floor, 30.0)
+    axis.set_title(f"{subject.name.partition(':')[0]}: {values.size:,} factors", fontsize=10,
+                   loc="left")
+    axis.set_xlabel(f"{subject.name.partition(': ')[2]} ({subject.unit})", fontsize=8.5)
+    axis.set_ylabel("density", fontsize=8.5)
+    _tidy(axis)
+    inset = axis.inset_axes([0.62, 0.66, 0.38, 0.34])
+    if subject.source.ndim == 2:
+        inset.imshow(subject.source[::4, ::4], cmap="gray")
+    else:
+        inset.plot(subject.source, lw=0.25, color=EXACT)
+    inset.set_axis_off()
+
+
+def _student_density(x, dof, scale):
+    from scipy.stats import t
+
+    return t.pdf(x, dof, scale=scale)
+
+
+def _draw_cells(axis, grid, probabilities, top, title):
+    axis.pcolormesh(grid.scale, grid.dof, probabilities.reshape(grid.shape), cmap="Blues",
+                    vmin=0.0, vmax=top, shading="nearest", edgecolors="white", linewidth=0.4)
+    axis.set_title(title, fontsize=10, loc="left")
+    axis.set_xlabel("scale", fontsize=8.5)
+    axis.set_ylabel("degrees of freedom", fontsize=8.5)
+    axis.locator_params(nbins=5)
+    _tidy(axis)
+
+
+def _draw_times(axis, lines):
+    """Bars of milliseconds a draw, with the share read beside each."""
+    where = np.arange(len(lines))[::-1]
+    exact = [1e3 * line.exact.seconds for line in lines]
+    racing = [1e3 * line.seconds for line in lines]
+    axis.barh(where + 0.19, exact, 0.36, color=EXACT, label="exact")
+    axis.barh(where - 0.19, racing, 0.36, color=RACING, label="racing")
+    for y, line, milliseconds in zip(where, lines, racing, strict=True):
+        axis.annotate(f"{100 * line.fraction:.2g} % read", (milliseconds, y - 0.19), (4, 0),
+                      textcoords="offset points", va="center", fontsize=8, color=RACING)
+    axis.set_xscale("log")
+    axis.set_xlim(0.4 * min(*exact, *racing), 12.0 * max(*exact, *racing))
+    axis.set_yticks(where, [line.label.replace(", ", ",\n") for line in lines])
+    axis.set_title("time a draw (ms)", fontsize=10, loc="left")
+    axis.legend(fontsize=8, frameon=False, loc="lower right")
+    _tidy(axis)
+
+
+def race_figure(table, deltas):
+    """Errors and share read of the synthetic race, against the noise of the factors.
+
+    Parameters
+    ----------
+    table : list of dict
+        Keys ``distribution``, ``sigma``, ``delta``, ``error``, ``error_interval`` (low, high),
+        ``proportion``, and ``reference_error``, ``reference_proportion``, which may be None.
+    deltas : sequence of float
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    distributions = list(dict.fromkeys(row["distribution"] for row in table))
+    figure, axes = new_figure(3.6 * len(distributions), 5.8, 2, len(distributions), sharex=True,
+                              sharey="row")
+    for column, distribution in zip(axes.T, distributions, strict=True):
+        for i, (delta, colour) in enumerate(zip(deltas, SEQUENCE, strict=False)):
+            rows = [row for row in table
+                    if row["distribution"] == distribution and row["delta"] == delta]
+            _draw_errors(column[0], rows, delta, 1.2 ** (2 * i - len(deltas) + 1), colour)
+            _draw_proportions(column[1], rows, delta, colour)
+        column[0].set_title(f"{distribution} factors", fontsize=10, loc="left")
+        column[1].set_xlabel(r"$\sigma$, deviation of the log factors", fontsize=9)
+        for axis in column:
+            axis.set_xscale("log")
+            _tidy(axis)
+    axes[0, 0].set_yscale("symlog", linthresh=1e-4, linscale=0.5)
+    axes[0, 0].set_ylim(-2e-5, 0.3)
+    axes[0, 0].set_ylabel("wrong winners, 95 % (dotted: $\\delta$)", fontsize=9)
+    axes[1, 0].set_yscale("log")
+    axes[1, 0].set_ylabel("share read (rings: reference)", fontsize=9)
+    axes[1, 0].legend(fontsize=8, frameon=False)
+    return figure
+
+
+def _draw_errors(axis, rows, delta, shift, colour):
+    """Dots with intervals, moved sideways so that they do not hide each other."""
+    x = [shift * row["sigma"] for row in rows]
+    error = np.array([row["error"] for row in rows])
+    low, high = np.transpose([row["error_interval"] for row in rows])
+    axis.errorbar(x, error, [error - low, high - error], fmt="o", ms=3, lw=1, color=colour)
+    _draw_rings(axis, x, rows, "reference_error", colour)
+    axis.axhline(delta, color=colour, lw=0.8, ls=":")
+
+
+def _draw_proportions(axis, rows, delta, colour):
+    x = [row["sigma"] for row in rows]
+    axis.plot(x, [row["proportion"] for row in rows], "o-", ms=3, lw=1, color=colour,
+              label=rf"$\delta$ = {delta:g}")
+    _draw_rings(axis, x, rows, "reference_proportion", colour)
+
+
+def _draw_rings(axis, x, rows, what, colour):
+    known = [(place, row[what]) for place, row in zip(x, rows, strict=True)
+             if row[what] is not None]
+    if known:
+        axis.plot(*zip(*known, strict=True), "o", ms=8, mfc="none", color=colour)

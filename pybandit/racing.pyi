@@ -1,0 +1,99 @@
+from typing import Literal, NamedTuple, final, overload
+
+from numpy import bool_, float64, int64
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike, NDArray
+
+from pybandit.factors import Factors
+from pybandit.racing_bounds import EBSBound, NormalBound, Schedule
+
+__all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
+
+_Bound = Literal["student", "normal", "ebs"] | NormalBound | EBSBound
+_Variance = Literal["pairwise", "marginal"]
+_Indices = Literal["auto", "permutation", "keyed"]
+_Rng = int | SeedSequence | Generator | None
+
+class RaceResult(NamedTuple):
+    winner: int
+    n_looks: int
+    n_evaluations: int
+    exact: bool
+
+class DrawInfo(NamedTuple):
+    n_evaluations: int | NDArray[int64]
+    n_looks: int | NDArray[int64]
+    exact: bool | NDArray[bool_]
+    fraction: float
+
+def race(
+    factors: ArrayLike | Factors,
+    offsets: ArrayLike | None = None,
+    *,
+    bound: _Bound = "student",
+    delta: float | None = None,
+    variance: _Variance = "pairwise",
+    first_look: int | None = None,
+    value_range: ArrayLike | None = None,
+    max_fraction: float = 1.0,
+    indices: _Indices = "auto",
+    rng: _Rng = None,
+) -> RaceResult: ...
+@final
+class RacingSampler:
+    def __init__(
+        self,
+        factors: ArrayLike | Factors,
+        log_prior: ArrayLike | None = None,
+        *,
+        bound: _Bound = "student",
+        delta: float | None = None,
+        variance: _Variance = "pairwise",
+        first_look: int | None = None,
+        value_range: ArrayLike | None = None,
+        max_fraction: float | None = None,
+        layout: Literal["gather", "shuffled"] = "gather",
+        indices: _Indices = "auto",
+        rng: _Rng = None,
+    ) -> None: ...
+    @property
+    def n_factors(self) -> int: ...
+    @property
+    def n_states(self) -> int: ...
+    @property
+    def schedule(self) -> Schedule: ...
+    @property
+    def log_prior(self) -> NDArray[float64]: ...
+    @log_prior.setter
+    def log_prior(self, values: ArrayLike) -> None: ...
+    @overload
+    def draw(self, size: None = None, *, rng: _Rng = None) -> tuple[int, DrawInfo]: ...
+    @overload
+    def draw(
+        self, size: int | tuple[int, ...], *, rng: _Rng = None
+    ) -> tuple[NDArray[int64], DrawInfo]: ...
+
+@overload
+def exact_sample(
+    factors: ArrayLike | Factors,
+    log_prior: ArrayLike | None = None,
+    size: None = None,
+    *,
+    rng: _Rng = None,
+) -> int: ...
+@overload
+def exact_sample(
+    factors: ArrayLike | Factors,
+    log_prior: ArrayLike | None = None,
+    *,
+    size: int | tuple[int, ...],
+    rng: _Rng = None,
+) -> NDArray[int64]: ...
+@overload
+def exact_sample(
+    factors: ArrayLike | Factors,
+    log_prior: ArrayLike | None,
+    size: int | tuple[int, ...],
+    *,
+    rng: _Rng = None,
+) -> NDArray[int64]: ...

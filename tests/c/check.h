@@ -1,0 +1,58 @@
+#ifndef CHECK_H
+#define CHECK_H
+
+/* What the C tests share: a bit generator of their own and exact-size memory. */
+
+#undef NDEBUG
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pybandit/bitgen.h"
+
+static inline uint64_t splitmix_next(void *state)
+{
+    uint64_t *counter = state;
+    uint64_t x = *counter += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static inline uint32_t splitmix_next32(void *state)
+{
+    return (uint32_t)(splitmix_next(state) >> 32);
+}
+
+static inline double splitmix_double(void *state)
+{
+    return (double)(splitmix_next(state) >> 11) * 0x1p-53;
+}
+
+static inline pb_bitgen splitmix(uint64_t *counter)
+{
+    return (pb_bitgen){counter, splitmix_next, splitmix_next32, splitmix_double, splitmix_next};
+}
+
+/* Exactly n items, so that the address sanitizer sees the first one too many. */
+static inline void *allocate(int64_t n, size_t item)
+{
+    void *memory = malloc((size_t)n * item);
+    assert(memory || n == 0);
+    return memory;
+}
+
+static inline int close_to(double a, double b, double tolerance)
+{
+    return fabs(a - b) <= tolerance;
+}
+
+/* Whether `hits` of n trials are within 5 standard deviations of probability p. */
+static inline int binomial_fits(int64_t hits, int64_t n, double p)
+{
+    return fabs((double)hits - (double)n * p) <= 5.0 * sqrt((double)n * p * (1.0 - p));
+}
+
+#endif

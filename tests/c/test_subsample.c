@@ -1,0 +1,145 @@
+#include "check.h"
+
+#include "pybandit/subsample.h"
+
+typedef struct {
+    pb_subsample stream;
+    uint32_t *permutation;
+    uint64_t counter;
+    pb_bitgen bitgen;
+} source;
+
+static void source_init(source *s, pb_subsample_kind kind, int64_t size, int64_t run)
+{
+    s->permutation = allocate(pb_subsample_memory(kind, size, run), sizeof *s->permutation);
+    s->counter = 42;
+    s->bitgen = splitmix(&s->counter);
+    pb_subsample_init(&s->stream, kind, size, run, s->permutation);
+}
+
+static const pb_subsample_kind kinds[] = {PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_BLOCKS,
+                                          PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_REJECTION};
+
+static int64_t run_of(pb_subsample_kind kind) { return kind == PB_SUBSAMPLE_BLOCKS ? 5 : 1; }
+
+/* A whole order holds every index once, in every order after a restart. */
+static void whole_orders(pb_subsample_kind kind, int64_t size)
+{
+    source s;
+    source_init(&s, kind, size, run_of(kind));
+    int64_t *indices = allocate(size, sizeof *indices);
+    char *seen = allocate(size, 1);
+    for (int order = 0; order < 3; order++) {
+        memset(seen, 0, (size_t)size);
+        pb_subsample_restart(&s.stream, &s.bitgen);
+        pb_subsample_next(&s.stream, &s.bitgen, size, indices);
+        for (int64_t i = 0; i < size; i++) {
+            assert(indices[i] >= 0 && indices[i] < size);
+            assert(!seen[indices[i]]++);
+        }
+    }
+    free(indices);
+    free(seen);
+    free(s.permutation);
+}
+
+/* How an order is cut into calls does not change it. */
+static void cuts_do_not_matter(pb_subsample_kind kind)
+{
+    enum { SIZE = 203 };
+    source whole, cut;
+    source_init(&whole, kind, SIZE, run_of(kind));
+    source_init(&cut, kind, SIZE, run_of(kind));
+    int64_t expected[SIZE], got[SIZE];
+    for (int order = 0; order < 3; order++) {
+        pb_subsample_restart(&whole.stream, &whole.bitgen);
+        pb_subsample_restart(&cut.stream, &cut.bitgen);
+        pb_subsample_next(&whole.stream, &whole.bitgen, SIZE, expected);
+        for (int64_t at = 0, n = 0; at < SIZE; at += n, n = 2 * n + 1) {
+            n = n < SIZE - at ? n : SIZE - at;
+            pb_subsample_next(&cut.stream, &cut.bitgen, n, got + at);
+        }
+        assert(memcmp(expected, got, sizeof got) == 0);
+    }
+    free(whole.permutation);
+    free(cut.permutation);
+}
+
+/* The k-th index of an order is uniform, whatever earlier orders have left behind. */
+static void every_position_is_uniform(pb_subsample_kind kind)
+{
+    enum { SIZE = 13, PREFIX = 4, ORDERS = 40000 };
+    source s;
+    source_init(&s, kind, SIZE, run_of(kind));
+    int64_t counts[PREFIX][SIZE] = {{0}}, indices[PREFIX];
+    for (int order = 0; order < ORDERS; order++) {
+        pb_subsample_restart(&s.stream, &s.bitgen);
+        pb_subsample_next(&s.stream, &s.bitgen, PREFIX, indices);
+        for (int k = 0; k < PREFIX; k++)
+            counts[k][indices[k]]++;
+    }
+    for (int k = 0; k < PREFIX; k++)
+        for (int i = 0; i < SIZE; i++)
+            assert(binomial_fits(counts[k][i], ORDERS, 1.0 / SIZE));
+    free(s.permutation);
+}
+
+/* Blocks are read through: an index is followed by its neighbour within a run. */
+static void blocks_are_runs(void)
+{
+    enum { SIZE = 100, RUN = 10 };
+    source s;
+    source_init(&s, PB_SUBSAMPLE_BLOCKS, SIZE, RUN);
+    int64_t indices[SIZE];
+    pb_subsample_restart(&s.stream, &s.bitgen);
+    pb_subsample_next(&s.stream, &s.bitgen, SIZE, indices);
+    for (int i = 0; i < SIZE; i++)
+        if (i % RUN)
+            assert(indices[i] == (indices[i - 1] + 1) % SIZE);
+    free(s.permutation);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void keyed_holds_no_memory(void)
+{
+    enum { N = 10000 };
+    const int64_t sizes[] = {(int64_t)1 << 40, ((int64_t)1 << 40) - 1, (int64_t)1 << 62};
+    for (int k = 0; k < 3; k++) {
+        source s;
+        assert(pb_subsample_memory(PB_SUBSAMPLE_KEYED, sizes[k], 1) == 0);
+        source_init(&s, PB_SUBSAMPLE_KEYED, sizes[k], 1);
+        int64_t *indices = allocate(N, sizeof *indices);
+        pb_subsample_restart(&s.stream, &s.bitgen);
+        pb_subsample_next(&s.stream, &s.bitgen, N, indices);
+        int64_t lower = 0;
+        for (int i = 0; i < N; i++) {
+            assert(indices[i] >= 0 && indices[i] < sizes[k]);
+            lower += indices[i] < sizes[k] / 2;
+        }
+        assert(binomial_fits(lower, N, 0.5));
+        qsort(indices, N, sizeof *indices, by_value);
+        for (int i = 1; i < N; i++)
+            assert(indices[i] != indices[i - 1]);
+        free(indices);
+        free(s.permutation);
+    }
+}
+
+int main(void)
+{
+    const int64_t sizes[] = {1, 2, 3, 5, 7, 64, 65, 128, 1000};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 9; i++)
+            whole_orders(kinds[k], sizes[i]);
+        cuts_do_not_matter(kinds[k]);
+        every_position_is_uniform(kinds[k]);
+    }
+    blocks_are_runs();
+    keyed_holds_no_memory();
+    return 0;
+}

@@ -1,0 +1,27 @@
+"""The C compiler of the tests. pybandit needs one to be built, so its absence is a failure."""
+
+import os
+import pathlib
+import subprocess
+import sysconfig
+
+import pybandit as pb
+
+ROOT = pathlib.Path(__file__).parent.parent
+KERNELS = sorted((ROOT / "csrc").glob("*.c"))
+HEADERS = sorted(pathlib.Path(pb.get_include(), "pybandit").glob("*.h"))
+
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
+SANITIZE = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+def run(*command, **options):
+    """Run a command; what it printed is the message where it fails, the result where not."""
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **options)
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def compile_c(*arguments):
+    compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    run(*compiler.split(), *STRICT, f"-I{pb.get_include()}", *arguments)

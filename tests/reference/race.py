@@ -1,0 +1,156 @@
+"""Algorithm 1 of Chen & Ghahramani 2016, as plainly as it can be written.
+
+`race` follows an order of the factors; `enumerate_law` runs it over every
+order of a tiny population and gives the exact law of its outcome.
+"""
+
+import functools
+import itertools
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from reference import b_normal, bounds
+
+
+@dataclass(frozen=True)
+class Options:
+    """The same options as pybandit.race takes, in one place."""
+
+    bound: str = "student"
+    delta: float = 0.05
+    convention: str = "one-sided"
+    boundary: float | None = None
+    variance: str = "pairwise"
+    first_look: int = 50
+    max_fraction: float = 1.0
+    value_range: float | tuple | None = None
+    difference_range: float | None = None
+
+
+class Outcome(NamedTuple):
+    winner: int
+    n_looks: int
+    n_evaluations: int
+    exact: bool
+
+
+def schedule(n_factors, first_look, max_fraction=1.0):
+    """Rows read at each look: doubling, partial looks up to max_fraction of N, then N."""
+    looks = bounds.doubling(n_factors, first_look)[:-1]
+    return [rows for rows in looks if rows <= max_fraction * n_factors] + [n_factors]
+
+
+@functools.cache
+def solved_boundary(delta, fractions, convention):
+    return b_normal.boundary(delta, fractions, convention, points_per_sd=20)
+
+
+def half_width(options, looks, n_states, rewards, leader, rival):
+    """G of Algorithm 1, from the rewards read so far, shape (T, D)."""
+    if options.variance == "pairwise":
+        samples = [rewards[:, leader] - rewards[:, rival]]
+        share = options.delta / (n_states - 1)
+        ranges = [pairwise_range(options, leader, rival)]
+    else:
+        samples = [rewards[:, leader], rewards[:, rival]]
+        share = options.delta / n_states
+        ranges = [value_range(options, leader), value_range(options, rival)]
+    return sum(
+        one_width(options, looks, share, sample, spread)
+        for sample, spread in zip(samples, ranges, strict=True)
+    )
+
+
+def value_range(options, state):
+    ranges = options.value_range
+    return ranges[state] if isinstance(ranges, tuple) else ranges
+
+
+def pairwise_range(options, leader, rival):
+    if options.difference_range is not None:
+        return options.difference_range
+    if options.value_range is None:
+        return None
+    return value_range(options, leader) + value_range(options, rival)
+
+
+def one_width(options, looks, share, sample, spread):
+    n, population = len(sample), looks[-1]
+    if options.bound == "ebs":
+        per_look = share / (len(looks) - 1)
+        return bounds.empirical_bernstein_serfling(n, population, sample.std(), spread, per_look)
+    fractions = tuple(rows / population for rows in looks[:-1])
+    level = options.boundary
+    if level is None:
+        level = solved_boundary(share, fractions, options.convention)
+    if options.bound == "normal":
+        return bounds.normal(n, population, sample.std(), level)
+    return bounds.student(n, population, sample.std(ddof=1), level)
+
+
+def race(rewards, offsets, next_indices, options, to_the_end=False):
+    """Run one race; next_indices(n) hands out the next n factors.
+
+    A function's factors are asked for in order to the end; a matrix is read in
+    one pass at the last look, which takes no more indices.
+    """
+    n_factors, n_states = rewards.shape
+    alive = [i for i in range(n_states) if offsets[i] > -np.inf]
+    if len(alive) == 1:
+        return Outcome(alive[0], 0, 0, True)
+    looks = schedule(n_factors, options.first_look, options.max_fraction)
+    order, n_evaluations = [], 0
+    for n_looks, rows in enumerate(looks, start=1):
+        n_evaluations += (rows - len(order)) * len(alive)
+        if rows == n_factors:
+            if to_the_end:
+                next_indices(rows - len(order))
+            means = rewards.mean(axis=0) + offsets / n_factors
+            return Outcome(max(alive, key=means.__getitem__), n_looks, n_evaluations, True)
+        order += list(next_indices(rows - len(order)))
+        seen = rewards[order]
+        means = seen.mean(axis=0) + offsets / n_factors
+        leader = max(alive, key=means.__getitem__)
+        alive = [
+            i
+            for i in alive
+            if i == leader
+            or means[leader] - means[i]
+            <= half_width(options, looks, n_states, seen, leader, i)
+        ]
+        if len(alive) == 1:
+            return Outcome(leader, n_looks, n_evaluations, False)
+    raise AssertionError("the last look reads everything")
+
+
+def ordered_parts(items, sizes):
+    """Every way to read `items` in successive unordered parts of these sizes."""
+    if not sizes:
+        yield []
+        return
+    for part in itertools.combinations(items, sizes[0]):
+        rest = [item for item in items if item not in part]
+        for tail in ordered_parts(rest, sizes[1:]):
+            yield [list(part), *tail]
+
+
+def enumerate_law(rewards, offsets, options):
+    """The exact probability of every Outcome, over all orders of the factors."""
+    n_factors = len(rewards)
+    looks = schedule(n_factors, options.first_look, options.max_fraction)
+    sizes = np.diff([0, *looks[:-1]]).tolist()
+    law = {}
+    orders = list(ordered_parts(list(range(n_factors)), sizes))
+    for parts in orders:
+        remaining = iter(parts)
+        outcome = race(rewards, offsets, lambda n, it=remaining: next(it), options)
+        law[outcome] = law.get(outcome, 0) + Fraction(1, len(orders))
+    return law
+
+
+def gumbel_max(log_weights, gumbels):
+    """The exact draw that the race approximates: argmax of log weight plus Gumbel noise."""
+    return int(np.argmax(np.asarray(log_weights) + gumbels))

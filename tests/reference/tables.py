@@ -1,0 +1,26 @@
+"""The reference numbers that were computed apart from this code: tests/data."""
+
+import csv
+import json
+import pathlib
+
+import numpy as np
+
+DATA = pathlib.Path(__file__).parents[1] / "data"
+
+
+def b_normal():
+    """Columns of the table of boundary constants; NaN where the paper prints none."""
+    with (DATA / "b_normal.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
+
+
+def exact_cases():
+    """Tiny populations with the exact law of a race's outcome, and check values."""
+    return json.loads((DATA / "exact_cases.json").read_text())
+
+
+def synthetic():
+    """Errors and proportions read of the synthetic experiment, Sec. 5.1, D = 10."""
+    return json.loads((DATA / "synthetic.json").read_text())["rows"]

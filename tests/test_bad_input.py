@@ -1,0 +1,164 @@
+"""What is refused, in which words, and that everything is usable afterwards."""
+
+import re
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from reference.problems import as_function
+
+GOOD = np.random.default_rng(0).normal(size=(400, 3)) + [0.0, 1.0, 2.0]
+
+
+def assert_says(error, *words):
+    for word in words:
+        assert re.search(rf"(?<!\w){re.escape(str(word))}(?!\w)", str(error)), (word, str(error))
+
+
+@pytest.mark.parametrize(
+    "factors, words",
+    [
+        (np.zeros((0, 3)), ["factors", "(0, 3)"]),
+        (np.zeros((3, 0)), ["factors", "(3, 0)"]),
+        (np.zeros(3), ["factors", "(3,)"]),
+        (np.zeros((2, 2, 2)), ["factors", "(2, 2, 2)"]),
+        (1.0, ["factors"]),
+    ],
+)
+def test_shapes_of_matrices(factors, words):
+    for call in (pb.race, pb.RacingSampler, pb.exact_sample):
+        with pytest.raises(ValueError) as caught:
+            call(factors)
+        for word in words:
+            assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "factors", [np.zeros((3, 2), dtype=complex), [["a", "b"]], [[None, 1.0]], "text", None]
+)
+def test_matrices_that_are_not_real(factors):
+    for call in (pb.race, pb.RacingSampler, pb.exact_sample):
+        with pytest.raises((TypeError, ValueError), match="factors"):
+            call(factors)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"delta": 0.0}, ["delta", "0"]),
+        ({"delta": 1.0}, ["delta", "1"]),
+        ({"delta": -0.1}, ["delta", "-0.1"]),
+        ({"delta": np.nan}, ["delta", "nan"]),
+        # pairwise with 3 states splits delta in two, marginal in three: each below 1/2
+        ({"delta": 0.999999, "bound": "normal", "variance": "sideways"}, ["variance"]),
+        ({"bound": "gaussian"}, ["bound", "gaussian"]),
+        ({"variance": "both"}, ["variance", "both"]),
+        ({"first_look": 1}, ["first_look", "1", "2"]),
+        ({"first_look": 0}, ["first_look", "0"]),
+        ({"first_look": -5, "bound": "normal"}, ["first_look", "-5"]),
+        ({"first_look": 0, "bound": "ebs", "value_range": 9.0}, ["first_look", "0"]),
+        ({"max_fraction": 0.0}, ["max_fraction", "0"]),
+        ({"max_fraction": 1.5}, ["max_fraction", "1.5"]),
+        ({"max_fraction": np.nan}, ["max_fraction", "nan"]),
+        ({"indices": "random"}, ["indices", "random"]),
+        ({"bound": "ebs"}, ["value_range", "None"]),
+        ({"bound": "ebs", "value_range": 0.0}, ["value_range", "0"]),
+        ({"bound": "ebs", "value_range": -1.0}, ["value_range", "-1"]),
+        ({"bound": "ebs", "value_range": np.nan}, ["value_range", "nan"]),
+        ({"bound": "ebs", "value_range": np.inf}, ["value_range", "inf"]),
+        ({"bound": "ebs", "value_range": [1.0, 2.0]}, ["value_range", "3", "2"]),
+        ({"bound": "student", "value_range": 1.0}, ["value_range"]),
+        ({"bound": pb.StudentBound(), "delta": 0.1}, ["delta"]),
+    ],
+)
+def test_options(options, words):
+    for call in (pb.race, pb.RacingSampler):
+        with pytest.raises(ValueError) as caught:
+            call(GOOD, **options)
+        assert_says(caught.value, *words)
+
+
+def test_delta_where_two_states_leave_no_solution():
+    """One comparison of two states: E(B) = delta has no solution from 1/2 on."""
+    for delta in (0.5, 0.7):
+        with pytest.raises(ValueError, match=r"delta.*0\.5"):
+            pb.race(GOOD[:, :2], delta=delta)
+    assert pb.race(GOOD[:, :2], delta=0.49, rng=0).winner == 1
+    # the empirical Bernstein bound has one up to 1
+    assert pb.race(GOOD[:, :2], bound="ebs", delta=0.9, value_range=9.0, rng=0).winner == 1
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: pb.NormalBound(delta=2.0), ["delta", "2"]),
+        (lambda: pb.StudentBound(convention="three-sided"), ["convention", "three-sided"]),
+        (lambda: pb.NormalBound(boundary=-1.0), ["boundary", "-1"]),
+        (lambda: pb.NormalBound(boundary=np.nan), ["boundary", "nan"]),
+        (lambda: pb.EBSBound(), ["value_range", "None"]),
+        (lambda: pb.EBSBound(value_range=[1.0, -2.0]), ["value_range", "-2"]),
+        (lambda: pb.EBSBound(difference_range=0.0), ["difference_range", "0"]),
+        (lambda: pb.EBSBound(delta=0.0, value_range=1.0), ["delta", "0"]),
+        (lambda: pb.Factors(len, 0, 3), ["n_factors", "0"]),
+        (lambda: pb.Factors(len, 3, 0), ["n_states", "0"]),
+        (lambda: pb.race(GOOD, [0.0, 1.0]), ["offsets", "3", "2"]),
+        (lambda: pb.race(GOOD, [0.0, np.nan, 1.0]), ["offsets", "nan", "1"]),
+        (lambda: pb.race(GOOD, [0.0, np.inf, 1.0]), ["offsets", "inf", "1"]),
+        (lambda: pb.race(GOOD, [-np.inf] * 3), ["offsets", "-inf"]),
+        (lambda: pb.RacingSampler(GOOD, [0.0]), ["log_prior", "3"]),
+        (lambda: pb.RacingSampler(GOOD, [np.nan] * 3), ["log_prior", "nan"]),
+        (lambda: pb.RacingSampler(GOOD, [-np.inf] * 3), ["log_prior", "-inf"]),
+        (lambda: pb.RacingSampler(GOOD, layout="sorted"), ["layout", "sorted"]),
+        (lambda: pb.RacingSampler(as_function(GOOD), layout="shuffled"), ["layout", "shuffled"]),
+        (lambda: pb.RacingSampler(GOOD).draw(-1), ["size", "-1"]),
+        (lambda: pb.exact_sample(GOOD, [0.0]), ["log_prior", "3"]),
+        (lambda: pb.race(GOOD, bound=pb.EBSBound(difference_range=9.0), variance="marginal"),
+         ["value_range", "marginal"]),
+    ],
+)
+def test_values(make, words):
+    with pytest.raises(ValueError) as caught:
+        make()
+    assert_says(caught.value, *words)
+
+
+@pytest.mark.parametrize(
+    "make, word",
+    [
+        (lambda: pb.Factors("name", 3, 3), "function"),
+        (lambda: pb.Factors(len, 2.5, 3), "n_factors"),
+        (lambda: pb.race(GOOD, rng="seed"), "rng"),
+        (lambda: pb.race(GOOD, rng=np.random.RandomState(1)), "rng"),
+        (lambda: pb.race(GOOD, bound=3.0), "bound"),
+        (lambda: pb.race(GOOD, delta="0.1"), "delta"),
+        (lambda: pb.race(GOOD, first_look=2.5), "first_look"),
+        (lambda: pb.race(GOOD, offsets=["a", "b", "c"]), "offsets"),
+        (lambda: pb.RacingSampler(GOOD).draw(2.5), "size"),
+        (lambda: pb.bounds.b_normal("0.1", 0.1), "delta"),
+    ],
+)
+def test_types(make, word):
+    with pytest.raises(TypeError, match=word):
+        make()
+
+
+def test_matrices_are_converted_once():
+    whole = (GOOD * 10).astype(int)
+    expected = pb.race(whole.astype(float), rng=1)
+    stored = np.zeros((800, 6))
+    stored[::2, ::2] = whole
+    frozen = whole.astype(float)
+    frozen.flags.writeable = False
+    for factors in (whole, whole.astype(np.int8), whole.tolist(), whole.astype(np.float32),
+                    np.asfortranarray(whole.astype(float)), stored[::2, ::2], frozen,
+                    whole[::-1][::-1].astype(">f8")):
+        assert pb.race(factors, rng=1) == expected
+        state, _ = pb.RacingSampler(factors, rng=1).draw()
+        assert state == expected.winner
+    assert pb.race(whole > 0, rng=1).winner in (0, 1, 2)
+    assert pb.race(GOOD, offsets=[0, 0, -10_000], rng=1).winner == 1
+    assert pb.race(GOOD, bound="ebs", value_range=[9, 9, 9], rng=1).winner == 2
+    zero_dimensional = pb.race(GOOD, bound="ebs", value_range=np.array(9.0), rng=1)
+    assert zero_dimensional == pb.race(GOOD, bound="ebs", value_range=9.0, rng=1)
+    assert pb.race(GOOD, delta=np.array(0.05), rng=1) == pb.race(GOOD, rng=1)

@@ -1,0 +1,140 @@
+"""The command line, and the demo on data small enough for any machine."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit import cli, demo
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The demo's two subjects, replaced by one of 2,000 observations."""
+    observations = np.random.default_rng(0).standard_t(3.0, 2_000)
+    steps = np.arange(-4, 5)
+    subject = demo.Subject(
+        "Student-t: simulated numbers", "units", observations, observations,
+        demo.Grid(3.0 * 2.0**steps, 2.0**steps), demo.Grid(3.0 + 0.2 * steps, 1.0 + 0.03 * steps))
+    monkeypatch.setattr(demo, "subjects", lambda: (subject,))
+    monkeypatch.setattr(demo, "EXACT_SECONDS", 0.0)
+    return subject
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"pybandit {pb.__version__}\n"
+
+
+def test_without_a_command_the_help_is_printed(capsys):
+    assert cli.main([]) == 2
+    assert "demo" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["demo"])
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main([command, "--help"])
+    assert end.value.code == 0
+    assert "default" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--draws", "0"], ["--draws", "many"], ["--seed", "-1"], ["--out", "no/such/folder/x.png"]])
+def test_bad_options_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["demo", *arguments])
+    assert end.value.code == 2
+    assert arguments[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", ["arch", "sklearn", "PIL", "matplotlib"])
+def test_a_missing_package_names_the_extra(package, monkeypatch, capsys):
+    for needed in ("arch", "sklearn", "PIL", "matplotlib"):
+        if needed != package:
+            pytest.importorskip(needed)
+    for name in list(sys.modules):
+        if name.partition(".")[0] == package:
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    assert cli.main(["demo", "--draws", "1"]) == 1
+    error = capsys.readouterr().err
+    assert package in error and "pip install 'pybandit[demo]'" in error
+
+
+def test_an_interrupt_is_no_traceback(monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "run", interrupted)
+    assert cli.main(["demo"]) == 130
+
+
+def test_module_runs_as_the_command():
+    run = subprocess.run([sys.executable, "-m", "pybandit", "--version"], capture_output=True,
+                         text=True, check=True, env=os.environ)
+    assert run.stdout.split() == ["pybandit", pb.__version__]
+
+
+def test_demo_prints_one_line_a_comparison(small, capsys):
+    assert cli.main(["demo", "--draws", "200", "--out", "-"]) == 0
+    out = capsys.readouterr().out
+    lines = [line for line in out.splitlines() if line.startswith(("coarse  ", "fine"))]
+    labels = ["coarse", "fine", "fine, controls"]
+    assert [line[:15].strip() for line in lines if line.rstrip()[-1].isdigit()] == labels
+    assert "one pass would serve all" in out
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_demo_draws_the_picture(small, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "demo.png"
+    assert cli.main(["demo", "--draws", "200", "--out", str(out)]) == 0
+    assert out.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_repeats_from_its_seed(small):
+    def frequencies(seed):
+        (_, lines), = demo.run(None, 300, seed, echo=lambda text: None)
+        return [line.frequencies.tolist() for line in lines]
+
+    assert frequencies(5) == frequencies(5) != frequencies(6)
+
+
+def test_racing_draws_are_as_close_as_exact_ones(small):
+    (_, lines), = demo.run(None, 20_000, 3, echo=lambda text: None)
+    controlled = lines[2]
+    low, high = controlled.exact_distance
+    assert 0.5 * low < controlled.distance < 1.5 * high
+    assert controlled.fraction < 0.15 < lines[1].fraction
+
+
+def test_student_factors_are_the_log_density(small):
+    stats = pytest.importorskip("scipy.stats")
+    factors = demo.student_factors(small.observations, small.coarse)
+    rows, cells = np.array([3, 1999, 0]), np.array([0, 17, 80])
+    dof, scale = small.coarse.cells()
+    expected = stats.t.logpdf(small.observations[rows, None], dof[cells], scale=scale[cells])
+    np.testing.assert_allclose(factors.function(rows, cells), expected, rtol=1e-12)
+
+
+def test_control_variates_leave_the_totals_and_shrink_the_differences(small):
+    factors = demo.student_factors(small.observations, small.fine)
+    rows, cells = np.arange(factors.n_factors), np.arange(factors.n_states)
+    plain = factors.function(rows, cells)
+    controlled, log_prior = demo.with_control_variates(factors, small.fine)
+    rest = controlled.function(rows, cells)
+    np.testing.assert_allclose(log_prior + rest.sum(axis=0), plain.sum(axis=0), rtol=1e-11)
+    deviation = [(values - values[:, [40]]).std(axis=0).max() for values in (plain, rest)]
+    assert deviation[1] < 0.02 * deviation[0]
+    some = np.array([5, 1000, 2])
+    np.testing.assert_array_equal(controlled.function(some, cells[::7]), rest[some][:, ::7])
+
+
+def test_total_variation():
+    assert demo.total_variation(np.array([[0.5, 0.5], [1.0, 0.0]]), [0.5, 0.5]).tolist() == [0, 0.5]

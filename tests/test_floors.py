@@ -1,0 +1,88 @@
+"""Imports point down only: csrc knows no Python, what is compiled knows no SciPy at import."""
+
+import re
+import sys
+
+import pytest
+
+from compiler import HEADERS, KERNELS, ROOT, SANITIZE, compile_c, run
+
+C_TESTS = sorted((ROOT / "tests" / "c").glob("test_*.c"))
+LIBM = {"ceil", "cos", "erfc", "exp", "expm1", "fabs", "floor", "fmax", "fmin", "lgamma", "log",
+        "log1p", "pow", "sin", "sqrt", "tgamma"}
+# what a compiler calls on its own account
+RUNTIME = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "memcpy", "memmove", "memset"}
+RUNTIME |= {"__cpu_indicator_init", "__cpu_model"}  # picks a clone of a function, once, at load
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    """The object files of csrc, as strict C11 with sanitizers."""
+    return _objects(tmp_path_factory.mktemp("sanitized"), *SANITIZE)
+
+
+@pytest.fixture(scope="module")
+def plain_kernels(tmp_path_factory):
+    """The object files of csrc, as strict C11 and optimised."""
+    return _objects(tmp_path_factory.mktemp("plain"), "-O3")
+
+
+def _objects(folder, *flags):
+    objects = [folder / f"{kernel.stem}.o" for kernel in KERNELS]
+    for kernel, made in zip(KERNELS, objects, strict=True):
+        compile_c(*flags, "-c", kernel, "-o", made)
+    return objects
+
+
+def test_every_kernel_has_a_header_and_a_test():
+    names = {kernel.stem for kernel in KERNELS}
+    assert names
+    assert names <= {header.stem for header in HEADERS}
+    assert names == {test.stem.removeprefix("test_") for test in C_TESTS}
+
+
+@pytest.mark.parametrize("source", C_TESTS, ids=lambda source: source.stem)
+def test_c_tests_pass_under_sanitizers(source, kernels, tmp_path):
+    program = tmp_path / source.stem
+    compile_c(*SANITIZE, source, *kernels, "-lm", "-o", program)
+    run(program)
+
+
+def test_a_header_compiles_alone(tmp_path):
+    assert HEADERS
+    for header in HEADERS:
+        source = tmp_path / f"{header.stem}.c"
+        source.write_text(f'#include "pybandit/{header.name}"\nextern int not_empty;\n')
+        compile_c("-fsyntax-only", source)
+
+
+def test_csrc_knows_no_python():
+    for source in [*KERNELS, *HEADERS]:
+        for included in re.findall(r'^\s*#\s*include\s*[<"](.+)[>"]', source.read_text(), re.M):
+            standard = re.fullmatch(r"(math|stdint|stddef|string|float|limits)\.h", included)
+            assert standard or included.startswith("pybandit/"), f"{source.name}: {included}"
+
+
+def test_csrc_keeps_no_state_and_calls_only_the_maths_library(plain_kernels):
+    defined, wanted = set(), set()
+    for made in plain_kernels:
+        for line in run("nm", made).splitlines():
+            *_, kind, name = line.split()
+            assert kind not in "BbCcDdGgSs", f"{made.name}: {name} is mutable ({kind})"
+            (wanted if kind == "U" else defined).add(name)
+            assert kind not in "TR" or name.startswith("pb_"), f"{made.name}: {name} is public"
+    assert wanted <= defined | LIBM | RUNTIME, wanted - defined - LIBM - RUNTIME
+
+
+def test_the_python_floor_leaves_c_alone():
+    """Only compiled modules name what csrc declares."""
+    for module in (ROOT / "pybandit").rglob("*.py"):
+        assert not re.search(r"\bpb_[a-z]|_csrc|ctypes", module.read_text()), module.name
+
+
+def test_import_loads_no_scipy():
+    code = "import pybandit, sys; print(*sorted(sys.modules))"
+    # not from the source tree: `python -c` would put it before an installed package
+    loaded = run(sys.executable, "-P", "-c", code).split()
+    heavy = {"scipy", "matplotlib", "sklearn", "arch", "numba", "dask", "arviz", "pandas"}
+    assert not heavy & set(loaded)

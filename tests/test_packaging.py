@@ -1,0 +1,148 @@
+"""What is shipped holds what is promised, and a stranger can build on it."""
+
+import ast
+import email
+import importlib
+import os
+import pathlib
+import shutil
+import sys
+import tarfile
+import zipfile
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from compiler import HEADERS, KERNELS, ROOT, run
+
+PACKAGE = pathlib.Path(pb.__file__).parent
+COMPILED = sorted(stub.stem for stub in PACKAGE.glob("*.pyi"))
+
+
+@pytest.fixture(scope="session")
+def distributions(tmp_path_factory):
+    """A folder with one sdist and the wheel built from it; `make wheel-test` brings its own."""
+    if "PYBANDIT_DIST" in os.environ:
+        return pathlib.Path(os.environ["PYBANDIT_DIST"])
+    folder = tmp_path_factory.mktemp("distributions")
+    source = folder / "source"
+    left_out = shutil.ignore_patterns(".*", "build", "*.so", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, source, ignore=left_out)
+    # -O0: only looked into, never run
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source,
+        env={**os.environ, "PYBANDIT_CFLAGS": "-O0"})
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(distributions):
+    (path,) = distributions.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        yield archive
+
+
+@pytest.fixture(scope="session")
+def sdist(distributions):
+    (path,) = distributions.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def files_of(folder, *patterns):
+    found = {str(path.relative_to(folder)) for p in patterns for path in folder.rglob(p)}
+    assert found, f"no {patterns} in {folder}"
+    return found
+
+
+def test_the_wheel_holds_what_the_package_needs_and_no_source(wheel):
+    names = set(wheel.namelist())
+    shipped = files_of(PACKAGE, "*.py", "*.pxd", "*.pyi", "*.h", "py.typed")
+    assert {f"pybandit/{name}" for name in shipped} <= names
+    assert not {name for name in names if name.endswith((".c", ".pyx", ".o"))}
+    assert {name.split("/")[0] for name in names} == {
+        "pybandit", f"pybandit-{pb.__version__}.dist-info"}
+    extensions = {name for name in names if name.endswith((".so", ".pyd"))}
+    modules = {pathlib.Path(name).name.partition(".")[0] for name in extensions}
+    assert modules >= set(COMPILED) and len(modules) == len(extensions)
+
+
+def test_the_wheel_says_what_it_is(wheel):
+    (info,) = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" in name}
+    metadata = email.message_from_bytes(wheel.read(f"{info}/METADATA"))
+    assert metadata["Version"] == pb.__version__
+    assert metadata["License-Expression"] == "BSD-3-Clause"
+    assert metadata["Requires-Python"] == ">=3.11"
+    required = [one for one in metadata.get_all("Requires-Dist") if "extra ==" not in one]
+    assert sorted(one.partition(">")[0] for one in required) == ["numpy", "scipy"]
+    assert "pybandit = pybandit.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
+
+
+def test_the_sdist_holds_every_source_and_nothing_generated(sdist):
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "pyproject.toml"} <= sdist
+    assert {f"csrc/{kernel.name}" for kernel in KERNELS} <= sdist
+    assert {f"pybandit/{name}.pyx" for name in COMPILED} <= sdist
+    assert {f"tests/{name}" for name in files_of(ROOT / "tests", "*.py", "*.c", "*.pyx")} <= sdist
+    assert {f"pybandit/include/pybandit/{header.name}" for header in HEADERS} <= sdist
+    assert not {name for name in sdist if name.startswith("pybandit/") and name.endswith(".c")}
+
+
+def test_get_include_holds_every_header_that_is_included():
+    included = {line.split('"')[1] for source in [*KERNELS, *HEADERS]
+                for line in source.read_text().splitlines() if line.startswith('#include "')}
+    assert included == {f"pybandit/{header.name}" for header in HEADERS}
+
+
+def test_public_names():
+    assert set(pb.__all__) <= set(vars(pb))
+    public = {name for name in vars(pb) if not name.startswith("_")}
+    submodules = {path.name.partition(".")[0] for path in PACKAGE.iterdir()}
+    assert public - submodules == set(pb.__all__) - submodules
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_stub_names_what_its_module_holds(name):
+    module = importlib.import_module(f"pybandit.{name}")
+    body = ast.parse((PACKAGE / f"{name}.pyi").read_text()).body
+    assert set(module.__all__) <= _defined(body)
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            # a named tuple's fields and a class's methods, of its own and not inherited ones
+            held = {key for key in vars(getattr(module, node.name)) if not key.startswith("_")}
+            stubbed = {key for key in _defined(node.body) if not key.startswith("_")}
+            assert held == stubbed, node.name
+
+
+def _defined(body):
+    names = set()
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            names.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets}
+    return names
+
+
+def test_every_public_compiled_module_has_a_stub():
+    compiled = {path.name.partition(".")[0] for path in PACKAGE.glob("*.so")}
+    assert {name for name in compiled if not name.startswith("_")} <= set(COMPILED)
+    assert (PACKAGE / "py.typed").exists()
+
+
+def test_a_foreign_package_cimports_pybandit(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "tests" / "foreign", tmp_path, dirs_exist_ok=True)
+    run(sys.executable, "setup.py", "build_ext", "--inplace", cwd=tmp_path,
+        env={**os.environ, "CFLAGS": "-O0"})
+    monkeypatch.syspath_prepend(tmp_path)
+    foreign = importlib.import_module("foreign")
+
+    y = np.random.default_rng(1).normal(1.0, 1.0, 5000)
+    matrix = -((y[:, None] - 0.25 * np.arange(9)) ** 2)
+    sampler = pb.RacingSampler(matrix, bound="normal", max_fraction=1)
+    for seed in range(20):
+        expected = pb.race(matrix, bound="normal", max_fraction=1, rng=seed)
+        got = foreign.race(y, 9, *sampler.schedule, np.random.default_rng(seed))
+        assert got == expected[:3]
+    assert not expected.exact

@@ -1,0 +1,152 @@
+"""Index streams: the twin bit for bit, and every prefix of the right law."""
+
+import collections
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pybandit._race import Subsample
+from scipy import stats
+
+from reference import subsample as twin
+from reference.bits import Bits
+
+KINDS = list(twin.KINDS)
+# fixed seeds: the tests repeat exactly; a right stream had this chance to fail
+SMALLEST_P = 1e-7
+PREFIXES = [(1, 1), (2, 1), (2, 2), (3, 2), (4, 4), (7, 1), (7, 3), (10, 2)]
+PREFIXES += [(5, length) for length in range(1, 6)]
+
+streams = st.tuples(
+    st.sampled_from(KINDS), st.integers(1, 300), st.integers(1, 40), st.integers(0, 2**32)
+)
+
+
+def read(kind, size, n, seed, run=1):
+    """The first n indices of one fresh order."""
+    stream, rng = Subsample(kind, size, run), np.random.default_rng(seed)
+    stream.restart(rng)
+    return stream.next(n, rng)
+
+
+def make_pair(kind, size, run, seed):
+    run = min(run, size) if kind == "blocks" else 1
+    ours = Subsample(kind, size, run), np.random.default_rng(seed)
+    return ours, (twin.KINDS[kind](size, run), Bits(seed))
+
+
+@settings(max_examples=150, deadline=None)
+@given(stream=streams, shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
+def test_the_twin_bit_for_bit_over_several_orders(stream, shares):
+    """Each share is how much of one order is read before the next begins."""
+    (ours, rng), (plain, bits) = make_pair(*stream)
+    for share in shares:
+        ours.restart(rng)
+        plain.restart(bits)
+        n = round(share * stream[1])
+        assert ours.next(n, rng).tolist() == plain.next(bits, n)
+
+
+@settings(max_examples=150, deadline=None)
+@given(stream=streams, cuts=st.lists(st.integers(0, 300), max_size=6))
+def test_splitting_a_read_changes_nothing(stream, cuts):
+    kind, size, run, seed = stream
+    (whole, rng_whole), _ = make_pair(*stream)
+    (split, rng_split), _ = make_pair(*stream)
+    for _ in range(2):
+        whole.restart(rng_whole)
+        split.restart(rng_split)
+        edges = [0, *sorted(min(cut, size) for cut in cuts), size]
+        pieces = [split.next(b - a, rng_split) for a, b in zip(edges, edges[1:], strict=False)]
+        assert np.concatenate(pieces).tolist() == whole.next(size, rng_whole).tolist()
+    assert rng_whole.integers(2**60) == rng_split.integers(2**60)
+
+
+@settings(max_examples=100, deadline=None)
+@given(stream=streams)
+def test_every_index_once(stream):
+    kind, size, run, seed = stream
+    run = min(run, size) if kind == "blocks" else 1
+    order = read(kind, size, size, seed, run)
+    assert order.dtype == np.int64
+    assert np.array_equal(np.sort(order), np.arange(size))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [65_536, 99_991, 1_000_003])
+def test_every_index_once_in_large_populations(kind, size):
+    order = read(kind, size, size, 3, run=64 if kind == "blocks" else 1)
+    assert np.array_equal(np.sort(order), np.arange(size))
+
+
+def test_a_population_too_large_to_hold():
+    size = 2**60 + 7
+    order = read("keyed", size, 20_000, 3)
+    assert len(np.unique(order)) == 20_000
+    assert order.min() >= 0 and order.max() < size
+    assert stats.kstest(order / size, "uniform").pvalue > SMALLEST_P
+
+
+def prefix_counts(kind, size, run, length, n_orders, seed):
+    """How often each prefix occurs, over orders of one stream that reads no further."""
+    stream, rng = Subsample(kind, size, run), np.random.default_rng(seed)
+    counts = collections.Counter()
+    for _ in range(n_orders):
+        stream.restart(rng)
+        counts[tuple(stream.next(length, rng).tolist())] += 1
+    return counts
+
+
+def chi_square_p(counts, law):
+    assert set(counts) <= set(law)
+    n = sum(counts.values())
+    observed = [counts[prefix] for prefix in law]
+    return stats.chisquare(observed, [n * float(p) for p in law.values()]).pvalue
+
+
+@pytest.mark.parametrize("kind", ["permutation", "rejection", "keyed"])
+@pytest.mark.parametrize("size, length", PREFIXES)
+def test_every_prefix_is_uniform(kind, size, length):
+    counts = prefix_counts(kind, size, 1, length, 30_000, seed=11)
+    law = twin.uniform_law(size, length)
+    if len(law) > 1:
+        assert chi_square_p(counts, law) > SMALLEST_P
+
+
+@pytest.mark.parametrize("size, run", [(5, 2), (6, 2), (6, 4), (7, 3), (4, 4), (3, 1)])
+def test_every_prefix_of_blocks(size, run):
+    for length in range(1, size + 1):
+        law = twin.block_law(size, run, length)
+        counts = prefix_counts("blocks", size, run, length, 10_000, seed=13)
+        assert chi_square_p(counts, law) > SMALLEST_P
+        inclusion = collections.Counter()
+        for prefix, p in law.items():
+            inclusion.update(dict.fromkeys(prefix, p))
+        assert all(share * size == length for share in inclusion.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_successive_orders_are_independent(kind):
+    """The arrangement one order leaves must not show in the next: all pairs of first reads."""
+    size, run = 6, 2 if kind == "blocks" else 1
+    stream, rng = Subsample(kind, size, run), np.random.default_rng(17)
+    firsts = []
+    for order in range(60_001):
+        stream.restart(rng)
+        firsts.append(stream.next(1 + order % 4, rng)[-1])
+    counts = np.zeros((size, size))
+    np.add.at(counts, (firsts[:-1], firsts[1:]), 1)
+    assert stats.chisquare(counts.ravel()).pvalue > SMALLEST_P
+
+
+def test_positions_far_apart_are_uniform_in_pairs():
+    """In a larger population, the 1st and the 40th index, in a 5 x 5 grid of tenths."""
+    for kind in ("permutation", "rejection", "keyed"):
+        stream, rng = Subsample(kind, 1000, 1), np.random.default_rng(19)
+        cells = np.zeros((5, 5))
+        for _ in range(20_000):
+            stream.restart(rng)
+            order = stream.next(40, rng)
+            cells[order[0] // 200, order[39] // 200] += 1
+        assert stats.chisquare(cells.ravel()).pvalue > SMALLEST_P
