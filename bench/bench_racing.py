@@ -23,7 +23,8 @@ DECIDED = np.arange(D) * 1e3
 
 
 def decided_sampler(population, rows, layout="gather"):
-    return pb.RacingSampler(population * 1e-9, DECIDED, first_look=rows, layout=layout, rng=1)
+    return pb.RacingSampler(population * 1e-9, DECIDED, first_look=rows, layout=layout,
+                            max_fraction=1.0, rng=1)
 
 
 @pytest.mark.parametrize("rows", [50, 1000, 5000, 10_000])

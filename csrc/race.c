@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 enum {
-    TILE = 32,          /* rows handed to the moments at a time */
+    TILE = 64,          /* rows handed to the moments at a time */
     LINE = 8,           /* doubles a cache line */
     CALL_ROWS = 16384,  /* rows asked of a function in one call */
 };
