@@ -8,10 +8,11 @@ import ctypes
 
 import numpy as np
 import pytest
-from conftest import bits_of, pointer
 
 import pybandit as pb
 from pybandit._race import Subsample
+
+from conftest import bits_of, pointer
 
 N, D = 100_000, 10
 LOG_P = np.log(np.arange(1, D + 1) / 55)

@@ -14,7 +14,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memcpy
 
 from pybandit._csrc cimport (
-    PB_CALLBACK, PB_GROW, PB_OK, PB_RANGE,
+    PB_CALLBACK, PB_GROW, PB_RANGE,
     PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
     pb_race_begin, pb_race_run, pb_subsample_init,
     pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 import pybandit as pb
+
 from reference import b_normal as twin
 from reference import tables
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import pybandit as pb
+
 from reference import bounds as twin
 from reference import tables
 

@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.stats import qmc
 
 import pybandit as pb
+
 from reference import tables
 
 pytestmark = pytest.mark.slow

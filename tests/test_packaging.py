@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+
 from compiler import HEADERS, KERNELS, ROOT, run
 
 PACKAGE = pathlib.Path(pb.__file__).parent

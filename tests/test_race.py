@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import pybandit as pb
+
 from reference import race as twin
 from reference import subsample, tables
 from reference.bits import Bits

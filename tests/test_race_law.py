@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+
 from reference import race as twin
 from reference import tables
 from reference.problems import as_bound, as_function, run

@@ -9,6 +9,7 @@ import pytest
 from scipy import special, stats
 
 import pybandit as pb
+
 from reference import race as twin
 from reference import subsample
 from reference.bits import Bits

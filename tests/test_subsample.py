@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pybandit._race import Subsample
 from scipy import stats
+
+from pybandit._race import Subsample
 
 from reference import subsample as twin
 from reference.bits import Bits
