@@ -48,7 +48,7 @@ def test_an_exception_of_the_function_is_unchanged():
         (lambda n, i: np.zeros(len(n)), ValueError, "shape"),
         (lambda n, i: np.zeros((len(n), 1)), ValueError, "shape"),
         (lambda n, i: 0.0, ValueError, "shape"),
-        (lambda n, i: None, TypeError, "return value"),
+        (lambda n, i: None, ValueError, "shape"),
         (lambda n, i: np.zeros((len(n), len(i)), dtype=complex), TypeError, "return value"),
         (lambda n, i: np.full((len(n), len(i)), np.nan), ValueError, "nan at factor"),
         (lambda n: n, TypeError, "argument"),

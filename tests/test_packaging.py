@@ -141,9 +141,10 @@ def test_a_foreign_package_cimports_pybandit(tmp_path, monkeypatch):
 
     y = np.random.default_rng(1).normal(1.0, 1.0, 5000)
     matrix = -((y[:, None] - 0.25 * np.arange(9)) ** 2)
-    sampler = pb.RacingSampler(matrix, bound="normal", max_fraction=1)
+    options = {"bound": "normal", "max_fraction": 1, "indices": "permutation"}
+    schedule = pb.RacingSampler(matrix, **options).schedule
     for seed in range(20):
-        expected = pb.race(matrix, bound="normal", max_fraction=1, rng=seed)
-        got = foreign.race(y, 9, *sampler.schedule, np.random.default_rng(seed))
+        expected = pb.race(matrix, rng=seed, **options)
+        got = foreign.race(y, 9, *schedule, np.random.default_rng(seed))
         assert got == expected[:3]
     assert not expected.exact

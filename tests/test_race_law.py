@@ -134,7 +134,7 @@ def enumerated_problem(name):
     return rewards, np.array([0.3, 0.7, -0.4])
 
 
-@pytest.mark.parametrize("indices", ["uniform", "keyed"])
+@pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("name", ENUMERATED)
 def test_enumerated_laws(name, indices):
     options = ENUMERATED[name]

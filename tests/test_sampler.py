@@ -40,7 +40,7 @@ def assert_law(states, law):
 
 
 @pytest.mark.parametrize("source", ["matrix", "function"])
-@pytest.mark.parametrize("indices, kind", [("uniform", "permutation"), ("keyed", "keyed")])
+@pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("bound", ["student", "normal"])
 def test_the_twin_bit_for_bit(source, indices, kind, bound):
     """Gumbels first, then the order of the factors, draw after draw on one permutation."""

@@ -4,17 +4,20 @@
 
 typedef struct {
     pb_subsample stream;
-    uint32_t *permutation;
+    uint32_t *memory;
     uint64_t counter;
     pb_bitgen bitgen;
 } source;
 
 static void source_init(source *s, pb_subsample_kind kind, int64_t size, int64_t run)
 {
-    s->permutation = allocate(pb_subsample_memory(kind, size, run), sizeof *s->permutation);
+    const int64_t n = pb_subsample_memory(kind, size, run);
+    s->memory = allocate(n, sizeof *s->memory);
+    for (int64_t i = 0; i < n; i++)
+        s->memory[i] = kind == PB_SUBSAMPLE_REJECTION ? 0 : UINT32_MAX;
     s->counter = 42;
     s->bitgen = splitmix(&s->counter);
-    pb_subsample_init(&s->stream, kind, size, run, s->permutation);
+    pb_subsample_init(&s->stream, kind, size, run, s->memory);
 }
 
 static const pb_subsample_kind kinds[] = {PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_BLOCKS,
@@ -40,7 +43,7 @@ static void whole_orders(pb_subsample_kind kind, int64_t size)
     }
     free(indices);
     free(seen);
-    free(s.permutation);
+    free(s.memory);
 }
 
 /* How an order is cut into calls does not change it. */
@@ -61,8 +64,8 @@ static void cuts_do_not_matter(pb_subsample_kind kind)
         }
         assert(memcmp(expected, got, sizeof got) == 0);
     }
-    free(whole.permutation);
-    free(cut.permutation);
+    free(whole.memory);
+    free(cut.memory);
 }
 
 /* The k-th index of an order is uniform, whatever earlier orders have left behind. */
@@ -81,7 +84,7 @@ static void every_position_is_uniform(pb_subsample_kind kind)
     for (int k = 0; k < PREFIX; k++)
         for (int i = 0; i < SIZE; i++)
             assert(binomial_fits(counts[k][i], ORDERS, 1.0 / SIZE));
-    free(s.permutation);
+    free(s.memory);
 }
 
 /* Blocks are read through: an index is followed by its neighbour within a run. */
@@ -96,7 +99,7 @@ static void blocks_are_runs(void)
     for (int i = 0; i < SIZE; i++)
         if (i % RUN)
             assert(indices[i] == (indices[i - 1] + 1) % SIZE);
-    free(s.permutation);
+    free(s.memory);
 }
 
 static int by_value(const void *a, const void *b)
@@ -126,14 +129,14 @@ static void keyed_holds_no_memory(void)
         for (int i = 1; i < N; i++)
             assert(indices[i] != indices[i - 1]);
         free(indices);
-        free(s.permutation);
+        free(s.memory);
     }
 }
 
 int main(void)
 {
     const int64_t sizes[] = {1, 2, 3, 5, 7, 64, 65, 128, 1000};
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (int i = 0; i < 9; i++)
             whole_orders(kinds[k], sizes[i]);
         cuts_do_not_matter(kinds[k]);

@@ -14,7 +14,7 @@ from pybandit.racing cimport run_race
 cdef extern from *:
     """
     #include "pybandit/subsample.h"
-    static void hold(pb_subsample *s, uint32_t *permutation) { s->permutation = permutation; }
+    static void hold(pb_subsample *s, uint32_t *permutation) { s->memory = permutation; }
     """
     void hold(pb_subsample *subsample, uint32_t *permutation) noexcept nogil
 
@@ -37,11 +37,11 @@ def race(const double[::1] y, int64_t n_states, const int64_t[::1] rows,
     """Return winner, n_looks and n_evaluations of a pairwise race on this schedule."""
     cdef int64_t n = y.shape[0]
     cdef uint32_t[::1] permutation = np.arange(n, dtype=np.uint32)
-    # a look holds at most n indices and rewards, and the last asks for n more
+    # more is never needed: run_race returns PB_OK at once
     cdef int64_t[::1] indices = np.empty(2 * n, dtype=np.int64)
     cdef int64_t[:, ::1] states = np.empty((2, n_states), dtype=np.int64)
-    cdef double[::1] rewards = np.empty(n * n_states)
-    cdef double[::1] moments = np.empty(5 * n_states), offsets = np.zeros(n_states)
+    cdef double[::1] rewards = np.empty(2 * n * n_states)
+    cdef double[::1] moments = np.empty(6 * n_states), offsets = np.zeros(n_states)
     cdef pb_subsample subsample
     cdef pb_race race
     cdef pb_status status
@@ -52,10 +52,11 @@ def race(const double[::1] y, int64_t n_states, const int64_t[::1] rows,
     race.factors = pb_factors(n, n_states, NULL, square_loss, <void *>&y[0])
     race.schedule.n_looks, race.schedule.rows = rows.shape[0], &rows[0]
     race.schedule.scale, race.schedule.slack = &scale[0], &slack[0]
-    race.subsample, race.offsets, race.indices = &subsample, &offsets[0], &indices[0]
+    race.subsample, race.offsets = &subsample, &offsets[0]
     race.pairwise, race.ranges, race.difference_range = True, NULL, 0.0
     race.states, race.kept, race.moments_memory = &states[0, 0], &states[1, 0], &moments[0]
-    race.rewards, race.capacity = &rewards[0], rewards.shape[0]
+    race.indices, race.indices_capacity = &indices[0], indices.shape[0]
+    race.rewards, race.rewards_capacity = &rewards[0], rewards.shape[0]
     with rng.bit_generator.lock, nogil:
         status = run_race(&race, bitgen)
     assert status == PB_OK
