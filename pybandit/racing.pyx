@@ -33,7 +33,7 @@ LARGEST_UNIFORM = 1 << 26
 READS_BETWEEN_SIGNALS = 1 << 22
 # The share of a matrix past which a draw reads all of it in order instead: so
 # what was read before adds at most a third to the cost of an exact draw.
-LAYOUT_FRACTIONS = {"gather": 0.05, "shuffled": 0.1}
+MATRIX_FRACTION = 0.05
 # Rewards that exact_sample asks of a function at a time: 2 MiB.
 EXACT_REWARDS = 1 << 18
 
@@ -181,8 +181,8 @@ cdef class RacingSampler:
     bound, delta, variance, first_look, value_range, indices
         As in `race`.
     max_fraction : float, optional
-        As in `race`. The default is 1 for `Factors` and for a matrix 0.05 (0.1
-        shuffled), past which one pass over all of it costs less than more looks.
+        As in `race`. The default is 1 for `Factors` and 0.05 for a matrix, past
+        which one pass over all of it costs less than more looks.
     layout : {"gather", "shuffled"}
         ``"shuffled"`` keeps a copy of the matrix, shuffled once, and reads runs
         of 64 rows in random order, several times faster. Given the shuffle the
@@ -240,7 +240,7 @@ cdef class RacingSampler:
             order = rng.permutation(factors.shape[0])
             factors = factors[order]
         if max_fraction is None:
-            max_fraction = LAYOUT_FRACTIONS[layout] if matrix else 1.0
+            max_fraction = MATRIX_FRACTION if matrix else 1.0
         self.track = _track(factors, bound, delta, variance, first_look, value_range,
                             max_fraction,
                             "blocks" if order is not None
