@@ -14,6 +14,7 @@ cdef pb_bitgen *bitgen_of(generator) except NULL
 cdef class Callback:
     cdef object function
     cdef object error
+    cdef object lock  # of the generator, held by whoever runs the race
 
 
 cdef class Subsample:
@@ -42,6 +43,7 @@ cdef class Track:
     cdef const double[:, ::1] matrix
     cdef double *offsets
 
+    cdef void hold(self, lock)
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil
     cdef bint _grow(self) noexcept nogil
     cdef _set_factors(self, factors)

@@ -43,7 +43,14 @@ cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *
     cdef Callback callback = <Callback>user_data
     try:
         # copies: the function may keep what it is given
-        values = callback.function(_as_array(factors, n_factors), _as_array(states, n_states))
+        rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
+        # the function may draw from the same generator, whose lock NumPy before 2.4
+        # does not let a thread take twice
+        callback.lock.release()
+        try:
+            values = callback.function(rows, columns)
+        finally:
+            callback.lock.acquire()
         if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
                 and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
                 and cnp.PyArray_DIM(values, 0) == n_factors
@@ -154,6 +161,18 @@ def make_plan(bound, delta, value_range, variance, first_look, max_fraction, n_f
                 n_factors, n_states)
 
 
+cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item) noexcept nogil:
+    """Make room for `needed` items, twofold at least; what is there is kept."""
+    if needed <= capacity[0]:
+        return True
+    cdef int64_t n = max(2 * capacity[0], needed, 1024)
+    cdef void *larger = PyMem_RawRealloc(memory[0], n * item)
+    if not larger:
+        return False
+    memory[0], capacity[0] = larger, n
+    return True
+
+
 cdef class Track:
     """The memory of a pb_race on one problem, and how its failures read in Python."""
 
@@ -194,6 +213,11 @@ cdef class Track:
         self.race.factors.n_states = self.matrix.shape[1]
         self.race.factors.matrix = &self.matrix[0, 0]
 
+    cdef void hold(self, lock):
+        """Name the lock under which `run` is called; a Python function runs without it."""
+        if self.callback is not None:
+            self.callback.lock = lock
+
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil:
         cdef pb_status status = run_race(&self.race, bitgen)
         while status == PB_GROW:
@@ -203,23 +227,10 @@ cdef class Track:
         return status
 
     cdef bint _grow(self) noexcept nogil:
-        """Enlarges the memory for what was read, at least twofold; it is kept."""
-        cdef int64_t n = max(2 * self.race.indices_capacity, self.race.needed_indices, 1024)
-        cdef void *memory
-        if self.race.needed_indices > self.race.indices_capacity:
-            memory = PyMem_RawRealloc(self.race.indices, n * sizeof(int64_t))
-            if not memory:
-                return False
-            self.race.indices = <int64_t *>memory
-            self.race.indices_capacity = n
-        n = max(2 * self.race.rewards_capacity, self.race.needed_rewards, 1024)
-        if self.race.needed_rewards > self.race.rewards_capacity:
-            memory = PyMem_RawRealloc(self.race.rewards, n * sizeof(double))
-            if not memory:
-                return False
-            self.race.rewards = <double *>memory
-            self.race.rewards_capacity = n
-        return True
+        return (enlarge(<void **>&self.race.indices, &self.race.indices_capacity,
+                        self.race.needed_indices, sizeof(int64_t))
+                and enlarge(<void **>&self.race.rewards, &self.race.rewards_capacity,
+                            self.race.needed_rewards, sizeof(double)))
 
     cdef raise_failure(self, pb_status status):
         if status == PB_CALLBACK:

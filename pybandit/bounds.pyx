@@ -28,6 +28,8 @@ __all__ = [
     "student",
 ]
 
+# Looks closer than this, relative to their odds, would take seconds each to resolve.
+CLOSEST_ODDS = 1e-5
 _CONVENTIONS = {"one-sided": PB_ONE_SIDED, "two-sided": PB_TWO_SIDED, "union": PB_UNION}
 
 
@@ -241,7 +243,8 @@ def boundary(delta, fractions, convention="one-sided"):
         Error probability of one comparison, in (0, 1/2).
     fractions : array_like, shape (n_looks,)
         Fractions of the population read at the partial looks: strictly
-        increasing, in (0, 1). None at all gives 0.
+        increasing, in (0, 1), their odds at least 1e-5 apart in relative terms.
+        None at all gives 0.
     convention : {"one-sided", "two-sided", "union"}
 
     Returns
@@ -384,6 +387,12 @@ def _check_fractions(fractions):
     if looks.ndim != 1 or np.any(np.diff(looks) <= 0):
         raise ValueError(f"fractions must be one-dimensional and strictly increasing; "
                          f"got {fractions!r}")
+    odds = looks / (1 - looks)
+    close = np.flatnonzero(np.diff(np.log(odds)) < CLOSEST_ODDS)
+    if close.size:
+        raise ValueError(f"fractions must be far enough apart: odds pi / (1 - pi) that differ by "
+                         f"{CLOSEST_ODDS:g} at least; got {looks[close[0]]!r} and "
+                         f"{looks[close[0] + 1]!r}")
     return np.ascontiguousarray(looks)
 
 

@@ -176,3 +176,9 @@ def test_no_looks_and_bad_conventions():
         pb.bounds.b_normal(0.05, 0.1, "onesided")
     with pytest.raises(ValueError, match="boundary.*-1"):
         pb.bounds.crossing_probability(-1.0, [0.1])
+
+
+def test_looks_too_close_to_resolve_are_refused():
+    with pytest.raises(ValueError, match="fractions must be far enough apart"):
+        pb.bounds.boundary(0.05, [0.3, 0.3 + 1e-8])
+    assert pb.bounds.boundary(0.05, [0.3, 0.3003]) > stats.norm.isf(0.05)

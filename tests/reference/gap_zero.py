@@ -1,0 +1,43 @@
+"""Races of two states with equal means and normal differences, without populations or orders.
+
+The rows between two looks of a re-centred normal population have a normal sum
+and a chi-square sum of squares about their mean; a race needs nothing else. So
+a million races of 100,000 factors take seconds.
+"""
+
+import numpy as np
+
+from reference import b_normal, bounds
+
+BATCH = 50_000
+
+
+def error(bound, delta, first_look, size, n_races, rng):
+    """Share of races that the worse of the two states wins early: half of those that end early."""
+    looks = np.array(bounds.doubling(size, first_look))
+    boundary = b_normal.boundary(delta, looks[:-1] / size, points_per_sd=20)
+    early = sum(
+        count_early(bound, boundary, looks, min(BATCH, n_races - done), rng)
+        for done in range(0, n_races, BATCH)
+    )
+    return 0.5 * early / n_races
+
+
+def count_early(bound, boundary, looks, n_races, rng):
+    sizes = np.diff([0, *looks])
+    sums = rng.normal(size=(n_races, len(looks))) * np.sqrt(sizes)
+    about_mean = 2 * rng.standard_gamma(np.maximum(sizes - 1, 0) / 2, size=sums.shape)
+    squares = about_mean + sums**2 / sizes
+    centre = sums.sum(axis=1, keepdims=True) / looks[-1]
+    rows = looks[:-1]
+    means = sums.cumsum(axis=1)[:, :-1] / rows
+    variances = squares.cumsum(axis=1)[:, :-1] / rows - means**2
+    limits = [half_width(bound, n, looks[-1], boundary) for n in rows]
+    return np.count_nonzero((np.abs(means - centre) > np.sqrt(variances) * limits).any(axis=1))
+
+
+def half_width(bound, n, population, boundary):
+    """In units of the natural standard deviation of the n values."""
+    if bound == "normal":
+        return bounds.normal(n, population, 1.0, boundary)
+    return bounds.student(n, population, np.sqrt(n / (n - 1)), boundary)
