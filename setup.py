@@ -26,7 +26,7 @@ extensions = [
     Extension(
         f"pybandit.{module}",
         [f"pybandit/{module}.pyx", *(f"csrc/{kernel}.c" for kernel in kernels)],
-        depends=glob("pybandit/include/pybandit/*.h"),
+        depends=[*glob("pybandit/include/pybandit/*.h"), *glob("csrc/*.h")],
         include_dirs=["pybandit/include", numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=[*FLAGS, *os.environ.get("PYBANDIT_CFLAGS", "").split()],

@@ -1,0 +1,24 @@
+#ifndef WIDE_H
+#define WIDE_H
+
+/*
+ * Four doubles at a time, for the kernels' hot loops; private to csrc. The
+ * arithmetic is element by element: wider instructions change the speed and
+ * not one bit.
+ */
+enum { LANES = 4 };
+
+typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
+/* the same at any alignment */
+typedef double unaligned
+    __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+/* 256-bit instructions where the machine has them */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+#endif
