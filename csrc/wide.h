@@ -13,6 +13,11 @@ typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
 typedef double unaligned
     __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
 
+/* the smaller, lane by lane: GCC makes one instruction of this, and more of masks */
+#define LEAST(a, b)                                                  \
+    ((vector){(a)[0] < (b)[0] ? (a)[0] : (b)[0], (a)[1] < (b)[1] ? (a)[1] : (b)[1], \
+              (a)[2] < (b)[2] ? (a)[2] : (b)[2], (a)[3] < (b)[3] ? (a)[3] : (b)[3]})
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 /* 256-bit instructions where the machine has them */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)

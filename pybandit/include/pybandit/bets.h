@@ -1,0 +1,41 @@
+#ifndef PYBANDIT_BETS_H
+#define PYBANDIT_BETS_H
+
+#include <stdint.h>
+
+/*
+ * How a hypothesis is bet against. It says that x in [0, 1] has conditional mean
+ * at most m; a bet gains where x is above m, and its capital is at most one in
+ * expectation as long as the hypothesis is true.
+ *
+ * PRODUCT: the mean over g of prod (1 + min(lambda_g w, 0.9 / m) (x - m)), w the
+ * population over what is left of it. EBMIX: the mean over g of
+ * exp(lambda_g sum (x - m) - psi_g sum (x - mu)^2), mu the mean of what came
+ * before; psi(lambda) = -log(1 - lambda) - lambda, lambda below 1.
+ */
+typedef enum { PB_MIX_PRODUCT, PB_MIX_EBMIX } pb_mixture;
+
+typedef struct {
+    pb_mixture mixture;
+    int64_t n_bets;        /* a multiple of 4, at most PB_MOST_BETS */
+    const double *bets;    /* lambda_g, increasing */
+    const double *shares;  /* of the first capital: they sum to 1; 0 where a bet only pads */
+    const double *psi;     /* EBMIX only */
+} pb_bets;
+
+enum { PB_MOST_BETS = 64 };
+
+/* What is raced on: N items, rewards of known range. Shared by the races by betting. */
+typedef struct {
+    int64_t n_items;   /* N, read without replacement; 0: independent items without end */
+    double low, high;  /* every reward lies there; may be infinite */
+    double range;      /* the difference of two rewards of an item lies in [-range, range] */
+} pb_items;
+
+/* Doubles that one process keeps. */
+static inline int64_t pb_bets_memory(const pb_bets *bets)
+{
+    return bets->mixture == PB_MIX_PRODUCT ? bets->n_bets + 4 : 8;
+}
+
+#endif

@@ -1,0 +1,59 @@
+#ifndef PYBANDIT_BETTING_H
+#define PYBANDIT_BETTING_H
+
+#include <stdint.h>
+
+#include "pybandit/bets.h"
+#include "pybandit/pairs.h"
+#include "pybandit/status.h"
+
+/*
+ * The race by betting: which arm has the largest offset + total over N items,
+ * all alive arms read on the same items. Against "b is best" one process bets on
+ * the difference of the leader and b; b is dropped when its capital reaches the
+ * threshold. Only the best arm's own process can err, so the chance of a wrong
+ * winner is at most 1 / threshold, whenever one looks.
+ */
+typedef struct {
+    /* the rules */
+    pb_bets bets;
+    pb_items items;
+    double threshold;     /* 1 / delta */
+    int hybrid;           /* half the capital on the leader, half on every rival; PRODUCT only */
+    pb_pairs *near;       /* NULL, or claims of being within a tolerance: once the leader has
+                             them against all the alive, it wins */
+    int64_t near_slots;   /* they begin when no more arms than this are alive */
+    double near_error;    /* the chance that any of them is false */
+
+    /* workspace, the caller's */
+    int64_t n_arms;
+    double *memory;       /* pb_betting_memory */
+    double *scores;       /* n_arms: by position among the alive, offset + sum */
+    double *rewards;      /* 3 n_arms: of the item, and what is derived from them */
+    int64_t *arms;        /* n_arms: the alive ones, increasing */
+    int64_t *columns;     /* n_arms: their entries in a row */
+    int64_t *slots;       /* n_arms; used with `near` only */
+    unsigned char *gone;  /* n_arms */
+
+    /* progress */
+    int64_t n_alive, leader, runner_up;  /* positions */
+    int64_t n_read, n_evaluations;
+    int near_begun;
+    int decided;          /* the leader wins: it is alone or near enough */
+    int64_t bad_row;      /* after PB_RANGE: the row of the call that was refused */
+} pb_betting;
+
+/* Doubles of `memory`. */
+int64_t pb_betting_memory(const pb_bets *bets, int64_t n_arms, int hybrid);
+
+/* Begins; the caller has set n_alive >= 1 and for each its arm, column and score (offset). */
+void pb_betting_begin(pb_betting *betting);
+
+/*
+ * Reads rows until they end, all N are read or the race is decided; n_read and
+ * n_evaluations tell how far it came. PB_RANGE: a reward, or its difference from
+ * the leader's, is out of range or not a number; nothing of that row was used.
+ */
+pb_status pb_betting_add(pb_betting *betting, const double *const *rows, int64_t n_rows);
+
+#endif
