@@ -1,0 +1,98 @@
+/* Which arms are above a threshold, by betting (pybandit/threshold.h). */
+#include "pybandit/threshold.h"
+
+#include "wealth.h"
+
+enum { ABOVE = 1, BELOW = -1, OPEN = 0 };
+
+static double *process_of(const pb_threshold *t, int64_t arm, int below)
+{
+    return t->memory + (2 * arm + below) * pb_bets_memory(&t->bets);
+}
+
+void pb_threshold_begin(pb_threshold *t)
+{
+    for (int64_t i = 0; i < t->n_arms; i++) {
+        t->verdicts[i] = OPEN;
+        t->arms[i] = i;
+        t->sums[i] = 0.0;
+        for (int below = 0; below < 2; below++)
+            wealth_begin(&t->bets, process_of(t, i, below), 1.0, t->threshold);
+    }
+    t->n_open = t->n_arms;
+    t->n_read = t->n_evaluations = 0;
+    t->decided = 0;
+}
+
+static int in_range(const pb_threshold *t, const double *row)
+{
+    int good = 1;
+    for (int64_t i = 0; i < t->n_open; i++) {
+        const double reward = row[t->columns[i]];
+        good &= (reward >= t->items.low) & (reward <= t->items.high);
+    }
+    return good;
+}
+
+/* The mean that is left to the next item where all items have `mean`, in the unit interval. */
+static double expected_of(const pb_threshold *t, const wager *w, int64_t i, double mean)
+{
+    const double expected = t->items.n_items
+                                ? (mean * (double)t->items.n_items - t->sums[i]) * w->per_left
+                                : mean;
+    return (expected - t->items.low) / (t->items.high - t->items.low);
+}
+
+/* The verdict on the open arm at position i once it has this reward. */
+ALWAYS_INLINE int64_t judge(const pb_threshold *t, const wager *w, int64_t i, double reward,
+                            const int n_vectors)
+{
+    const double x = (reward - t->items.low) / (t->items.high - t->items.low);
+    const double least = expected_of(t, w, i, t->tau - t->slack);
+    const double most = expected_of(t, w, i, t->tau + t->slack);
+    const int above =
+        wealth_bet(w, process_of(t, t->arms[i], 0), x - least, least, n_vectors);
+    const int below =
+        wealth_bet(w, process_of(t, t->arms[i], 1), most - x, 1.0 - most, n_vectors);
+    return above ? ABOVE : below ? BELOW : OPEN;
+}
+
+WIDE static void read_item(pb_threshold *t, const double *row)
+{
+    const int n_vectors =
+        t->bets.mixture == PB_MIX_PRODUCT ? (int)(t->bets.n_bets / LANES) : 0;
+    const int resting = (t->n_read + 1) % REST == 0;
+    wager w;
+    wager_begin(&w, &t->bets, t->items.n_items, t->n_read, n_vectors);
+    int64_t kept = 0;
+    t->n_evaluations += t->n_open;
+    for (int64_t i = 0; i < t->n_open; i++) {
+        const int64_t arm = t->arms[i], column = t->columns[i];
+        t->verdicts[arm] = judge(t, &w, i, row[column], n_vectors);
+        for (int below = 0; resting && below < 2; below++)
+            wealth_rest(&t->bets, process_of(t, arm, below));
+        /* kept <= i: what is overwritten has been used; decided arms keep no sum */
+        if (t->verdicts[arm] == OPEN) {
+            t->arms[kept] = arm;
+            t->columns[kept] = column;
+            t->sums[kept++] = t->sums[i] + row[column];
+        }
+    }
+    t->n_open = kept;
+    t->n_read++;
+    t->decided = kept == 0;
+}
+
+pb_status pb_threshold_add(pb_threshold *t, const double *const *rows, int64_t n_rows)
+{
+    for (int64_t r = 0; r < n_rows && !t->decided; r++) {
+        if (t->items.n_items && t->n_read == t->items.n_items)
+            break;
+        if (!in_range(t, rows[r])) {
+            t->bad_row = r;
+            return PB_RANGE;
+        }
+        read_item(t, rows[r]);
+    }
+    return PB_OK;
+}
