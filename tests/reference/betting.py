@@ -1,0 +1,372 @@
+"""Racing by betting, as plainly as it can be written.
+
+A process bets against one hypothesis on the next item's mean; its capital is a
+nonnegative supermartingale while the hypothesis holds, so that it exceeds 1/delta
+with probability at most delta (Ville). `race` bets for each arm b against "b is
+best", on the leader; `top_k` for each pair; `threshold` for each arm and side.
+`enumerate_errors` runs the race over every order of a tiny population.
+
+Pairs are indexed [a, b]: the bet is that a beats b, against "b >= a + tolerance".
+"""
+
+import itertools
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+SLACK = 1e-9  # a null mean further below 0 is no rounding: the hypothesis is impossible
+SMALLEST, LARGEST = 0.004, {"product": 2.0, "ebmix": 0.9}
+MOST_TOLERANT = 32  # arms; more pairs than these have are not worth their cost
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a race; iid: an endless stream instead of a finite population."""
+
+    delta: float = 0.05
+    difference_range: float = 1.0
+    mixture: str = "product"
+    n_bets: int = 16
+    hybrid: bool = False
+    tolerance: float = 0.0
+    iid: bool = False
+
+
+class Outcome(NamedTuple):
+    """alive: the arms left, more than one if the order, or N, ended before the race."""
+
+    winner: int
+    n_items: int
+    n_evaluations: int
+    exact: bool
+    alive: tuple
+
+
+class TopK(NamedTuple):
+    chosen: tuple
+    n_items: int
+    n_evaluations: int
+    exact: bool
+
+
+class Sides(NamedTuple):
+    """Per arm: whether its mean is above the threshold, and the items read for it."""
+
+    above: tuple
+    n_items: tuple
+    exact: tuple
+
+
+def bets(mixture, n_bets):
+    if n_bets == 1:
+        return np.array([np.sqrt(SMALLEST * LARGEST[mixture])])
+    return np.geomspace(SMALLEST, LARGEST[mixture], n_bets)
+
+
+class Product:
+    """Processes of the given shape; in each, every bet multiplies its own capital."""
+
+    def __init__(self, shape, n_bets, capital=1.0):
+        self.bets = bets("product", n_bets)
+        self.log_capital = np.full((*shape, n_bets), np.log(capital / n_bets))
+
+    def update(self, active, x, m, tilt):
+        """Bet x > m, both in [0, 1], where active; all of the processes' shape."""
+        self.log_capital[active & (m < -SLACK)] = np.inf
+        active = active & (m >= -SLACK) & (m < 1)
+        x, m = x[active, None], np.maximum(m[active, None], SLACK)
+        # no bet loses more than .9 of its capital: the log is finite
+        stake = np.minimum(self.bets * tilt, 0.9 / m)
+        self.log_capital[active] += np.log1p(stake * (x - m))
+
+    def log_total(self):
+        return np.logaddexp.reduce(self.log_capital, axis=-1)
+
+
+class EBMix:
+    """Processes with the empirical-Bernstein capital exp(bet A - psi(bet) V), averaged."""
+
+    def __init__(self, shape, n_bets):
+        self.bets = bets("ebmix", n_bets)
+        self.psi = -np.log1p(-self.bets) - self.bets
+        self.gain, self.variation, self.total, self.count = np.zeros((4, *shape))
+        self.impossible = np.zeros(shape, dtype=bool)
+
+    def update(self, active, x, m, tilt):
+        self.impossible |= active & (m < -SLACK)
+        active = active & (m >= -SLACK) & (m < 1)
+        x, m = x[active], np.maximum(m[active], SLACK)
+        centre = (0.5 + self.total[active]) / (self.count[active] + 1)  # of the items before
+        self.gain[active] += x - m
+        self.variation[active] += (x - centre) ** 2
+        self.total[active] += x
+        self.count[active] += 1
+
+    def log_total(self):
+        each = self.bets * self.gain[..., None] - self.psi * self.variation[..., None]
+        mean = np.logaddexp.reduce(each, axis=-1) - np.log(len(self.bets))
+        return np.where(self.impossible, np.inf, mean)
+
+
+MIXTURES = {"product": Product, "ebmix": EBMix}
+
+
+def null_mean(mean, seen, t, population):
+    """Of item t, when all items have this mean and those before sum to `seen`."""
+    if population is None:
+        return np.full(np.shape(seen), mean)
+    return (mean * population - seen) / (population - t + 1)
+
+
+def tilt_at(t, population):
+    return 1.0 if population is None else population / (population - t + 1)
+
+
+def differences(values):
+    """values[a] - values[b] at [a, b]."""
+    return values[:, None] - values[None, :]
+
+
+def pairs_of(arms):
+    """The ordered pairs of two different arms of a mask."""
+    return arms[:, None] & arms[None, :] & ~np.eye(len(arms), dtype=bool)
+
+
+def to_unit(differences, difference_range):
+    return (differences / difference_range + 1) / 2
+
+
+def first_of(scores, arms):
+    """The largest score of a mask of arms, ties to the lowest index."""
+    return int(np.argmax(np.where(arms, scores, -np.inf)))
+
+
+def rivals_of(scores, alive):
+    """The leader, and whom each arm is compared with: it, and for it the runner-up."""
+    leader = first_of(scores, alive)
+    rivals = np.full(len(scores), leader)
+    others = alive.copy()
+    others[leader] = False
+    rivals[leader] = first_of(scores, others)
+    return leader, rivals
+
+
+class Leader:
+    """For each arm one process, which bets on the leader."""
+
+    def __init__(self, n_arms, options):
+        self.processes = MIXTURES[options.mixture]((n_arms,), options.n_bets)
+
+    def update(self, alive, rivals, x, m, tilt):
+        at = rivals, np.arange(len(rivals))
+        self.processes.update(alive, x[at], m[at], tilt)
+
+    def log_total(self, alive):
+        return self.processes.log_total()
+
+    def drop(self, alive, survivors):
+        pass
+
+
+class Hybrid:
+    """Half the capital bets on the leader, half is spread over all rivals alive."""
+
+    def __init__(self, n_arms, options):
+        if options.mixture != "product":
+            raise ValueError("hybrid needs mixture='product'")
+        share = 0.5 / (n_arms - 1)
+        self.on_leader = Product((n_arms,), options.n_bets, capital=0.5)
+        self.on_each = Product((n_arms, n_arms), options.n_bets, capital=share)
+
+    def update(self, alive, rivals, x, m, tilt):
+        at = rivals, np.arange(len(rivals))
+        self.on_leader.update(alive, x[at], m[at], tilt)
+        self.on_each.update(pairs_of(alive), x, m, tilt)
+
+    def log_total(self, alive):
+        on_each = np.where(pairs_of(alive), self.on_each.log_total(), -np.inf)
+        return np.logaddexp(self.on_leader.log_total(), np.logaddexp.reduce(on_each, axis=0))
+
+    def drop(self, alive, survivors):
+        """What an arm has on the dropped goes to its other bets, in proportion."""
+        each = np.exp(self.on_each.log_total())
+        for b in np.flatnonzero(survivors):
+            before, after = pairs_of(alive)[:, b], pairs_of(survivors)[:, b]
+            left = each[after, b].sum()
+            if left > 0:
+                self.on_each.log_capital[after, b] += np.log(each[before, b].sum() / left)
+
+
+class Claims:
+    """For each pair a process against "b >= a + tolerance"; a claim made is kept."""
+
+    def __init__(self, n_arms, options, tolerance, threshold):
+        self.options, self.tolerance, self.threshold = options, tolerance, threshold
+        self.processes = MIXTURES[options.mixture]((n_arms, n_arms), options.n_bets)
+        self.made = np.zeros((n_arms, n_arms), dtype=bool)
+
+    def update(self, arms, d, gaps, t, population):
+        m = null_mean(-self.tolerance, gaps, t, population)
+        x, m = (to_unit(v, self.options.difference_range) for v in (d, m))
+        self.processes.update(pairs_of(arms), x, m, tilt_at(t, population))
+        self.made |= pairs_of(arms) & (self.processes.log_total() >= np.log(self.threshold))
+
+    def separate(self, inside, arms):
+        """Whether every arm inside has beaten every other of these arms."""
+        return bool(self.made[np.ix_(inside, arms & ~inside)].all())
+
+
+def race(rewards, offsets, order, options):
+    """Race the arms, columns of rewards, on its rows in this order.
+
+    With a tolerance, delta is shared by halves between the drops and the claims
+    that end the race on an arm at most this much below the best.
+    """
+    possible = np.flatnonzero(np.isfinite(offsets))
+    rewards, offsets = np.asarray(rewards)[:, possible], np.asarray(offsets)[possible]
+    population, n_arms = None if options.iid else len(rewards), len(possible)
+    if n_arms == 1:
+        return Outcome(int(possible[0]), 0, 0, True, (int(possible[0]),))
+    scores = np.zeros(n_arms) if options.iid else offsets.astype(float)
+    alive, t, n_evaluations = np.ones(n_arms, dtype=bool), 0, 0
+    capital = (Hybrid if options.hybrid else Leader)(n_arms, options)
+    share = options.delta / 2 if options.tolerance else options.delta
+    tolerant = None
+    for t, item in enumerate(order, start=1):
+        n_evaluations += int(alive.sum())
+        if options.tolerance and tolerant is None and alive.sum() <= MOST_TOLERANT:
+            threshold = (alive.sum() - 1) / share
+            tolerant = Claims(n_arms, options, options.tolerance, threshold)
+
+        leader, rivals = rivals_of(scores, alive)
+        d, gaps = differences(rewards[item]), differences(scores)
+        x = to_unit(d, options.difference_range)
+        m = to_unit(null_mean(0.0, gaps, t, population), options.difference_range)
+        capital.update(alive, rivals, x, m, tilt_at(t, population))
+        survivors = alive & (capital.log_total(alive) < np.log(1 / share))
+        if not survivors.any():
+            survivors[leader] = True
+        if survivors.sum() < alive.sum():
+            capital.drop(alive, survivors)
+        if tolerant:
+            tolerant.update(survivors, d, gaps, t, population)
+        alive, scores = survivors, scores + rewards[item]
+        best = first_of(scores, alive)
+        only_best = np.arange(n_arms) == best
+        if alive.sum() == 1 or (tolerant and tolerant.separate(only_best, alive)):
+            break
+    winner = int(possible[first_of(scores, alive)])
+    left = tuple(possible[alive].tolist())
+    return Outcome(winner, t, n_evaluations, t == population, left)
+
+
+UNDECIDED, ACCEPTED, REJECTED = 0, 1, -1
+
+
+def settle(status, beats, k):
+    """Accept and reject what the claims allow, in place, until nothing changes."""
+    while True:
+        undecided = status == UNDECIDED
+        places = k - (status == ACCEPTED).sum()
+        non_places = len(status) - k - (status == REJECTED).sum()
+        if places <= 0 or non_places <= 0:
+            return
+        between = beats & pairs_of(undecided)
+        reject = undecided & (between.sum(axis=0) >= places)
+        # claims that contradict each other could do both
+        accept = undecided & (between.sum(axis=1) >= non_places) & ~reject
+        if not (reject | accept).any():
+            return
+        status[reject], status[accept] = REJECTED, ACCEPTED
+
+
+def first_k(status, sums, k):
+    """The accepted, then the undecided by their sums, ties to the lowest index."""
+    return sorted(range(len(sums)), key=lambda i: (-status[i], -sums[i], i))[:k]
+
+
+def top_k(
+    rewards,
+    order,
+    k,
+    delta,
+    difference_range,
+    tolerance=0.0,
+    mixture="product",
+    n_bets=16,
+    iid=False,
+):
+    """The k arms of largest mean, by pairs; k = 1 with a tolerance is a race."""
+    options = Options(delta, difference_range, mixture, n_bets, tolerance=tolerance, iid=iid)
+    rewards = np.asarray(rewards)
+    population, n_arms = None if iid else len(rewards), rewards.shape[1]
+    if k == 1 and tolerance:
+        result = race(rewards, np.zeros(n_arms), order, options)
+        return TopK((result.winner,), *result[1:4])
+    threshold = k * (n_arms - k) / (delta / 2 if tolerance else delta)
+    strict = Claims(n_arms, options, 0.0, threshold)
+    tolerant = Claims(n_arms, options, tolerance, threshold)
+    status, sums, t, n_evaluations = np.zeros(n_arms, dtype=int), np.zeros(n_arms), 0, 0
+    if k < n_arms:
+        for t, item in enumerate(order, start=1):
+            undecided = status == UNDECIDED
+            n_evaluations += int(undecided.sum())
+            d, gaps = differences(rewards[item]), differences(sums)
+            for claims in [strict, tolerant] if tolerance else [strict]:
+                claims.update(undecided, d, gaps, t, population)
+            sums[undecided] += rewards[item, undecided]
+            settle(status, strict.made, k)
+            if (status == ACCEPTED).sum() >= k or (status == REJECTED).sum() >= n_arms - k:
+                break
+            if tolerance:
+                undecided = status == UNDECIDED
+                inside = undecided & np.isin(np.arange(n_arms), first_k(status, sums, k))
+                if tolerant.separate(inside, undecided):
+                    break
+    chosen = tuple(sorted(first_k(status, sums, k)))
+    return TopK(chosen, t, n_evaluations, t == population or k == n_arms)
+
+
+def threshold(
+    rewards, order, tau, delta, value_range, tolerance=0.0, mixture="product", n_bets=16, iid=False
+):
+    """Which arms have a mean of at least tau, up to the tolerance."""
+    rewards = np.asarray(rewards)
+    population, n_arms = None if iid else len(rewards), rewards.shape[1]
+    low, high = value_range
+    over, under = (MIXTURES[mixture]((n_arms,), n_bets) for _ in range(2))
+    crossing = np.log(n_arms / delta)
+    undecided, above = np.ones(n_arms, dtype=bool), np.zeros(n_arms, dtype=bool)
+    sums, n_items = np.zeros(n_arms), np.zeros(n_arms, dtype=int)
+    for t, item in enumerate(order, start=1):
+        y = (rewards[item] - low) / (high - low)
+        # against "mean <= tau - tolerance", and "mean >= tau + tolerance" seen in a mirror
+        least = (null_mean(tau - tolerance, sums, t, population) - low) / (high - low)
+        most = (null_mean(tau + tolerance, sums, t, population) - low) / (high - low)
+        over.update(undecided, y, least, tilt_at(t, population))
+        under.update(undecided, 1 - y, 1 - most, tilt_at(t, population))
+        sums[undecided] += rewards[item, undecided]
+        n_items[undecided] = t
+        up, down = over.log_total() >= crossing, under.log_total() >= crossing
+        above[undecided & up] = True
+        undecided = undecided & ~(up | down)
+        if not undecided.any():
+            break
+    above[undecided] = sums[undecided] / n_items[undecided] >= tau
+    exact = n_items == population
+    return Sides(*(tuple(column.tolist()) for column in (above, n_items, exact)))
+
+
+def enumerate_errors(rewards, offsets, options):
+    """The exact probability of every winner, over all orders of the items."""
+    law, shorter, outcome = {}, None, None
+    orders = list(itertools.permutations(range(len(rewards))))
+    for order in orders:
+        # orders come sorted: those that begin alike follow each other, with one outcome
+        if outcome is None or order[: outcome.n_items] != shorter:
+            outcome = race(rewards, offsets, order, options)
+            shorter = order[: outcome.n_items]
+        law[outcome.winner] = law.get(outcome.winner, 0) + Fraction(1, len(orders))
+    return law
