@@ -9,7 +9,8 @@ from setuptools import Extension, setup
 
 KERNELS = {
     "bounds": ["bounds", "b_normal"],
-    "_race": ["bitgen", "subsample", "moments", "race"],
+    "_betting": ["betting", "pairs"],
+    "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race"],
     "racing": ["bitgen", "moments"],
 }
 FLAGS = [

@@ -6,7 +6,8 @@
  * finds another leader, the rows read so far are gone through once more with it
  * as the reference; looks double, so even a change at every look costs at most
  * twice one pass. Marginal variances are the same with no reference, where a
- * change of leader costs nothing.
+ * change of leader costs nothing. A race by betting (betting.c) takes the same
+ * rows and keeps no moments: only a matrix's last look, which is exact, needs them.
  */
 #include "pybandit/race.h"
 
@@ -55,6 +56,19 @@ static void reset_moments(pb_race *race)
         }
 }
 
+/* Every alive state's capital and score. */
+static void begin_betting(pb_race *race)
+{
+    pb_betting *betting = race->betting;
+    betting->arms = race->states;
+    betting->n_alive = race->n_alive;
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        betting->columns[i] = race->factors.matrix ? race->states[i] : i;
+        betting->scores[i] = race->offsets[race->states[i]];
+    }
+    pb_betting_begin(betting);
+}
+
 void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
 {
     const int64_t n_states = race->factors.n_states;
@@ -77,21 +91,30 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
         race->high[i] = -INFINITY;
     }
     reset_moments(race);
+    if (race->betting)
+        begin_betting(race);
     pb_subsample_restart(race->subsample, bitgen);
     race->n_looks = 0;
     race->n_evaluations = 0;
     race->exact = 0;
     race->winner = -1;
     race->needed_rewards = race->needed_indices = 0;
+    race->refused = 0;
 }
 
-static void absorb(pb_race *race, const double *const *rows, int64_t n_rows)
+/* Whether the race goes on: bets may settle it, or refuse a reward. */
+static int absorb(pb_race *race, const double *const *rows, int64_t n_rows)
 {
+    if (race->betting) {
+        race->refused = pb_betting_add(race->betting, rows, n_rows) == PB_RANGE;
+        return !race->refused && !race->betting->decided;
+    }
     pb_moments_add(&race->moments, rows, n_rows);
     if (race->ranges)
         pb_moments_extremes(rows, n_rows,
                             race->difference_range > 0.0 ? race->moments.reference : -1,
                             race->moments.columns, race->n_alive, race->low, race->high);
+    return 1;
 }
 
 static void prefetch_rows(const pb_race *race, const int64_t *indices, int64_t n_rows)
@@ -112,7 +135,8 @@ static void absorb_gathered(pb_race *race, const int64_t *indices, int64_t n_row
         prefetch_rows(race, indices + done + count, minimum(TILE, n_rows - done - count));
         for (int64_t i = 0; i < count; i++)
             rows[i] = race->factors.matrix + indices[done + i] * race->factors.n_states;
-        absorb(race, rows, count);
+        if (!absorb(race, rows, count))
+            return;
     }
 }
 
@@ -123,7 +147,8 @@ static void absorb_rewards(pb_race *race, const double *rewards, int64_t n_rows)
         const int64_t count = minimum(TILE, n_rows - done);
         for (int64_t i = 0; i < count; i++)
             rows[i] = rewards + (done + i) * race->n_alive;
-        absorb(race, rows, count);
+        if (!absorb(race, rows, count))
+            return;
     }
 }
 
@@ -143,6 +168,22 @@ static int all_finite(const pb_moments *moments)
     for (int64_t i = 0; i < moments->n_columns; i++)
         total += 0.0 * moments->sum[i] + 0.0 * moments->square[i];
     return total == 0.0;
+}
+
+/* After a block: the rows and the alive that the bets left, or PB_RANGE. */
+static pb_status follow_bets(pb_race *race)
+{
+    const pb_betting *betting = race->betting;
+    if (race->refused)
+        return PB_RANGE;
+    race->moments.count = betting->n_read;
+    race->n_alive = race->moments.n_columns = betting->n_alive;
+    race->moments.columns = alive_columns(race);
+    race->leader = betting->leader;
+    if (!race->factors.matrix)
+        for (int64_t i = 0; i < race->n_alive; i++)
+            betting->columns[i] = i;  /* the next call returns the alive only */
+    return PB_OK;
 }
 
 static int has_memory(const pb_race *race)
@@ -169,18 +210,21 @@ static pb_status call(pb_race *race, pb_bitgen *bitgen, int64_t at, int64_t n)
     if (race->factors.function(race->indices + at, n, race->states, n_alive, rewards,
                                race->factors.user_data))
         return PB_CALLBACK;
-    absorb_rewards(race, rewards, n);
-    race->n_evaluations += n * n_alive;
     race->called_at = at;
     race->called_rows = n;
+    absorb_rewards(race, rewards, n);
+    race->n_evaluations += n * n_alive;
+    if (race->betting)
+        return follow_bets(race);
     return all_finite(&race->moments) ? PB_OK : PB_NOT_FINITE;
 }
 
-/* Reads up to `target` rows; the last look keeps nothing, its answer is exact. */
+/* Reads up to `target` rows; bets and the last look, which is exact, keep nothing. */
 static pb_status read_function(pb_race *race, pb_bitgen *bitgen, int64_t target)
 {
-    while (race->moments.count < target) {
-        const int64_t at = target == race->factors.n_factors ? 0 : race->moments.count;
+    const int keeps = !race->betting && target < race->factors.n_factors;
+    while (race->moments.count < target && race->n_alive > 1) {
+        const int64_t at = keeps ? race->moments.count : 0;
         const int64_t n = minimum(CALL_ROWS, target - race->moments.count);
         const pb_status status = call(race, bitgen, at, n);
         if (status != PB_OK)
@@ -197,9 +241,13 @@ static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
     int64_t *indices = race->indices + race->moments.count;
     const int64_t n = target - race->moments.count;
     pb_subsample_next(race->subsample, bitgen, n, indices);
-    race->n_evaluations += n * race->n_alive;
+    if (!race->betting)
+        race->n_evaluations += n * race->n_alive;
     absorb_gathered(race, indices, n);
-    return PB_OK;
+    if (!race->betting)
+        return PB_OK;
+    race->n_evaluations = race->betting->n_evaluations;
+    return follow_bets(race);
 }
 
 /* The last look at a matrix: sums in one pass over memory, cheaper than the rest at random. */
@@ -319,9 +367,22 @@ static void eliminate(pb_race *race)
     race->moments.reference = reference_column(race);
 }
 
+/* Everything was read: the leader wins. */
+static void end_exactly(pb_race *race, int64_t leader)
+{
+    race->exact = 1;
+    race->states[0] = race->states[leader];
+    race->n_alive = 1;
+}
+
 static pb_status look(pb_race *race)
 {
     race->n_looks++;
+    if (race->betting && race->betting->n_read == race->moments.count) {
+        if (race->moments.count == race->factors.n_factors)
+            end_exactly(race, race->leader);
+        return PB_OK;
+    }
     if (!all_finite(&race->moments))
         return PB_NOT_FINITE;
     const int64_t leader = find_leader(race);
@@ -330,9 +391,7 @@ static pb_status look(pb_race *race)
     if (race->moments.count == race->factors.n_factors) {
         if (!ranges_hold(race))
             return PB_RANGE;
-        race->exact = 1;
-        race->states[0] = race->states[leader];
-        race->n_alive = 1;
+        end_exactly(race, leader);
         return PB_OK;
     }
     if (moved && race->pairwise)

@@ -5,11 +5,12 @@ import os as _os
 from pybandit import bounds
 from pybandit.factors import Factors
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
-from pybandit.racing_bounds import EBSBound, NormalBound, StudentBound
+from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BettingBound",
     "DrawInfo",
     "EBSBound",
     "Factors",

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t
 
+from pybandit._betting cimport LeaderRace
 from pybandit._csrc cimport pb_bitgen, pb_race, pb_status, pb_subsample
 
 
@@ -23,7 +24,7 @@ cdef class Subsample:
 
 
 cdef class Plan:
-    cdef readonly object schedule
+    cdef readonly object schedule, bound
     cdef bint pairwise
     cdef double difference_range
     cdef const int64_t[::1] rows
@@ -39,6 +40,7 @@ cdef class Track:
     cdef readonly Plan plan
     cdef Subsample subsample
     cdef Callback callback
+    cdef LeaderRace betting
     cdef object row_labels
     cdef const double[:, ::1] matrix
     cdef double *offsets
@@ -49,4 +51,5 @@ cdef class Track:
     cdef _set_factors(self, factors)
     cdef raise_failure(self, pb_status status)
     cdef _last_read(self)
+    cdef _raise_refused(self)
     cdef _range_message(self)

@@ -6,13 +6,14 @@ import numpy as np
 
 from pybandit._checks import check_choice, check_in
 from pybandit.factors import Factors, check_returned
-from pybandit.racing_bounds import as_bound, make_schedule
+from pybandit.racing_bounds import BettingBound, as_bound, make_schedule, refuse_reward
 
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memcpy
 
+from pybandit._betting cimport Bets, LeaderRace
 from pybandit._csrc cimport (
     PB_CALLBACK, PB_GROW, PB_RANGE,
     PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
@@ -123,9 +124,15 @@ cdef class Plan:
         max_fraction = float(check_in("max_fraction", max_fraction, "in (0, 1]",
                                       lambda x: (x > 0) & (x <= 1)))
         self.pairwise = variance == "pairwise"
+        self.bound = bound
         self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, first_look,
                                       max_fraction)
         self.rows, self.scale, self.slack = self.schedule
+        if isinstance(bound, BettingBound):
+            if not self.pairwise:
+                raise ValueError(f"variance must be 'pairwise' for bound='betting', which bets on "
+                                 f"differences; got {variance!r}")
+            return
         self._set_ranges(getattr(bound, "value_range", None),
                          getattr(bound, "difference_range", None), n_states)
 
@@ -193,6 +200,12 @@ cdef class Track:
         self.race.offsets = self.offsets
         self.race.moments_memory = self.offsets + n_states
         self.race.kept = self.race.states + n_states
+        if isinstance(plan.bound, BettingBound):
+            self.betting = LeaderRace(
+                n_states, self.race.factors.n_factors,
+                Bets(plan.bound.mixture, plan.bound.bets), plan.bound.limits, plan.bound.delta,
+                plan.bound.hybrid and n_states > 1)
+            self.race.betting = &self.betting.race
 
     def __dealloc__(self):
         PyMem_RawFree(self.offsets)
@@ -238,6 +251,8 @@ cdef class Track:
             raise error
         if status == PB_GROW:
             raise MemoryError(f"{self.race.needed_indices} rows of {self.race.n_alive} states")
+        if status == PB_RANGE and self.betting is not None:
+            self._raise_refused()
         if status == PB_RANGE:
             raise ValueError(self._range_message())
         factors, states, rewards = self._last_read()
@@ -265,6 +280,19 @@ cdef class Track:
             factors = np.array(<int64_t[:n_rows]>self.race.indices)
         rewards = np.asarray(self.matrix)[factors][:, states]
         return factors if self.row_labels is None else self.row_labels[factors], states, rewards
+
+    cdef _raise_refused(self):
+        """Name the reward that the betting could not use."""
+        cdef int64_t n_alive = self.betting.race.n_alive, at = self.betting.race.n_read
+        if self.callback is not None:
+            at += self.race.called_at - self.race.moments.count
+        factor = self.race.indices[at]
+        if self.row_labels is not None:
+            factor = self.row_labels[factor]
+        rewards = np.array(<double[:n_alive]>self.betting.race.rewards)
+        states = np.array(<int64_t[:n_alive]>self.race.states)
+        refuse_reward(rewards, states, self.betting.race.leader, self.plan.bound.limits,
+                      "factors", f"factor {factor}, state")
 
     cdef _range_message(self):
         cdef int64_t i, worst = 0

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "pybandit/betting.h"
 #include "pybandit/bitgen.h"
 #include "pybandit/factors.h"
 #include "pybandit/moments.h"
@@ -35,6 +36,8 @@ typedef struct {
     int pairwise;             /* sd of differences from the leader, else of each state */
     const double *ranges;     /* the range of each state's rewards; NULL: the bound needs none */
     double difference_range;  /* the range of differences of two states; 0: the sum of theirs */
+    pb_betting *betting;      /* NULL, or the race is by betting: its arms are `states`, the
+                                 schedule tells only how many rows to ask for at a time */
 
     /* workspace, the caller's */
     int64_t *states;          /* n_states: the alive ones, increasing */
@@ -54,6 +57,7 @@ typedef struct {
     int64_t needed_rewards;
     int64_t called_at;        /* the rows of `indices` and `rewards` that the */
     int64_t called_rows;      /* function filled last */
+    int refused;              /* the betting met a reward out of range */
 
     /* outcome */
     int64_t winner;
