@@ -224,18 +224,12 @@ ALWAYS_INLINE int64_t bet_all(pb_betting *b, const wager *w, const int n_vectors
 }
 
 /* Bets on one item; marks the arms whose hypothesis falls and returns how many. */
-ALWAYS_INLINE int64_t bet_item(pb_betting *b)
+ALWAYS_INLINE int64_t bet_item(pb_betting *b, const int n_vectors)
 {
-    const int n_vectors = (int)(b->bets.n_bets / LANES);
     wager w;
-    if (b->bets.mixture == PB_MIX_PRODUCT && !b->hybrid && n_vectors == 4) {
-        wager_begin(&w, &b->bets, b->items.n_items, b->n_read, 4);
-        return bet_all(b, &w, 4);
-    }
-    wager_begin(&w, &b->bets, b->items.n_items, b->n_read, n_vectors);
-    if (b->bets.mixture == PB_MIX_EBMIX)
-        return bet_each(b, &w, 0);
-    return b->hybrid ? bet_each(b, &w, n_vectors) : bet_all(b, &w, n_vectors);
+    wager_begin(&w, &b->bets, b->rewards + 3 * b->n_arms, b->items.n_items, b->n_read,
+                n_vectors);
+    return b->hybrid || !n_vectors ? bet_each(b, &w, n_vectors) : bet_all(b, &w, n_vectors);
 }
 
 /* Every REST items. */
@@ -283,14 +277,14 @@ static int leads_nearly(const pb_betting *b)
     return 1;
 }
 
-ALWAYS_INLINE void read_item(pb_betting *b)
+ALWAYS_INLINE void read_item(pb_betting *b, const int n_vectors)
 {
     const int64_t n = b->n_alive;
     double *const scores = b->scores;
     const double *const rewards = b->rewards;
     if (b->near && !b->near_begun && n <= b->near_slots)
         begin_near(b);
-    const int64_t n_gone = bet_item(b);
+    const int64_t n_gone = bet_item(b, n_vectors);
     if ((b->n_read + 1) % REST == 0)
         rest(b);
     if (b->near_begun)
@@ -306,7 +300,8 @@ ALWAYS_INLINE void read_item(pb_betting *b)
     b->decided = b->n_alive == 1 || (b->near_begun && leads_nearly(b));
 }
 
-WIDE pb_status pb_betting_add(pb_betting *b, const double *const *rows, int64_t n_rows)
+ALWAYS_INLINE pb_status add_rows(pb_betting *b, const double *const *rows, int64_t n_rows,
+                                 const int n_vectors)
 {
     for (int64_t r = 0; r < n_rows && !b->decided; r++) {
         if (b->items.n_items && b->n_read == b->items.n_items)
@@ -315,7 +310,25 @@ WIDE pb_status pb_betting_add(pb_betting *b, const double *const *rows, int64_t 
             b->bad_row = r;
             return PB_RANGE;
         }
-        read_item(b);
+        read_item(b, n_vectors);
     }
     return PB_OK;
+}
+
+/* Sixteen bets, the default, in straight lines: two thirds of the instructions. */
+WIDE static pb_status add_sixteen(pb_betting *b, const double *const *rows, int64_t n_rows)
+{
+    return add_rows(b, rows, n_rows, 4);
+}
+
+WIDE static pb_status add_any(pb_betting *b, const double *const *rows, int64_t n_rows)
+{
+    const int64_t n_bets = b->bets.mixture == PB_MIX_PRODUCT ? b->bets.n_bets : 0;
+    return add_rows(b, rows, n_rows, (int)(n_bets / LANES));
+}
+
+pb_status pb_betting_add(pb_betting *b, const double *const *rows, int64_t n_rows)
+{
+    const int sixteen = b->bets.mixture == PB_MIX_PRODUCT && b->bets.n_bets == 16;
+    return sixteen ? add_sixteen(b, rows, n_rows) : add_any(b, rows, n_rows);
 }

@@ -34,8 +34,8 @@ enum { GAIN, SPREAD, COUNT, SUM, EB_LIMIT, EB_LOG_LIMIT };
 /* What all processes share while one item passes. */
 typedef struct {
     const pb_bets *bets;
-    double per_left;                      /* 1 / items left, this one included; 0: endless */
-    double tilted[PB_MOST_BETS];          /* lambda_g N / left */
+    double per_left;  /* 1 / items left, this one included; 0: endless */
+    double *tilted;   /* lambda_g N / left; memory, which GCC does not take apart lane by lane */
 } wager;
 
 static inline void wealth_begin(const pb_bets *bets, double *process, double capital,
@@ -53,11 +53,12 @@ static inline void wealth_begin(const pb_bets *bets, double *process, double cap
     process[bets->n_bets + 1] = 0.0;
 }
 
-/* For item number n_read, from 0. */
-ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, int64_t n_items,
+/* For item number n_read, from 0; `tilted` has room for all bets. */
+ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, double *tilted, int64_t n_items,
                                int64_t n_read, const int n_vectors)
 {
     w->bets = bets;
+    w->tilted = tilted;
     w->per_left = n_items ? 1.0 / (double)(n_items - n_read) : 0.0;
     const double tilt = n_items ? (double)n_items * w->per_left : 1.0;
     for (int v = 0; v < n_vectors; v++)

@@ -75,7 +75,7 @@ cdef class LeaderRace:
         self.race.hybrid = hybrid
         self.race.n_arms = n_arms
         self.memory = aligned_doubles(pb_betting_memory(&bets.bets, n_arms, hybrid))
-        self.doubles = np.zeros((4, n_arms))
+        self.doubles = np.zeros(4 * n_arms + bets.bets.n_bets)
         self.integers = np.zeros((3, n_arms), dtype=np.int64)
         self.gone = np.zeros(n_arms, dtype=np.uint8)
         self.near.bets, self.near.items, self.near.slack = bets.bets, items, tolerance

@@ -29,7 +29,7 @@ typedef struct {
     int64_t n_arms;
     double *memory;       /* pb_betting_memory */
     double *scores;       /* n_arms: by position among the alive, offset + sum */
-    double *rewards;      /* 3 n_arms: of the item, and what is derived from them */
+    double *rewards;      /* 3 n_arms + n_bets: of the item, and what the bets need */
     int64_t *arms;        /* n_arms: the alive ones, increasing */
     int64_t *columns;     /* n_arms: their entries in a row */
     int64_t *slots;       /* n_arms; used with `near` only */
