@@ -9,7 +9,7 @@ from setuptools import Extension, setup
 
 KERNELS = {
     "bounds": ["bounds", "b_normal"],
-    "_betting": ["betting", "pairs"],
+    "_betting": ["betting", "pairs", "top_k", "threshold"],
     "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race"],
     "racing": ["bitgen", "moments"],
 }

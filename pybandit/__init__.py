@@ -3,6 +3,8 @@
 import os as _os
 
 from pybandit import bounds
+from pybandit._checks import InfeasibleBudget
+from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.factors import Factors
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
@@ -11,9 +13,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BettingBound",
+    "BettingRace",
+    "BettingThreshold",
     "DrawInfo",
     "EBSBound",
     "Factors",
+    "InfeasibleBudget",
     "NormalBound",
     "RaceResult",
     "RacingSampler",

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_bets, pb_betting, pb_items, pb_pairs
+from pybandit._csrc cimport pb_bets, pb_betting, pb_pairs, pb_threshold, pb_top_k
 
 
 cdef class Bets:
@@ -11,10 +11,22 @@ cdef class Bets:
     cdef pb_bets bets
 
 
-cdef class LeaderRace:
+# Arrays that make up a race; the kernel's struct points into them.
+cdef class Race:
+    cdef readonly dict arrays
+    cdef Bets bets
+
+    cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots)
+
+
+cdef class LeaderRace(Race):
     cdef pb_betting race
     cdef pb_pairs near
-    cdef Bets bets
-    cdef readonly object memory, doubles, integers, near_memory, near_claims, gone
 
-    cdef _point(self)
+
+cdef class TopKRace(Race):
+    cdef pb_top_k race
+
+
+cdef class ThresholdRace(Race):
+    cdef pb_threshold race

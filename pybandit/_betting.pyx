@@ -3,10 +3,12 @@
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 
 from pybandit._csrc cimport (
-    PB_MIX_EBMIX, PB_MIX_PRODUCT, pb_bets_memory, pb_betting_memory, pb_items,
+    PB_MIX_EBMIX, PB_MIX_PRODUCT, pb_bets_memory, pb_betting_add, pb_betting_begin,
+    pb_betting_memory, pb_items, pb_pairs, pb_threshold_add, pb_threshold_begin, pb_top_k_add,
+    pb_top_k_begin, pb_top_k_leaders,
 )
 
 cnp.import_array()
@@ -55,44 +57,237 @@ cdef int64_t *integers_of(array):
     return <int64_t *>cnp.PyArray_DATA(array)
 
 
-cdef class LeaderRace:
-    """Owns the memory of a pb_betting of n_arms over n_items (0: without end).
+cdef unsigned char *bytes_of(array):
+    return <unsigned char *>cnp.PyArray_DATA(array)
 
-    delta is for the wrong winner; near_delta, where there is a tolerance, for a
+
+cdef pb_items make_items(int64_t n_items, limits):
+    cdef pb_items items
+    items.n_items = n_items
+    items.low, items.high, items.range = limits
+    return items
+
+
+cdef class Race:
+    """What the races share: arrays that NumPy can save, and rows for the kernel."""
+
+    def get_state(self):
+        """A dict of arrays and numbers, copies."""
+        return {**{name: array.copy() for name, array in self.arrays.items()},
+                **self.get_numbers()}
+
+    def set_state(self, state):
+        """Take over what `get_state` gave for a race of the same options."""
+        for name, array in self.arrays.items():
+            array[...] = state[name]
+        self.set_numbers(state)
+
+    cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots):
+        """Memory for claims between n_slots arms."""
+        self.arrays[name + "_memory"] = aligned_doubles(
+            n_slots * n_slots * pb_bets_memory(&pairs.bets))
+        self.arrays[name + "_claims"] = np.zeros((n_slots, n_slots), dtype=np.uint8)
+        pairs.n_slots = n_slots
+        pairs.memory = doubles_of(self.arrays[name + "_memory"])
+        pairs.claims = bytes_of(self.arrays[name + "_claims"])
+
+
+cdef class LeaderRace(Race):
+    """A pb_betting of n_arms over n_items (0: without end).
+
+    `delta` is for a wrong winner; `near_delta`, where there is a tolerance, for a
     false claim of being within it.
     """
 
-    def __cinit__(self, int64_t n_arms, int64_t n_items, Bets bets, value_range, double delta,
+    def __cinit__(self, int64_t n_arms, int64_t n_items, Bets bets, limits, double delta,
                   bint hybrid=False, double tolerance=0.0, double near_delta=0.0):
-        cdef pb_items items
-        cdef int64_t near_arms = min(n_arms, NEAR_ARMS) if tolerance > 0 else 0
-        items.n_items = n_items
-        items.low, items.high, items.range = value_range
         self.bets = bets
-        self.race.bets = bets.bets
-        self.race.items = items
+        self.race.bets, self.race.items = bets.bets, make_items(n_items, limits)
         self.race.threshold = 1.0 / delta
         self.race.hybrid = hybrid
         self.race.n_arms = n_arms
-        self.memory = aligned_doubles(pb_betting_memory(&bets.bets, n_arms, hybrid))
-        self.doubles = np.zeros(4 * n_arms + bets.bets.n_bets)
-        self.integers = np.zeros((3, n_arms), dtype=np.int64)
-        self.gone = np.zeros(n_arms, dtype=np.uint8)
-        self.near.bets, self.near.items, self.near.slack = bets.bets, items, tolerance
-        self.near_memory = aligned_doubles(near_arms * near_arms * pb_bets_memory(&bets.bets))
-        self.near_claims = np.zeros((near_arms, near_arms), dtype=np.uint8)
-        self.race.near_slots, self.race.near_error = near_arms, near_delta
-        self._point()
-
-    cdef _point(self):
-        self.race.memory = doubles_of(self.memory)
-        self.race.scores = doubles_of(self.doubles)
-        self.race.rewards = self.race.scores + self.race.n_arms
-        self.race.arms = integers_of(self.integers)
-        self.race.columns = self.race.arms + self.race.n_arms
-        self.race.slots = self.race.columns + self.race.n_arms
-        self.race.gone = <unsigned char *>cnp.PyArray_DATA(self.gone)
-        if self.race.near_slots:
-            self.near.memory = doubles_of(self.near_memory)
-            self.near.claims = <unsigned char *>cnp.PyArray_DATA(self.near_claims)
+        self.arrays = dict(
+            memory=aligned_doubles(pb_betting_memory(&bets.bets, n_arms, hybrid)),
+            doubles=np.zeros(4 * n_arms + bets.bets.n_bets),
+            integers=np.zeros((3, n_arms), dtype=np.int64),
+            gone=np.zeros(n_arms, dtype=np.uint8),
+        )
+        self.race.memory = doubles_of(self.arrays["memory"])
+        self.race.scores = doubles_of(self.arrays["doubles"])
+        self.race.rewards = self.race.scores + n_arms
+        self.race.arms = integers_of(self.arrays["integers"])
+        self.race.columns = self.race.arms + n_arms
+        self.race.slots = self.race.columns + n_arms
+        self.race.gone = bytes_of(self.arrays["gone"])
+        if tolerance > 0:
+            self.near.bets, self.near.items = self.race.bets, self.race.items
+            self.near.slack = tolerance
+            self.race.near_slots, self.race.near_error = min(n_arms, NEAR_ARMS), near_delta
+            self._claims("near", &self.near, self.race.near_slots)
             self.race.near = &self.near
+
+    def begin(self):
+        """All arms alive, at equal scores."""
+        cdef int64_t i
+        self.race.n_alive = self.race.n_arms
+        for i in range(self.race.n_arms):
+            self.race.arms[i] = i
+            self.race.scores[i] = 0.0
+        pb_betting_begin(&self.race)
+
+    def add(self, const double[:, ::1] rewards):
+        """Rewards of items, one column an alive arm."""
+        cdef int64_t i
+        cdef uintptr_t[::1] rows = row_addresses(rewards)
+        for i in range(self.race.n_alive):
+            self.race.columns[i] = i
+        with nogil:
+            pb_betting_add(&self.race, <const double *const *>&rows[0], rewards.shape[0])
+
+    @property
+    def alive(self):
+        return np.array(<int64_t[:self.race.n_alive]>self.race.arms)
+
+    @property
+    def leaders(self):
+        return np.array([self.race.arms[self.race.leader]])
+
+    @property
+    def decided(self):
+        return self.race.decided != 0
+
+    def get_numbers(self):
+        return dict(n_alive=self.race.n_alive, leader=self.race.leader,
+                    runner_up=self.race.runner_up, n_read=self.race.n_read,
+                    n_evaluations=self.race.n_evaluations, near_begun=self.race.near_begun,
+                    decided=self.race.decided, near_n_slots=self.near.n_slots,
+                    near_threshold=self.near.threshold)
+
+    def set_numbers(self, state):
+        self.race.n_alive, self.race.leader = state["n_alive"], state["leader"]
+        self.race.runner_up, self.race.n_read = state["runner_up"], state["n_read"]
+        self.race.n_evaluations = state["n_evaluations"]
+        self.race.near_begun, self.race.decided = state["near_begun"], state["decided"]
+        self.near.n_slots, self.near.threshold = state["near_n_slots"], state["near_threshold"]
+
+
+cdef class TopKRace(Race):
+    """A pb_top_k of n_arms over n_items (0: without end), k < n_arms."""
+
+    def __cinit__(self, int64_t n_arms, int64_t n_items, int64_t k, Bets bets, limits,
+                  double delta, double tolerance=0.0, double near_delta=0.0):
+        cdef int64_t n_pairs = k * (n_arms - k)
+        self.bets = bets
+        self.race.n_arms, self.race.k = n_arms, k
+        self.race.beats.bets, self.race.beats.items = bets.bets, make_items(n_items, limits)
+        self.race.beats.threshold = n_pairs / delta
+        self.arrays = dict(integers=np.zeros((3, n_arms), dtype=np.int64),
+                           doubles=np.zeros((2, n_arms)),
+                           inside=np.zeros(n_arms, dtype=np.uint8))
+        self._claims("beats", &self.race.beats, n_arms)
+        if tolerance > 0:
+            self.race.near.bets, self.race.near.items = bets.bets, self.race.beats.items
+            self.race.near.slack, self.race.near.threshold = tolerance, n_pairs / near_delta
+            self._claims("near", &self.race.near, n_arms)
+        self.race.verdicts = integers_of(self.arrays["integers"])
+        self.race.arms = self.race.verdicts + n_arms
+        self.race.columns = self.race.arms + n_arms
+        self.race.sums = doubles_of(self.arrays["doubles"])
+        self.race.rewards = self.race.sums + n_arms
+        self.race.inside = bytes_of(self.arrays["inside"])
+
+    def begin(self):
+        """All arms open."""
+        pb_top_k_begin(&self.race)
+
+    def add(self, const double[:, ::1] rewards):
+        """Rewards of items, one column an open arm."""
+        cdef int64_t i
+        cdef uintptr_t[::1] rows = row_addresses(rewards)
+        for i in range(self.race.n_open):
+            self.race.columns[i] = i
+        with nogil:
+            pb_top_k_add(&self.race, <const double *const *>&rows[0], rewards.shape[0])
+
+    @property
+    def alive(self):
+        return np.array(<int64_t[:self.race.n_open]>self.race.arms)
+
+    @property
+    def leaders(self):
+        flags = np.zeros(self.race.n_arms, dtype=np.uint8)
+        pb_top_k_leaders(&self.race, bytes_of(flags))
+        return np.flatnonzero(flags)
+
+    @property
+    def decided(self):
+        return self.race.decided != 0
+
+    def get_numbers(self):
+        return dict(n_open=self.race.n_open, n_accepted=self.race.n_accepted,
+                    n_rejected=self.race.n_rejected, n_read=self.race.n_read,
+                    n_evaluations=self.race.n_evaluations, decided=self.race.decided)
+
+    def set_numbers(self, state):
+        self.race.n_open, self.race.n_read = state["n_open"], state["n_read"]
+        self.race.n_accepted, self.race.n_rejected = state["n_accepted"], state["n_rejected"]
+        self.race.n_evaluations, self.race.decided = state["n_evaluations"], state["decided"]
+
+
+cdef class ThresholdRace(Race):
+    """A pb_threshold of n_arms over n_items (0: without end)."""
+
+    def __cinit__(self, int64_t n_arms, int64_t n_items, double tau, Bets bets, limits,
+                  double delta, double tolerance=0.0):
+        self.bets = bets
+        self.race.bets, self.race.items = bets.bets, make_items(n_items, limits)
+        self.race.tau, self.race.slack = tau, tolerance
+        self.race.n_arms, self.race.threshold = n_arms, n_arms / delta
+        self.arrays = dict(memory=aligned_doubles(2 * n_arms * pb_bets_memory(&bets.bets)),
+                           integers=np.zeros((3, n_arms), dtype=np.int64),
+                           sums=np.zeros(n_arms))
+        self.race.memory = doubles_of(self.arrays["memory"])
+        self.race.verdicts = integers_of(self.arrays["integers"])
+        self.race.arms = self.race.verdicts + n_arms
+        self.race.columns = self.race.arms + n_arms
+        self.race.sums = doubles_of(self.arrays["sums"])
+
+    def begin(self):
+        """All arms open."""
+        pb_threshold_begin(&self.race)
+
+    def add(self, const double[:, ::1] rewards):
+        """Rewards of items, one column an open arm."""
+        cdef int64_t i
+        cdef uintptr_t[::1] rows = row_addresses(rewards)
+        for i in range(self.race.n_open):
+            self.race.columns[i] = i
+        with nogil:
+            pb_threshold_add(&self.race, <const double *const *>&rows[0], rewards.shape[0])
+
+    @property
+    def alive(self):
+        return np.array(<int64_t[:self.race.n_open]>self.race.arms)
+
+    @property
+    def verdicts(self):
+        """Of every arm: 1 above, -1 below, 0 open."""
+        return np.array(<int64_t[:self.race.n_arms]>self.race.verdicts)
+
+    @property
+    def decided(self):
+        return self.race.decided != 0
+
+    def get_numbers(self):
+        return dict(n_open=self.race.n_open, n_read=self.race.n_read,
+                    n_evaluations=self.race.n_evaluations, decided=self.race.decided)
+
+    def set_numbers(self, state):
+        self.race.n_open, self.race.n_read = state["n_open"], state["n_read"]
+        self.race.n_evaluations, self.race.decided = state["n_evaluations"], state["decided"]
+
+
+cdef uintptr_t[::1] row_addresses(const double[:, ::1] rewards):
+    """The address of each row; the rows are not empty."""
+    first = <uintptr_t>&rewards[0, 0]
+    return first + np.arange(rewards.shape[0], dtype=np.uintp) * rewards.shape[1] * sizeof(double)

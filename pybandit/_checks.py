@@ -3,6 +3,10 @@
 import numpy as np
 
 
+class InfeasibleBudget(ValueError):
+    """A budget too small for what was asked; the message names the smallest feasible one."""
+
+
 def check_choice(name, value, choices):
     """Return `value` if it is one of `choices`."""
     if value not in choices:
