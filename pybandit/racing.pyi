@@ -5,13 +5,13 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from pybandit.factors import Factors
-from pybandit.racing_bounds import EBSBound, NormalBound, Schedule
+from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, Schedule
 
 __all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
 
-_Bound = Literal["student", "normal", "ebs"] | NormalBound | EBSBound
+_Bound = Literal["student", "normal", "ebs", "betting"] | NormalBound | EBSBound | BettingBound
 _Variance = Literal["pairwise", "marginal"]
-_Indices = Literal["auto", "permutation", "keyed"]
+_Indices = Literal["auto", "permutation", "rejection", "keyed"]
 _Rng = int | SeedSequence | Generator | None
 
 class RaceResult(NamedTuple):

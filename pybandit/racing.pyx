@@ -96,8 +96,10 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
         log f_n(i) of factor n and state i. Not copied if C-contiguous float64.
     offsets : array_like, shape (D,), optional
         Added to the totals, not to each factor; -inf makes a state impossible.
-    bound : {"student", "normal", "ebs"} or a bound object
-        When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound`.
+    bound : {"student", "normal", "ebs", "betting"} or a bound object
+        When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound` and
+        `BettingBound`. The last two hold delta for any rewards of known range;
+        betting decides factor by factor and usually reads least.
     delta : float, default 0.05
         Bound on the probability of a wrong winner, in (0, 1).
     variance : {"pairwise", "marginal"}
@@ -105,8 +107,10 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
         leader, or by the sum of the deviations of the two states.
     first_look : int, optional
         m1, factors read before the first look (50; 2 for ``"ebs"``); looks double.
+        For ``"betting"`` the first block asked for (32); blocks grow by an eighth.
     value_range : float or array_like of shape (D,), optional
-        For ``"ebs"``: largest minus smallest reward of a state.
+        For ``"ebs"``: largest minus smallest reward of a state. For ``"betting"``:
+        (low, high) of all rewards, or the largest difference of two of a factor.
     max_fraction : float, default 1.0
         Looks at more than this share of the factors are left out: past it, the
         race reads the rest in one pass and is exact. In (0, 1].
