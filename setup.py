@@ -9,6 +9,7 @@ from setuptools import Extension, setup
 
 KERNELS = {
     "bounds": ["bounds", "b_normal"],
+    "confidence": ["confidence"],
     "_race": ["bitgen", "subsample", "moments", "race"],
     "racing": ["bitgen", "moments"],
 }

@@ -34,12 +34,15 @@ static const double SMALLEST_CAPITAL = 0x1p-800;
 /* The asymptotic bound is tightest where the clock, n / (1 - n/N), shows this. */
 static const double BEST_CLOCK = 1000.0;
 
+/* fmax and fmin are calls, for they look after NaN */
+ALWAYS_INLINE double larger(double a, double b) { return a > b ? a : b; }
+ALWAYS_INLINE double smaller(double a, double b) { return a < b ? a : b; }
+
 /* A block of values as the bets see them. */
 typedef struct {
     double before[BLOCK]; /* sum of the values before */
-    double tilt[BLOCK];   /* N / (N - t + 1) */
-    double cap[BLOCK];    /* largest bet */
-    double edge[BLOCK];   /* x - m */
+    double edge[BLOCK];   /* (x - m) N / (N - t + 1) */
+    double cap[BLOCK];    /* largest bet: 0.9 / m in the same units */
 } block;
 
 /* What is left of the population before the value with index t. */
@@ -61,38 +64,42 @@ ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const d
     for (int i = 0; i < n; i++) {
         const double inverse = 1.0 / remaining(c, start + (double)i);
         const double expected = (total - c->drained * b->before[i]) * inverse;
-        const double mean = expected < SMALLEST_MEAN ? SMALLEST_MEAN : expected;
-        b->tilt[i] = c->size * inverse;
-        b->cap[i] = CAP / mean;
-        b->edge[i] -= mean;
+        const double mean = larger(expected, SMALLEST_MEAN);
+        const double tilt = c->size * inverse;
+        b->edge[i] = (b->edge[i] - mean) * tilt;
+        b->cap[i] = CAP / (mean * tilt);
     }
     /* values that change no capital */
-    for (int i = n; i % LANES; i++)
-        b->tilt[i] = b->cap[i] = b->edge[i] = 0.0;
+    for (int i = n; i % LANES; i++) {
+        b->edge[i] = 0.0;
+        b->cap[i] = INFINITY;
+    }
     return sum;
 }
 
-/* lane by lane: GCC makes this one instruction, and needs more for a mask */
-ALWAYS_INLINE void limit(vector *bets, double cap)
+typedef int64_t mask __attribute__((vector_size(sizeof(vector))));
+
+/* out[lane] = a < b ? a : b, or the other way round */
+ALWAYS_INLINE void choose(vector *out, const mask *first, const vector *a, const vector *b)
 {
-    for (int lane = 0; lane < LANES; lane++)
-        (*bets)[lane] = (*bets)[lane] < cap ? (*bets)[lane] : cap;
+    *out = (vector)((*first & (mask)*a) | (~*first & (mask)*b));
 }
 
 /* The totals of the lanes of four vectors. */
 ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
 {
-    typedef int64_t indices __attribute__((vector_size(sizeof(vector))));
-    const indices even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
-    const vector first = __builtin_shuffle(in[0], in[1], even) + __builtin_shuffle(in[0], in[1], odd);
-    const vector second =
-        __builtin_shuffle(in[2], in[3], even) + __builtin_shuffle(in[2], in[3], odd);
-    *out = __builtin_shuffle(first, second, low) + __builtin_shuffle(first, second, high);
+    const mask even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
+    const vector a = __builtin_shuffle(in[0], in[1], even) + __builtin_shuffle(in[0], in[1], odd);
+    const vector b = __builtin_shuffle(in[2], in[3], even) + __builtin_shuffle(in[2], in[3], odd);
+    *out = __builtin_shuffle(a, b, low) + __builtin_shuffle(a, b, high);
 }
 
-/* Plays n prepared values; returns the largest total capital on the way. */
+/*
+ * Plays n prepared values; returns the largest total capital on the way. The
+ * first n_free vectors of bets are below every cap of the block.
+ */
 ALWAYS_INLINE double bet(double *capital, const double *bets, const block *b, int n,
-                         const int n_vectors)
+                         const int n_vectors, const int n_free)
 {
     vector kept[VECTORS], stake[VECTORS], peak = {0.0};
 #pragma GCC unroll 4
@@ -101,24 +108,44 @@ ALWAYS_INLINE double bet(double *capital, const double *bets, const block *b, in
         stake[v] = *(const unaligned *)(bets + v * LANES);
     }
     for (int i = 0; i < n; i += LANES) {
-        vector total[LANES] = {{0.0}}, sums;
+        vector total[LANES], sums;
 #pragma GCC unroll 4
-        for (int j = 0; j < LANES; j++)
+        for (int j = 0; j < LANES; j++) {
+            const vector cap = b->cap[i + j] - (vector){0.0};
 #pragma GCC unroll 4
             for (int v = 0; v < n_vectors; v++) {
-                vector placed = stake[v] * b->tilt[i + j];
-                limit(&placed, b->cap[i + j]);
+                vector placed = stake[v];
+                if (v >= n_free) {
+                    const mask below = placed < cap;
+                    choose(&placed, &below, &placed, &cap);
+                }
                 kept[v] *= 1.0 + placed * b->edge[i + j];
-                total[j] += kept[v];
+                total[j] = v ? total[j] + kept[v] : kept[v];
             }
+        }
         add_lanes(&sums, total);
-        for (int lane = 0; lane < LANES; lane++)
-            peak[lane] = peak[lane] < sums[lane] ? sums[lane] : peak[lane];
+        const mask above = sums > peak;
+        choose(&peak, &above, &sums, &peak);
     }
 #pragma GCC unroll 4
     for (int v = 0; v < n_vectors; v++)
         *(unaligned *)(capital + v * LANES) = kept[v];
-    return fmax(fmax(peak[0], peak[1]), fmax(peak[2], peak[3]));
+    return larger(larger(peak[0], peak[1]), larger(peak[2], peak[3]));
+}
+
+/*
+ * Of the four vectors that sixteen bets are, those below every cap of the block:
+ * m N / (N - t + 1) is at most its first numerator over its last denominator.
+ */
+ALWAYS_INLINE int count_free(const pb_confidence *c, int side, int64_t last, double sum)
+{
+    const double left = remaining(c, (double)last);
+    const double total = c->size * c->candidate[side] - c->drained * sum;
+    const double least = CAP * left * left / (c->size * larger(total, SMALLEST_MEAN * left));
+    int n_free = 0;
+    while (n_free < 4 && c->bets[(n_free + 1) * LANES - 1] <= least)
+        n_free++;
+    return n_free;
 }
 
 /*
@@ -135,15 +162,18 @@ WIDE static int play(pb_confidence *c, int side, const double *values, int64_t f
     while (first < last) {
         const int64_t whole = BLOCK - first % BLOCK, left = last - first;
         const int n = (int)(left < whole ? left : whole);
+        const int n_free = count_free(c, side, first + n - 1, sum);
         sum = prepare(&b, c, side, values + first, first, n, sum);
         double peak;
-        switch (n_vectors) {
-        case 1: peak = bet(capital, c->bets, &b, n, 1); break;
-        case 2: peak = bet(capital, c->bets, &b, n, 2); break;
-        case 3: peak = bet(capital, c->bets, &b, n, 3); break;
-        case 4: peak = bet(capital, c->bets, &b, n, 4); break;
-        default: peak = bet(capital, c->bets, &b, n, n_vectors); break;
-        }
+        if (n_vectors > 4)
+            peak = bet(capital, c->bets, &b, n, n_vectors, 0);
+        else
+            switch (n_free) {
+            case 4: peak = bet(capital, c->bets, &b, n, 4, 4); break;
+            case 3: peak = bet(capital, c->bets, &b, n, 4, 3); break;
+            case 2: peak = bet(capital, c->bets, &b, n, 4, 2); break;
+            default: peak = bet(capital, c->bets, &b, n, 4, 0); break;
+            }
         if (peak >= enough)
             return 1;
         first += n;
@@ -169,9 +199,9 @@ static void walk(pb_confidence *c, int side, const double *values, double other,
     while (c->candidate[side] < INFINITY) {
         double *bound = &c->bound[side];
         if (crossed)
-            *bound = fmax(*bound, c->candidate[side]);
+            *bound = larger(*bound, c->candidate[side]);
         const double width = 1.0 - *bound - other;
-        const double step = fmax(width / STEPS, FINEST);
+        const double step = larger(width / STEPS, FINEST);
         /* a candidate placed when the width was twice as large tells too little */
         if (!crossed && c->candidate[side] > *bound && c->candidate[side] <= *bound + 2.0 * step)
             return;
@@ -187,7 +217,7 @@ static void bound_by_logic(pb_confidence *c)
 {
     if (c->drained > 0.0)
         for (int side = 0; side < 2; side++)
-            c->bound[side] = fmax(c->bound[side], c->sum[side] / c->size);
+            c->bound[side] = larger(c->bound[side], c->sum[side] / c->size);
 }
 
 static void add_betting(pb_confidence *c, const double *values)
@@ -224,7 +254,7 @@ static void solve(pb_confidence *c, int side)
         const double mu = c->bound[side];
         double top = -INFINITY, sum = 0.0, slope = 0.0;
         for (int64_t g = 0; g < c->n_bets; g++)
-            top = fmax(top, exponent(c, side, g, mu));
+            top = larger(top, exponent(c, side, g, mu));
         if (top < level) /* so is the mean: nearly always */
             return;
         for (int64_t g = 0; g < c->n_bets; g++) {
@@ -247,8 +277,8 @@ static void add_tilted(pb_confidence *c, double x)
     for (int64_t g = 0; g < c->n_bets; g++) {
         double stake = c->bets[g] * tilt;
         if (c->method == PB_CONFIDENCE_BERNSTEIN) {
-            stake = fmin(stake, CAP);
-            c->cost[g] += (-log1p(-stake) - stake) * (deviation * deviation);
+            stake = smaller(stake, CAP);
+            c->cost[g] += (-log(1.0 - stake) - stake) * (deviation * deviation);
         } else {
             c->cost[g] += stake * stake / 8.0;
         }
@@ -283,16 +313,16 @@ static void add_asymptotic(pb_confidence *c, double x)
     c->lower = c->mean - radius;
     c->upper = c->mean + radius;
     if (c->bounded) {
-        c->lower = fmax(c->lower, c->drained * c->sum[0] / c->size);
-        c->upper = fmin(c->upper, 1.0 - c->drained * c->sum[1] / c->size);
+        c->lower = larger(c->lower, c->drained * c->sum[0] / c->size);
+        c->upper = smaller(c->upper, 1.0 - c->drained * c->sum[1] / c->size);
     }
 }
 
 /* Bounds that the values have proved wrong give way to what is still possible. */
 static void report(pb_confidence *c)
 {
-    c->lower = fmin(c->bound[0], 1.0 - c->drained * c->sum[1] / c->size);
-    c->upper = fmax(1.0 - c->bound[1], c->drained * c->sum[0] / c->size);
+    c->lower = smaller(c->bound[0], 1.0 - c->drained * c->sum[1] / c->size);
+    c->upper = larger(1.0 - c->bound[1], c->drained * c->sum[0] / c->size);
 }
 
 void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,

@@ -3,6 +3,7 @@
 import os as _os
 
 from pybandit import bounds
+from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import EBSBound, NormalBound, StudentBound
@@ -10,6 +11,8 @@ from pybandit.racing_bounds import EBSBound, NormalBound, StudentBound
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConfidenceBounds",
+    "ConfidenceSequence",
     "DrawInfo",
     "EBSBound",
     "Factors",
@@ -18,6 +21,7 @@ __all__ = [
     "RacingSampler",
     "StudentBound",
     "bounds",
+    "confidence_sequence",
     "exact_sample",
     "get_include",
     "race",

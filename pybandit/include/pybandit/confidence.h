@@ -55,9 +55,9 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
  * are in [0, 1] (finite, where not bounded), and at most the population in all.
  *
  * PB_CONFIDENCE_BETTING reads its history again: values[-count] ..
- * values[-1] must be the earlier values. It plays 16 bets against one value in
- * 4 ns, and does so O(256 log(width before / width after)) times for each value
- * so far. The others look at a value once.
+ * values[-1] must be the earlier values. Sixteen bets against one value take 4 ns,
+ * and all values so far are played again whenever the width of the interval has
+ * shrunk by 1/256, in theory and in practice about 128 times n in all. The others look at a value once.
  *
  * Bounds depend on the values and not on how many are added at a time.
  */
