@@ -142,10 +142,10 @@ ALWAYS_INLINE int count_free(const pb_confidence *c, int side, int64_t last, dou
     const double left = remaining(c, (double)last);
     const double total = c->size * c->candidate[side] - c->drained * sum;
     const double least = CAP * left * left / (c->size * larger(total, SMALLEST_MEAN * left));
-    int n_free = 0;
-    while (n_free < 4 && c->bets[(n_free + 1) * LANES - 1] <= least)
-        n_free++;
-    return n_free;
+    int64_t below = 0;
+    while (below < c->n_bets && c->bets[below] <= least)
+        below++;
+    return below == c->n_bets ? 4 : (int)(below / LANES);
 }
 
 /*

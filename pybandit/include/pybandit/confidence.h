@@ -44,7 +44,7 @@ typedef struct {
 /*
  * Starts a sequence. Assumed, not checked: population >= 1, infinite where
  * values are independent; 0 < alpha < 1; 1 <= n_bets <= PB_CONFIDENCE_BETS bets
- * that are positive, below 1 for PB_CONFIDENCE_BERNSTEIN (asymptotic: any).
+ * that are positive and increase, to below 1 for PB_CONFIDENCE_BERNSTEIN.
  */
 void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
                         double population, double alpha, const double *bets, int64_t n_bets,
