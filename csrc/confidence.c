@@ -29,7 +29,7 @@ enum {
 static const double CAP = 0.9;            /* of what a bet may lose; of a Bernstein bet */
 static const double FINEST = 1e-9;        /* step of a candidate */
 static const double SMALLEST_MEAN = 1e-9; /* m is positive; a sum may be rounded */
-/* Loses 64 factors of 0.1 and is no denormal yet. Dropped capital is lost: the bound stays valid. */
+/* Is no denormal after 64 factors of 0.1. What is dropped is lost: the bound stays valid. */
 static const double SMALLEST_CAPITAL = 0x1p-800;
 /* The asymptotic bound is tightest where the clock, n / (1 - n/N), shows this. */
 static const double BEST_CLOCK = 1000.0;
@@ -79,19 +79,25 @@ ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const d
 
 typedef int64_t mask __attribute__((vector_size(sizeof(vector))));
 
-/* out[lane] = a < b ? a : b, or the other way round */
+/* out = first ? a : b, lane by lane: C has no ?: of vectors, and GCC makes this a blend */
 ALWAYS_INLINE void choose(vector *out, const mask *first, const vector *a, const vector *b)
 {
     *out = (vector)((*first & (mask)*a) | (~*first & (mask)*b));
 }
 
+/* four of the eight lanes of two vectors */
+#ifdef __clang__
+#define PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+#define PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, (mask){i, j, k, l})
+#endif
+
 /* The totals of the lanes of four vectors. */
 ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
 {
-    const mask even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
-    const vector a = __builtin_shuffle(in[0], in[1], even) + __builtin_shuffle(in[0], in[1], odd);
-    const vector b = __builtin_shuffle(in[2], in[3], even) + __builtin_shuffle(in[2], in[3], odd);
-    *out = __builtin_shuffle(a, b, low) + __builtin_shuffle(a, b, high);
+    const vector a = PICK(in[0], in[1], 0, 4, 2, 6) + PICK(in[0], in[1], 1, 5, 3, 7);
+    const vector b = PICK(in[2], in[3], 0, 4, 2, 6) + PICK(in[2], in[3], 1, 5, 3, 7);
+    *out = PICK(a, b, 0, 1, 4, 5) + PICK(a, b, 2, 3, 6, 7);
 }
 
 /*
@@ -236,11 +242,19 @@ static void add_betting(pb_confidence *c, const double *values)
         walk(c, side, values, others[side], crossed[side]);
 }
 
-/* Log capital of a bet against mu; on side 1 the gain of 1 - x is clock - gain. */
-static double exponent(const pb_confidence *c, int side, int64_t g, double mu)
+/*
+ * Log capital of every bet against mu; returns the largest. On side 1 the gain
+ * of 1 - x is clock - gain.
+ */
+static double exponents(const pb_confidence *c, int side, double mu, double *out)
 {
-    const double gain = side ? c->clock[g] - c->gain[g] : c->gain[g];
-    return gain - mu * c->clock[g] - c->cost[g];
+    double top = -INFINITY;
+    for (int64_t g = 0; g < c->n_bets; g++) {
+        const double gain = side ? c->clock[g] - c->gain[g] : c->gain[g];
+        out[g] = gain - mu * c->clock[g] - c->cost[g];
+        top = larger(top, out[g]);
+    }
+    return top;
 }
 
 /*
@@ -250,22 +264,21 @@ static double exponent(const pb_confidence *c, int side, int64_t g, double mu)
 static void solve(pb_confidence *c, int side)
 {
     const double level = log(2.0 / c->alpha);
+    double log_capital[PB_CONFIDENCE_BETS];
     for (int iteration = 0; iteration < 50; iteration++) {
-        const double mu = c->bound[side];
-        double top = -INFINITY, sum = 0.0, slope = 0.0;
-        for (int64_t g = 0; g < c->n_bets; g++)
-            top = larger(top, exponent(c, side, g, mu));
-        if (top < level) /* so is the mean: nearly always */
+        const double top = exponents(c, side, c->bound[side], log_capital);
+        if (top < level) /* so is the mean */
             return;
+        double sum = 0.0, slope = 0.0;
         for (int64_t g = 0; g < c->n_bets; g++) {
-            const double capital = exp(exponent(c, side, g, mu) - top);
+            const double capital = exp(log_capital[g] - top);
             sum += capital;
             slope += capital * c->clock[g];
         }
-        const double step = (top + log(sum / (double)c->n_bets) - level) * sum / slope;
-        if (!(step > 1e-13))
+        const double excess = top + log(sum / (double)c->n_bets) - level;
+        if (excess < 1e-10)
             return;
-        c->bound[side] = mu + step;
+        c->bound[side] += excess * sum / slope;
     }
 }
 

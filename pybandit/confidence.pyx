@@ -100,7 +100,7 @@ def confidence_sequence(values, population=None, alpha=0.05, value_range=(0, 1),
     it ever reaches 2 / alpha with probability at most alpha / 2. The lower bound
     is the largest mu for which it has, the upper one the same for ``1 - x``.
     K falls as mu grows: bounds are found by walking up, in steps of 1/256 of the
-    width, and are wider than exact ones by less than two steps a side. The tilt
+    width, and are wider than exact ones by at most two steps a side. The tilt
     N / (N - t + 1) lets the width shrink as fast as the population is used up
     (Waudby-Smith & Ramdas 2024, without their truncation at one sample size).
 
@@ -128,7 +128,7 @@ def confidence_sequence(values, population=None, alpha=0.05, value_range=(0, 1),
     Betting plays all values so far again whenever the width has shrunk by 1/256,
     at 4 ns a value for 16 bets. While the width falls as ``n**-0.5`` that is O(n)
     in all: 0.7 us a value up to a tenth of the population, 4 us if all of it is
-    read; and 8 bytes a value, for the history. The exponential forms take 0.35 us
+    read; and 8 bytes a value, for the history. The exponential forms take 0.3 us
     a value and the asymptotic one 0.05 us, and neither keeps values.
 
     Examples

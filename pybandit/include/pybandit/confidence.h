@@ -54,10 +54,11 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
  * Adds n values and reports both bounds after each of them. Assumed: the values
  * are in [0, 1] (finite, where not bounded), and at most the population in all.
  *
- * PB_CONFIDENCE_BETTING reads its history again: values[-count] ..
- * values[-1] must be the earlier values. Sixteen bets against one value take 4 ns,
- * and all values so far are played again whenever the width of the interval has
- * shrunk by 1/256, in theory and in practice about 128 times n in all. The others look at a value once.
+ * PB_CONFIDENCE_BETTING reads its history again: values[-count] .. values[-1]
+ * must be the earlier values. Sixteen bets against one value take 4 ns, and all
+ * values so far are played again whenever the width has shrunk by 1/256: 128 n
+ * values in all while the width falls as 1/sqrt(n). The others look at a value
+ * once.
  *
  * Bounds depend on the values and not on how many are added at a time.
  */
