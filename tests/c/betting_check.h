@@ -1,10 +1,7 @@
 #ifndef BETTING_CHECK_H
 #define BETTING_CHECK_H
 
-/*
- * What the C tests of betting share: random problems in exact-size memory, and the
- * processes once more in logs, where nothing can run out of range.
- */
+/* What the C tests of betting share: random problems in exact-size memory. */
 #include "check.h"
 
 #include "pybandit/bets.h"
@@ -42,107 +39,6 @@ static inline void bets_free(pb_bets *bets)
     free((double *)bets->bets);
     free((double *)bets->shares);
     free((double *)bets->psi);
-}
-
-/* One process in logs. */
-typedef struct {
-    double capital[PB_MOST_BETS];
-    double gain, spread, sum, count;
-    int fallen;
-} log_process;
-
-static inline void log_begin(log_process *p, const pb_bets *bets, double capital)
-{
-    *p = (log_process){.gain = 0.0};
-    for (int64_t g = 0; g < bets->n_bets; g++)
-        p->capital[g] = log(capital * bets->shares[g]);
-}
-
-static inline double tilt_at(const pb_items *items, int64_t n_read)
-{
-    return items->n_items ? (double)items->n_items / (double)(items->n_items - n_read) : 1.0;
-}
-
-/* x came where m was expected at most, both in [0, 1]. */
-static inline void log_bet(log_process *p, const pb_bets *bets, double tilt, double x, double m)
-{
-    if (m < -1e-9)
-        p->fallen = 1;
-    if (m < -1e-9 || m >= 1.0)
-        return;
-    m = fmax(m, 1e-9);
-    for (int64_t g = 0; g < bets->n_bets; g++)
-        p->capital[g] += log1p(fmin(bets->bets[g] * tilt, 0.9 / m) * (x - m));
-    const double centre = (0.5 + p->sum) / (p->count + 1.0);
-    p->gain += x - m;
-    p->spread += (x - centre) * (x - centre);
-    p->sum += x;
-    p->count += 1.0;
-}
-
-static inline double log_total(const log_process *p, const pb_bets *bets)
-{
-    double each[PB_MOST_BETS], most = -INFINITY, total = 0.0;
-    if (p->fallen)
-        return INFINITY;
-    for (int64_t g = 0; g < bets->n_bets; g++) {
-        each[g] = bets->mixture == PB_MIX_PRODUCT
-                      ? p->capital[g]
-                      : log(bets->shares[g]) + bets->bets[g] * p->gain - bets->psi[g] * p->spread;
-        most = fmax(most, each[g]);
-    }
-    if (most == -INFINITY)
-        return most;
-    for (int64_t g = 0; g < bets->n_bets; g++)
-        total += exp(each[g] - most);
-    return most + log(total);
-}
-
-/* Claims [a][b], "a beats b", of arms by number. */
-typedef struct {
-    double slack, threshold;
-    log_process process[MOST_ARMS][MOST_ARMS];
-    int made[MOST_ARMS][MOST_ARMS];
-} log_claims;
-
-static inline void log_claims_begin(log_claims *c, const pb_bets *bets, double slack,
-                                    double threshold)
-{
-    c->slack = slack;
-    c->threshold = threshold;
-    memset(c->made, 0, sizeof c->made);
-    for (int a = 0; a < MOST_ARMS; a++)
-        for (int b = 0; b < MOST_ARMS; b++)
-            log_begin(&c->process[a][b], bets, 1.0);
-}
-
-/* The difference of two rewards in the unit interval. */
-static inline double unit(const pb_items *items, double difference)
-{
-    return (difference / items->range + 1.0) / 2.0;
-}
-
-/* What the next difference has for a mean if the totals differ by N mean, `seen` before. */
-static inline double null_mean(const pb_items *items, int64_t n_read, double mean, double seen)
-{
-    const double n = (double)items->n_items;
-    return items->n_items ? (mean * n - seen) / (n - (double)n_read) : mean;
-}
-
-/* sums and rewards by arm; only arms with a nonzero mask bet. */
-static inline void log_claims_add(log_claims *c, const pb_bets *bets, const pb_items *items,
-                                  int64_t n_read, int n_arms, const int *mask,
-                                  const double *sums, const double *rewards)
-{
-    for (int a = 0; a < n_arms; a++)
-        for (int b = 0; b < n_arms; b++) {
-            if (a == b || !mask[a] || !mask[b] || c->made[a][b])
-                continue;
-            const double m = null_mean(items, n_read, -c->slack, sums[a] - sums[b]);
-            log_bet(&c->process[a][b], bets, tilt_at(items, n_read),
-                    unit(items, rewards[a] - rewards[b]), unit(items, m));
-            c->made[a][b] = log_total(&c->process[a][b], bets) >= log(c->threshold);
-        }
 }
 
 /* Rewards of a few arms among the columns of a wider table; the others are never to be read. */

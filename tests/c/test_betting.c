@@ -1,4 +1,4 @@
-#include "betting_check.h"
+#include "betting_logs.h"
 
 #include "pybandit/betting.h"
 
@@ -73,108 +73,6 @@ static void assert_same_state(const fixture *f, const fixture *g)
         assert(same(f->near.memory, g->near.memory, n * pb_bets_memory(&a->bets),
                     sizeof(double)));
     }
-}
-
-/* The race in logs, all arms by their number. */
-typedef struct {
-    int alive[MOST_ARMS], n_alive, leader, second;
-    int64_t n_read, n_evaluations;
-    double scores[MOST_ARMS];
-    log_process on_leader[MOST_ARMS], on_each[MOST_ARMS][MOST_ARMS];
-    log_claims near;
-} log_race;
-
-static int first_of(const log_race *r, int n_arms, int but)
-{
-    int first = -1;
-    for (int i = 0; i < n_arms; i++)
-        if (r->alive[i] && i != but && (first < 0 || r->scores[i] > r->scores[first]))
-            first = i;
-    return first;
-}
-
-static void log_race_bet(log_process *process, const problem *p, const log_race *r, int64_t row,
-                         int arm, int rival)
-{
-    const double seen = r->scores[rival] - r->scores[arm];
-    log_bet(process, &p->bets, tilt_at(&p->items, row),
-            unit(&p->items, reward_of(p, row, rival) - reward_of(p, row, arm)),
-            unit(&p->items, null_mean(&p->items, row, 0.0, seen)));
-}
-
-static double sum_each(const problem *p, const log_race *r, int arm, const int *mask)
-{
-    double total = -INFINITY;
-    for (int j = 0; j < (int)p->n_arms; j++) {
-        const double one = log_total(&r->on_each[arm][j], &p->bets);
-        if (j != arm && mask[j] && one > -INFINITY)
-            total = fmax(total, one) + log1p(exp(-fabs(total - one)));
-    }
-    return total;
-}
-
-static void log_race_run(log_race *r, const problem *p, double threshold, int hybrid, double slack,
-                         int64_t near_slots)
-{
-    const int n = (int)p->n_arms;
-    int near_begun = 0;
-    *r = (log_race){.n_alive = n};
-    for (int i = 0; i < n; i++) {
-        r->alive[i] = 1;
-        r->scores[i] = p->offsets[i];
-        log_begin(&r->on_leader[i], &p->bets, hybrid ? 0.5 : 1.0);
-        for (int j = 0; hybrid && j < n; j++)
-            log_begin(&r->on_each[i][j], &p->bets, 0.5 / (n - 1));
-    }
-    for (int64_t row = 0; row < p->n_rows && r->n_alive > 1; row++) {
-        const int leader = first_of(r, n, -1), second = first_of(r, n, leader);
-        int survives[MOST_ARMS] = {0}, n_left = 0;
-        double rewards[MOST_ARMS];
-        if (slack > 0.0 && !near_begun && r->n_alive <= near_slots) {
-            near_begun = 1;
-            log_claims_begin(&r->near, &p->bets, slack, (r->n_alive - 1) * threshold);
-        }
-        for (int i = 0; i < n; i++) {
-            rewards[i] = reward_of(p, row, i);
-            if (!r->alive[i])
-                continue;
-            log_race_bet(&r->on_leader[i], p, r, row, i, i == leader ? second : leader);
-            double total = log_total(&r->on_leader[i], &p->bets);
-            for (int j = 0; hybrid && j < n; j++)
-                if (j != i && r->alive[j])
-                    log_race_bet(&r->on_each[i][j], p, r, row, i, j);
-            if (hybrid) {
-                const double each = sum_each(p, r, i, r->alive);
-                total = fmax(total, each) + log1p(exp(-fabs(total - each)));
-            }
-            survives[i] = total < log(threshold);
-            n_left += survives[i];
-        }
-        if (!n_left)
-            survives[leader] = n_left = 1;
-        for (int i = 0; i < n && hybrid && n_left < r->n_alive; i++) {
-            const double before = sum_each(p, r, i, r->alive), after = sum_each(p, r, i, survives);
-            for (int j = 0; j < n && after > -INFINITY; j++)
-                for (int64_t g = 0; g < p->bets.n_bets; g++)
-                    r->on_each[i][j].capital[g] += before - after;
-        }
-        if (near_begun)
-            log_claims_add(&r->near, &p->bets, &p->items, row, n, survives, r->scores, rewards);
-        r->n_evaluations += r->n_alive;
-        r->n_alive = n_left;
-        r->n_read++;
-        int separate = near_begun;
-        for (int i = 0; i < n; i++) {
-            r->alive[i] = survives[i];
-            r->scores[i] += rewards[i];
-        }
-        const int best = first_of(r, n, -1);
-        for (int i = 0; i < n; i++)
-            separate &= i == best || !r->alive[i] || r->near.made[best][i];
-        if (separate)
-            break;
-    }
-    r->leader = first_of(r, n, -1);
 }
 
 /* Random races end as they do in logs, in one call or in many. */

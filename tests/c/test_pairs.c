@@ -1,4 +1,4 @@
-#include "betting_check.h"
+#include "betting_logs.h"
 
 #include "pybandit/pairs.h"
 
