@@ -106,6 +106,15 @@ ALWAYS_INLINE int take_row(pb_betting *b, const double *row)
     for (int64_t i = 0; i < n; i++)
         good &= (int64_t)(rewards[i] >= low) & (int64_t)(rewards[i] <= high) &
                 (int64_t)(fabs(lead - rewards[i]) <= most);
+    /* where any two bet on each other, any two have to be in range */
+    if (b->hybrid || (b->near && n <= b->near_slots)) {
+        double least = lead, largest = lead;
+        for (int64_t i = 0; i < n; i++) {
+            least = rewards[i] < least ? rewards[i] : least;
+            largest = rewards[i] > largest ? rewards[i] : largest;
+        }
+        good &= (int64_t)(largest - least <= most);
+    }
     return (int)good;
 }
 
@@ -149,7 +158,7 @@ static void hand_over(pb_betting *b, int64_t i)
         total += capital;
         kept += b->gone[j] ? 0.0 : capital;
     }
-    if (kept <= 0.0)
+    if (kept < 0x1p-500)  /* near the denormals the ratio could be infinite */
         return;
     for (int64_t j = 0; j < b->n_alive; j++)
         if (j != i && !b->gone[j]) {
