@@ -28,7 +28,7 @@ static void fixture_init(fixture *f, const problem *p, double threshold, int hyb
                            .n_arms = n,
                            .memory = soiled(f->n_memory, sizeof(double)),
                            .scores = soiled(n, sizeof(double)),
-                           .rewards = soiled(3 * n, sizeof(double)),
+                           .rewards = soiled(3 * n + p->bets.n_bets, sizeof(double)),
                            .arms = soiled(n, sizeof(int64_t)),
                            .columns = soiled(n, sizeof(int64_t)),
                            .slots = slack > 0.0 ? soiled(n, sizeof(int64_t)) : NULL,
@@ -292,7 +292,8 @@ static void hands_over_to_the_ruined(void)
         assert(add(&f, &p, coins, 200) == PB_OK && f.race.n_alive == 2 && f.race.arms[1] == 1);
         for (int64_t i = 0; i < 2; i++)
             for (int64_t g = 0; g < 4; g++)  /* the bets of one arm on the other */
-                assert(isfinite(f.race.memory[(3 * (i + 1) + 1 - i) * 8 + g]));
+                assert(isfinite(f.race.memory[(3 * (i + 1) + 1 - i) * pb_bets_memory(&p.bets) +
+                                              g]));
         fixture_free(&f);
         problem_free(&p);
     }

@@ -54,6 +54,7 @@ def race(const double[::1] y, int64_t n_states, const int64_t[::1] rows,
     race.schedule.scale, race.schedule.slack = &scale[0], &slack[0]
     race.subsample, race.offsets = &subsample, &offsets[0]
     race.pairwise, race.ranges, race.difference_range = True, NULL, 0.0
+    race.betting = NULL
     race.states, race.kept, race.moments_memory = &states[0, 0], &states[1, 0], &moments[0]
     race.indices, race.indices_capacity = &indices[0], indices.shape[0]
     race.rewards, race.rewards_capacity = &rewards[0], rewards.shape[0]

@@ -52,7 +52,8 @@ void pb_betting_begin(pb_betting *betting);
 /*
  * Reads rows until they end, all N are read or the race is decided; n_read and
  * n_evaluations tell how far it came. PB_RANGE: a reward, or its difference from
- * the leader's, is out of range or not a number; nothing of that row was used.
+ * one that it is bet against, is out of range or not a number; nothing of that row
+ * was used.
  */
 pb_status pb_betting_add(pb_betting *betting, const double *const *rows, int64_t n_rows);
 
