@@ -13,6 +13,8 @@ KERNELS = {
     "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race"],
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],
+    "policies/_base": ["round_robin"],
+    "policies/batch": ["round_robin", "ranking", "batch_sar", "batch_racing"],
 }
 FLAGS = [
     "-std=c11",
@@ -26,7 +28,7 @@ FLAGS = [
 
 extensions = [
     Extension(
-        f"pybandit.{module}",
+        f"pybandit.{module}".replace("/", "."),
         [f"pybandit/{module}.pyx", *(f"csrc/{kernel}.c" for kernel in kernels)],
         depends=[*glob("pybandit/include/pybandit/*.h"), *glob("csrc/*.h")],
         include_dirs=["pybandit/include", numpy.get_include()],

@@ -1,0 +1,22 @@
+"""Private to pybandit: what a policy is to the engine that simulates it."""
+
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport pb_batch
+
+
+cdef class Policy:
+    cdef readonly int64_t n_arms, k
+    cdef readonly int64_t n_pulls, n_batches
+    # per arm, what was lost left out; deviations: sum of squares about the mean
+    cdef int64_t[::1] _pulls
+    cdef double[::1] _sums, _deviations
+
+
+# A policy whose batches the engine can pull without Python.
+cdef class NativePolicy(Policy):
+    cdef bint _is_done(self) noexcept nogil
+    cdef pb_batch _next(self) noexcept nogil
+    # The batch of _next was pulled; the arms' statistics hold it.
+    cdef void _advance(self) noexcept nogil
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
