@@ -7,12 +7,16 @@ from pybandit._checks import InfeasibleBudget
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
+from pybandit.policies import BatchHalving, BatchRacing, BatchSAR, Policy, RoundRobin
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BatchHalving",
+    "BatchRacing",
+    "BatchSAR",
     "BettingBound",
     "BettingRace",
     "BettingThreshold",
@@ -23,8 +27,10 @@ __all__ = [
     "Factors",
     "InfeasibleBudget",
     "NormalBound",
+    "Policy",
     "RaceResult",
     "RacingSampler",
+    "RoundRobin",
     "StudentBound",
     "bounds",
     "confidence_sequence",

@@ -272,3 +272,93 @@ cdef extern from "pybandit/race.h" nogil:
 
     void pb_race_begin(pb_race *race, pb_bitgen *bitgen) noexcept
     pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen) noexcept
+
+
+cdef extern from "pybandit/round_robin.h" nogil:
+    ctypedef struct pb_batch:
+        const int64_t *arms
+        int64_t n_arms
+        int64_t first
+        int64_t n_pulls
+
+    ctypedef struct pb_round_robin:
+        int64_t *arms
+        int64_t n_arms
+        int64_t cursor
+        int64_t rounds
+
+    void pb_round_robin_begin(pb_round_robin *ring, int64_t n_arms) noexcept
+    pb_batch pb_round_robin_next(const pb_round_robin *ring, int64_t size,
+                                 int64_t repeats) noexcept
+    void pb_round_robin_pulled(pb_round_robin *ring, int64_t n_pulls) noexcept
+    void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags) noexcept
+    int64_t pb_batch_count(const pb_batch *batch, int64_t position) noexcept
+
+
+cdef extern from "pybandit/ranking.h" nogil:
+    ctypedef struct pb_ranked:
+        uint64_t key
+        int64_t arm
+
+    void pb_ranking_sort(const int64_t *arms, int64_t n, const double *means, pb_ranked *out,
+                         pb_ranked *memory) noexcept
+
+
+cdef extern from "pybandit/batch_sar.h" nogil:
+    ctypedef struct pb_batch_sar:
+        int64_t n
+        int64_t k
+        int64_t size
+        int64_t repeats
+        int64_t max_batches
+        int improved
+        int lower_index
+        pb_round_robin ring
+        double *harmonic
+        int64_t *ceilings
+        unsigned char *alive
+        unsigned char *accepted
+        double *means
+        pb_ranked *ranked
+        int64_t n_tilde
+        int64_t r_tilde
+        int64_t n_left
+        int64_t n_behind
+        int64_t n_open
+        int64_t n_batches
+        int64_t removed_pulls
+        int done
+
+    int64_t pb_batch_sar_least(int64_t n, int64_t size, int64_t repeats) noexcept
+    void pb_batch_sar_begin(pb_batch_sar *sar) noexcept
+    pb_batch pb_batch_sar_next(const pb_batch_sar *sar) noexcept
+    void pb_batch_sar_advance(pb_batch_sar *sar, const int64_t *pulls,
+                              const double *sums) noexcept
+
+
+cdef extern from "pybandit/batch_racing.h" nogil:
+    ctypedef struct pb_batch_racing:
+        int64_t n
+        int64_t k
+        int64_t size
+        int64_t repeats
+        double omega
+        double scale
+        pb_round_robin ring
+        double *lower
+        double *upper
+        double *scratch
+        unsigned char *alive
+        unsigned char *accepted
+        int64_t n_open
+        int64_t n_batches
+        double reject_below
+        double accept_above
+        int moved
+        int done
+
+    double pb_batch_racing_deviation(int64_t pulls, double omega) noexcept
+    void pb_batch_racing_begin(pb_batch_racing *race) noexcept
+    pb_batch pb_batch_racing_next(const pb_batch_racing *race) noexcept
+    void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls,
+                                 const double *sums) noexcept

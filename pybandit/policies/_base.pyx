@@ -148,9 +148,9 @@ cdef class NativePolicy(Policy):
         cdef int64_t n = told.shape[0]
         with nogil:
             self._absorb(&told[0], &values[0], n)
+            self.n_pulls += n
+            self.n_batches += 1
             self._advance()
-        self.n_pulls += n
-        self.n_batches += 1
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         """Adds rewards to the arms' statistics; NaN is a lost pull."""
@@ -197,6 +197,16 @@ cdef class NativePolicy(Policy):
             raise ValueError(f"rewards must be finite{' or NaN' if missing == 'drop' else ''}; got "
                              f"{rewards[at]} at index {at}, arm {arms[at]}")
         return np.ascontiguousarray(rewards)
+
+    def _seed(self, rng):
+        """Draw what the policy draws for itself from this generator."""
+
+    def _best(self, arms, n):
+        """The n best of these arms by mean, best first; unseen arms at the grand mean."""
+        pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)
+        grand = sums.sum() / max(1, np.asarray(self._pulls).sum())
+        means = np.where(pulls > 0, sums[arms] / np.maximum(pulls, 1), grand)
+        return arms[np.lexsort((arms, -means))[:n]]
 
     # A subclass names its constructor's arguments in `_options`, and gives and takes
     # what it has beyond the arms' statistics.
