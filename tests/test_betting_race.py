@@ -1,7 +1,6 @@
 """bound="betting" in the race: the twin decision for decision, and what it promises."""
 
 import collections
-import functools
 
 import numpy as np
 import pytest
