@@ -98,7 +98,7 @@ def best_of(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_range
     with _progress_bar(progress, race) as bar:
         while not race.done:
             items.append(_read_block(race, source, bar.update))
-            bar.set_postfix_str(f"{race.survivors.size} models left", refresh=False)
+            bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
     return _result(race, source, np.concatenate(items))
 
 
