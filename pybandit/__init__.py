@@ -3,7 +3,9 @@
 import os as _os
 
 from pybandit import bounds
+from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
+from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
@@ -13,6 +15,7 @@ from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentB
 __version__ = "0.1.0"
 
 __all__ = [
+    "BestOfResult",
     "BettingBound",
     "BettingRace",
     "BettingThreshold",
@@ -26,6 +29,7 @@ __all__ = [
     "RaceResult",
     "RacingSampler",
     "StudentBound",
+    "best_of",
     "bounds",
     "confidence_sequence",
     "exact_sample",

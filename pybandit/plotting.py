@@ -166,3 +166,80 @@ def _draw_rings(axis, x, rows, what, colour):
              if row[what] is not None]
     if known:
         axis.plot(*zip(*known, strict=True), "o", ms=8, mfc="none", color=colour)
+
+
+# Points of a line and bands at most; more cannot be seen.
+LINE_POINTS, BANDS = 400, len(SEQUENCE)
+
+
+def elimination_figure(result, axis=None, sign=1):
+    """Running mean of every model over the items read, and where models were dropped.
+
+    Parameters
+    ----------
+    result : BestOfResult
+    axis : matplotlib.axes.Axes, optional
+        Where to draw; by default a figure of its own.
+    sign : {1, -1}
+        -1 where the result is about negated scores, to show them as they were.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = axis.figure if axis is not None else None
+    if figure is None:
+        figure, ((axis,),) = new_figure(8.0, 4.5)
+    left = result.survivors[np.argsort(-result.means[result.survivors], kind="stable")]
+    for model in np.setdiff1d(np.arange(result.n_models), left).tolist():
+        reads, means = _running_means(result, model, sign)
+        axis.plot(reads, means, lw=0.6, color=DATA, zorder=1)
+        axis.plot(reads[-1], means[-1], "o", ms=2.5, color=EXACT, zorder=2)
+    for place, model in enumerate(left.tolist()):
+        _draw_survivor(axis, result, model, sign, SEQUENCE[place % len(SEQUENCE)],
+                       place < BANDS)
+    _name_lines(axis, [(result.name(model), result.pulls[model], sign * result.means[model],
+                        SEQUENCE[place % len(SEQUENCE)])
+                       for place, model in enumerate(left.tolist()) if model in result.top])
+    axis.set_xscale("log")
+    axis.set_xlim(0.9, 1.1 * max(2, result.pulls.max()))
+    axis.set_xlabel("items read (dots: dropped)", fontsize=9)
+    axis.set_ylabel("mean score so far", fontsize=9)
+    axis.set_title(_share_title(result), fontsize=10, loc="left")
+    _tidy(axis)
+    return figure
+
+
+def _draw_survivor(axis, result, model, sign, colour, band):
+    reads, means = _running_means(result, model, sign)
+    axis.plot(reads, means, lw=1.6 if band else 0.8, color=colour, zorder=4)
+    if band and isinstance(result.value_range, tuple):
+        lower, upper = (sign * bound[reads - 1] for bound in result.confidence_sequence(model))
+        axis.fill_between(reads, lower, upper, color=colour, alpha=0.15, lw=0, zorder=3)
+
+
+def _name_lines(axis, lines):
+    """Names at the ends of lines (name, x, y, colour), moved down until they are legible."""
+    low, high = axis.get_ylim()
+    points = 72 * axis.bbox.height / axis.figure.dpi
+    gap, last = 10 * (high - low) / points, np.inf
+    for name, x, y, colour in sorted(lines, key=lambda line: -line[2]):
+        last = min(y, last - gap)
+        axis.annotate(name, (x, last), (4, 0), textcoords="offset points", va="center",
+                      fontsize=9, color=colour, annotation_clip=False, parse_math=False)
+
+
+def _running_means(result, model, sign):
+    """Items read, evenly on a log scale, and the mean after each."""
+    means = sign * np.cumsum(result.rewards(model)) / np.arange(1, result.pulls[model] + 1)
+    reads = np.unique(np.geomspace(1, means.size, LINE_POINTS).round().astype(np.int64))
+    return reads, means[reads - 1]
+
+
+def _share_title(result):
+    total = result.n_models * result.n_items
+    share = f"{100 * result.fraction_read:.2g} % of {total:,} scores read"
+    if not result.decided:
+        return f"not decided, {result.survivors.size} of {result.n_models} models left: {share}"
+    best = "best" if result.top.size == 1 else f"{result.top.size} best"
+    return f"{best} of {result.n_models} models: {share}"
