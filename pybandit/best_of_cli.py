@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 
 from pybandit._cli_types import at_least, writable
+from pybandit.plotting import percent
 
 # Rows of the table at most, runners-up among them, characters of a name.
 MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
@@ -162,11 +163,11 @@ def report(result, scores, sign, n_dropped):
                f"{high:.{digits}f}")
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
-    yield (f"Read {result.n_evaluations:,} of {total:,} scores ({100 * result.fraction_read:.2g} "
-           f"%): {result.n_models:,} models on {result.n_items:,} items.")
+    yield (f"Read {result.n_evaluations:,} of {total:,} scores "
+           f"({percent(result.fraction_read)}): {result.n_models:,} models on {result.n_items:,} items.")
     if n_dropped:
-        yield (f"{n_dropped:,} more items lack a score and were left out: the answer is about "
-               f"the {result.n_items:,}.")
+        yield (f"Items that lack a score and were left out: {n_dropped:,}. The answer is about "
+               f"the {result.n_items:,} others.")
     yield ""
     yield from _table(result, sign)
 

@@ -7,6 +7,7 @@ import numpy as np
 from pybandit._checks import check_integer
 from pybandit.betting import BettingRace
 from pybandit.confidence import confidence_sequence
+from pybandit.plotting import percent
 
 __all__ = ["BestOfResult"]
 
@@ -193,7 +194,7 @@ class BestOfResult:
                         for model in self.top.tolist())
         return (f"Best{'' if self.decided else ' so far'}: {top}. {self.guarantee()} "
                 f"Read {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
-                f"({100 * self.fraction_read:.2g} %).")
+                f"({percent(self.fraction_read)}).")
 
     def __repr__(self):
         return (f"BestOfResult(top={self.top.tolist()}, decided={self.decided}, "

@@ -8,6 +8,11 @@ EXACT, RACING, DATA = "#6b7280", "#d9541e", "#c7ccd4"
 SEQUENCE = ("#1f4e79", "#2a9d8f", "#e9a23b", "#d9541e", "#7b2d5b")
 
 
+def percent(fraction):
+    """A share as text: two digits, "100 %" for all."""
+    return f"{100 * fraction:.3g} %" if fraction >= 0.995 else f"{100 * fraction:.2g} %"
+
+
 def new_figure(width, height, rows=1, columns=1, **subplots):
     """A figure of its own, outside pyplot's state, and its axes (rows, columns)."""
     figure = require("matplotlib.figure", "plot").Figure(figsize=(width, height),
@@ -45,7 +50,7 @@ def demo_figure(results):
         top = best.exact.probabilities.max()
         _draw_cells(row[1], subject.fine, best.exact.probabilities, top, "exact posterior")
         _draw_cells(row[2], subject.fine, best.frequencies, top,
-                    f"{best.n_draws:,} racing draws, {100 * best.fraction:.2g} % read")
+                    f"{best.n_draws:,} racing draws, {percent(best.fraction)} read")
         _draw_times(row[3], lines)
     return figure
 
@@ -97,7 +102,7 @@ def _draw_times(axis, lines):
     axis.barh(where + 0.19, exact, 0.36, color=EXACT, label="exact")
     axis.barh(where - 0.19, racing, 0.36, color=RACING, label="racing")
     for y, line, milliseconds in zip(where, lines, racing, strict=True):
-        axis.annotate(f"{100 * line.fraction:.2g} % read", (milliseconds, y - 0.19), (4, 0),
+        axis.annotate(f"{percent(line.fraction)} read", (milliseconds, y - 0.19), (4, 0),
                       textcoords="offset points", va="center", fontsize=8, color=RACING)
     axis.set_xscale("log")
     axis.set_xlim(0.4 * min(*exact, *racing), 12.0 * max(*exact, *racing))
@@ -238,7 +243,7 @@ def _running_means(result, model, sign):
 
 def _share_title(result):
     total = result.n_models * result.n_items
-    share = f"{100 * result.fraction_read:.2g} % of {total:,} scores read"
+    share = f"{percent(result.fraction_read)} of {total:,} scores read"
     if not result.decided:
         return f"not decided, {result.survivors.size} of {result.n_models} models left: {share}"
     best = "best" if result.top.size == 1 else f"{result.top.size} best"

@@ -153,7 +153,7 @@ def test_lost_scores(lost, tmp_path, capsys):
     assert known["means"] == pb.best_of(kept, value_range=(0, 1), rng=1).means.tolist()
     assert not {"q4", "q7"} & set(known["item_labels"])
     assert cli.main(["best-of", path, "--missing", "drop"]) == 0
-    assert "2 more items lack a score" in capsys.readouterr().out
+    assert "Items that lack a score and were left out: 2." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text, words", [
