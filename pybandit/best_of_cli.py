@@ -164,7 +164,8 @@ def report(result, scores, sign, n_dropped):
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
     yield (f"Read {result.n_evaluations:,} of {total:,} scores "
-           f"({percent(result.fraction_read)}): {result.n_models:,} models on {result.n_items:,} items.")
+           f"({percent(result.fraction_read)}): {result.n_models:,} models on "
+           f"{result.n_items:,} items.")
     if n_dropped:
         yield (f"Items that lack a score and were left out: {n_dropped:,}. The answer is about "
                f"the {result.n_items:,} others.")
