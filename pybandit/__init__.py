@@ -3,7 +3,9 @@
 import os as _os
 
 from pybandit import bounds
+from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
+from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
@@ -17,6 +19,7 @@ __all__ = [
     "BatchHalving",
     "BatchRacing",
     "BatchSAR",
+    "BestOfResult",
     "BettingBound",
     "BettingRace",
     "BettingThreshold",
@@ -32,6 +35,7 @@ __all__ = [
     "RacingSampler",
     "RoundRobin",
     "StudentBound",
+    "best_of",
     "bounds",
     "confidence_sequence",
     "exact_sample",

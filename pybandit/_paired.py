@@ -74,6 +74,11 @@ class PairedRace:
         return self._race.decided or self._block_length() == 0
 
     @property
+    def decided(self):
+        """Whether the answer is final: `delta` holds for it, the budget did not end it."""
+        return self._race.decided or self.exact
+
+    @property
     def exact(self):
         """Whether the answer is certain: all items of the last arms were read."""
         return not self._race.decided and self._n_items_told == self.n_items

@@ -50,7 +50,8 @@ class BettingRace(PairedRace):
 
     Attributes
     ----------
-    done, exact : bool
+    done, decided, exact : bool
+        `decided` is False where `max_evaluations` ended the race.
     survivors : ndarray of int64
         Arms still read. One, or none, when the race was decided.
     n_pulls, n_batches : int
@@ -151,7 +152,7 @@ class BettingThreshold(PairedRace):
         Arms decided, increasing.
     survivors : ndarray of int64
         Arms not decided.
-    done, exact, n_pulls, n_batches, pulls, means, variances
+    done, decided, exact, n_pulls, n_batches, pulls, means, variances
         As in `BettingRace`.
 
     Raises

@@ -1,10 +1,11 @@
 """The command line: one function adds each subcommand, one runs it."""
 
 import argparse
-import pathlib
+import os
 import sys
 
-from pybandit import __version__
+from pybandit import __version__, best_of_cli
+from pybandit._cli_types import at_least, writable
 from pybandit._optional import MissingPackage
 
 
@@ -16,9 +17,15 @@ def main(argv=None):
         parser.print_help()
         return 2
     try:
-        return arguments.run(arguments)
+        status = arguments.run(arguments)
+        sys.stdout.flush()
+        return status
     except MissingPackage as error:
         print(f"pybandit {arguments.command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # who reads, `head` say, has enough; Python flushes once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
@@ -41,11 +48,11 @@ def _add_demo(commands):
         "demo", help="exact and racing draws side by side, on real data",
         description="Draw from two posteriors over real data, exactly and by racing: reads, "
                     "times and distance from the exact probabilities. Takes about half a minute.")
-    command.add_argument("--out", type=_writable, metavar="PNG", default="pybandit_demo.png",
+    command.add_argument("--out", type=writable, metavar="PNG", default="pybandit_demo.png",
                          help="where the picture goes; - for none (default %(default)s)")
-    command.add_argument("--draws", type=_at_least(1), default=20_000, metavar="N",
+    command.add_argument("--draws", type=at_least(1), default=20_000, metavar="N",
                          help="racing draws with control variates (default %(default)s)")
-    command.add_argument("--seed", type=_at_least(0), default=1, metavar="N",
+    command.add_argument("--seed", type=at_least(0), default=1, metavar="N",
                          help="seed of all the draws (default %(default)s)")
     command.set_defaults(run=_run_demo)
 
@@ -58,23 +65,4 @@ def _run_demo(arguments):
     return 0
 
 
-def _writable(path):
-    """A type for argparse: a file in a folder that exists, or None for "-"."""
-    folder = pathlib.Path(path).parent
-    if not folder.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {str(folder)!r}")
-    return None if path == "-" else path
-
-
-def _at_least(minimum):
-    """A type for argparse: an integer of at least `minimum`."""
-    def integer(text):
-        number = int(text)
-        if number < minimum:
-            raise argparse.ArgumentTypeError(f"must be at least {minimum}; got {number}")
-        return number
-
-    return integer
-
-
-COMMANDS = (_add_demo,)
+COMMANDS = (_add_demo, best_of_cli.add)

@@ -14,6 +14,7 @@ from scipy.special import gammaln
 from pybandit import datasets, plotting
 from pybandit._optional import require
 from pybandit.factors import Factors
+from pybandit.plotting import percent
 from pybandit.racing import RacingSampler, exact_sample
 
 # Exact draws timed at least, and seconds they take at least; the median is reported.
@@ -267,10 +268,6 @@ def table_line(line):
         line.label, f"{line.n_draws:,}", percent(line.fraction), milliseconds(line.exact.seconds),
         milliseconds(line.seconds), speed_up(line), f"{line.distance:.3f}",
         f"{low:.3f}-{high:.3f}")
-
-
-def percent(fraction):
-    return f"{100 * fraction:.2g} %"
 
 
 def milliseconds(seconds):

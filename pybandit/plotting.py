@@ -8,6 +8,11 @@ EXACT, RACING, DATA = "#6b7280", "#d9541e", "#c7ccd4"
 SEQUENCE = ("#1f4e79", "#2a9d8f", "#e9a23b", "#d9541e", "#7b2d5b")
 
 
+def percent(fraction):
+    """A share as text: two digits, "100 %" for all."""
+    return f"{100 * fraction:.3g} %" if fraction >= 0.995 else f"{100 * fraction:.2g} %"
+
+
 def new_figure(width, height, rows=1, columns=1, **subplots):
     """A figure of its own, outside pyplot's state, and its axes (rows, columns)."""
     figure = require("matplotlib.figure", "plot").Figure(figsize=(width, height),
@@ -45,7 +50,7 @@ def demo_figure(results):
         top = best.exact.probabilities.max()
         _draw_cells(row[1], subject.fine, best.exact.probabilities, top, "exact posterior")
         _draw_cells(row[2], subject.fine, best.frequencies, top,
-                    f"{best.n_draws:,} racing draws, {100 * best.fraction:.2g} % read")
+                    f"{best.n_draws:,} racing draws, {percent(best.fraction)} read")
         _draw_times(row[3], lines)
     return figure
 
@@ -97,7 +102,7 @@ def _draw_times(axis, lines):
     axis.barh(where + 0.19, exact, 0.36, color=EXACT, label="exact")
     axis.barh(where - 0.19, racing, 0.36, color=RACING, label="racing")
     for y, line, milliseconds in zip(where, lines, racing, strict=True):
-        axis.annotate(f"{100 * line.fraction:.2g} % read", (milliseconds, y - 0.19), (4, 0),
+        axis.annotate(f"{percent(line.fraction)} read", (milliseconds, y - 0.19), (4, 0),
                       textcoords="offset points", va="center", fontsize=8, color=RACING)
     axis.set_xscale("log")
     axis.set_xlim(0.4 * min(*exact, *racing), 12.0 * max(*exact, *racing))
@@ -166,3 +171,80 @@ def _draw_rings(axis, x, rows, what, colour):
              if row[what] is not None]
     if known:
         axis.plot(*zip(*known, strict=True), "o", ms=8, mfc="none", color=colour)
+
+
+# Points of a line and bands at most; more cannot be seen.
+LINE_POINTS, BANDS = 400, len(SEQUENCE)
+
+
+def elimination_figure(result, axis=None, sign=1):
+    """Running mean of every model over the items read, and where models were dropped.
+
+    Parameters
+    ----------
+    result : BestOfResult
+    axis : matplotlib.axes.Axes, optional
+        Where to draw; by default a figure of its own.
+    sign : {1, -1}
+        -1 where the result is about negated scores, to show them as they were.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = axis.figure if axis is not None else None
+    if figure is None:
+        figure, ((axis,),) = new_figure(8.0, 4.5)
+    left = result.survivors[np.argsort(-result.means[result.survivors], kind="stable")]
+    for model in np.setdiff1d(np.arange(result.n_models), left).tolist():
+        reads, means = _running_means(result, model, sign)
+        axis.plot(reads, means, lw=0.6, color=DATA, zorder=1)
+        axis.plot(reads[-1], means[-1], "o", ms=2.5, color=EXACT, zorder=2)
+    for place, model in enumerate(left.tolist()):
+        _draw_survivor(axis, result, model, sign, SEQUENCE[place % len(SEQUENCE)],
+                       place < BANDS)
+    _name_lines(axis, [(result.name(model), result.pulls[model], sign * result.means[model],
+                        SEQUENCE[place % len(SEQUENCE)])
+                       for place, model in enumerate(left.tolist()) if model in result.top])
+    axis.set_xscale("log")
+    axis.set_xlim(0.9, 1.1 * max(2, result.pulls.max()))
+    axis.set_xlabel("items read (dots: dropped)", fontsize=9)
+    axis.set_ylabel("mean score so far", fontsize=9)
+    axis.set_title(_share_title(result), fontsize=10, loc="left")
+    _tidy(axis)
+    return figure
+
+
+def _draw_survivor(axis, result, model, sign, colour, band):
+    reads, means = _running_means(result, model, sign)
+    axis.plot(reads, means, lw=1.6 if band else 0.8, color=colour, zorder=4)
+    if band and isinstance(result.value_range, tuple):
+        lower, upper = (sign * bound[reads - 1] for bound in result.confidence_sequence(model))
+        axis.fill_between(reads, lower, upper, color=colour, alpha=0.15, lw=0, zorder=3)
+
+
+def _name_lines(axis, lines):
+    """Names at the ends of lines (name, x, y, colour), moved down until they are legible."""
+    low, high = axis.get_ylim()
+    points = 72 * axis.bbox.height / axis.figure.dpi
+    gap, last = 10 * (high - low) / points, np.inf
+    for name, x, y, colour in sorted(lines, key=lambda line: -line[2]):
+        last = min(y, last - gap)
+        axis.annotate(name, (x, last), (4, 0), textcoords="offset points", va="center",
+                      fontsize=9, color=colour, annotation_clip=False, parse_math=False)
+
+
+def _running_means(result, model, sign):
+    """Items read, evenly on a log scale, and the mean after each."""
+    means = sign * np.cumsum(result.rewards(model)) / np.arange(1, result.pulls[model] + 1)
+    reads = np.unique(np.geomspace(1, means.size, LINE_POINTS).round().astype(np.int64))
+    return reads, means[reads - 1]
+
+
+def _share_title(result):
+    total = result.n_models * result.n_items
+    share = f"{percent(result.fraction_read)} of {total:,} scores read"
+    if not result.decided:
+        return f"not decided, {result.survivors.size} of {result.n_models} models left: {share}"
+    best = "best" if result.top.size == 1 else f"{result.top.size} best"
+    return f"{best} of {result.n_models} models: {share}"

@@ -36,7 +36,7 @@ def test_without_a_command_the_help_is_printed(capsys):
     assert "demo" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["demo"])
+@pytest.mark.parametrize("command", ["demo", "best-of"])
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main([command, "--help"])

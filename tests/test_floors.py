@@ -86,5 +86,5 @@ def test_import_loads_no_scipy():
     code = "import pybandit, sys; print(*sorted(sys.modules))"
     # not from the source tree: `python -c` would put it before an installed package
     loaded = run(sys.executable, "-P", "-c", code).split()
-    heavy = {"scipy", "matplotlib", "sklearn", "arch", "numba", "dask", "arviz", "pandas"}
+    heavy = {"scipy", "matplotlib", "sklearn", "arch", "numba", "dask", "arviz", "pandas", "tqdm"}
     assert not heavy & set(loaded)

@@ -1,0 +1,152 @@
+"""Which of K models is best on this set of items: one call from scores to answer."""
+
+import importlib.util
+import sys
+
+import numpy as np
+
+from pybandit._checks import check_choice, check_integer
+from pybandit._optional import require
+from pybandit._scores import as_source
+from pybandit.best_of_result import BestOfResult
+from pybandit.betting import BettingRace
+
+__all__ = ["best_of"]
+
+
+def best_of(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,
+            max_evaluations=None, rng=None, progress=None, bets=16, hybrid=False,
+            mixture="product", block_size=None):
+    """The model, or the k models, of highest mean score on a fixed set of items.
+
+    Models, prompts or configurations are scored on the same items, drawn without
+    replacement; each leaves the race as soon as bets against it have won
+    `1 / delta`. Only as many scores are read as the answer takes.
+
+    Parameters
+    ----------
+    scores : callable or table
+        ``score(model, items)`` returns the scores of one model on some items:
+        ``model`` an int, ``items`` int64 (n,), the result (n,). It is called once
+        for each model still in the race and block of items. Or an array, or a
+        data frame, of shape (n_items, n_models), whose cells are read where they
+        are needed; the frame's columns become `names`.
+    n_models, n_items : int, optional
+        K >= 2 and N >= 1; needed with a function.
+    k : int, default 1
+        How many of the best, in [1, n_models - 1].
+    delta : float, default 0.05
+        The answer is wrong with probability at most delta, in (0, 1).
+    value_range : (float, float) or float
+        ``(low, high)``: all values a score can take. The guarantee rests on it: it
+        must be known before the scores are, not taken from them. A number: the
+        largest difference of two models' scores on one item; confidence
+        sequences then cannot be had.
+    tolerance : float, default 0.0
+        Any model may be the answer whose mean is at most this much below the
+        k-th best, so that near ties end.
+    max_evaluations : int, optional
+        Scores read at most; at least `n_models`. When they are spent the result
+        is not `decided`, and `survivors` are left.
+    rng : None, int, SeedSequence or Generator
+        Draws the order of the items.
+    progress : bool, optional
+        A bar of the scores read (tqdm). None: where tqdm is installed and stderr is
+        a terminal.
+    bets, hybrid, mixture, block_size
+        As in `BettingRace`.
+
+    Returns
+    -------
+    BestOfResult
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; where a score that is read is NaN,
+        infinite or outside `value_range`: the message names item and model;
+        where a table holds something else than numbers, read or not.
+    InfeasibleBudget
+        For `max_evaluations` below `n_models`.
+    MissingPackage
+        For ``progress=True`` without tqdm.
+
+    What `scores` raises is passed on as it is.
+
+    Notes
+    -----
+    O(bets) a score for k = 1, some 10 ns; see `BettingRace` for more, for the
+    proof, and for a race that can be saved and resumed.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> scores = np.random.default_rng(1).random((1000, 5)) * [0.5, 0.6, 0.7, 0.8, 1.0]
+    >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
+    >>> result.best, result.n_evaluations, result.fraction_read
+    (4, 310, 0.062)
+    """
+    source = as_source(scores, n_models, n_items)
+    k = check_integer("k", k, 1)
+    if k >= source.n_models:
+        raise ValueError(f"k must be below n_models = {source.n_models}; got {k}")
+    race = BettingRace(source.n_models, source.n_items, k=k, delta=delta,
+                       value_range=value_range, tolerance=tolerance,
+                       max_evaluations=max_evaluations, rng=rng, bets=bets, hybrid=hybrid,
+                       mixture=mixture, block_size=block_size)
+    items = []
+    with _progress_bar(progress, race) as bar:
+        while not race.done:
+            items.append(_read_block(race, source, bar.update))
+            bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
+    return _result(race, source, np.concatenate(items))
+
+
+def _read_block(race, source, advance):
+    """Tell the race what it asks for; returns the items."""
+    models, (arms, pairs) = race.survivors, race.ask()
+    items = pairs[::models.size].copy()
+    values = source.read(items, models, advance)
+    limits = (race.value_range if isinstance(race.value_range, tuple)
+              else (-np.inf, np.inf))
+    source.check(values, items, models, limits)
+    race.tell(arms, pairs, values.ravel())
+    return items
+
+
+def _progress_bar(progress, race):
+    check_choice("progress", progress, (None, True, False))
+    if progress is None:
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        progress = terminal and importlib.util.find_spec("tqdm") is not None
+    if not progress:
+        return _NoBar()
+    total = race.n_arms * race.n_items
+    if race.max_evaluations is not None:
+        total = min(total, race.max_evaluations)
+    return require("tqdm", "progress").tqdm(total=total, unit=" scores", desc="best_of")
+
+
+class _NoBar:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+    def update(self, n):
+        pass
+
+    def set_postfix_str(self, text, refresh):
+        pass
+
+
+def _result(race, source, items):
+    top = race.recommend()
+    # of k > 1 those that are surely in are no longer read: they are in `top`
+    survivors = top.copy() if race.decided else np.union1d(race.survivors, top)
+    return BestOfResult(
+        top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
+        n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
+        survivors=survivors, pulls=race.pulls, means=race.means, items=items,
+        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance, _race=race)

@@ -1,0 +1,23 @@
+"""Types of command-line arguments, for argparse."""
+
+import argparse
+import pathlib
+
+
+def writable(path):
+    """A file in a folder that exists, or None for "-"."""
+    folder = pathlib.Path(path).parent
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {str(folder)!r}")
+    return None if path == "-" else path
+
+
+def at_least(minimum):
+    """An integer of at least `minimum`."""
+    def integer(text):
+        number = int(text)
+        if number < minimum:
+            raise argparse.ArgumentTypeError(f"must be at least {minimum}; got {number}")
+        return number
+
+    return integer

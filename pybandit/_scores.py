@@ -1,0 +1,132 @@
+"""Where scores come from: a function, an array or a data frame, one way to read them."""
+
+import numbers
+
+import numpy as np
+
+from pybandit._checks import check_integer, check_numeric
+
+LOST = ("an item whose score is lost must be taken out for all models beforehand: what it "
+        "would have added to the mean is unknown")
+
+
+def as_source(scores, n_models, n_items):
+    """The source that `scores` is, with n_models, n_items, names and a method `read`."""
+    if callable(scores):
+        for name, value in (("n_models", n_models), ("n_items", n_items)):
+            if value is None:
+                raise ValueError(f"{name} must be given where scores is a function; got None")
+        return FunctionSource(scores, check_integer("n_models", n_models, 2),
+                              check_integer("n_items", n_items, 1))
+    source = TableSource(scores)
+    for name, value in (("n_models", n_models), ("n_items", n_items)):
+        held = getattr(source, name)
+        if value is not None and value != held:
+            raise ValueError(f"{name} must be that of the table, {held}, or left out; got "
+                             f"{value!r}")
+    return source
+
+
+class Source:
+    """Names of models and labels of items, for messages."""
+
+    names = labels = None
+
+    def model(self, model):
+        """'model 3', or 'model "gpt" (column 3)'."""
+        if self.names is None or _same(self.names[model], model):
+            return f"model {model}"
+        return f"model {self.names[model]!r} (column {model})"
+
+    def item(self, item):
+        """'item 3', or 'item "q3" (row 3)'."""
+        if self.labels is None or _same(self.labels[item], item):
+            return f"item {item}"
+        return f"item {self.labels[item]!r} (row {item})"
+
+    def check(self, values, items, models, limits):
+        """Refuse the first score that is not finite or outside `limits`."""
+        low, high = limits
+        bad = ~((values >= low) & (values <= high) & np.isfinite(values))
+        if not bad.any():
+            return
+        row, column = np.argwhere(bad)[0]
+        value = float(values[row, column])
+        got = f"got {value} for {self.item(int(items[row]))} of {self.model(int(models[column]))}"
+        if not np.isfinite(value):
+            raise ValueError(f"scores must be finite; {got}; {LOST}")
+        raise ValueError(f"scores must lie in value_range = {(low, high)}; {got}")
+
+
+class FunctionSource(Source):
+    """Scores by a function, called once a model and block of items."""
+
+    def __init__(self, function, n_models, n_items):
+        self.function, self.n_models, self.n_items = function, n_models, n_items
+
+    def read(self, items, models, advance):
+        """Scores (len(items), len(models)); `advance` hears of each call."""
+        values = np.empty((items.size, models.size))
+        for column, model in enumerate(models.tolist()):
+            # a copy: the function may do with it as it likes
+            given = check_numeric(f"score({model}, items)", self.function(model, items.copy()))
+            if given.shape != items.shape:
+                raise ValueError(
+                    f"score({model}, items) must return one score an item, shape {items.shape}; "
+                    f"got shape {given.shape}")
+            values[:, column] = given
+            advance(items.size)
+        return values
+
+
+class TableSource(Source):
+    """Scores that are there: an array or a data frame (items, models)."""
+
+    def __init__(self, table):
+        values = table
+        if hasattr(table, "columns") and hasattr(table, "to_numpy"):
+            self.names = tuple(table.columns)
+            self.labels = getattr(table, "index", None)
+            values = table.to_numpy()
+        self.values = self._numbers(values)
+        if self.values.ndim != 2 or self.values.shape[1] < 2 or not len(self.values):
+            raise ValueError(f"scores must be a function or a table (items, models) of at least "
+                             f"1 item and 2 models; got {type(table).__name__} of shape "
+                             f"{self.values.shape}")
+        self.n_items, self.n_models = self.values.shape
+
+    def read(self, items, models, advance):
+        """Scores (len(items), len(models))."""
+        values = self.values[items[:, None], models].astype(np.float64, copy=False)
+        advance(values.size)
+        return values
+
+    def _numbers(self, values):
+        """The table as an array of real numbers, not copied where it is one."""
+        try:
+            array = np.asarray(values)
+            if array.dtype.kind in "SU" and not isinstance(values, np.ndarray):
+                array = np.array(values, dtype=object)  # numbers stay numbers beside text
+        except ValueError as error:
+            raise ValueError(f"scores must be a table (items, models) with rows of one length: "
+                             f"{error}") from None
+        if array.dtype.kind in "biuf" or array.ndim != 2:
+            return array if array.ndim == 2 else check_numeric("scores", array)
+        return self._from_cells(array)
+
+    def _from_cells(self, cells):
+        """A float64 table from one of objects; None and pandas.NA become NaN."""
+        table = np.empty(cells.shape)
+        for column in range(cells.shape[1]):
+            for row, cell in enumerate(cells[:, column].tolist()):
+                if cell is None or type(cell).__name__ == "NAType":
+                    cell = np.nan
+                elif not isinstance(cell, (numbers.Real, np.bool_)):
+                    raise TypeError(f"scores must hold real numbers; got {cell!r} for "
+                                    f"{self.item(row)} of {self.model(column)}")
+                table[row, column] = cell
+        return table
+
+
+def _same(label, position):
+    return isinstance(label, (int, np.integer)) and label == position

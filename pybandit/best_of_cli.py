@@ -1,0 +1,215 @@
+"""`pybandit best-of`: the best column of a table of scores."""
+
+import argparse
+import json
+import math
+import sys
+import textwrap
+
+import numpy as np
+
+from pybandit._cli_types import at_least, writable
+from pybandit.plotting import percent
+
+# Rows of the table at most, runners-up among them, characters of a name.
+MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
+
+EPILOG = """\
+The file has a line for each item and a column for each model. A first line with
+anything that is not a number in it names the models. Labels of items may stand in
+the first column: if it is headed id, item or name, or not at all, or holds only
+text. Cells that are empty, NA, NaN, null or none are lost scores.
+
+The guarantee holds for the mean over the items of the file, if --value-range was
+known before the scores were. An interval holds for its model by itself.
+
+exit status: 0 with an answer, decided or not; 1 where a package is missing;
+2 where the options or the file are wrong, with the reason on stderr."""
+
+
+def add(commands):
+    """Add the subcommand to argparse's `commands`."""
+    command = commands.add_parser(
+        "best-of", help="the best column of a table of scores, reading few of them",
+        description="Find the model of the highest mean score, reading only as many scores as\n"
+                    "the answer takes, in random order, and say what that saves.",
+        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    command.add_argument("file", metavar="FILE.csv", help="the scores; - for stdin")
+    command.add_argument("--k", type=at_least(1), default=1, metavar="N",
+                         help="how many of the best (default %(default)s)")
+    command.add_argument("--delta", type=float, default=0.05, metavar="P",
+                         help="probability of a wrong answer at most (default %(default)s)")
+    command.add_argument("--value-range", type=float, nargs=2, default=(0.0, 1.0),
+                         metavar=("LOW", "HIGH"),
+                         help="all values a score can take (default 0 1)")
+    command.add_argument("--tolerance", type=float, default=0.0, metavar="E",
+                         help="models this close to the best will do (default %(default)s)")
+    command.add_argument("--max-evaluations", type=at_least(1), metavar="N",
+                         help="scores read at most (default: no limit)")
+    command.add_argument("--seed", type=at_least(0), default=1, metavar="N",
+                         help="seed of the order of the items (default %(default)s)")
+    command.add_argument("--lower-is-better", action="store_true",
+                         help="look for the lowest mean")
+    command.add_argument("--missing", choices=("error", "drop"), default="error",
+                         help="drop: leave out items that lack a score, for all models "
+                              "(default %(default)s)")
+    command.add_argument("--delimiter", type=_delimiter, metavar="C",
+                         help="between cells; tab for a tab (default: what the first line has "
+                              "most of , ; and tab)")
+    command.add_argument("--json", action="store_true", help="print all there is, as JSON")
+    command.add_argument("--plot", type=writable, metavar="PNG",
+                         help="draw which models were dropped when")
+    command.set_defaults(run=run)
+
+
+def run(arguments):
+    """Print the answer; returns the exit status."""
+    if arguments.plot:
+        from pybandit._optional import require
+
+        require("matplotlib", "plot")
+    try:
+        scores, n_dropped = _load(arguments)
+        result = _race(scores, arguments)
+    except ValueError as error:
+        print(f"pybandit best-of: {error}", file=sys.stderr)
+        return 2
+    sign = -1 if arguments.lower_is_better else 1
+    if arguments.json:
+        print(json.dumps(as_json(result, scores, sign, n_dropped), indent=1))
+    else:
+        print("\n".join(report(result, scores, sign, n_dropped)))
+    if arguments.plot:
+        from pybandit import plotting
+
+        plotting.save(plotting.elimination_figure(result, sign=sign), arguments.plot)
+    return 0
+
+
+def _load(arguments):
+    """The scores and how many items were left out of them."""
+    from pybandit._score_csv import BadFile, read_scores
+
+    try:
+        scores = read_scores(arguments.file, arguments.delimiter)
+        lost = np.argwhere(np.isnan(scores.values))
+        if lost.size and arguments.missing == "error":
+            raise BadFile(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in all; what "
+                          f"it would have added is unknown: --missing drop leaves such items out")
+        kept = scores.without_lost() if lost.size else scores
+        if not kept.lines:
+            raise BadFile("every item lacks a score: none is left")
+        _check_range(kept, *arguments.value_range)
+    except BadFile as error:
+        source = "stdin" if arguments.file == "-" else arguments.file
+        raise BadFile(f"{source}: {error}") from None
+    return kept, len(scores.lines) - len(kept.lines)
+
+
+def _check_range(scores, low, high):
+    from pybandit._score_csv import BadFile
+
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise ValueError(f"--value-range must be two finite numbers LOW < HIGH; got {low:g} "
+                         f"{high:g}")
+    bad = np.argwhere((scores.values < low) | (scores.values > high))
+    if bad.size:
+        raise BadFile(
+            f"{scores.place(*bad[0])}: {scores.values[tuple(bad[0])]:g} is outside --value-range "
+            f"{low:g} {high:g}; set it to all values that a score can take, as they were known "
+            f"before looking at the scores")
+
+
+def _race(scores, arguments):
+    from pybandit._best_of import best_of
+    from pybandit._score_csv import Scores
+
+    low, high = arguments.value_range
+    if arguments.lower_is_better:
+        scores = Scores(scores.columns, scores.index, -scores.values, scores.lines)
+        low, high = -high, -low
+    return best_of(scores, k=arguments.k, delta=arguments.delta, value_range=(low, high),
+                   tolerance=arguments.tolerance, max_evaluations=arguments.max_evaluations,
+                   rng=arguments.seed, progress=False)
+
+
+def _interval(result, model, sign):
+    """Last bounds on a model's mean, in the file's sign."""
+    bounds = result.confidence_sequence(model)
+    return sorted((sign * float(bounds.lower[-1]), sign * float(bounds.upper[-1])))
+
+
+def as_json(result, scores, sign, n_dropped):
+    """`result.to_dict()` in the file's sign, and labels of the items read."""
+    known = result.to_dict()
+    return known | {
+        "means": [sign * mean for mean in known["means"]],
+        "intervals": [_interval(result, model, sign) for model in range(result.n_models)],
+        "value_range": sorted(sign * limit for limit in known["value_range"]),
+        "lower_is_better": sign < 0,
+        "item_labels": [scores.index[item] for item in known["items"]],
+        "n_items_left_out": n_dropped,
+    }
+
+
+def report(result, scores, sign, n_dropped):
+    """The answer, line by line."""
+    total, digits = result.n_models * result.n_items, _digits(result)
+    title = "best" if result.decided else "best so far"
+    for model in result.top.tolist():
+        low, high = _interval(result, model, sign)
+        yield (f"{title}: {_short(result.name(model))}, mean "
+               f"{sign * result.means[model]:.{digits}f}, between {low:.{digits}f} and "
+               f"{high:.{digits}f}")
+    yield from textwrap.wrap(result.guarantee(), 99)
+    yield ""
+    yield (f"Read {result.n_evaluations:,} of {total:,} scores "
+           f"({percent(result.fraction_read)}): {result.n_models:,} models on "
+           f"{result.n_items:,} items.")
+    if n_dropped:
+        yield (f"Items that lack a score and were left out: {n_dropped:,}. The answer is about "
+               f"the {result.n_items:,} others.")
+    yield ""
+    yield from _table(result, sign)
+
+
+def _table(result, sign):
+    shown, digits = _shown(result), _digits(result)
+    rows = [(_short(result.name(model)), f"{result.pulls[model]:,}",
+             f"{sign * result.means[model]:.{digits}f}",
+             " to ".join(f"{bound:.{digits}f}" for bound in _interval(result, model, sign)),
+             "best" if result.decided and model in result.top else "")
+            for model in shown[:MOST_ROWS]]
+    head = ("model", "items read", "mean", f"{100 * (1 - result.delta):g} % interval", "")
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for name, reads, mean, interval, mark in (head, *rows):
+        yield (f"{name:{widths[0]}}  {reads:>{widths[1]}}  {mean:>{widths[2]}}  "
+               f"{interval:<{widths[3]}}  {mark}".rstrip())
+    if len(shown) > MOST_ROWS:
+        yield f"and {len(shown) - MOST_ROWS:,} more that are left; --json has all"
+
+
+def _shown(result):
+    """The survivors by mean and, where they are the answer, the next ones."""
+    order = np.argsort(-result.means, kind="stable")
+    left = np.isin(order, result.survivors)
+    next_ones = order[~left][:RUNNERS_UP] if result.decided else []
+    return [*order[left].tolist(), *map(int, next_ones)]
+
+
+def _digits(result):
+    """Decimals that show a thousandth of the range."""
+    low, high = result.value_range
+    return max(0, 3 - math.floor(math.log10(high - low)))
+
+
+def _short(name):
+    name = " ".join(name.split())
+    return name if len(name) <= NAME_WIDTH else name[:NAME_WIDTH - 1] + "…"
+
+
+def _delimiter(text):
+    text = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(text) != 1 or text in '"\r\n':
+        raise argparse.ArgumentTypeError(f"must be one character, or tab; got {text!r}")
+    return text

@@ -1,0 +1,207 @@
+"""What `best_of` found: the answer, what it took, bounds and a picture."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pybandit._checks import check_integer
+from pybandit.betting import BettingRace
+from pybandit.confidence import confidence_sequence
+from pybandit.plotting import percent
+
+__all__ = ["BestOfResult"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BestOfResult:
+    """What `best_of` found.
+
+    Attributes
+    ----------
+    best : int
+        The best model: the first of `top`.
+    best_name
+        Its name, None without names.
+    top : ndarray of int64, shape (k,)
+        The k best, best mean first. Where not `decided`, the present leaders.
+    names : tuple or None
+        The columns of the data frame.
+    n_models, n_items : int
+    n_evaluations : int
+        Scores read.
+    fraction_read : float
+        Of all n_models * n_items.
+    decided : bool
+        False where `max_evaluations` ended the race: the guarantee is then that
+        the k best are among the `survivors`.
+    exact : bool
+        All items were read of the models that were left, so that means decided
+        between these.
+    survivors : ndarray of int64
+        Models that can still be among the k best; where decided, `top`.
+    pulls : ndarray of int64, shape (n_models,)
+        Items read of each model: the first ones of `items`.
+    means : ndarray of float64, shape (n_models,)
+        Of the scores read. Of models that left early they are rough.
+    items : ndarray of int64
+        In the order they were read.
+    delta, tolerance : float
+    value_range : (float, float) or float
+        As given.
+    """
+
+    top: np.ndarray
+    names: tuple | None
+    n_models: int
+    n_items: int
+    n_evaluations: int
+    exact: bool
+    decided: bool
+    survivors: np.ndarray
+    pulls: np.ndarray
+    means: np.ndarray
+    items: np.ndarray
+    delta: float
+    value_range: tuple | float
+    tolerance: float
+    _race: BettingRace
+    _sequences: dict = field(default_factory=dict)
+
+    @property
+    def best(self):
+        return int(self.top[0])
+
+    @property
+    def best_name(self):
+        return None if self.names is None else self.names[self.best]
+
+    @property
+    def fraction_read(self):
+        return self.n_evaluations / (self.n_models * self.n_items)
+
+    def name(self, model):
+        """The name of a model as text; 'model 3' without names."""
+        model = self._checked(model)
+        return f"model {model}" if self.names is None else str(self.names[model])
+
+    def rewards(self, model):
+        """The scores of a model in the order read; float64, shape (pulls[model],)."""
+        return self._race.rewards(self._checked(model))
+
+    def confidence_sequence(self, model):
+        """Running bounds on the mean of one model over all items.
+
+        Returns
+        -------
+        ConfidenceBounds
+            ``lower``, ``upper``, float64 of shape (pulls[model],): with probability at
+            least ``1 - delta`` the mean is between the two after every item. Each
+            model's holds for itself; for all K at once its error is K delta.
+
+        Raises
+        ------
+        ValueError
+            Where `value_range` is one number.
+
+        Notes
+        -----
+        Computed once, when first asked for, in microseconds a score; see
+        `pybandit.confidence_sequence`.
+        """
+        model = self._checked(model)
+        if not isinstance(self.value_range, tuple):
+            raise ValueError(f"value_range must be (low, high) for confidence sequences: bounds "
+                             f"on one model's mean need the range of its own scores; got the "
+                             f"range of differences {self.value_range}")
+        if model not in self._sequences:
+            self._sequences[model] = confidence_sequence(
+                self.rewards(model), population=self.n_items, alpha=self.delta,
+                value_range=self.value_range)
+        return self._sequences[model]
+
+    @property
+    def confidence_sequences(self):
+        """List of `confidence_sequence` of every model."""
+        return [self.confidence_sequence(model) for model in range(self.n_models)]
+
+    @property
+    def intervals(self):
+        """Last bounds on the mean of every model; float64, shape (n_models, 2)."""
+        return np.array([(bounds.lower[-1], bounds.upper[-1])
+                         for bounds in self.confidence_sequences])
+
+    def plot(self, ax=None):
+        """Running means over items read, and where models were dropped.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingPackage
+            Without matplotlib.
+        """
+        from pybandit import plotting
+
+        return plotting.elimination_figure(self, ax)
+
+    def to_dict(self):
+        """Everything but the scores, as lists and plain numbers for JSON.
+
+        `intervals` is None where `value_range` is one number.
+        """
+        limits = isinstance(self.value_range, tuple)
+        return {
+            "best": self.best,
+            "best_name": None if self.names is None else self.name(self.best),
+            "top": self.top.tolist(),
+            "names": None if self.names is None else [str(name) for name in self.names],
+            "decided": self.decided,
+            "exact": self.exact,
+            "survivors": self.survivors.tolist(),
+            "n_models": self.n_models,
+            "n_items": self.n_items,
+            "n_evaluations": self.n_evaluations,
+            "fraction_read": self.fraction_read,
+            "pulls": self.pulls.tolist(),
+            "means": self.means.tolist(),
+            "intervals": self.intervals.tolist() if limits else None,
+            "items": self.items.tolist(),
+            "delta": self.delta,
+            "tolerance": self.tolerance,
+            "value_range": list(self.value_range) if limits else self.value_range,
+        }
+
+    def guarantee(self):
+        """What holds, in a sentence."""
+        if not self.decided:
+            best = "best is" if self.top.size == 1 else f"{self.top.size} best are"
+            return (f"Not decided: {self.survivors.size} of {self.n_models} models left. The "
+                    f"{best} among them, except with probability at most {self.delta:g}.")
+        if self.fraction_read == 1.0:
+            return "Everything was read: the answer is certain."
+        near = f" by more than {self.tolerance:g}" if self.tolerance else ""
+        return f"Wrong{near} with probability at most {self.delta:g}."
+
+    def __str__(self):
+        top = ", ".join(f"{self.name(model)} (mean {self.means[model]:.4g})"
+                        for model in self.top.tolist())
+        return (f"Best{'' if self.decided else ' so far'}: {top}. {self.guarantee()} "
+                f"Read {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
+                f"({percent(self.fraction_read)}).")
+
+    def __repr__(self):
+        return (f"BestOfResult(top={self.top.tolist()}, decided={self.decided}, "
+                f"n_evaluations={self.n_evaluations}, fraction_read={self.fraction_read:.4g})")
+
+    def _checked(self, model):
+        model = check_integer("model", model, 0)
+        if model >= self.n_models:
+            raise ValueError(f"model must be below n_models = {self.n_models}; got {model}")
+        return model

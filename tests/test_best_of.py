@@ -1,0 +1,317 @@
+"""best_of: the race from every source of scores, what it refuses, and its result."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+N, K = 400, 8
+
+
+def make_scores(seed=0, n_items=N, n_models=K):
+    rng = np.random.default_rng(seed)
+    means = np.linspace(0.7, 0.3, n_models)
+    return np.clip(means + rng.normal(scale=0.2, size=(n_items, n_models)), 0.0, 1.0)
+
+
+SCORES = make_scores()
+
+
+def race_by_hand(scores, **options):
+    race = pb.BettingRace(scores.shape[1], len(scores), value_range=(0, 1), **options)
+    order = []
+    while not race.done:
+        arms, items = race.ask()
+        order += dict.fromkeys(items.tolist())
+        race.tell(arms, items, scores[items, arms])
+    return race, order
+
+
+def assert_same(one, other):
+    first, second = one.to_dict(), other.to_dict()
+    for name in ("names", "best_name"):
+        first.pop(name), second.pop(name)
+    assert first == second
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"k": 2}, {"k": 7}, {"tolerance": 0.1}, {"k": 3, "tolerance": 0.1},
+    {"max_evaluations": 100}, {"k": 2, "max_evaluations": 333}, {"hybrid": True},
+    {"mixture": "ebmix", "bets": 4, "delta": 0.2}, {"block_size": 50}, {"delta": 1e-200}])
+def test_it_is_the_race_by_hand(options):
+    race, order = race_by_hand(SCORES, rng=5, **options)
+    result = pb.best_of(SCORES, value_range=(0, 1), rng=5, **options)
+    assert result.top.tolist() == race.recommend().tolist()
+    assert result.best == result.top[0]
+    assert result.n_evaluations == race.n_pulls == result.pulls.sum()
+    assert result.fraction_read == race.n_pulls / (N * K)
+    assert (result.decided, result.exact) == (race.decided, race.exact)
+    np.testing.assert_array_equal(result.pulls, race.pulls)
+    np.testing.assert_array_equal(result.means, race.means)
+    assert result.items.tolist() == order
+    for model in range(K):
+        np.testing.assert_array_equal(result.rewards(model),
+                                      SCORES[result.items[:result.pulls[model]], model])
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"max_evaluations": 100}])
+def test_every_source_gives_the_same(options):
+    options = dict(options, value_range=(0, 1), rng=3)
+    calls = []
+
+    def score(model, items):
+        assert isinstance(model, int) and items.dtype == np.int64
+        calls.append((model, items.tolist()))
+        values = SCORES[items, model]
+        items[:] = -1  # it is ours
+        return values.tolist()
+
+    result = pb.best_of(score, K, N, **options)
+    assert sum(len(items) for _, items in calls) == result.n_evaluations
+    assert_same(result, pb.best_of(SCORES, **options))
+    assert_same(result, pb.best_of(SCORES.tolist(), n_models=K, n_items=N, **options))
+    assert_same(result, pb.best_of(np.asfortranarray(SCORES), **options))
+    pandas = pytest.importorskip("pandas")
+    names = [f"m{i}" for i in range(K)]
+    frame = pb.best_of(pandas.DataFrame(SCORES, columns=names), **options)
+    assert_same(result, frame)
+    assert frame.names == tuple(names) and frame.best_name == names[result.best]
+    assert result.names is result.best_name is None
+
+
+def test_truth_and_integers():
+    wins = np.random.default_rng(0).random((3000, 3)) < [0.2, 0.5, 0.8]
+    for table in (wins, wins.astype(np.int8), wins.astype(np.float32), wins.astype(object)):
+        result = pb.best_of(table, value_range=(0, 1), rng=0)
+        assert result.best == 2 and result.decided and result.n_evaluations < 1000
+
+
+def test_a_tolerance_ends_ties():
+    tie = np.repeat(make_scores()[:, :1], 3, axis=1)
+    tie[:, 1] = np.clip(tie[:, 1] + 0.001 * np.where(np.arange(N) % 2, 1, -1), 0, 1)
+    plain = pb.best_of(tie, value_range=(0, 1), rng=0)
+    near = pb.best_of(tie, value_range=(0, 1), rng=0, tolerance=0.2)
+    assert plain.exact and plain.fraction_read == 1.0 and "certain" in plain.guarantee()
+    assert near.decided and not near.exact and near.fraction_read < 0.9
+    assert "more than 0.2" in near.guarantee()
+
+
+def test_a_budget_leaves_survivors_that_hold_the_best():
+    result = pb.best_of(SCORES, value_range=(0, 1), rng=0, max_evaluations=130, k=2)
+    assert not result.decided and not result.exact
+    assert result.n_evaluations <= 130
+    assert set(result.top) <= set(result.survivors.tolist())
+    assert {0, 1} <= set(result.survivors.tolist())
+    assert "Not decided" in str(result) and "2 best are among them" in str(result)
+    full = pb.best_of(SCORES, value_range=(0, 1), rng=0, k=2)
+    assert full.survivors.tolist() == full.top.tolist() == [0, 1]
+
+
+def test_accepted_models_stay_among_the_survivors():
+    """Of k > 1 a model that is surely in is no longer read, and still in."""
+    scores = SCORES.copy()
+    scores[:, 0] = 1.0
+    late = [result for budget in range(100, 2000, 50)
+            if not (result := pb.best_of(scores, value_range=(0, 1), rng=0, k=3,
+                                         max_evaluations=budget)).decided
+            and result.pulls[0] < result.pulls.max()]
+    assert late and all(0 in result.survivors for result in late)
+
+
+def test_bounds_are_confidence_sequences():
+    result = pb.best_of(SCORES, value_range=(0, 1), rng=1, delta=0.1)
+    lower, upper = pb.confidence_sequence(result.rewards(1), population=N, alpha=0.1,
+                                          value_range=(0, 1))
+    np.testing.assert_array_equal(result.confidence_sequences[1].lower, lower)
+    np.testing.assert_array_equal(result.confidence_sequences[1].upper, upper)
+    assert result.confidence_sequence(1) is result.confidence_sequence(1)
+    assert result.intervals.shape == (K, 2)
+    assert result.intervals[1].tolist() == [lower[-1], upper[-1]]
+    assert (np.diff(result.intervals) >= 0).all()
+
+
+def test_a_range_of_differences_has_no_intervals():
+    result = pb.best_of(SCORES, value_range=1.0, rng=1)
+    assert result.to_dict()["intervals"] is None
+    with pytest.raises(ValueError, match=r"value_range must be \(low, high\).*differences 1.0"):
+        _ = result.intervals
+    result.plot() if _has_matplotlib() else None
+    with pytest.raises(ValueError, match="differ by at most value_range = 0.1"):
+        pb.best_of(SCORES, value_range=0.1, rng=1)
+
+
+def _has_matplotlib():
+    return bool(pytest.importorskip("matplotlib"))
+
+
+def test_the_result_is_json_and_can_be_saved():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(SCORES, columns=pandas.RangeIndex(10, 10 + K))
+    result = pb.best_of(frame, value_range=(0, 1), rng=1)
+    known = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert known["best"] == result.best and known["best_name"] == str(10 + result.best)
+    assert known["value_range"] == [0.0, 1.0] and len(known["intervals"]) == K
+    for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert other.to_dict() == result.to_dict()
+        np.testing.assert_array_equal(other.rewards(3), result.rewards(3))
+    assert len(repr(result)) < 100 and "10 (mean" in str(result)
+    with pytest.raises(AttributeError):
+        result.delta = 0.0
+
+
+# -- what is refused --------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments, options, words", [
+    ((lambda m, i: i, None, 9), {}, ["n_models", "None"]),
+    ((lambda m, i: i, 9), {}, ["n_items", "None"]),
+    ((lambda m, i: i, 1, 9), {}, ["n_models", "2", "1"]),
+    ((lambda m, i: i, 2, 0), {}, ["n_items", "1", "0"]),
+    ((SCORES, 3), {}, ["n_models", "8", "3"]),
+    ((SCORES, None, 3), {}, ["n_items", "400", "3"]),
+    ((SCORES[:, :1],), {}, ["scores", "2 models", "(400, 1)"]),
+    ((SCORES[:0],), {}, ["scores", "1 item", "(0, 8)"]),
+    ((SCORES[0],), {}, ["scores", "(8,)"]),
+    (([[1.0, 0.0], [1.0]],), {}, ["scores", "one length"]),
+    ((SCORES,), {"k": 8}, ["k", "n_models = 8"]),
+    ((SCORES,), {"k": 0}, ["k", "1"]),
+    ((SCORES,), {"delta": 1.0}, ["delta", "1.0"]),
+    ((SCORES,), {"value_range": (1, 0)}, ["value_range", "(1, 0)"]),
+    ((SCORES,), {"value_range": None}, ["value_range", "None"]),
+    ((SCORES,), {"tolerance": -1}, ["tolerance", "-1"]),
+    ((SCORES,), {"max_evaluations": 7}, ["max_evaluations", "8", "7"]),
+    ((SCORES,), {"progress": "yes"}, ["progress", "yes"]),
+])
+def test_arguments(arguments, options, words):
+    with pytest.raises(ValueError) as caught:
+        pb.best_of(*arguments, **{"value_range": (0, 1), **options})
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_the_range_must_be_given():
+    with pytest.raises(TypeError, match="value_range"):
+        pb.best_of(SCORES)
+
+
+@pytest.mark.parametrize("bad, words", [
+    (np.nan, ["finite", "nan", "beforehand"]), (np.inf, ["finite", "inf"]),
+    (1.5, ["value_range = (0.0, 1.0)", "1.5"]), (-0.1, ["value_range = (0.0, 1.0)", "-0.1"])])
+def test_a_bad_score_names_item_and_model(bad, words):
+    scores = SCORES.copy()
+    item = pb.best_of(SCORES, value_range=(0, 1), rng=0).items[7]
+    scores[item, 2] = bad
+
+    def score(model, items):
+        return scores[items, model]
+
+    for source in (scores, score):
+        with pytest.raises(ValueError) as caught:
+            pb.best_of(source, K, N, value_range=(0, 1), rng=0)
+        for word in [*words, f"item {item}", "model 2"]:
+            assert word in str(caught.value)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(scores, [f"q{i}" for i in range(N)], [f"m{i}" for i in range(K)])
+    with pytest.raises(ValueError) as caught:
+        pb.best_of(frame, value_range=(0, 1), rng=0)
+    for word in [*words, f"'q{item}' (row {item})", "'m2' (column 2)"]:
+        assert word in str(caught.value)
+
+
+def test_a_lost_score_that_is_not_read_does_no_harm():
+    plain = pb.best_of(SCORES, value_range=(0, 1), rng=0)
+    scores = SCORES.copy()
+    scores[np.setdiff1d(np.arange(N), plain.items)[0], 2] = np.nan
+    assert_same(plain, pb.best_of(scores, value_range=(0, 1), rng=0))
+
+
+@pytest.mark.parametrize("table", [
+    [[0.5, "0.5"], [0.5, 0.5]], np.array([["a", "b"]]), np.array([[0.1, {}]], dtype=object),
+    np.array([[1j, 0.5]])])
+def test_a_table_of_something_else(table):
+    with pytest.raises(TypeError, match="scores must hold real numbers; got .* for item 0 of mod"):
+        pb.best_of(table, value_range=(0, 1))
+
+
+def test_a_frame_with_text_names_the_cell():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [0.5, 0.6], "b": ["0.5", 0.1]}, index=["x", "y"])
+    with pytest.raises(TypeError, match=r"'0.5' for item 'x' \(row 0\) of model 'b' \(column 1"):
+        pb.best_of(frame, value_range=(0, 1))
+    frame = pandas.DataFrame({"a": [0.5, 0.6], "b": pandas.array([1, None], dtype="Int64")})
+    with pytest.raises(ValueError, match=r"nan for item 1 of model 'b'"):
+        pb.best_of(frame, value_range=(0, 1))
+
+
+@pytest.mark.parametrize("returned, error, words", [
+    (np.zeros(3), ValueError, ["shape (4,)", "shape (3,)"]),
+    (0.5, ValueError, ["shape (4,)", "shape ()"]),
+    (np.zeros((4, 1)), ValueError, ["shape (4,)", "shape (4, 1)"]),
+    (["a"] * 4, TypeError, ["real numbers"]), (None, TypeError, ["real numbers"])])
+def test_what_a_function_returns(returned, error, words):
+    with pytest.raises(error) as caught:
+        pb.best_of(lambda model, items: returned, 2, 100, value_range=(0, 1))
+    for word in ["score(0, items)", *words]:
+        assert word in str(caught.value)
+
+
+def test_an_exception_in_score_reaches_the_user():
+    error = KeyError("no such model")
+
+    def score(model, items):
+        raise error
+
+    for progress in (False, True):
+        if progress:
+            pytest.importorskip("tqdm")
+        with pytest.raises(KeyError) as caught:
+            pb.best_of(score, 2, 100, value_range=(0, 1), progress=progress)
+        assert caught.value is error
+
+
+@pytest.mark.parametrize("model, error", [(8, ValueError), (-1, ValueError), ("a", TypeError)])
+def test_no_such_model(model, error):
+    with pytest.raises(error, match="model must"):
+        pb.best_of(SCORES, value_range=(0, 1), rng=0).rewards(model)
+
+
+# -- progress and picture ---------------------------------------------------
+
+
+def test_progress_counts_scores(capsys):
+    pytest.importorskip("tqdm")
+    result = pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=True)
+    shown = capsys.readouterr().err
+    assert f"{result.n_evaluations}/{N * K}" in shown and "1 left" in shown
+    pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=True, max_evaluations=100, k=2)
+    assert "/100" in capsys.readouterr().err
+    for progress in (None, False):
+        pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=progress)
+        assert capsys.readouterr().err == ""
+
+
+def test_progress_without_tqdm(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
+    with pytest.raises(ImportError, match=r"pip install 'pybandit\[progress\]'"):
+        pb.best_of(SCORES, value_range=(0, 1), progress=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 3}, {"max_evaluations": 100},
+                                     {"max_evaluations": 8}])
+def test_the_picture(options, tmp_path):
+    figures = pytest.importorskip("matplotlib.figure")
+    result = pb.best_of(SCORES, value_range=(0, 1), rng=0, **options)
+    figure = result.plot()
+    figure.savefig(tmp_path / "race.png")
+    assert (tmp_path / "race.png").read_bytes().startswith(b"\x89PNG")
+    axis, = figure.axes
+    assert f"{100 * result.fraction_read:.2g} %" in axis.get_title(loc="left")
+    assert [text.get_text() for text in axis.texts] == [result.name(m) for m in result.top]
+    dots = [line for line in axis.lines if line.get_marker() == "o"]
+    assert len(dots) == K - result.survivors.size
+    own = figures.Figure()
+    assert result.plot(own.subplots()) is own
