@@ -2104,7 +2104,7 @@ struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy {
 };
 
 
-/* "pybandit/policies/batch.pyx":85
+/* "pybandit/policies/batch.pyx":86
  * 
  * 
  * cdef class RoundRobin(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -2118,7 +2118,7 @@ struct __pyx_obj_8pybandit_8policies_5batch_RoundRobin {
 };
 
 
-/* "pybandit/policies/batch.pyx":157
+/* "pybandit/policies/batch.pyx":158
  * 
  * 
  * cdef class BatchHalving(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -2140,7 +2140,7 @@ struct __pyx_obj_8pybandit_8policies_5batch_BatchHalving {
 };
 
 
-/* "pybandit/policies/batch.pyx":291
+/* "pybandit/policies/batch.pyx":292
  * 
  * 
  * cdef class BatchSAR(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -2156,7 +2156,7 @@ struct __pyx_obj_8pybandit_8policies_5batch_BatchSAR {
 };
 
 
-/* "pybandit/policies/batch.pyx":420
+/* "pybandit/policies/batch.pyx":421
  * 
  * 
  * cdef class BatchRacing(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -2283,7 +2283,7 @@ struct __pyx_vtabstruct_8pybandit_8policies_5batch__BatchPolicy {
 static struct __pyx_vtabstruct_8pybandit_8policies_5batch__BatchPolicy *__pyx_vtabptr_8pybandit_8policies_5batch__BatchPolicy;
 
 
-/* "pybandit/policies/batch.pyx":85
+/* "pybandit/policies/batch.pyx":86
  * 
  * 
  * cdef class RoundRobin(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -2297,7 +2297,7 @@ struct __pyx_vtabstruct_8pybandit_8policies_5batch_RoundRobin {
 static struct __pyx_vtabstruct_8pybandit_8policies_5batch_RoundRobin *__pyx_vtabptr_8pybandit_8policies_5batch_RoundRobin;
 
 
-/* "pybandit/policies/batch.pyx":157
+/* "pybandit/policies/batch.pyx":158
  * 
  * 
  * cdef class BatchHalving(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -2312,7 +2312,7 @@ struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving {
 static struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *__pyx_vtabptr_8pybandit_8policies_5batch_BatchHalving;
 
 
-/* "pybandit/policies/batch.pyx":291
+/* "pybandit/policies/batch.pyx":292
  * 
  * 
  * cdef class BatchSAR(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -2326,7 +2326,7 @@ struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR {
 static struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *__pyx_vtabptr_8pybandit_8policies_5batch_BatchSAR;
 
 
-/* "pybandit/policies/batch.pyx":420
+/* "pybandit/policies/batch.pyx":421
  * 
  * 
  * cdef class BatchRacing(_BatchPolicy):             # <<<<<<<<<<<<<<
@@ -3918,14 +3918,14 @@ static PyObject *__Pyx_Object_VectorcallMethodKwds(PyObject *name, PyObject *con
 /* CIntToPy.proto */
 static CYTHON_INLINE PyObject* __Pyx_PyLong_From_int64_t(int64_t value);
 
-/* CIntFromPy.proto */
-static CYTHON_INLINE int64_t __Pyx_PyLong_As_int64_t(PyObject *);
-
 /* TypeInfoToFormat.proto */
 struct __pyx_typeinfo_string {
     char string[3];
 };
 static struct __pyx_typeinfo_string __Pyx_TypeInfoToFormat(const __Pyx_TypeInfo *type);
+
+/* CIntFromPy.proto */
+static CYTHON_INLINE int64_t __Pyx_PyLong_As_int64_t(PyObject *);
 
 /* CIntFromPy.proto */
 static CYTHON_INLINE long __Pyx_PyLong_As_long(PyObject *);
@@ -21966,10 +21966,11 @@ static void *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__allocate(struct 
  * 
  *     cdef void *_scratch(self, int64_t size):             # <<<<<<<<<<<<<<
  *         """Memory whose content does not outlive a step."""
- *         self.scratch.append(np.empty(size, dtype=np.uint8))
+ *         memory = np.empty(size, dtype=np.uint8)
 */
 
 static void *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__scratch(struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *__pyx_v_self, int64_t __pyx_v_size) {
+  PyObject *__pyx_v_memory = NULL;
   void *__pyx_r;
   __Pyx_RefNannyDeclarations
   PyObject *__pyx_t_1 = NULL;
@@ -21988,14 +21989,10 @@ static void *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__scratch(struct _
   /* "pybandit/policies/batch.pyx":59
  *     cdef void *_scratch(self, int64_t size):
  *         """Memory whose content does not outlive a step."""
- *         self.scratch.append(np.empty(size, dtype=np.uint8))             # <<<<<<<<<<<<<<
- *         return cnp.PyArray_DATA(self.scratch[-1])
- * 
+ *         memory = np.empty(size, dtype=np.uint8)             # <<<<<<<<<<<<<<
+ *         self.scratch.append(memory)
+ *         return cnp.PyArray_DATA(memory)
 */
-  if (unlikely(__pyx_v_self->scratch == Py_None)) {
-    PyErr_Format(PyExc_AttributeError, "\047NoneType\047 object has no attribute \047%.30s\047", "append");
-    __PYX_ERR(0, 59, __pyx_L1_error)
-  }
   __pyx_t_2 = NULL;
   __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 59, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
@@ -22048,29 +22045,35 @@ static void *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__scratch(struct _
     if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 59, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_8 = __Pyx_PyList_Append(__pyx_v_self->scratch, __pyx_t_1); if (unlikely(__pyx_t_8 == ((int)-1))) __PYX_ERR(0, 59, __pyx_L1_error)
-  __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-
+  __pyx_v_memory = __pyx_t_1;
+  __pyx_t_1 = 0;
 
   /* "pybandit/policies/batch.pyx":60
  *         """Memory whose content does not outlive a step."""
- *         self.scratch.append(np.empty(size, dtype=np.uint8))
- *         return cnp.PyArray_DATA(self.scratch[-1])             # <<<<<<<<<<<<<<
+ *         memory = np.empty(size, dtype=np.uint8)
+ *         self.scratch.append(memory)             # <<<<<<<<<<<<<<
+ *         return cnp.PyArray_DATA(memory)
+ * 
+*/
+  if (unlikely(__pyx_v_self->scratch == Py_None)) {
+    PyErr_Format(PyExc_AttributeError, "\047NoneType\047 object has no attribute \047%.30s\047", "append");
+    __PYX_ERR(0, 60, __pyx_L1_error)
+  }
+  __pyx_t_8 = __Pyx_PyList_Append(__pyx_v_self->scratch, __pyx_v_memory); if (unlikely(__pyx_t_8 == ((int)-1))) __PYX_ERR(0, 60, __pyx_L1_error)
+
+
+  /* "pybandit/policies/batch.pyx":61
+ *         memory = np.empty(size, dtype=np.uint8)
+ *         self.scratch.append(memory)
+ *         return cnp.PyArray_DATA(memory)             # <<<<<<<<<<<<<<
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
 */
-  if (unlikely(__pyx_v_self->scratch == Py_None)) {
-    PyErr_SetString(PyExc_TypeError, "\047NoneType\047 object is not subscriptable");
-    __PYX_ERR(0, 60, __pyx_L1_error)
-  }
-  __pyx_t_1 = __Pyx_PyList_GET_ITEM(__pyx_v_self->scratch, -1L);
-  __Pyx_INCREF(__pyx_t_1);
-  if (!(likely(((__pyx_t_1) == Py_None) || likely(__Pyx_TypeTest(__pyx_t_1, __pyx_mstate_global->__pyx_ptype_5numpy_ndarray))))) __PYX_ERR(0, 60, __pyx_L1_error)
+  if (!(likely(((__pyx_v_memory) == Py_None) || likely(__Pyx_TypeTest(__pyx_v_memory, __pyx_mstate_global->__pyx_ptype_5numpy_ndarray))))) __PYX_ERR(0, 61, __pyx_L1_error)
   {
 
-    __pyx_r = PyArray_DATA(((PyArrayObject *)__pyx_t_1));
+    __pyx_r = PyArray_DATA(((PyArrayObject *)__pyx_v_memory));
   }
-  __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   goto __pyx_L0;
 
   /* "pybandit/policies/batch.pyx":57
@@ -22078,7 +22081,7 @@ static void *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__scratch(struct _
  * 
  *     cdef void *_scratch(self, int64_t size):             # <<<<<<<<<<<<<<
  *         """Memory whose content does not outlive a step."""
- *         self.scratch.append(np.empty(size, dtype=np.uint8))
+ *         memory = np.empty(size, dtype=np.uint8)
 */
 
   /* function exit code */
@@ -22092,13 +22095,14 @@ static void *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__scratch(struct _
   __Pyx_AddTraceback("pybandit.policies.batch._BatchPolicy._scratch", __pyx_clineno, __pyx_lineno, __pyx_filename);
   __pyx_r = 0;
   __pyx_L0:;
+  __Pyx_XDECREF(__pyx_v_memory);
 
   __Pyx_RefNannyFinishContext();
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":62
- *         return cnp.PyArray_DATA(self.scratch[-1])
+/* "pybandit/policies/batch.pyx":63
+ *         return cnp.PyArray_DATA(memory)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
  *         return NULL
@@ -22108,7 +22112,7 @@ static void *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__scratch(struct _
 static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__ring(CYTHON_UNUSED struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *__pyx_v_self) {
   pb_round_robin *__pyx_r;
 
-  /* "pybandit/policies/batch.pyx":63
+  /* "pybandit/policies/batch.pyx":64
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
  *         return NULL             # <<<<<<<<<<<<<<
@@ -22121,8 +22125,8 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__ring(C
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":62
- *         return cnp.PyArray_DATA(self.scratch[-1])
+  /* "pybandit/policies/batch.pyx":63
+ *         return cnp.PyArray_DATA(memory)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
  *         return NULL
@@ -22134,7 +22138,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_12_BatchPolicy__ring(C
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":65
+/* "pybandit/policies/batch.pyx":66
  *         return NULL
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -22177,7 +22181,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_9survivors__
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__get__", 0);
 
-  /* "pybandit/policies/batch.pyx":68
+  /* "pybandit/policies/batch.pyx":69
  *     def survivors(self):
  *         """The arms that are still pulled, increasing; int64."""
  *         cdef pb_round_robin *ring = self._ring()             # <<<<<<<<<<<<<<
@@ -22186,7 +22190,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_9survivors__
 */
   __pyx_v_ring = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self->__pyx_base.__pyx_vtab)->_ring(__pyx_v_self);
 
-  /* "pybandit/policies/batch.pyx":69
+  /* "pybandit/policies/batch.pyx":70
  *         """The arms that are still pulled, increasing; int64."""
  *         cdef pb_round_robin *ring = self._ring()
  *         return np.array(<int64_t[:ring.n_arms]>ring.arms) if ring.n_arms else np.empty(0, np.int64)             # <<<<<<<<<<<<<<
@@ -22197,27 +22201,27 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_9survivors__
 
   if (__pyx_t_2) {
     __pyx_t_4 = NULL;
-    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
-    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_6);
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
     __pyx_t_7 = __pyx_v_ring->arms;
 
     if (!__pyx_t_7) {
       PyErr_SetString(PyExc_ValueError,"Cannot create cython.array from NULL pointer");
-      __PYX_ERR(0, 69, __pyx_L1_error)
+      __PYX_ERR(0, 70, __pyx_L1_error)
     }
-    __pyx_t_9 = __pyx_format_from_typeinfo(&__Pyx_TypeInfo_nn_int64_t); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __pyx_t_9 = __pyx_format_from_typeinfo(&__Pyx_TypeInfo_nn_int64_t); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_9);
-    __pyx_t_5 = Py_BuildValue("("  __PYX_BUILD_PY_SSIZE_T  ")", ((Py_ssize_t)__pyx_v_ring->n_arms)); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __pyx_t_5 = Py_BuildValue("("  __PYX_BUILD_PY_SSIZE_T  ")", ((Py_ssize_t)__pyx_v_ring->n_arms)); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
     #if CYTHON_COMPILING_IN_LIMITED_API
-    __pyx_t_10 = PyBytes_AsString(__pyx_t_9); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __pyx_t_10 = PyBytes_AsString(__pyx_t_9); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 70, __pyx_L1_error)
     #else
     __pyx_t_10 = PyBytes_AS_STRING(__pyx_t_9);
     #endif
-    __pyx_t_8 = __pyx_array_new(__pyx_t_5, sizeof(int64_t), __pyx_t_10, "c", (char *) __pyx_t_7); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __pyx_t_8 = __pyx_array_new(__pyx_t_5, sizeof(int64_t), __pyx_t_10, "c", (char *) __pyx_t_7); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF((PyObject *)__pyx_t_8);
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
@@ -22240,21 +22244,21 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_9survivors__
       __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
       __Pyx_DECREF((PyObject *)__pyx_t_8); __pyx_t_8 = 0;
       __Pyx_DECREF(__pyx_t_6); __pyx_t_6 = 0;
-      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 69, __pyx_L1_error)
+      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 70, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_3);
     }
     __pyx_t_1 = __pyx_t_3;
     __pyx_t_3 = 0;
   } else {
     __pyx_t_6 = NULL;
-    __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
-    __pyx_t_9 = __Pyx_PyObject_GetAttrStr(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_empty); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __pyx_t_9 = __Pyx_PyObject_GetAttrStr(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_empty); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_9);
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
-    __pyx_t_5 = __Pyx_PyObject_GetAttrStr(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 69, __pyx_L1_error)
+    __pyx_t_5 = __Pyx_PyObject_GetAttrStr(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 70, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
     __pyx_t_11 = 1;
@@ -22275,7 +22279,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_9survivors__
       __Pyx_XDECREF(__pyx_t_6); __pyx_t_6 = 0;
       __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
       __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 69, __pyx_L1_error)
+      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 70, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_3);
     }
     __pyx_t_1 = __pyx_t_3;
@@ -22293,7 +22297,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_9survivors__
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":65
+  /* "pybandit/policies/batch.pyx":66
  *         return NULL
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -22319,7 +22323,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_9survivors__
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":71
+/* "pybandit/policies/batch.pyx":72
  *         return np.array(<int64_t[:ring.n_arms]>ring.arms) if ring.n_arms else np.empty(0, np.int64)
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -22391,7 +22395,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_get_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":72
+  /* "pybandit/policies/batch.pyx":73
  * 
  *     def _get_progress(self):
  *         cdef pb_round_robin *ring = self._ring()             # <<<<<<<<<<<<<<
@@ -22400,7 +22404,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
 */
   __pyx_v_ring = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self->__pyx_base.__pyx_vtab)->_ring(__pyx_v_self);
 
-  /* "pybandit/policies/batch.pyx":73
+  /* "pybandit/policies/batch.pyx":74
  *     def _get_progress(self):
  *         cdef pb_round_robin *ring = self._ring()
  *         return {**{name: array.copy() for name, array in self.arrays.items()},             # <<<<<<<<<<<<<<
@@ -22408,14 +22412,14 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
  *                 "ring_rounds": ring.rounds}
 */
   { /* enter inner scope */
-    __pyx_t_2 = PyDict_New(); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 73, __pyx_L5_error)
+    __pyx_t_2 = PyDict_New(); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 74, __pyx_L5_error)
     __Pyx_GOTREF(__pyx_t_2);
     __pyx_t_4 = 0;
     if (unlikely(__pyx_v_self->arrays == Py_None)) {
       PyErr_Format(PyExc_AttributeError, "\047NoneType\047 object has no attribute \047%.30s\047", "items");
-      __PYX_ERR(0, 73, __pyx_L5_error)
+      __PYX_ERR(0, 74, __pyx_L5_error)
     }
-    __pyx_t_7 = __Pyx_dict_iterator(__pyx_v_self->arrays, 1, __pyx_mstate_global->__pyx_n_u_items, (&__pyx_t_5), (&__pyx_t_6)); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 73, __pyx_L5_error)
+    __pyx_t_7 = __Pyx_dict_iterator(__pyx_v_self->arrays, 1, __pyx_mstate_global->__pyx_n_u_items, (&__pyx_t_5), (&__pyx_t_6)); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 74, __pyx_L5_error)
     __Pyx_GOTREF(__pyx_t_7);
     __Pyx_XDECREF(__pyx_t_3);
     __pyx_t_3 = __pyx_t_7;
@@ -22423,7 +22427,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
     while (1) {
       __pyx_t_9 = __Pyx_dict_iter_next(__pyx_t_3, __pyx_t_5, &__pyx_t_4, &__pyx_t_7, &__pyx_t_8, NULL, __pyx_t_6);
       if (unlikely(__pyx_t_9 == 0)) break;
-      if (unlikely(__pyx_t_9 == -1)) __PYX_ERR(0, 73, __pyx_L5_error)
+      if (unlikely(__pyx_t_9 == -1)) __PYX_ERR(0, 74, __pyx_L5_error)
       __Pyx_GOTREF(__pyx_t_7);
       __Pyx_GOTREF(__pyx_t_8);
       __Pyx_XDECREF_SET(__pyx_7genexpr__pyx_v_name, __pyx_t_7);
@@ -22437,10 +22441,10 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
         PyObject *__pyx_callargs[2] = {__pyx_t_7, NULL};
         __pyx_t_8 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_copy, __pyx_callargs+__pyx_t_10, (1-__pyx_t_10) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
         __Pyx_XDECREF(__pyx_t_7); __pyx_t_7 = 0;
-        if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 73, __pyx_L5_error)
+        if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 74, __pyx_L5_error)
         __Pyx_GOTREF(__pyx_t_8);
       }
-      if (unlikely(PyDict_SetItem(__pyx_t_2, __pyx_7genexpr__pyx_v_name, __pyx_t_8))) __PYX_ERR(0, 73, __pyx_L5_error)
+      if (unlikely(PyDict_SetItem(__pyx_t_2, __pyx_7genexpr__pyx_v_name, __pyx_t_8))) __PYX_ERR(0, 74, __pyx_L5_error)
       __Pyx_DECREF(__pyx_t_8); __pyx_t_8 = 0;
     }
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
@@ -22460,37 +22464,37 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
   } else
   #endif
   {
-    __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 73, __pyx_L1_error)
+    __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 74, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   }
 
-  /* "pybandit/policies/batch.pyx":74
+  /* "pybandit/policies/batch.pyx":75
  *         cdef pb_round_robin *ring = self._ring()
  *         return {**{name: array.copy() for name, array in self.arrays.items()},
  *                 "ring_n_arms": ring.n_arms, "ring_cursor": ring.cursor,             # <<<<<<<<<<<<<<
  *                 "ring_rounds": ring.rounds}
  * 
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_ring->n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 74, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_ring->n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 75, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_ring_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 74, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_ring_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 75, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_ring->cursor); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 74, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_ring->cursor); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 75, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_ring_cursor, __pyx_t_2) < (0)) __PYX_ERR(0, 74, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_ring_cursor, __pyx_t_2) < (0)) __PYX_ERR(0, 75, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":75
+  /* "pybandit/policies/batch.pyx":76
  *         return {**{name: array.copy() for name, array in self.arrays.items()},
  *                 "ring_n_arms": ring.n_arms, "ring_cursor": ring.cursor,
  *                 "ring_rounds": ring.rounds}             # <<<<<<<<<<<<<<
  * 
  *     def _set_progress(self, progress):
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_ring->rounds); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 75, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_ring->rounds); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 76, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_ring_rounds, __pyx_t_2) < (0)) __PYX_ERR(0, 75, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_ring_rounds, __pyx_t_2) < (0)) __PYX_ERR(0, 76, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   {
     PyObject *__pyx_temp;
@@ -22503,7 +22507,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":71
+  /* "pybandit/policies/batch.pyx":72
  *         return np.array(<int64_t[:ring.n_arms]>ring.arms) if ring.n_arms else np.empty(0, np.int64)
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -22529,7 +22533,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_2_get_progre
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":77
+/* "pybandit/policies/batch.pyx":78
  *                 "ring_rounds": ring.rounds}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -22577,32 +22581,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_progress,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 77, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 78, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 77, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 78, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 77, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 78, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 77, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 78, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 77, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 78, __pyx_L3_error)
     }
     __pyx_v_progress = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 77, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 78, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -22643,7 +22647,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_4_set_progre
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_set_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":78
+  /* "pybandit/policies/batch.pyx":79
  * 
  *     def _set_progress(self, progress):
  *         cdef pb_round_robin *ring = self._ring()             # <<<<<<<<<<<<<<
@@ -22652,7 +22656,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_4_set_progre
 */
   __pyx_v_ring = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self->__pyx_base.__pyx_vtab)->_ring(__pyx_v_self);
 
-  /* "pybandit/policies/batch.pyx":79
+  /* "pybandit/policies/batch.pyx":80
  *     def _set_progress(self, progress):
  *         cdef pb_round_robin *ring = self._ring()
  *         for name, array in self.arrays.items():             # <<<<<<<<<<<<<<
@@ -22662,9 +22666,9 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_4_set_progre
   __pyx_t_2 = 0;
   if (unlikely(__pyx_v_self->arrays == Py_None)) {
     PyErr_Format(PyExc_AttributeError, "\047NoneType\047 object has no attribute \047%.30s\047", "items");
-    __PYX_ERR(0, 79, __pyx_L1_error)
+    __PYX_ERR(0, 80, __pyx_L1_error)
   }
-  __pyx_t_5 = __Pyx_dict_iterator(__pyx_v_self->arrays, 1, __pyx_mstate_global->__pyx_n_u_items, (&__pyx_t_3), (&__pyx_t_4)); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 79, __pyx_L1_error)
+  __pyx_t_5 = __Pyx_dict_iterator(__pyx_v_self->arrays, 1, __pyx_mstate_global->__pyx_n_u_items, (&__pyx_t_3), (&__pyx_t_4)); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 80, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_5);
   __Pyx_XDECREF(__pyx_t_1);
   __pyx_t_1 = __pyx_t_5;
@@ -22672,7 +22676,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_4_set_progre
   while (1) {
     __pyx_t_7 = __Pyx_dict_iter_next(__pyx_t_1, __pyx_t_3, &__pyx_t_2, &__pyx_t_5, &__pyx_t_6, NULL, __pyx_t_4);
     if (unlikely(__pyx_t_7 == 0)) break;
-    if (unlikely(__pyx_t_7 == -1)) __PYX_ERR(0, 79, __pyx_L1_error)
+    if (unlikely(__pyx_t_7 == -1)) __PYX_ERR(0, 80, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
     __Pyx_GOTREF(__pyx_t_6);
     __Pyx_XDECREF_SET(__pyx_v_name, __pyx_t_5);
@@ -22680,52 +22684,52 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_4_set_progre
     __Pyx_XDECREF_SET(__pyx_v_array, __pyx_t_6);
     __pyx_t_6 = 0;
 
-    /* "pybandit/policies/batch.pyx":80
+    /* "pybandit/policies/batch.pyx":81
  *         cdef pb_round_robin *ring = self._ring()
  *         for name, array in self.arrays.items():
  *             array[...] = progress[name]             # <<<<<<<<<<<<<<
  *         ring.n_arms, ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
  *         ring.rounds = progress["ring_rounds"]
 */
-    __pyx_t_6 = __Pyx_PyObject_GetItem(__pyx_v_progress, __pyx_v_name); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 80, __pyx_L1_error)
+    __pyx_t_6 = __Pyx_PyObject_GetItem(__pyx_v_progress, __pyx_v_name); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 81, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_6);
-    if (unlikely((PyObject_SetItem(__pyx_v_array, Py_Ellipsis, __pyx_t_6) < 0))) __PYX_ERR(0, 80, __pyx_L1_error)
+    if (unlikely((PyObject_SetItem(__pyx_v_array, Py_Ellipsis, __pyx_t_6) < 0))) __PYX_ERR(0, 81, __pyx_L1_error)
     __Pyx_DECREF(__pyx_t_6); __pyx_t_6 = 0;
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":81
+  /* "pybandit/policies/batch.pyx":82
  *         for name, array in self.arrays.items():
  *             array[...] = progress[name]
  *         ring.n_arms, ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]             # <<<<<<<<<<<<<<
  *         ring.rounds = progress["ring_rounds"]
  * 
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_ring_n_arms); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 81, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_ring_n_arms); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 82, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_8 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_8 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 81, __pyx_L1_error)
+  __pyx_t_8 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_8 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 82, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_ring_cursor); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 81, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_ring_cursor); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 82, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_9 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_9 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 81, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_9 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 82, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_ring->n_arms = __pyx_t_8;
   __pyx_v_ring->cursor = __pyx_t_9;
 
-  /* "pybandit/policies/batch.pyx":82
+  /* "pybandit/policies/batch.pyx":83
  *             array[...] = progress[name]
  *         ring.n_arms, ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
  *         ring.rounds = progress["ring_rounds"]             # <<<<<<<<<<<<<<
  * 
  * 
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_ring_rounds); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 82, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_ring_rounds); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 83, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_9 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_9 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 82, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_9 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 83, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_ring->rounds = __pyx_t_9;
 
-  /* "pybandit/policies/batch.pyx":77
+  /* "pybandit/policies/batch.pyx":78
  *                 "ring_rounds": ring.rounds}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -23450,7 +23454,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12_BatchPolicy_8__setstate_
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":130
+/* "pybandit/policies/batch.pyx":131
  *     cdef pb_round_robin ring
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):             # <<<<<<<<<<<<<<
@@ -23484,53 +23488,53 @@ static int __pyx_pw_8pybandit_8policies_5batch_10RoundRobin_1__init__(PyObject *
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_n_arms,&__pyx_mstate_global->__pyx_n_u_k,&__pyx_mstate_global->__pyx_n_u_batch_size,&__pyx_mstate_global->__pyx_n_u_max_batches,&__pyx_mstate_global->__pyx_n_u_max_repeats,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_VARARGS(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 130, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 131, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 131, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 131, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  3:
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 131, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  2:
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 131, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  1:
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 131, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 130, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 131, __pyx_L3_error)
       if (!values[4]) values[4] = __Pyx_NewRef(((PyObject *)Py_None));
       for (Py_ssize_t i = __pyx_nargs; i < 4; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 5, i); __PYX_ERR(0, 130, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 5, i); __PYX_ERR(0, 131, __pyx_L3_error) }
       }
     } else {
       switch (__pyx_nargs) {
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 131, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 131, __pyx_L3_error)
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 131, __pyx_L3_error)
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 131, __pyx_L3_error)
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 130, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 131, __pyx_L3_error)
         break;
         default: goto __pyx_L5_argtuple_error;
       }
@@ -23544,7 +23548,7 @@ static int __pyx_pw_8pybandit_8policies_5batch_10RoundRobin_1__init__(PyObject *
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 5, __pyx_nargs); __PYX_ERR(0, 130, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 5, __pyx_nargs); __PYX_ERR(0, 131, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -23580,7 +23584,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_10RoundRobin___init__(struct __py
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__init__", 0);
 
-  /* "pybandit/policies/batch.pyx":131
+  /* "pybandit/policies/batch.pyx":132
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):
  *         super().__init__(n_arms, k, batch_size, max_repeats)             # <<<<<<<<<<<<<<
@@ -23593,7 +23597,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_10RoundRobin___init__(struct __py
     PyObject *__pyx_callargs[3] = {__pyx_t_4, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin), ((PyObject *)__pyx_v_self)};
     __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_5, (3-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 131, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 132, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
   __pyx_t_2 = __pyx_t_3;
@@ -23604,12 +23608,12 @@ static int __pyx_pf_8pybandit_8policies_5batch_10RoundRobin___init__(struct __py
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_init, __pyx_callargs+__pyx_t_5, (5-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 131, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 132, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":132
+  /* "pybandit/policies/batch.pyx":133
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.max_batches = check_integer("max_batches", max_batches, 1)             # <<<<<<<<<<<<<<
@@ -23617,7 +23621,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_10RoundRobin___init__(struct __py
  *         pb_round_robin_begin(&self.ring, self.n_arms)
 */
   __pyx_t_3 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_integer); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 132, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_integer); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 133, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -23636,25 +23640,25 @@ static int __pyx_pf_8pybandit_8policies_5batch_10RoundRobin___init__(struct __py
     __pyx_t_1 = __Pyx_PyObject_FastCall((PyObject*)__pyx_t_2, __pyx_callargs+__pyx_t_5, (4-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 132, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 133, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 132, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 133, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->max_batches = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":133
+  /* "pybandit/policies/batch.pyx":134
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.max_batches = check_integer("max_batches", max_batches, 1)
  *         self.ring.arms = <int64_t *>self._memory("ring")             # <<<<<<<<<<<<<<
  *         pb_round_robin_begin(&self.ring, self.n_arms)
  * 
 */
-  __pyx_t_7 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_RoundRobin *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 133, __pyx_L1_error)
+  __pyx_t_7 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_RoundRobin *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 134, __pyx_L1_error)
   __pyx_v_self->ring.arms = ((int64_t *)__pyx_t_7);
 
 
-  /* "pybandit/policies/batch.pyx":134
+  /* "pybandit/policies/batch.pyx":135
  *         self.max_batches = check_integer("max_batches", max_batches, 1)
  *         self.ring.arms = <int64_t *>self._memory("ring")
  *         pb_round_robin_begin(&self.ring, self.n_arms)             # <<<<<<<<<<<<<<
@@ -23663,7 +23667,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_10RoundRobin___init__(struct __py
 */
   pb_round_robin_begin((&__pyx_v_self->ring), __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms);
 
-  /* "pybandit/policies/batch.pyx":130
+  /* "pybandit/policies/batch.pyx":131
  *     cdef pb_round_robin ring
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):             # <<<<<<<<<<<<<<
@@ -23687,7 +23691,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_10RoundRobin___init__(struct __py
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":136
+/* "pybandit/policies/batch.pyx":137
  *         pb_round_robin_begin(&self.ring, self.n_arms)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -23748,42 +23752,42 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_2_options(stru
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_options", 0);
 
-  /* "pybandit/policies/batch.pyx":137
+  /* "pybandit/policies/batch.pyx":138
  * 
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,             # <<<<<<<<<<<<<<
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
  * 
 */
-  __pyx_t_1 = __Pyx_PyDict_NewPresized(5); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 137, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyDict_NewPresized(5); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 137, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 137, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 137, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 137, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 137, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 137, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":138
+  /* "pybandit/policies/batch.pyx":139
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)             # <<<<<<<<<<<<<<
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 138, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 139, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 137, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 138, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 139, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 137, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 138, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   {
     PyObject *__pyx_temp;
@@ -23796,7 +23800,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_2_options(stru
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":136
+  /* "pybandit/policies/batch.pyx":137
  *         pb_round_robin_begin(&self.ring, self.n_arms)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -23816,7 +23820,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_2_options(stru
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":140
+/* "pybandit/policies/batch.pyx":141
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23827,7 +23831,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_2_options(stru
 static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_10RoundRobin__ring(struct __pyx_obj_8pybandit_8policies_5batch_RoundRobin *__pyx_v_self) {
   pb_round_robin *__pyx_r;
 
-  /* "pybandit/policies/batch.pyx":141
+  /* "pybandit/policies/batch.pyx":142
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
  *         return &self.ring             # <<<<<<<<<<<<<<
@@ -23840,7 +23844,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_10RoundRobin__ring(str
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":140
+  /* "pybandit/policies/batch.pyx":141
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23853,7 +23857,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_10RoundRobin__ring(str
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":143
+/* "pybandit/policies/batch.pyx":144
  *         return &self.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23864,7 +23868,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_10RoundRobin__ring(str
 static int __pyx_f_8pybandit_8policies_5batch_10RoundRobin__is_done(struct __pyx_obj_8pybandit_8policies_5batch_RoundRobin *__pyx_v_self) {
   int __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":144
+  /* "pybandit/policies/batch.pyx":145
  * 
  *     cdef bint _is_done(self) noexcept nogil:
  *         return self.n_batches >= self.max_batches             # <<<<<<<<<<<<<<
@@ -23877,7 +23881,7 @@ static int __pyx_f_8pybandit_8policies_5batch_10RoundRobin__is_done(struct __pyx
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":143
+  /* "pybandit/policies/batch.pyx":144
  *         return &self.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23890,7 +23894,7 @@ static int __pyx_f_8pybandit_8policies_5batch_10RoundRobin__is_done(struct __pyx
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":146
+/* "pybandit/policies/batch.pyx":147
  *         return self.n_batches >= self.max_batches
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23901,7 +23905,7 @@ static int __pyx_f_8pybandit_8policies_5batch_10RoundRobin__is_done(struct __pyx
 static pb_batch __pyx_f_8pybandit_8policies_5batch_10RoundRobin__next(struct __pyx_obj_8pybandit_8policies_5batch_RoundRobin *__pyx_v_self) {
   pb_batch __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":147
+  /* "pybandit/policies/batch.pyx":148
  * 
  *     cdef pb_batch _next(self) noexcept nogil:
  *         return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)             # <<<<<<<<<<<<<<
@@ -23914,7 +23918,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_10RoundRobin__next(struct __p
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":146
+  /* "pybandit/policies/batch.pyx":147
  *         return self.n_batches >= self.max_batches
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23927,7 +23931,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_10RoundRobin__next(struct __p
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":149
+/* "pybandit/policies/batch.pyx":150
  *         return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23937,7 +23941,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_10RoundRobin__next(struct __p
 
 static void __pyx_f_8pybandit_8policies_5batch_10RoundRobin__advance(struct __pyx_obj_8pybandit_8policies_5batch_RoundRobin *__pyx_v_self) {
 
-  /* "pybandit/policies/batch.pyx":150
+  /* "pybandit/policies/batch.pyx":151
  * 
  *     cdef void _advance(self) noexcept nogil:
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)             # <<<<<<<<<<<<<<
@@ -23946,7 +23950,7 @@ static void __pyx_f_8pybandit_8policies_5batch_10RoundRobin__advance(struct __py
 */
   pb_round_robin_pulled((&__pyx_v_self->ring), ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_RoundRobin *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base.__pyx_base._next(((struct __pyx_obj_8pybandit_8policies_5_base_NativePolicy *)__pyx_v_self)).n_pulls);
 
-  /* "pybandit/policies/batch.pyx":149
+  /* "pybandit/policies/batch.pyx":150
  *         return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -23957,7 +23961,7 @@ static void __pyx_f_8pybandit_8policies_5batch_10RoundRobin__advance(struct __py
   /* function exit code */
 }
 
-/* "pybandit/policies/batch.pyx":152
+/* "pybandit/policies/batch.pyx":153
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -24023,7 +24027,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_4recommend(str
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("recommend", 0);
 
-  /* "pybandit/policies/batch.pyx":154
+  /* "pybandit/policies/batch.pyx":155
  *     def recommend(self):
  *         """The k arms of largest mean, best first; int64."""
  *         return self._best(np.arange(self.n_arms), self.k)             # <<<<<<<<<<<<<<
@@ -24033,12 +24037,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_4recommend(str
   __pyx_t_2 = ((PyObject *)__pyx_v_self);
   __Pyx_INCREF(__pyx_t_2);
   __pyx_t_4 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 154, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 155, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_5);
-  __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_arange); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 154, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_arange); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 155, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_6);
   __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
-  __pyx_t_5 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 154, __pyx_L1_error)
+  __pyx_t_5 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 155, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_5);
   __pyx_t_7 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -24058,10 +24062,10 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_4recommend(str
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
     __Pyx_DECREF(__pyx_t_6); __pyx_t_6 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 154, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 155, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
-  __pyx_t_6 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 154, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 155, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_6);
   __pyx_t_7 = 0;
   {
@@ -24070,7 +24074,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_4recommend(str
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_6); __pyx_t_6 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 154, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 155, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   {
@@ -24084,7 +24088,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_4recommend(str
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":152
+  /* "pybandit/policies/batch.pyx":153
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -24108,7 +24112,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_4recommend(str
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":127
+/* "pybandit/policies/batch.pyx":128
  *     """
  * 
  *     cdef readonly int64_t max_batches             # <<<<<<<<<<<<<<
@@ -24147,7 +24151,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_11max_batches_
       __Pyx_INCREF(__pyx_t_1);
       __Pyx_PyCriticalSection_Begin(&__pyx_cs, (PyObject*)__pyx_t_1);
       /*try:*/ {
-        __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 127, __pyx_L4_error)
+        __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 128, __pyx_L4_error)
         __Pyx_GOTREF(__pyx_t_2);
         {
           PyObject *__pyx_temp;
@@ -24396,7 +24400,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_10RoundRobin_8__setstate_cy
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":197
+/* "pybandit/policies/batch.pyx":198
  *     cdef bint rng_given
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):             # <<<<<<<<<<<<<<
@@ -24431,62 +24435,62 @@ static int __pyx_pw_8pybandit_8policies_5batch_12BatchHalving_1__init__(PyObject
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_n_arms,&__pyx_mstate_global->__pyx_n_u_k,&__pyx_mstate_global->__pyx_n_u_batch_size,&__pyx_mstate_global->__pyx_n_u_max_batches,&__pyx_mstate_global->__pyx_n_u_max_repeats,&__pyx_mstate_global->__pyx_n_u_rng,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_VARARGS(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 197, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 198, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  6:
         values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  3:
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  2:
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  1:
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 197, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 198, __pyx_L3_error)
       if (!values[4]) values[4] = __Pyx_NewRef(((PyObject *)Py_None));
       if (!values[5]) values[5] = __Pyx_NewRef(((PyObject *)Py_None));
       for (Py_ssize_t i = __pyx_nargs; i < 4; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 6, i); __PYX_ERR(0, 197, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 6, i); __PYX_ERR(0, 198, __pyx_L3_error) }
       }
     } else {
       switch (__pyx_nargs) {
         case  6:
         values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 198, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 198, __pyx_L3_error)
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 198, __pyx_L3_error)
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 198, __pyx_L3_error)
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 197, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 198, __pyx_L3_error)
         break;
         default: goto __pyx_L5_argtuple_error;
       }
@@ -24502,7 +24506,7 @@ static int __pyx_pw_8pybandit_8policies_5batch_12BatchHalving_1__init__(PyObject
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 6, __pyx_nargs); __PYX_ERR(0, 197, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 6, __pyx_nargs); __PYX_ERR(0, 198, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -24546,7 +24550,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__init__", 0);
 
-  /* "pybandit/policies/batch.pyx":198
+  /* "pybandit/policies/batch.pyx":199
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):
  *         super().__init__(n_arms, k, batch_size, max_repeats)             # <<<<<<<<<<<<<<
@@ -24559,7 +24563,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     PyObject *__pyx_callargs[3] = {__pyx_t_4, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving), ((PyObject *)__pyx_v_self)};
     __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_5, (3-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 198, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 199, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
   __pyx_t_2 = __pyx_t_3;
@@ -24570,12 +24574,12 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_init, __pyx_callargs+__pyx_t_5, (5-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 198, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 199, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":199
+  /* "pybandit/policies/batch.pyx":200
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.max_batches = check_integer("max_batches", max_batches, 1)             # <<<<<<<<<<<<<<
@@ -24583,7 +24587,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
  *             self.n_stages += 1
 */
   __pyx_t_3 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_integer); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 199, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_integer); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 200, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -24602,14 +24606,14 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     __pyx_t_1 = __Pyx_PyObject_FastCall((PyObject*)__pyx_t_2, __pyx_callargs+__pyx_t_5, (4-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 199, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 200, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 199, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 200, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->max_batches = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":200
+  /* "pybandit/policies/batch.pyx":201
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.max_batches = check_integer("max_batches", max_batches, 1)
  *         while 0 < self.k << self.n_stages < self.n_arms:             # <<<<<<<<<<<<<<
@@ -24627,7 +24631,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
 
     if (!__pyx_t_7) break;
 
-    /* "pybandit/policies/batch.pyx":201
+    /* "pybandit/policies/batch.pyx":202
  *         self.max_batches = check_integer("max_batches", max_batches, 1)
  *         while 0 < self.k << self.n_stages < self.n_arms:
  *             self.n_stages += 1             # <<<<<<<<<<<<<<
@@ -24637,7 +24641,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     __pyx_v_self->n_stages = (__pyx_v_self->n_stages + 1);
   }
 
-  /* "pybandit/policies/batch.pyx":202
+  /* "pybandit/policies/batch.pyx":203
  *         while 0 < self.k << self.n_stages < self.n_arms:
  *             self.n_stages += 1
  *         if self.max_batches < self.n_stages:             # <<<<<<<<<<<<<<
@@ -24649,7 +24653,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
   if (unlikely(__pyx_t_7)) {
 
 
-    /* "pybandit/policies/batch.pyx":203
+    /* "pybandit/policies/batch.pyx":204
  *             self.n_stages += 1
  *         if self.max_batches < self.n_stages:
  *             raise InfeasibleBudget(f"max_batches must be at least {self.n_stages}, one for each "             # <<<<<<<<<<<<<<
@@ -24657,31 +24661,31 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
  *                                    f"{self.max_batches}")
 */
     __pyx_t_2 = NULL;
-    __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_InfeasibleBudget); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 203, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_InfeasibleBudget); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 204, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
-    __pyx_t_4 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->n_stages, 0, ' ', 'd'); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 203, __pyx_L1_error)
+    __pyx_t_4 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->n_stages, 0, ' ', 'd'); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 204, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
 
-    /* "pybandit/policies/batch.pyx":204
+    /* "pybandit/policies/batch.pyx":205
  *         if self.max_batches < self.n_stages:
  *             raise InfeasibleBudget(f"max_batches must be at least {self.n_stages}, one for each "
  *                                    f"halving of {self.n_arms} arms to {self.k}; got "             # <<<<<<<<<<<<<<
  *                                    f"{self.max_batches}")
  *         self.ring.arms = <int64_t *>self._memory("ring")
 */
-    __pyx_t_8 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms, 0, ' ', 'd'); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 204, __pyx_L1_error)
+    __pyx_t_8 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms, 0, ' ', 'd'); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 205, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_8);
-    __pyx_t_9 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k, 0, ' ', 'd'); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 204, __pyx_L1_error)
+    __pyx_t_9 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k, 0, ' ', 'd'); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 205, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_9);
 
-    /* "pybandit/policies/batch.pyx":205
+    /* "pybandit/policies/batch.pyx":206
  *             raise InfeasibleBudget(f"max_batches must be at least {self.n_stages}, one for each "
  *                                    f"halving of {self.n_arms} arms to {self.k}; got "
  *                                    f"{self.max_batches}")             # <<<<<<<<<<<<<<
  *         self.ring.arms = <int64_t *>self._memory("ring")
  *         self.means = <double *>self._scratch(self.n_arms * sizeof(double))
 */
-    __pyx_t_10 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->max_batches, 0, ' ', 'd'); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 205, __pyx_L1_error)
+    __pyx_t_10 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->max_batches, 0, ' ', 'd'); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 206, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_10);
     __pyx_t_11[0] = __pyx_mstate_global->__pyx_kp_u_max_batches_must_be_at_least;
     __pyx_t_11[1] = __pyx_t_4;
@@ -24692,7 +24696,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     __pyx_t_11[6] = __pyx_mstate_global->__pyx_kp_u_got;
     __pyx_t_11[7] = __pyx_t_10;
 
-    /* "pybandit/policies/batch.pyx":203
+    /* "pybandit/policies/batch.pyx":204
  *             self.n_stages += 1
  *         if self.max_batches < self.n_stages:
  *             raise InfeasibleBudget(f"max_batches must be at least {self.n_stages}, one for each "             # <<<<<<<<<<<<<<
@@ -24708,7 +24712,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     #endif
     __pyx_t_13 = 0;
     __pyx_t_14 = __Pyx_PyUnicode_Join(__pyx_t_11, 8, __pyx_t_12, __pyx_t_13);
-    if (unlikely(!__pyx_t_14)) __PYX_ERR(0, 203, __pyx_L1_error)
+    if (unlikely(!__pyx_t_14)) __PYX_ERR(0, 204, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_14);
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
     __Pyx_DECREF(__pyx_t_8); __pyx_t_8 = 0;
@@ -24732,14 +24736,14 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
       __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
       __Pyx_DECREF(__pyx_t_14); __pyx_t_14 = 0;
       __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-      if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 203, __pyx_L1_error)
+      if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 204, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_1);
     }
     __Pyx_Raise(__pyx_t_1, 0, 0, 0);
     __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-    __PYX_ERR(0, 203, __pyx_L1_error)
+    __PYX_ERR(0, 204, __pyx_L1_error)
 
-    /* "pybandit/policies/batch.pyx":202
+    /* "pybandit/policies/batch.pyx":203
  *         while 0 < self.k << self.n_stages < self.n_arms:
  *             self.n_stages += 1
  *         if self.max_batches < self.n_stages:             # <<<<<<<<<<<<<<
@@ -24748,51 +24752,51 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
 */
   }
 
-  /* "pybandit/policies/batch.pyx":206
+  /* "pybandit/policies/batch.pyx":207
  *                                    f"halving of {self.n_arms} arms to {self.k}; got "
  *                                    f"{self.max_batches}")
  *         self.ring.arms = <int64_t *>self._memory("ring")             # <<<<<<<<<<<<<<
  *         self.means = <double *>self._scratch(self.n_arms * sizeof(double))
  *         self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
 */
-  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 206, __pyx_L1_error)
+  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 207, __pyx_L1_error)
   __pyx_v_self->ring.arms = ((int64_t *)__pyx_t_15);
 
 
-  /* "pybandit/policies/batch.pyx":207
+  /* "pybandit/policies/batch.pyx":208
  *                                    f"{self.max_batches}")
  *         self.ring.arms = <int64_t *>self._memory("ring")
  *         self.means = <double *>self._scratch(self.n_arms * sizeof(double))             # <<<<<<<<<<<<<<
  *         self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
  *         self.kept = <unsigned char *>self._scratch(self.n_arms)
 */
-  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), (__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 207, __pyx_L1_error)
+  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), (__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 208, __pyx_L1_error)
   __pyx_v_self->means = ((double *)__pyx_t_15);
 
 
-  /* "pybandit/policies/batch.pyx":208
+  /* "pybandit/policies/batch.pyx":209
  *         self.ring.arms = <int64_t *>self._memory("ring")
  *         self.means = <double *>self._scratch(self.n_arms * sizeof(double))
  *         self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))             # <<<<<<<<<<<<<<
  *         self.kept = <unsigned char *>self._scratch(self.n_arms)
  *         pb_round_robin_begin(&self.ring, self.n_arms)
 */
-  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((2 * __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms) * (sizeof(pb_ranked)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 208, __pyx_L1_error)
+  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((2 * __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms) * (sizeof(pb_ranked)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 209, __pyx_L1_error)
   __pyx_v_self->ranked = ((pb_ranked *)__pyx_t_15);
 
 
-  /* "pybandit/policies/batch.pyx":209
+  /* "pybandit/policies/batch.pyx":210
  *         self.means = <double *>self._scratch(self.n_arms * sizeof(double))
  *         self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
  *         self.kept = <unsigned char *>self._scratch(self.n_arms)             # <<<<<<<<<<<<<<
  *         pb_round_robin_begin(&self.ring, self.n_arms)
  *         self.rng_given = rng is not None
 */
-  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 209, __pyx_L1_error)
+  __pyx_t_15 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 210, __pyx_L1_error)
   __pyx_v_self->kept = ((unsigned char *)__pyx_t_15);
 
 
-  /* "pybandit/policies/batch.pyx":210
+  /* "pybandit/policies/batch.pyx":211
  *         self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
  *         self.kept = <unsigned char *>self._scratch(self.n_arms)
  *         pb_round_robin_begin(&self.ring, self.n_arms)             # <<<<<<<<<<<<<<
@@ -24801,7 +24805,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
 */
   pb_round_robin_begin((&__pyx_v_self->ring), __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms);
 
-  /* "pybandit/policies/batch.pyx":211
+  /* "pybandit/policies/batch.pyx":212
  *         self.kept = <unsigned char *>self._scratch(self.n_arms)
  *         pb_round_robin_begin(&self.ring, self.n_arms)
  *         self.rng_given = rng is not None             # <<<<<<<<<<<<<<
@@ -24811,7 +24815,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
   __pyx_t_7 = (__pyx_v_rng != Py_None);
   __pyx_v_self->rng_given = __pyx_t_7;
 
-  /* "pybandit/policies/batch.pyx":212
+  /* "pybandit/policies/batch.pyx":213
  *         pb_round_robin_begin(&self.ring, self.n_arms)
  *         self.rng_given = rng is not None
  *         self._deal(as_generator(rng))             # <<<<<<<<<<<<<<
@@ -24821,7 +24825,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
   __pyx_t_3 = ((PyObject *)__pyx_v_self);
   __Pyx_INCREF(__pyx_t_3);
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_10, __pyx_mstate_global->__pyx_n_u_as_generator); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 212, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_10, __pyx_mstate_global->__pyx_n_u_as_generator); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 213, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_10);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -24840,7 +24844,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     __pyx_t_14 = __Pyx_PyObject_FastCall((PyObject*)__pyx_t_10, __pyx_callargs+__pyx_t_5, (2-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_10); __pyx_t_10 = 0;
-    if (unlikely(!__pyx_t_14)) __PYX_ERR(0, 212, __pyx_L1_error)
+    if (unlikely(!__pyx_t_14)) __PYX_ERR(0, 213, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_14);
   }
   __pyx_t_5 = 0;
@@ -24849,12 +24853,12 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_deal, __pyx_callargs+__pyx_t_5, (2-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_14); __pyx_t_14 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 212, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 213, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":197
+  /* "pybandit/policies/batch.pyx":198
  *     cdef bint rng_given
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):             # <<<<<<<<<<<<<<
@@ -24882,7 +24886,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_12BatchHalving___init__(struct __
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":214
+/* "pybandit/policies/batch.pyx":215
  *         self._deal(as_generator(rng))
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -24943,42 +24947,42 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_2_options(st
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_options", 0);
 
-  /* "pybandit/policies/batch.pyx":215
+  /* "pybandit/policies/batch.pyx":216
  * 
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,             # <<<<<<<<<<<<<<
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
  * 
 */
-  __pyx_t_1 = __Pyx_PyDict_NewPresized(5); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 215, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyDict_NewPresized(5); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 215, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 215, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 215, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 215, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 215, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 215, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":216
+  /* "pybandit/policies/batch.pyx":217
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)             # <<<<<<<<<<<<<<
  * 
  *     def _deal(self, rng):
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 216, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 217, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 215, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 216, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 217, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 215, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 216, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   {
     PyObject *__pyx_temp;
@@ -24991,7 +24995,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_2_options(st
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":214
+  /* "pybandit/policies/batch.pyx":215
  *         self._deal(as_generator(rng))
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -25011,7 +25015,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_2_options(st
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":218
+/* "pybandit/policies/batch.pyx":219
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
  * 
  *     def _deal(self, rng):             # <<<<<<<<<<<<<<
@@ -25059,32 +25063,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_rng,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 218, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 219, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 218, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 219, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_deal", 0) < (0)) __PYX_ERR(0, 218, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_deal", 0) < (0)) __PYX_ERR(0, 219, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_deal", 1, 1, 1, i); __PYX_ERR(0, 218, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_deal", 1, 1, 1, i); __PYX_ERR(0, 219, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 218, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 219, __pyx_L3_error)
     }
     __pyx_v_rng = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("_deal", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 218, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("_deal", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 219, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -25126,7 +25130,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_deal", 0);
 
-  /* "pybandit/policies/batch.pyx":219
+  /* "pybandit/policies/batch.pyx":220
  * 
  *     def _deal(self, rng):
  *         batches = np.zeros(max(1, self.n_stages), dtype=np.int64)             # <<<<<<<<<<<<<<
@@ -25134,9 +25138,9 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
  *             batches += self.max_batches // self.n_stages
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 219, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 220, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_zeros); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 219, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_zeros); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 220, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
 
@@ -25153,12 +25157,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
     __pyx_t_7 = __pyx_t_6;
   }
 
-  __pyx_t_3 = __Pyx_PyLong_From_int64_t(__pyx_t_7); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 219, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyLong_From_int64_t(__pyx_t_7); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 220, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
 
-  __Pyx_GetModuleGlobalName(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 219, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 220, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
-  __pyx_t_10 = __Pyx_PyObject_GetAttrStr(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 219, __pyx_L1_error)
+  __pyx_t_10 = __Pyx_PyObject_GetAttrStr(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 220, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_10);
   __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
   #if CYTHON_VECTORCALL
@@ -25179,13 +25183,13 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
     PyObject *__pyx_callargs[3] = {__pyx_t_2, __pyx_t_3, __pyx_t_10};
     #if CYTHON_VECTORCALL
     __pyx_t_9 = __pyx_mstate_global->__pyx_tuple[2];
-    if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 219, __pyx_L1_error)
+    if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 220, __pyx_L1_error)
     __Pyx_INCREF(__pyx_t_9);
     #else
     {
       PyObject *__pyx_temp[1] = {__pyx_mstate_global->__pyx_n_u_dtype};
       __pyx_t_9 = __Pyx_MakeKwargDict(__pyx_temp, __pyx_callargs+2, 1);
-      if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 219, __pyx_L1_error)
+      if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 220, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_9);
     }
     #endif
@@ -25197,13 +25201,13 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
     __Pyx_DECREF(__pyx_t_10); __pyx_t_10 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 219, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 220, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __pyx_v_batches = __pyx_t_1;
   __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":220
+  /* "pybandit/policies/batch.pyx":221
  *     def _deal(self, rng):
  *         batches = np.zeros(max(1, self.n_stages), dtype=np.int64)
  *         if self.n_stages:             # <<<<<<<<<<<<<<
@@ -25215,22 +25219,22 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
   if (__pyx_t_8) {
 
 
-    /* "pybandit/policies/batch.pyx":221
+    /* "pybandit/policies/batch.pyx":222
  *         batches = np.zeros(max(1, self.n_stages), dtype=np.int64)
  *         if self.n_stages:
  *             batches += self.max_batches // self.n_stages             # <<<<<<<<<<<<<<
  *             batches[rng.permutation(self.n_stages)[:self.max_batches % self.n_stages]] += 1
  *         self._stage_batches = batches
 */
-    __pyx_t_1 = __Pyx_PyLong_From_int64_t((__pyx_v_self->max_batches / __pyx_v_self->n_stages)); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 221, __pyx_L1_error)
+    __pyx_t_1 = __Pyx_PyLong_From_int64_t((__pyx_v_self->max_batches / __pyx_v_self->n_stages)); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 222, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
-    __pyx_t_4 = __Pyx_PyNumber_InPlaceAdd_object_int(__pyx_v_batches, __pyx_t_1); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 221, __pyx_L1_error)
+    __pyx_t_4 = __Pyx_PyNumber_InPlaceAdd_object_int(__pyx_v_batches, __pyx_t_1); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 222, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
     __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
     __Pyx_DECREF_SET(__pyx_v_batches, __pyx_t_4);
     __pyx_t_4 = 0;
 
-    /* "pybandit/policies/batch.pyx":222
+    /* "pybandit/policies/batch.pyx":223
  *         if self.n_stages:
  *             batches += self.max_batches // self.n_stages
  *             batches[rng.permutation(self.n_stages)[:self.max_batches % self.n_stages]] += 1             # <<<<<<<<<<<<<<
@@ -25239,7 +25243,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
 */
     __pyx_t_1 = __pyx_v_rng;
     __Pyx_INCREF(__pyx_t_1);
-    __pyx_t_9 = __Pyx_PyLong_From_int64_t(__pyx_v_self->n_stages); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 222, __pyx_L1_error)
+    __pyx_t_9 = __Pyx_PyLong_From_int64_t(__pyx_v_self->n_stages); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 223, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_9);
     __pyx_t_11 = 0;
     {
@@ -25247,22 +25251,22 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
       __pyx_t_4 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_permutation, __pyx_callargs+__pyx_t_11, (2-__pyx_t_11) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
       __Pyx_XDECREF(__pyx_t_1); __pyx_t_1 = 0;
       __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-      if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 222, __pyx_L1_error)
+      if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 223, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_4);
     }
-    __pyx_t_9 = __Pyx_PyObject_GetSlice(__pyx_t_4, 0, (__pyx_v_self->max_batches % __pyx_v_self->n_stages), NULL, NULL, NULL, 0, 1, 0); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 222, __pyx_L1_error)
+    __pyx_t_9 = __Pyx_PyObject_GetSlice(__pyx_t_4, 0, (__pyx_v_self->max_batches % __pyx_v_self->n_stages), NULL, NULL, NULL, 0, 1, 0); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 223, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_9);
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    __pyx_t_4 = __Pyx_PyObject_GetItem(__pyx_v_batches, __pyx_t_9); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 222, __pyx_L1_error)
+    __pyx_t_4 = __Pyx_PyObject_GetItem(__pyx_v_batches, __pyx_t_9); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 223, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
-    __pyx_t_1 = __Pyx_PyLong_AddObjC(__pyx_t_4, __pyx_mstate_global->__pyx_int_1, 1, 1, 0); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 222, __pyx_L1_error)
+    __pyx_t_1 = __Pyx_PyLong_AddObjC(__pyx_t_4, __pyx_mstate_global->__pyx_int_1, 1, 1, 0); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 223, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely((PyObject_SetItem(__pyx_v_batches, __pyx_t_9, __pyx_t_1) < 0))) __PYX_ERR(0, 222, __pyx_L1_error)
+    if (unlikely((PyObject_SetItem(__pyx_v_batches, __pyx_t_9, __pyx_t_1) < 0))) __PYX_ERR(0, 223, __pyx_L1_error)
     __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
 
-    /* "pybandit/policies/batch.pyx":220
+    /* "pybandit/policies/batch.pyx":221
  *     def _deal(self, rng):
  *         batches = np.zeros(max(1, self.n_stages), dtype=np.int64)
  *         if self.n_stages:             # <<<<<<<<<<<<<<
@@ -25271,33 +25275,33 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
 */
   }
 
-  /* "pybandit/policies/batch.pyx":223
+  /* "pybandit/policies/batch.pyx":224
  *             batches += self.max_batches // self.n_stages
  *             batches[rng.permutation(self.n_stages)[:self.max_batches % self.n_stages]] += 1
  *         self._stage_batches = batches             # <<<<<<<<<<<<<<
  *         self.stage_left = batches[0]
  * 
 */
-  __pyx_t_12 = __Pyx_PyObject_to_MemoryviewSlice_dc_nn_int64_t(__pyx_v_batches, PyBUF_WRITABLE); if (unlikely(!__pyx_t_12.memview)) __PYX_ERR(0, 223, __pyx_L1_error)
+  __pyx_t_12 = __Pyx_PyObject_to_MemoryviewSlice_dc_nn_int64_t(__pyx_v_batches, PyBUF_WRITABLE); if (unlikely(!__pyx_t_12.memview)) __PYX_ERR(0, 224, __pyx_L1_error)
   __PYX_XCLEAR_MEMVIEW(&__pyx_v_self->_stage_batches, 0);
   __pyx_v_self->_stage_batches = __pyx_t_12;
   __pyx_t_12.memview = NULL;
   __pyx_t_12.data = NULL;
 
-  /* "pybandit/policies/batch.pyx":224
+  /* "pybandit/policies/batch.pyx":225
  *             batches[rng.permutation(self.n_stages)[:self.max_batches % self.n_stages]] += 1
  *         self._stage_batches = batches
  *         self.stage_left = batches[0]             # <<<<<<<<<<<<<<
  * 
  *     def _seed(self, rng):
 */
-  __pyx_t_9 = __Pyx_GetItemInt(__pyx_v_batches, 0, long, 1, __Pyx_PyLong_From_long, 0, 0, 1, __Pyx_ReferenceSharing_OwnStrongReference); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 224, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_GetItemInt(__pyx_v_batches, 0, long, 1, __Pyx_PyLong_From_long, 0, 0, 1, __Pyx_ReferenceSharing_OwnStrongReference); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 225, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
-  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_9); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 224, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_9); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 225, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
   __pyx_v_self->stage_left = __pyx_t_7;
 
-  /* "pybandit/policies/batch.pyx":218
+  /* "pybandit/policies/batch.pyx":219
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
  * 
  *     def _deal(self, rng):             # <<<<<<<<<<<<<<
@@ -25325,7 +25329,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_4_deal(struc
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":226
+/* "pybandit/policies/batch.pyx":227
  *         self.stage_left = batches[0]
  * 
  *     def _seed(self, rng):             # <<<<<<<<<<<<<<
@@ -25373,32 +25377,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_rng,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 226, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 227, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 226, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 227, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_seed", 0) < (0)) __PYX_ERR(0, 226, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_seed", 0) < (0)) __PYX_ERR(0, 227, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_seed", 1, 1, 1, i); __PYX_ERR(0, 226, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_seed", 1, 1, 1, i); __PYX_ERR(0, 227, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 226, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 227, __pyx_L3_error)
     }
     __pyx_v_rng = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("_seed", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 226, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("_seed", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 227, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -25431,7 +25435,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_6_seed(struc
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_seed", 0);
 
-  /* "pybandit/policies/batch.pyx":227
+  /* "pybandit/policies/batch.pyx":228
  * 
  *     def _seed(self, rng):
  *         if not self.rng_given:             # <<<<<<<<<<<<<<
@@ -25443,7 +25447,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_6_seed(struc
   if (__pyx_t_1) {
 
 
-    /* "pybandit/policies/batch.pyx":228
+    /* "pybandit/policies/batch.pyx":229
  *     def _seed(self, rng):
  *         if not self.rng_given:
  *             self._deal(rng)             # <<<<<<<<<<<<<<
@@ -25457,12 +25461,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_6_seed(struc
       PyObject *__pyx_callargs[2] = {__pyx_t_3, __pyx_v_rng};
       __pyx_t_2 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_deal, __pyx_callargs+__pyx_t_4, (2-__pyx_t_4) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
       __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
-      if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 228, __pyx_L1_error)
+      if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 229, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_2);
     }
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-    /* "pybandit/policies/batch.pyx":227
+    /* "pybandit/policies/batch.pyx":228
  * 
  *     def _seed(self, rng):
  *         if not self.rng_given:             # <<<<<<<<<<<<<<
@@ -25471,7 +25475,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_6_seed(struc
 */
   }
 
-  /* "pybandit/policies/batch.pyx":226
+  /* "pybandit/policies/batch.pyx":227
  *         self.stage_left = batches[0]
  * 
  *     def _seed(self, rng):             # <<<<<<<<<<<<<<
@@ -25493,7 +25497,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_6_seed(struc
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":230
+/* "pybandit/policies/batch.pyx":231
  *             self._deal(rng)
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -25529,7 +25533,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_13stage_batc
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__get__", 0);
 
-  /* "pybandit/policies/batch.pyx":233
+  /* "pybandit/policies/batch.pyx":234
  *     def stage_batches(self):
  *         """Batches of each stage; int64, a copy."""
  *         return np.array(self._stage_batches)[:self.n_stages]             # <<<<<<<<<<<<<<
@@ -25537,12 +25541,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_13stage_batc
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 233, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 234, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 233, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 234, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-  __pyx_t_3 = __pyx_memoryview_fromslice(__pyx_v_self->_stage_batches, 1, (PyObject *(*)(char *)) __pyx_memview_get_nn_int64_t, (int (*)(char *, PyObject *)) __pyx_memview_set_nn_int64_t, 0);; if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 233, __pyx_L1_error)
+  __pyx_t_3 = __pyx_memoryview_fromslice(__pyx_v_self->_stage_batches, 1, (PyObject *(*)(char *)) __pyx_memview_get_nn_int64_t, (int (*)(char *, PyObject *)) __pyx_memview_set_nn_int64_t, 0);; if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 234, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -25562,10 +25566,10 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_13stage_batc
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 233, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 234, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_4 = __Pyx_PyObject_GetSlice(__pyx_t_1, 0, __pyx_v_self->n_stages, NULL, NULL, NULL, 0, 1, 0); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 233, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetSlice(__pyx_t_1, 0, __pyx_v_self->n_stages, NULL, NULL, NULL, 0, 1, 0); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 234, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   {
@@ -25579,7 +25583,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_13stage_batc
   __pyx_t_4 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":230
+  /* "pybandit/policies/batch.pyx":231
  *             self._deal(rng)
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -25601,7 +25605,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_13stage_batc
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":235
+/* "pybandit/policies/batch.pyx":236
  *         return np.array(self._stage_batches)[:self.n_stages]
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25612,7 +25616,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_13stage_batc
 static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_12BatchHalving__ring(struct __pyx_obj_8pybandit_8policies_5batch_BatchHalving *__pyx_v_self) {
   pb_round_robin *__pyx_r;
 
-  /* "pybandit/policies/batch.pyx":236
+  /* "pybandit/policies/batch.pyx":237
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
  *         return &self.ring             # <<<<<<<<<<<<<<
@@ -25625,7 +25629,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_12BatchHalving__ring(s
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":235
+  /* "pybandit/policies/batch.pyx":236
  *         return np.array(self._stage_batches)[:self.n_stages]
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25638,7 +25642,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_12BatchHalving__ring(s
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":238
+/* "pybandit/policies/batch.pyx":239
  *         return &self.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25649,7 +25653,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_12BatchHalving__ring(s
 static int __pyx_f_8pybandit_8policies_5batch_12BatchHalving__is_done(struct __pyx_obj_8pybandit_8policies_5batch_BatchHalving *__pyx_v_self) {
   int __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":239
+  /* "pybandit/policies/batch.pyx":240
  * 
  *     cdef bint _is_done(self) noexcept nogil:
  *         return self.stage >= self.n_stages             # <<<<<<<<<<<<<<
@@ -25662,7 +25666,7 @@ static int __pyx_f_8pybandit_8policies_5batch_12BatchHalving__is_done(struct __p
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":238
+  /* "pybandit/policies/batch.pyx":239
  *         return &self.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25675,7 +25679,7 @@ static int __pyx_f_8pybandit_8policies_5batch_12BatchHalving__is_done(struct __p
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":241
+/* "pybandit/policies/batch.pyx":242
  *         return self.stage >= self.n_stages
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25686,7 +25690,7 @@ static int __pyx_f_8pybandit_8policies_5batch_12BatchHalving__is_done(struct __p
 static pb_batch __pyx_f_8pybandit_8policies_5batch_12BatchHalving__next(struct __pyx_obj_8pybandit_8policies_5batch_BatchHalving *__pyx_v_self) {
   pb_batch __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":242
+  /* "pybandit/policies/batch.pyx":243
  * 
  *     cdef pb_batch _next(self) noexcept nogil:
  *         return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)             # <<<<<<<<<<<<<<
@@ -25699,7 +25703,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_12BatchHalving__next(struct _
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":241
+  /* "pybandit/policies/batch.pyx":242
  *         return self.stage >= self.n_stages
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25712,7 +25716,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_12BatchHalving__next(struct _
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":244
+/* "pybandit/policies/batch.pyx":245
  *         return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25724,7 +25728,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
   int __pyx_t_1;
   Py_ssize_t __pyx_t_2;
 
-  /* "pybandit/policies/batch.pyx":245
+  /* "pybandit/policies/batch.pyx":246
  * 
  *     cdef void _advance(self) noexcept nogil:
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)             # <<<<<<<<<<<<<<
@@ -25733,7 +25737,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
 */
   pb_round_robin_pulled((&__pyx_v_self->ring), ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base.__pyx_base._next(((struct __pyx_obj_8pybandit_8policies_5_base_NativePolicy *)__pyx_v_self)).n_pulls);
 
-  /* "pybandit/policies/batch.pyx":246
+  /* "pybandit/policies/batch.pyx":247
  *     cdef void _advance(self) noexcept nogil:
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)
  *         self.stage_left -= 1             # <<<<<<<<<<<<<<
@@ -25742,7 +25746,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
 */
   __pyx_v_self->stage_left = (__pyx_v_self->stage_left - 1);
 
-  /* "pybandit/policies/batch.pyx":247
+  /* "pybandit/policies/batch.pyx":248
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)
  *         self.stage_left -= 1
  *         if self.stage_left == 0:             # <<<<<<<<<<<<<<
@@ -25754,7 +25758,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
   if (__pyx_t_1) {
 
 
-    /* "pybandit/policies/batch.pyx":248
+    /* "pybandit/policies/batch.pyx":249
  *         self.stage_left -= 1
  *         if self.stage_left == 0:
  *             self._halve()             # <<<<<<<<<<<<<<
@@ -25763,7 +25767,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
 */
     ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchHalving *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->_halve(__pyx_v_self);
 
-    /* "pybandit/policies/batch.pyx":249
+    /* "pybandit/policies/batch.pyx":250
  *         if self.stage_left == 0:
  *             self._halve()
  *             self.stage += 1             # <<<<<<<<<<<<<<
@@ -25772,7 +25776,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
 */
     __pyx_v_self->stage = (__pyx_v_self->stage + 1);
 
-    /* "pybandit/policies/batch.pyx":250
+    /* "pybandit/policies/batch.pyx":251
  *             self._halve()
  *             self.stage += 1
  *             if self.stage < self.n_stages:             # <<<<<<<<<<<<<<
@@ -25784,7 +25788,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
     if (__pyx_t_1) {
 
 
-      /* "pybandit/policies/batch.pyx":251
+      /* "pybandit/policies/batch.pyx":252
  *             self.stage += 1
  *             if self.stage < self.n_stages:
  *                 self.stage_left = self._stage_batches[self.stage]             # <<<<<<<<<<<<<<
@@ -25794,7 +25798,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
       __pyx_t_2 = __pyx_v_self->stage;
       __pyx_v_self->stage_left = (*((int64_t *) ( /* dim=0 */ ((char *) (((int64_t *) __pyx_v_self->_stage_batches.data) + __pyx_t_2)) )));
 
-      /* "pybandit/policies/batch.pyx":250
+      /* "pybandit/policies/batch.pyx":251
  *             self._halve()
  *             self.stage += 1
  *             if self.stage < self.n_stages:             # <<<<<<<<<<<<<<
@@ -25803,7 +25807,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
 */
     }
 
-    /* "pybandit/policies/batch.pyx":247
+    /* "pybandit/policies/batch.pyx":248
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)
  *         self.stage_left -= 1
  *         if self.stage_left == 0:             # <<<<<<<<<<<<<<
@@ -25812,7 +25816,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
 */
   }
 
-  /* "pybandit/policies/batch.pyx":244
+  /* "pybandit/policies/batch.pyx":245
  *         return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25823,7 +25827,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__advance(struct __
   /* function exit code */
 }
 
-/* "pybandit/policies/batch.pyx":253
+/* "pybandit/policies/batch.pyx":254
  *                 self.stage_left = self._stage_batches[self.stage]
  * 
  *     cdef void _halve(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25841,7 +25845,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
   int64_t __pyx_t_4;
   int64_t __pyx_t_5;
 
-  /* "pybandit/policies/batch.pyx":255
+  /* "pybandit/policies/batch.pyx":256
  *     cdef void _halve(self) noexcept nogil:
  *         """Keeps the better half of the survivors, no fewer than fill a batch."""
  *         cdef int64_t i, arm, n = self.ring.n_arms, n_kept = self.k             # <<<<<<<<<<<<<<
@@ -25855,7 +25859,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
 
   __pyx_v_n_kept = __pyx_t_1;
 
-  /* "pybandit/policies/batch.pyx":256
+  /* "pybandit/policies/batch.pyx":257
  *         """Keeps the better half of the survivors, no fewer than fill a batch."""
  *         cdef int64_t i, arm, n = self.ring.n_arms, n_kept = self.k
  *         if self.stage < self.n_stages - 1:             # <<<<<<<<<<<<<<
@@ -25867,7 +25871,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
   if (__pyx_t_2) {
 
 
-    /* "pybandit/policies/batch.pyx":257
+    /* "pybandit/policies/batch.pyx":258
  *         cdef int64_t i, arm, n = self.ring.n_arms, n_kept = self.k
  *         if self.stage < self.n_stages - 1:
  *             n_kept = max(n_kept, (n + 1) // 2, -(-self.batch_size // self.max_repeats))             # <<<<<<<<<<<<<<
@@ -25906,7 +25910,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
     __pyx_v_n_kept = __pyx_t_5;
 
 
-    /* "pybandit/policies/batch.pyx":256
+    /* "pybandit/policies/batch.pyx":257
  *         """Keeps the better half of the survivors, no fewer than fill a batch."""
  *         cdef int64_t i, arm, n = self.ring.n_arms, n_kept = self.k
  *         if self.stage < self.n_stages - 1:             # <<<<<<<<<<<<<<
@@ -25915,7 +25919,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
 */
   }
 
-  /* "pybandit/policies/batch.pyx":258
+  /* "pybandit/policies/batch.pyx":259
  *         if self.stage < self.n_stages - 1:
  *             n_kept = max(n_kept, (n + 1) // 2, -(-self.batch_size // self.max_repeats))
  *         fill_means(&self.ring, self._pulls, self._sums, self.means)             # <<<<<<<<<<<<<<
@@ -25924,7 +25928,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
 */
   __pyx_f_8pybandit_8policies_5batch_fill_means((&__pyx_v_self->ring), __pyx_v_self->__pyx_base.__pyx_base.__pyx_base._pulls, __pyx_v_self->__pyx_base.__pyx_base.__pyx_base._sums, __pyx_v_self->means);
 
-  /* "pybandit/policies/batch.pyx":259
+  /* "pybandit/policies/batch.pyx":260
  *             n_kept = max(n_kept, (n + 1) // 2, -(-self.batch_size // self.max_repeats))
  *         fill_means(&self.ring, self._pulls, self._sums, self.means)
  *         pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)             # <<<<<<<<<<<<<<
@@ -25933,7 +25937,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
 */
   pb_ranking_sort(__pyx_v_self->ring.arms, __pyx_v_n, __pyx_v_self->means, __pyx_v_self->ranked, (__pyx_v_self->ranked + __pyx_v_n));
 
-  /* "pybandit/policies/batch.pyx":260
+  /* "pybandit/policies/batch.pyx":261
  *         fill_means(&self.ring, self._pulls, self._sums, self.means)
  *         pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)
  *         for i in range(n):             # <<<<<<<<<<<<<<
@@ -25947,7 +25951,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
   for (__pyx_t_3 = 0; __pyx_t_3 < __pyx_t_1; __pyx_t_3+=1) {
     __pyx_v_i = __pyx_t_3;
 
-    /* "pybandit/policies/batch.pyx":261
+    /* "pybandit/policies/batch.pyx":262
  *         pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)
  *         for i in range(n):
  *             self.kept[self.ranked[i].arm] = i < n_kept             # <<<<<<<<<<<<<<
@@ -25958,7 +25962,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
   }
 
 
-  /* "pybandit/policies/batch.pyx":262
+  /* "pybandit/policies/batch.pyx":263
  *         for i in range(n):
  *             self.kept[self.ranked[i].arm] = i < n_kept
  *         pb_round_robin_keep(&self.ring, self.kept)             # <<<<<<<<<<<<<<
@@ -25967,7 +25971,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
 */
   pb_round_robin_keep((&__pyx_v_self->ring), __pyx_v_self->kept);
 
-  /* "pybandit/policies/batch.pyx":253
+  /* "pybandit/policies/batch.pyx":254
  *                 self.stage_left = self._stage_batches[self.stage]
  * 
  *     cdef void _halve(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -25981,7 +25985,7 @@ static void __pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve(struct __py
 
 }
 
-/* "pybandit/policies/batch.pyx":264
+/* "pybandit/policies/batch.pyx":265
  *         pb_round_robin_keep(&self.ring, self.kept)
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -26046,7 +26050,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_8_get_progre
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_get_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":265
+  /* "pybandit/policies/batch.pyx":266
  * 
  *     def _get_progress(self):
  *         return {**super()._get_progress(), "stage_batches": np.array(self._stage_batches),             # <<<<<<<<<<<<<<
@@ -26059,7 +26063,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_8_get_progre
     PyObject *__pyx_callargs[3] = {__pyx_t_5, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving), ((PyObject *)__pyx_v_self)};
     __pyx_t_4 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_6, (3-__pyx_t_6) | (__pyx_t_6*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_5); __pyx_t_5 = 0;
-    if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 265, __pyx_L1_error)
+    if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 266, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
   }
   __pyx_t_3 = __pyx_t_4;
@@ -26070,12 +26074,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_8_get_progre
     __pyx_t_2 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_get_progress, __pyx_callargs+__pyx_t_6, (1-__pyx_t_6) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 265, __pyx_L1_error)
+    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 266, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_2);
   }
   if (unlikely(__pyx_t_2 == Py_None)) {
     PyErr_SetString(PyExc_TypeError, "argument after ** must be a mapping, not NoneType");
-    __PYX_ERR(0, 265, __pyx_L1_error)
+    __PYX_ERR(0, 266, __pyx_L1_error)
   }
   if (likely(PyDict_CheckExact(__pyx_t_2))) {
     #if CYTHON_COMPILING_IN_CPYTHON || CYTHON_COMPILING_IN_LIMITED_API
@@ -26085,22 +26089,22 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_8_get_progre
     } else
     #endif
     {
-      __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 265, __pyx_L1_error)
+      __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 266, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_1);
       __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
     }
   } else {
-    __pyx_t_1 = __Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, __pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 265, __pyx_L1_error)
+    __pyx_t_1 = __Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, __pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 266, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   }
   __pyx_t_4 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 265, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 266, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_5 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 265, __pyx_L1_error)
+  __pyx_t_5 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 266, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_5);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-  __pyx_t_3 = __pyx_memoryview_fromslice(__pyx_v_self->_stage_batches, 1, (PyObject *(*)(char *)) __pyx_memview_get_nn_int64_t, (int (*)(char *, PyObject *)) __pyx_memview_set_nn_int64_t, 0);; if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 265, __pyx_L1_error)
+  __pyx_t_3 = __pyx_memoryview_fromslice(__pyx_v_self->_stage_batches, 1, (PyObject *(*)(char *)) __pyx_memview_get_nn_int64_t, (int (*)(char *, PyObject *)) __pyx_memview_set_nn_int64_t, 0);; if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 266, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_6 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -26120,26 +26124,26 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_8_get_progre
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
-    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 265, __pyx_L1_error)
+    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 266, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_2);
   }
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_stage_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 265, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_stage_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 266, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":266
+  /* "pybandit/policies/batch.pyx":267
  *     def _get_progress(self):
  *         return {**super()._get_progress(), "stage_batches": np.array(self._stage_batches),
  *                 "stage": self.stage, "stage_left": self.stage_left}             # <<<<<<<<<<<<<<
  * 
  *     def _set_progress(self, progress):
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->stage); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 266, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->stage); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 267, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_stage, __pyx_t_2) < (0)) __PYX_ERR(0, 266, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_stage, __pyx_t_2) < (0)) __PYX_ERR(0, 267, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->stage_left); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 266, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->stage_left); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 267, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_stage_left, __pyx_t_2) < (0)) __PYX_ERR(0, 266, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_stage_left, __pyx_t_2) < (0)) __PYX_ERR(0, 267, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   {
     PyObject *__pyx_temp;
@@ -26152,7 +26156,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_8_get_progre
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":264
+  /* "pybandit/policies/batch.pyx":265
  *         pb_round_robin_keep(&self.ring, self.kept)
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -26175,7 +26179,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_8_get_progre
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":268
+/* "pybandit/policies/batch.pyx":269
  *                 "stage": self.stage, "stage_left": self.stage_left}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -26223,32 +26227,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_progress,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 268, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 269, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 268, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 269, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 268, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 269, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 268, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 269, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 268, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 269, __pyx_L3_error)
     }
     __pyx_v_progress = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 268, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 269, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -26285,7 +26289,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_10_set_progr
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_set_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":269
+  /* "pybandit/policies/batch.pyx":270
  * 
  *     def _set_progress(self, progress):
  *         super()._set_progress(progress)             # <<<<<<<<<<<<<<
@@ -26298,7 +26302,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_10_set_progr
     PyObject *__pyx_callargs[3] = {__pyx_t_4, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving), ((PyObject *)__pyx_v_self)};
     __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_5, (3-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 269, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 270, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
   __pyx_t_2 = __pyx_t_3;
@@ -26309,12 +26313,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_10_set_progr
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_set_progress, __pyx_callargs+__pyx_t_5, (2-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 269, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 270, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":270
+  /* "pybandit/policies/batch.pyx":271
  *     def _set_progress(self, progress):
  *         super()._set_progress(progress)
  *         self._stage_batches = np.array(progress["stage_batches"])             # <<<<<<<<<<<<<<
@@ -26322,12 +26326,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_10_set_progr
  * 
 */
   __pyx_t_3 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 270, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 271, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 270, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_array); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 271, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_stage_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 270, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_stage_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 271, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -26347,35 +26351,35 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_10_set_progr
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 270, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 271, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_6 = __Pyx_PyObject_to_MemoryviewSlice_dc_nn_int64_t(__pyx_t_1, PyBUF_WRITABLE); if (unlikely(!__pyx_t_6.memview)) __PYX_ERR(0, 270, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyObject_to_MemoryviewSlice_dc_nn_int64_t(__pyx_t_1, PyBUF_WRITABLE); if (unlikely(!__pyx_t_6.memview)) __PYX_ERR(0, 271, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __PYX_XCLEAR_MEMVIEW(&__pyx_v_self->_stage_batches, 0);
   __pyx_v_self->_stage_batches = __pyx_t_6;
   __pyx_t_6.memview = NULL;
   __pyx_t_6.data = NULL;
 
-  /* "pybandit/policies/batch.pyx":271
+  /* "pybandit/policies/batch.pyx":272
  *         super()._set_progress(progress)
  *         self._stage_batches = np.array(progress["stage_batches"])
  *         self.stage, self.stage_left = progress["stage"], progress["stage_left"]             # <<<<<<<<<<<<<<
  * 
  *     def recommend(self):
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_stage); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 271, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_stage); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 272, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 271, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 272, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_stage_left); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 271, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_stage_left); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 272, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_8 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_8 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 271, __pyx_L1_error)
+  __pyx_t_8 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_8 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 272, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->stage = __pyx_t_7;
   __pyx_v_self->stage_left = __pyx_t_8;
 
-  /* "pybandit/policies/batch.pyx":268
+  /* "pybandit/policies/batch.pyx":269
  *                 "stage": self.stage, "stage_left": self.stage_left}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -26400,7 +26404,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_10_set_progr
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":273
+/* "pybandit/policies/batch.pyx":274
  *         self.stage, self.stage_left = progress["stage"], progress["stage_left"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -26464,7 +26468,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_12recommend(
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("recommend", 0);
 
-  /* "pybandit/policies/batch.pyx":275
+  /* "pybandit/policies/batch.pyx":276
  *     def recommend(self):
  *         """The k arms of largest mean among the survivors, best first; int64."""
  *         return self._best(self.survivors, self.k)             # <<<<<<<<<<<<<<
@@ -26473,9 +26477,9 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_12recommend(
 */
   __pyx_t_2 = ((PyObject *)__pyx_v_self);
   __Pyx_INCREF(__pyx_t_2);
-  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 275, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 276, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 275, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 276, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __pyx_t_5 = 0;
   {
@@ -26484,7 +26488,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_12recommend(
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 275, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 276, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   {
@@ -26498,7 +26502,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_12recommend(
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":273
+  /* "pybandit/policies/batch.pyx":274
  *         self.stage, self.stage_left = progress["stage"], progress["stage_left"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -26520,7 +26524,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_12recommend(
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":188
+/* "pybandit/policies/batch.pyx":189
  *     """
  * 
  *     cdef readonly int64_t max_batches             # <<<<<<<<<<<<<<
@@ -26559,7 +26563,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_11max_batche
       __Pyx_INCREF(__pyx_t_1);
       __Pyx_PyCriticalSection_Begin(&__pyx_cs, (PyObject*)__pyx_t_1);
       /*try:*/ {
-        __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 188, __pyx_L4_error)
+        __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 189, __pyx_L4_error)
         __Pyx_GOTREF(__pyx_t_2);
         {
           PyObject *__pyx_temp;
@@ -26808,7 +26812,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_12BatchHalving_16__setstate
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":278
+/* "pybandit/policies/batch.pyx":279
  * 
  * 
  * cdef void fill_means(const pb_round_robin *ring, const int64_t[::1] pulls,             # <<<<<<<<<<<<<<
@@ -26835,7 +26839,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
   int64_t __pyx_t_12;
   int __pyx_t_13;
 
-  /* "pybandit/policies/batch.pyx":281
+  /* "pybandit/policies/batch.pyx":282
  *                      const double[::1] sums, double *means) noexcept nogil:
  *     """Means of the arms on a ring; unseen ones have the mean of all pulls."""
  *     cdef int64_t i, arm, count = 0             # <<<<<<<<<<<<<<
@@ -26844,7 +26848,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
 */
   __pyx_v_count = 0;
 
-  /* "pybandit/policies/batch.pyx":282
+  /* "pybandit/policies/batch.pyx":283
  *     """Means of the arms on a ring; unseen ones have the mean of all pulls."""
  *     cdef int64_t i, arm, count = 0
  *     cdef double total = 0.0             # <<<<<<<<<<<<<<
@@ -26853,7 +26857,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
 */
   __pyx_v_total = 0.0;
 
-  /* "pybandit/policies/batch.pyx":283
+  /* "pybandit/policies/batch.pyx":284
  *     cdef int64_t i, arm, count = 0
  *     cdef double total = 0.0
  *     for i in range(pulls.shape[0]):             # <<<<<<<<<<<<<<
@@ -26867,7 +26871,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
   for (__pyx_t_3 = 0; __pyx_t_3 < __pyx_t_2; __pyx_t_3+=1) {
     __pyx_v_i = __pyx_t_3;
 
-    /* "pybandit/policies/batch.pyx":284
+    /* "pybandit/policies/batch.pyx":285
  *     cdef double total = 0.0
  *     for i in range(pulls.shape[0]):
  *         count += pulls[i]             # <<<<<<<<<<<<<<
@@ -26877,7 +26881,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
     __pyx_t_4 = __pyx_v_i;
     __pyx_v_count = (__pyx_v_count + (*((int64_t const  *) ( /* dim=0 */ ((char *) (((int64_t const  *) __pyx_v_pulls.data) + __pyx_t_4)) ))));
 
-    /* "pybandit/policies/batch.pyx":285
+    /* "pybandit/policies/batch.pyx":286
  *     for i in range(pulls.shape[0]):
  *         count += pulls[i]
  *         total += sums[i]             # <<<<<<<<<<<<<<
@@ -26889,7 +26893,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
   }
 
 
-  /* "pybandit/policies/batch.pyx":286
+  /* "pybandit/policies/batch.pyx":287
  *         count += pulls[i]
  *         total += sums[i]
  *     for i in range(ring.n_arms):             # <<<<<<<<<<<<<<
@@ -26903,7 +26907,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
   for (__pyx_t_6 = 0; __pyx_t_6 < __pyx_t_5; __pyx_t_6+=1) {
     __pyx_v_i = __pyx_t_6;
 
-    /* "pybandit/policies/batch.pyx":287
+    /* "pybandit/policies/batch.pyx":288
  *         total += sums[i]
  *     for i in range(ring.n_arms):
  *         arm = ring.arms[i]             # <<<<<<<<<<<<<<
@@ -26912,7 +26916,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
 */
     __pyx_v_arm = (__pyx_v_ring->arms[__pyx_v_i]);
 
-    /* "pybandit/policies/batch.pyx":288
+    /* "pybandit/policies/batch.pyx":289
  *     for i in range(ring.n_arms):
  *         arm = ring.arms[i]
  *         means[arm] = sums[arm] / pulls[arm] if pulls[arm] else total / max(count, 1)             # <<<<<<<<<<<<<<
@@ -26952,7 +26956,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
   }
 
 
-  /* "pybandit/policies/batch.pyx":278
+  /* "pybandit/policies/batch.pyx":279
  * 
  * 
  * cdef void fill_means(const pb_round_robin *ring, const int64_t[::1] pulls,             # <<<<<<<<<<<<<<
@@ -26967,7 +26971,7 @@ static void __pyx_f_8pybandit_8policies_5batch_fill_means(pb_round_robin const *
 
 }
 
-/* "pybandit/policies/batch.pyx":350
+/* "pybandit/policies/batch.pyx":351
  *     cdef pb_batch_sar sar
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,             # <<<<<<<<<<<<<<
@@ -27003,71 +27007,71 @@ static int __pyx_pw_8pybandit_8policies_5batch_8BatchSAR_1__init__(PyObject *__p
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_n_arms,&__pyx_mstate_global->__pyx_n_u_k,&__pyx_mstate_global->__pyx_n_u_batch_size,&__pyx_mstate_global->__pyx_n_u_max_batches,&__pyx_mstate_global->__pyx_n_u_max_repeats,&__pyx_mstate_global->__pyx_n_u_improved,&__pyx_mstate_global->__pyx_n_u_tie,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_VARARGS(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 350, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 351, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  7:
         values[6] = __Pyx_ArgRef_VARARGS(__pyx_args, 6);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[6])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[6])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  6:
         values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  3:
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  2:
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  1:
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 350, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 351, __pyx_L3_error)
       if (!values[4]) values[4] = __Pyx_NewRef(((PyObject *)Py_None));
       if (!values[5]) values[5] = __Pyx_NewRef(((PyObject *)Py_True));
       if (!values[6]) values[6] = __Pyx_NewRef(((PyObject *)__pyx_mstate_global->__pyx_n_u_reject));
       for (Py_ssize_t i = __pyx_nargs; i < 4; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 7, i); __PYX_ERR(0, 350, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 7, i); __PYX_ERR(0, 351, __pyx_L3_error) }
       }
     } else {
       switch (__pyx_nargs) {
         case  7:
         values[6] = __Pyx_ArgRef_VARARGS(__pyx_args, 6);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[6])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[6])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  6:
         values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 351, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 351, __pyx_L3_error)
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 351, __pyx_L3_error)
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 351, __pyx_L3_error)
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 350, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 351, __pyx_L3_error)
         break;
         default: goto __pyx_L5_argtuple_error;
       }
@@ -27085,7 +27089,7 @@ static int __pyx_pw_8pybandit_8policies_5batch_8BatchSAR_1__init__(PyObject *__p
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 7, __pyx_nargs); __PYX_ERR(0, 350, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("__init__", 0, 4, 7, __pyx_nargs); __PYX_ERR(0, 351, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -27133,7 +27137,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__init__", 0);
 
-  /* "pybandit/policies/batch.pyx":352
+  /* "pybandit/policies/batch.pyx":353
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,
  *                  tie="reject"):
  *         super().__init__(n_arms, k, batch_size, max_repeats)             # <<<<<<<<<<<<<<
@@ -27146,7 +27150,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
     PyObject *__pyx_callargs[3] = {__pyx_t_4, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR), ((PyObject *)__pyx_v_self)};
     __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_5, (3-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 352, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 353, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
   __pyx_t_2 = __pyx_t_3;
@@ -27157,12 +27161,12 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_init, __pyx_callargs+__pyx_t_5, (5-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 352, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 353, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":353
+  /* "pybandit/policies/batch.pyx":354
  *                  tie="reject"):
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.max_batches = check_integer("max_batches", max_batches, 1)             # <<<<<<<<<<<<<<
@@ -27170,7 +27174,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
  *         self.tie = check_choice("tie", tie, ("reject", "index"))
 */
   __pyx_t_3 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_integer); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 353, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_integer); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 354, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -27189,25 +27193,25 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
     __pyx_t_1 = __Pyx_PyObject_FastCall((PyObject*)__pyx_t_2, __pyx_callargs+__pyx_t_5, (4-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 353, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 354, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 353, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 354, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->max_batches = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":354
+  /* "pybandit/policies/batch.pyx":355
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.max_batches = check_integer("max_batches", max_batches, 1)
  *         self.improved = bool(improved)             # <<<<<<<<<<<<<<
  *         self.tie = check_choice("tie", tie, ("reject", "index"))
  *         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
 */
-  __pyx_t_7 = __Pyx_PyObject_IsTrue(__pyx_v_improved); if (unlikely((__pyx_t_7 < 0))) __PYX_ERR(0, 354, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyObject_IsTrue(__pyx_v_improved); if (unlikely((__pyx_t_7 < 0))) __PYX_ERR(0, 355, __pyx_L1_error)
   __pyx_v_self->improved = (!(!__pyx_t_7));
 
 
-  /* "pybandit/policies/batch.pyx":355
+  /* "pybandit/policies/batch.pyx":356
  *         self.max_batches = check_integer("max_batches", max_batches, 1)
  *         self.improved = bool(improved)
  *         self.tie = check_choice("tie", tie, ("reject", "index"))             # <<<<<<<<<<<<<<
@@ -27215,7 +27219,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
  *         if self.max_batches < least and 0 < self.k < self.n_arms:
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_check_choice); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 355, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_check_choice); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 356, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -27234,7 +27238,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
     __pyx_t_1 = __Pyx_PyObject_FastCall((PyObject*)__pyx_t_3, __pyx_callargs+__pyx_t_5, (4-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 355, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 356, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_GIVEREF(__pyx_t_1);
@@ -27242,7 +27246,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
   __Pyx_DECREF_SET(__pyx_v_self->tie, __pyx_t_1);
   __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":356
+  /* "pybandit/policies/batch.pyx":357
  *         self.improved = bool(improved)
  *         self.tie = check_choice("tie", tie, ("reject", "index"))
  *         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)             # <<<<<<<<<<<<<<
@@ -27251,7 +27255,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
 */
   __pyx_v_least = pb_batch_sar_least(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms, __pyx_v_self->__pyx_base.batch_size, __pyx_v_self->__pyx_base.max_repeats);
 
-  /* "pybandit/policies/batch.pyx":357
+  /* "pybandit/policies/batch.pyx":358
  *         self.tie = check_choice("tie", tie, ("reject", "index"))
  *         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
  *         if self.max_batches < least and 0 < self.k < self.n_arms:             # <<<<<<<<<<<<<<
@@ -27279,7 +27283,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
   if (unlikely(__pyx_t_7)) {
 
 
-    /* "pybandit/policies/batch.pyx":358
+    /* "pybandit/policies/batch.pyx":359
  *         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
  *         if self.max_batches < least and 0 < self.k < self.n_arms:
  *             raise InfeasibleBudget(             # <<<<<<<<<<<<<<
@@ -27287,41 +27291,41 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
  *                 f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "
 */
     __pyx_t_3 = NULL;
-    __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_InfeasibleBudget); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 358, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_InfeasibleBudget); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 359, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_2);
 
-    /* "pybandit/policies/batch.pyx":359
+    /* "pybandit/policies/batch.pyx":360
  *         if self.max_batches < least and 0 < self.k < self.n_arms:
  *             raise InfeasibleBudget(
  *                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "             # <<<<<<<<<<<<<<
  *                 f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "
  *                 f"{self.max_batches}")
 */
-    __pyx_t_4 = __Pyx_PyUnicode_From_int64_t(__pyx_v_least, 0, ' ', 'd'); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 359, __pyx_L1_error)
+    __pyx_t_4 = __Pyx_PyUnicode_From_int64_t(__pyx_v_least, 0, ' ', 'd'); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 360, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
-    __pyx_t_9 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms, 0, ' ', 'd'); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 359, __pyx_L1_error)
+    __pyx_t_9 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms, 0, ' ', 'd'); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 360, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_9);
 
-    /* "pybandit/policies/batch.pyx":360
+    /* "pybandit/policies/batch.pyx":361
  *             raise InfeasibleBudget(
  *                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "
  *                 f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "             # <<<<<<<<<<<<<<
  *                 f"{self.max_batches}")
  *         self.sar.n, self.sar.k = self.n_arms, self.k
 */
-    __pyx_t_10 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.batch_size, 0, ' ', 'd'); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 360, __pyx_L1_error)
+    __pyx_t_10 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.batch_size, 0, ' ', 'd'); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 361, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_10);
-    __pyx_t_11 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.max_repeats, 0, ' ', 'd'); if (unlikely(!__pyx_t_11)) __PYX_ERR(0, 360, __pyx_L1_error)
+    __pyx_t_11 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->__pyx_base.max_repeats, 0, ' ', 'd'); if (unlikely(!__pyx_t_11)) __PYX_ERR(0, 361, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_11);
 
-    /* "pybandit/policies/batch.pyx":361
+    /* "pybandit/policies/batch.pyx":362
  *                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "
  *                 f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "
  *                 f"{self.max_batches}")             # <<<<<<<<<<<<<<
  *         self.sar.n, self.sar.k = self.n_arms, self.k
  *         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats
 */
-    __pyx_t_12 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->max_batches, 0, ' ', 'd'); if (unlikely(!__pyx_t_12)) __PYX_ERR(0, 361, __pyx_L1_error)
+    __pyx_t_12 = __Pyx_PyUnicode_From_int64_t(__pyx_v_self->max_batches, 0, ' ', 'd'); if (unlikely(!__pyx_t_12)) __PYX_ERR(0, 362, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_12);
     __pyx_t_13[0] = __pyx_mstate_global->__pyx_kp_u_max_batches_must_be_at_least;
     __pyx_t_13[1] = __pyx_t_4;
@@ -27334,7 +27338,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
     __pyx_t_13[8] = __pyx_mstate_global->__pyx_kp_u_pulls_of_one_got;
     __pyx_t_13[9] = __pyx_t_12;
 
-    /* "pybandit/policies/batch.pyx":359
+    /* "pybandit/policies/batch.pyx":360
  *         if self.max_batches < least and 0 < self.k < self.n_arms:
  *             raise InfeasibleBudget(
  *                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "             # <<<<<<<<<<<<<<
@@ -27350,7 +27354,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
     #endif
     __pyx_t_15 = 0;
     __pyx_t_16 = __Pyx_PyUnicode_Join(__pyx_t_13, 10, __pyx_t_14, __pyx_t_15);
-    if (unlikely(!__pyx_t_16)) __PYX_ERR(0, 359, __pyx_L1_error)
+    if (unlikely(!__pyx_t_16)) __PYX_ERR(0, 360, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_16);
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
@@ -27375,14 +27379,14 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
       __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
       __Pyx_DECREF(__pyx_t_16); __pyx_t_16 = 0;
       __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-      if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 358, __pyx_L1_error)
+      if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 359, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_1);
     }
     __Pyx_Raise(__pyx_t_1, 0, 0, 0);
     __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-    __PYX_ERR(0, 358, __pyx_L1_error)
+    __PYX_ERR(0, 359, __pyx_L1_error)
 
-    /* "pybandit/policies/batch.pyx":357
+    /* "pybandit/policies/batch.pyx":358
  *         self.tie = check_choice("tie", tie, ("reject", "index"))
  *         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
  *         if self.max_batches < least and 0 < self.k < self.n_arms:             # <<<<<<<<<<<<<<
@@ -27391,7 +27395,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
 */
   }
 
-  /* "pybandit/policies/batch.pyx":362
+  /* "pybandit/policies/batch.pyx":363
  *                 f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "
  *                 f"{self.max_batches}")
  *         self.sar.n, self.sar.k = self.n_arms, self.k             # <<<<<<<<<<<<<<
@@ -27405,7 +27409,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
   __pyx_v_self->sar.n = __pyx_t_6;
   __pyx_v_self->sar.k = __pyx_t_17;
 
-  /* "pybandit/policies/batch.pyx":363
+  /* "pybandit/policies/batch.pyx":364
  *                 f"{self.max_batches}")
  *         self.sar.n, self.sar.k = self.n_arms, self.k
  *         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats             # <<<<<<<<<<<<<<
@@ -27419,7 +27423,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
   __pyx_v_self->sar.size = __pyx_t_17;
   __pyx_v_self->sar.repeats = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":364
+  /* "pybandit/policies/batch.pyx":365
  *         self.sar.n, self.sar.k = self.n_arms, self.k
  *         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats
  *         self.sar.max_batches = self.max_batches             # <<<<<<<<<<<<<<
@@ -27430,7 +27434,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
 
   __pyx_v_self->sar.max_batches = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":365
+  /* "pybandit/policies/batch.pyx":366
  *         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats
  *         self.sar.max_batches = self.max_batches
  *         self.sar.improved, self.sar.lower_index = self.improved, self.tie == "index"             # <<<<<<<<<<<<<<
@@ -27439,108 +27443,108 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
 */
   __pyx_t_7 = __pyx_v_self->improved;
 
-  __pyx_t_1 = __Pyx_PyObject_CompareEq_object_str(__pyx_v_self->tie, __pyx_mstate_global->__pyx_n_u_index, Py_EQ); __Pyx_XGOTREF(__pyx_t_1); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 365, __pyx_L1_error)
-  __pyx_t_15 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_15 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 365, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_CompareEq_object_str(__pyx_v_self->tie, __pyx_mstate_global->__pyx_n_u_index, Py_EQ); __Pyx_XGOTREF(__pyx_t_1); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 366, __pyx_L1_error)
+  __pyx_t_15 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_15 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 366, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->sar.improved = __pyx_t_7;
   __pyx_v_self->sar.lower_index = __pyx_t_15;
 
-  /* "pybandit/policies/batch.pyx":366
+  /* "pybandit/policies/batch.pyx":367
  *         self.sar.max_batches = self.max_batches
  *         self.sar.improved, self.sar.lower_index = self.improved, self.tie == "index"
  *         self.sar.ring.arms = <int64_t *>self._memory("ring")             # <<<<<<<<<<<<<<
  *         self.sar.alive = <unsigned char *>self._allocate("alive", self.n_arms, np.uint8)
  *         self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
 */
-  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 366, __pyx_L1_error)
+  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 367, __pyx_L1_error)
   __pyx_v_self->sar.ring.arms = ((int64_t *)__pyx_t_18);
 
 
-  /* "pybandit/policies/batch.pyx":367
+  /* "pybandit/policies/batch.pyx":368
  *         self.sar.improved, self.sar.lower_index = self.improved, self.tie == "index"
  *         self.sar.ring.arms = <int64_t *>self._memory("ring")
  *         self.sar.alive = <unsigned char *>self._allocate("alive", self.n_arms, np.uint8)             # <<<<<<<<<<<<<<
  *         self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
  *         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))
 */
-  __pyx_t_1 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 367, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 368, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 367, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 368, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  __pyx_t_16 = __Pyx_PyObject_GetAttrStr(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_uint8); if (unlikely(!__pyx_t_16)) __PYX_ERR(0, 367, __pyx_L1_error)
+  __pyx_t_16 = __Pyx_PyObject_GetAttrStr(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_uint8); if (unlikely(!__pyx_t_16)) __PYX_ERR(0, 368, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_16);
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_alive, __pyx_t_1, __pyx_t_16); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 367, __pyx_L1_error)
+  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_alive, __pyx_t_1, __pyx_t_16); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 368, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __Pyx_DECREF(__pyx_t_16); __pyx_t_16 = 0;
   __pyx_v_self->sar.alive = ((unsigned char *)__pyx_t_18);
 
 
-  /* "pybandit/policies/batch.pyx":368
+  /* "pybandit/policies/batch.pyx":369
  *         self.sar.ring.arms = <int64_t *>self._memory("ring")
  *         self.sar.alive = <unsigned char *>self._allocate("alive", self.n_arms, np.uint8)
  *         self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)             # <<<<<<<<<<<<<<
  *         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))
  *         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))
 */
-  __pyx_t_16 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_16)) __PYX_ERR(0, 368, __pyx_L1_error)
+  __pyx_t_16 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_16)) __PYX_ERR(0, 369, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_16);
-  __Pyx_GetModuleGlobalName(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 368, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 369, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_2 = __Pyx_PyObject_GetAttrStr(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_uint8); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 368, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyObject_GetAttrStr(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_uint8); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 369, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted, __pyx_t_16, __pyx_t_2); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 368, __pyx_L1_error)
+  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted, __pyx_t_16, __pyx_t_2); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 369, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_16); __pyx_t_16 = 0;
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   __pyx_v_self->sar.accepted = ((unsigned char *)__pyx_t_18);
 
 
-  /* "pybandit/policies/batch.pyx":369
+  /* "pybandit/policies/batch.pyx":370
  *         self.sar.alive = <unsigned char *>self._allocate("alive", self.n_arms, np.uint8)
  *         self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
  *         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))             # <<<<<<<<<<<<<<
  *         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))
  *         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))
 */
-  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms + 1) * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 369, __pyx_L1_error)
+  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms + 1) * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 370, __pyx_L1_error)
   __pyx_v_self->sar.harmonic = ((double *)__pyx_t_18);
 
 
-  /* "pybandit/policies/batch.pyx":370
+  /* "pybandit/policies/batch.pyx":371
  *         self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
  *         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))
  *         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))             # <<<<<<<<<<<<<<
  *         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))
  *         self.sar.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
 */
-  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms + 1) * (sizeof(int64_t)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 370, __pyx_L1_error)
+  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms + 1) * (sizeof(int64_t)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 371, __pyx_L1_error)
   __pyx_v_self->sar.ceilings = ((int64_t *)__pyx_t_18);
 
 
-  /* "pybandit/policies/batch.pyx":371
+  /* "pybandit/policies/batch.pyx":372
  *         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))
  *         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))
  *         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))             # <<<<<<<<<<<<<<
  *         self.sar.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
  *         pb_batch_sar_begin(&self.sar)
 */
-  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), (__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 371, __pyx_L1_error)
+  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), (__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 372, __pyx_L1_error)
   __pyx_v_self->sar.means = ((double *)__pyx_t_18);
 
 
-  /* "pybandit/policies/batch.pyx":372
+  /* "pybandit/policies/batch.pyx":373
  *         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))
  *         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))
  *         self.sar.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))             # <<<<<<<<<<<<<<
  *         pb_batch_sar_begin(&self.sar)
  * 
 */
-  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((2 * __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms) * (sizeof(pb_ranked)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 372, __pyx_L1_error)
+  __pyx_t_18 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchSAR *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), ((2 * __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms) * (sizeof(pb_ranked)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 373, __pyx_L1_error)
   __pyx_v_self->sar.ranked = ((pb_ranked *)__pyx_t_18);
 
 
-  /* "pybandit/policies/batch.pyx":373
+  /* "pybandit/policies/batch.pyx":374
  *         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))
  *         self.sar.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
  *         pb_batch_sar_begin(&self.sar)             # <<<<<<<<<<<<<<
@@ -27549,7 +27553,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
 */
   pb_batch_sar_begin((&__pyx_v_self->sar));
 
-  /* "pybandit/policies/batch.pyx":350
+  /* "pybandit/policies/batch.pyx":351
  *     cdef pb_batch_sar sar
  * 
  *     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,             # <<<<<<<<<<<<<<
@@ -27579,7 +27583,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_8BatchSAR___init__(struct __pyx_o
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":375
+/* "pybandit/policies/batch.pyx":376
  *         pb_batch_sar_begin(&self.sar)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -27640,56 +27644,56 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_2_options(struct 
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_options", 0);
 
-  /* "pybandit/policies/batch.pyx":376
+  /* "pybandit/policies/batch.pyx":377
  * 
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,             # <<<<<<<<<<<<<<
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats,
  *                     improved=self.improved, tie=self.tie)
 */
-  __pyx_t_1 = __Pyx_PyDict_NewPresized(7); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 376, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyDict_NewPresized(7); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 376, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 376, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 376, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":377
+  /* "pybandit/policies/batch.pyx":378
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats,             # <<<<<<<<<<<<<<
  *                     improved=self.improved, tie=self.tie)
  * 
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 377, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 378, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 377, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 378, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":378
+  /* "pybandit/policies/batch.pyx":379
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats,
  *                     improved=self.improved, tie=self.tie)             # <<<<<<<<<<<<<<
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
 */
-  __pyx_t_2 = __Pyx_PyBool_FromLong(__pyx_v_self->improved); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 378, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyBool_FromLong(__pyx_v_self->improved); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 379, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_improved, __pyx_t_2) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_improved, __pyx_t_2) < (0)) __PYX_ERR(0, 377, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_tie, __pyx_v_self->tie) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_tie, __pyx_v_self->tie) < (0)) __PYX_ERR(0, 377, __pyx_L1_error)
   {
     PyObject *__pyx_temp;
     {
@@ -27701,7 +27705,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_2_options(struct 
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":375
+  /* "pybandit/policies/batch.pyx":376
  *         pb_batch_sar_begin(&self.sar)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -27721,7 +27725,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_2_options(struct 
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":380
+/* "pybandit/policies/batch.pyx":381
  *                     improved=self.improved, tie=self.tie)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27732,7 +27736,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_2_options(struct 
 static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_8BatchSAR__ring(struct __pyx_obj_8pybandit_8policies_5batch_BatchSAR *__pyx_v_self) {
   pb_round_robin *__pyx_r;
 
-  /* "pybandit/policies/batch.pyx":381
+  /* "pybandit/policies/batch.pyx":382
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
  *         return &self.sar.ring             # <<<<<<<<<<<<<<
@@ -27745,7 +27749,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_8BatchSAR__ring(struct
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":380
+  /* "pybandit/policies/batch.pyx":381
  *                     improved=self.improved, tie=self.tie)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27758,7 +27762,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_8BatchSAR__ring(struct
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":383
+/* "pybandit/policies/batch.pyx":384
  *         return &self.sar.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27769,7 +27773,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_8BatchSAR__ring(struct
 static int __pyx_f_8pybandit_8policies_5batch_8BatchSAR__is_done(struct __pyx_obj_8pybandit_8policies_5batch_BatchSAR *__pyx_v_self) {
   int __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":384
+  /* "pybandit/policies/batch.pyx":385
  * 
  *     cdef bint _is_done(self) noexcept nogil:
  *         return self.sar.done             # <<<<<<<<<<<<<<
@@ -27782,7 +27786,7 @@ static int __pyx_f_8pybandit_8policies_5batch_8BatchSAR__is_done(struct __pyx_ob
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":383
+  /* "pybandit/policies/batch.pyx":384
  *         return &self.sar.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27795,7 +27799,7 @@ static int __pyx_f_8pybandit_8policies_5batch_8BatchSAR__is_done(struct __pyx_ob
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":386
+/* "pybandit/policies/batch.pyx":387
  *         return self.sar.done
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27806,7 +27810,7 @@ static int __pyx_f_8pybandit_8policies_5batch_8BatchSAR__is_done(struct __pyx_ob
 static pb_batch __pyx_f_8pybandit_8policies_5batch_8BatchSAR__next(struct __pyx_obj_8pybandit_8policies_5batch_BatchSAR *__pyx_v_self) {
   pb_batch __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":387
+  /* "pybandit/policies/batch.pyx":388
  * 
  *     cdef pb_batch _next(self) noexcept nogil:
  *         return pb_batch_sar_next(&self.sar)             # <<<<<<<<<<<<<<
@@ -27819,7 +27823,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_8BatchSAR__next(struct __pyx_
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":386
+  /* "pybandit/policies/batch.pyx":387
  *         return self.sar.done
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27832,7 +27836,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_8BatchSAR__next(struct __pyx_
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":389
+/* "pybandit/policies/batch.pyx":390
  *         return pb_batch_sar_next(&self.sar)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27844,7 +27848,7 @@ static void __pyx_f_8pybandit_8policies_5batch_8BatchSAR__advance(struct __pyx_o
   Py_ssize_t __pyx_t_1;
   Py_ssize_t __pyx_t_2;
 
-  /* "pybandit/policies/batch.pyx":390
+  /* "pybandit/policies/batch.pyx":391
  * 
  *     cdef void _advance(self) noexcept nogil:
  *         pb_batch_sar_advance(&self.sar, &self._pulls[0], &self._sums[0])             # <<<<<<<<<<<<<<
@@ -27855,7 +27859,7 @@ static void __pyx_f_8pybandit_8policies_5batch_8BatchSAR__advance(struct __pyx_o
   __pyx_t_2 = 0;
   pb_batch_sar_advance((&__pyx_v_self->sar), (&(*((int64_t *) ( /* dim=0 */ ((char *) (((int64_t *) __pyx_v_self->__pyx_base.__pyx_base.__pyx_base._pulls.data) + __pyx_t_1)) )))), (&(*((double *) ( /* dim=0 */ ((char *) (((double *) __pyx_v_self->__pyx_base.__pyx_base.__pyx_base._sums.data) + __pyx_t_2)) )))));
 
-  /* "pybandit/policies/batch.pyx":389
+  /* "pybandit/policies/batch.pyx":390
  *         return pb_batch_sar_next(&self.sar)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -27866,7 +27870,7 @@ static void __pyx_f_8pybandit_8policies_5batch_8BatchSAR__advance(struct __pyx_o
   /* function exit code */
 }
 
-/* "pybandit/policies/batch.pyx":392
+/* "pybandit/policies/batch.pyx":393
  *         pb_batch_sar_advance(&self.sar, &self._pulls[0], &self._sums[0])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -27902,7 +27906,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8accepted___get__
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__get__", 0);
 
-  /* "pybandit/policies/batch.pyx":395
+  /* "pybandit/policies/batch.pyx":396
  *     def accepted(self):
  *         """Arms accepted so far, increasing; int64."""
  *         return np.flatnonzero(self.arrays["accepted"])             # <<<<<<<<<<<<<<
@@ -27910,16 +27914,16 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8accepted___get__
  *     @property
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 395, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 396, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_flatnonzero); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 395, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_flatnonzero); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 396, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
   if (unlikely(__pyx_v_self->__pyx_base.arrays == Py_None)) {
     PyErr_SetString(PyExc_TypeError, "\047NoneType\047 object is not subscriptable");
-    __PYX_ERR(0, 395, __pyx_L1_error)
+    __PYX_ERR(0, 396, __pyx_L1_error)
   }
-  __pyx_t_3 = __Pyx_PyDict_GetItem(__pyx_v_self->__pyx_base.arrays, __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 395, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyDict_GetItem(__pyx_v_self->__pyx_base.arrays, __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 396, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -27939,7 +27943,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8accepted___get__
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 395, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 396, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   {
@@ -27953,7 +27957,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8accepted___get__
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":392
+  /* "pybandit/policies/batch.pyx":393
  *         pb_batch_sar_advance(&self.sar, &self._pulls[0], &self._sums[0])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -27975,7 +27979,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8accepted___get__
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":397
+/* "pybandit/policies/batch.pyx":398
  *         return np.flatnonzero(self.arrays["accepted"])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -28014,7 +28018,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_9survivors___get_
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__get__", 0);
 
-  /* "pybandit/policies/batch.pyx":400
+  /* "pybandit/policies/batch.pyx":401
  *     def survivors(self):
  *         """Arms neither accepted nor rejected, increasing; int64."""
  *         return np.empty(0, np.int64) if self.sar.done else super().survivors             # <<<<<<<<<<<<<<
@@ -28025,14 +28029,14 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_9survivors___get_
 
   if (__pyx_t_2) {
     __pyx_t_4 = NULL;
-    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 400, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 401, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
-    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_empty); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 400, __pyx_L1_error)
+    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_empty); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 401, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_6);
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
-    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 400, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 401, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
-    __pyx_t_7 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 400, __pyx_L1_error)
+    __pyx_t_7 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 401, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_7);
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
     __pyx_t_8 = 1;
@@ -28053,7 +28057,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_9survivors___get_
       __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
       __Pyx_DECREF(__pyx_t_7); __pyx_t_7 = 0;
       __Pyx_DECREF(__pyx_t_6); __pyx_t_6 = 0;
-      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 400, __pyx_L1_error)
+      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 401, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_3);
     }
     __pyx_t_1 = __pyx_t_3;
@@ -28065,10 +28069,10 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_9survivors___get_
       PyObject *__pyx_callargs[3] = {__pyx_t_6, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR), ((PyObject *)__pyx_v_self)};
       __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_8, (3-__pyx_t_8) | (__pyx_t_8*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
       __Pyx_XDECREF(__pyx_t_6); __pyx_t_6 = 0;
-      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 400, __pyx_L1_error)
+      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 401, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_3);
     }
-    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 400, __pyx_L1_error)
+    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 401, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_6);
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __pyx_t_1 = __pyx_t_6;
@@ -28086,7 +28090,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_9survivors___get_
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":397
+  /* "pybandit/policies/batch.pyx":398
  *         return np.flatnonzero(self.arrays["accepted"])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -28110,7 +28114,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_9survivors___get_
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":402
+/* "pybandit/policies/batch.pyx":403
  *         return np.empty(0, np.int64) if self.sar.done else super().survivors
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -28175,7 +28179,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_4_get_progress(st
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_get_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":403
+  /* "pybandit/policies/batch.pyx":404
  * 
  *     def _get_progress(self):
  *         return {**super()._get_progress(), "n_left": self.sar.n_left,             # <<<<<<<<<<<<<<
@@ -28188,7 +28192,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_4_get_progress(st
     PyObject *__pyx_callargs[3] = {__pyx_t_5, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR), ((PyObject *)__pyx_v_self)};
     __pyx_t_4 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_6, (3-__pyx_t_6) | (__pyx_t_6*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_5); __pyx_t_5 = 0;
-    if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 403, __pyx_L1_error)
+    if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 404, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
   }
   __pyx_t_3 = __pyx_t_4;
@@ -28199,12 +28203,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_4_get_progress(st
     __pyx_t_2 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_get_progress, __pyx_callargs+__pyx_t_6, (1-__pyx_t_6) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 403, __pyx_L1_error)
+    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 404, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_2);
   }
   if (unlikely(__pyx_t_2 == Py_None)) {
     PyErr_SetString(PyExc_TypeError, "argument after ** must be a mapping, not NoneType");
-    __PYX_ERR(0, 403, __pyx_L1_error)
+    __PYX_ERR(0, 404, __pyx_L1_error)
   }
   if (likely(PyDict_CheckExact(__pyx_t_2))) {
     #if CYTHON_COMPILING_IN_CPYTHON || CYTHON_COMPILING_IN_LIMITED_API
@@ -28214,50 +28218,50 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_4_get_progress(st
     } else
     #endif
     {
-      __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 403, __pyx_L1_error)
+      __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 404, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_1);
       __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
     }
   } else {
-    __pyx_t_1 = __Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, __pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 403, __pyx_L1_error)
+    __pyx_t_1 = __Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, __pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 404, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   }
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.n_left); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 403, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.n_left); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 404, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_left, __pyx_t_2) < (0)) __PYX_ERR(0, 403, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_left, __pyx_t_2) < (0)) __PYX_ERR(0, 404, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":404
+  /* "pybandit/policies/batch.pyx":405
  *     def _get_progress(self):
  *         return {**super()._get_progress(), "n_left": self.sar.n_left,
  *                 "n_open": self.sar.n_open, "removed_pulls": self.sar.removed_pulls,             # <<<<<<<<<<<<<<
  *                 "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}
  * 
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.n_open); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 404, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.n_open); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 405, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_open, __pyx_t_2) < (0)) __PYX_ERR(0, 404, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_open, __pyx_t_2) < (0)) __PYX_ERR(0, 405, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.removed_pulls); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 404, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.removed_pulls); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 405, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_removed_pulls, __pyx_t_2) < (0)) __PYX_ERR(0, 404, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_removed_pulls, __pyx_t_2) < (0)) __PYX_ERR(0, 405, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":405
+  /* "pybandit/policies/batch.pyx":406
  *         return {**super()._get_progress(), "n_left": self.sar.n_left,
  *                 "n_open": self.sar.n_open, "removed_pulls": self.sar.removed_pulls,
  *                 "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}             # <<<<<<<<<<<<<<
  * 
  *     def _set_progress(self, progress):
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.n_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 405, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->sar.n_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 406, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_sar_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 405, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_sar_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 406, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int(__pyx_v_self->sar.done); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 405, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int(__pyx_v_self->sar.done); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 406, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_sar_done, __pyx_t_2) < (0)) __PYX_ERR(0, 405, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_sar_done, __pyx_t_2) < (0)) __PYX_ERR(0, 406, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   {
     PyObject *__pyx_temp;
@@ -28270,7 +28274,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_4_get_progress(st
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":402
+  /* "pybandit/policies/batch.pyx":403
  *         return np.empty(0, np.int64) if self.sar.done else super().survivors
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -28293,7 +28297,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_4_get_progress(st
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":407
+/* "pybandit/policies/batch.pyx":408
  *                 "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -28341,32 +28345,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_progress,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 407, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 408, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 407, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 408, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 407, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 408, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 407, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 408, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 407, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 408, __pyx_L3_error)
     }
     __pyx_v_progress = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 407, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 408, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -28403,7 +28407,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_6_set_progress(st
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_set_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":408
+  /* "pybandit/policies/batch.pyx":409
  * 
  *     def _set_progress(self, progress):
  *         super()._set_progress(progress)             # <<<<<<<<<<<<<<
@@ -28416,7 +28420,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_6_set_progress(st
     PyObject *__pyx_callargs[3] = {__pyx_t_4, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR), ((PyObject *)__pyx_v_self)};
     __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_5, (3-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 408, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 409, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
   __pyx_t_2 = __pyx_t_3;
@@ -28427,61 +28431,61 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_6_set_progress(st
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_set_progress, __pyx_callargs+__pyx_t_5, (2-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 408, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 409, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":409
+  /* "pybandit/policies/batch.pyx":410
  *     def _set_progress(self, progress):
  *         super()._set_progress(progress)
  *         self.sar.n_left, self.sar.n_open = progress["n_left"], progress["n_open"]             # <<<<<<<<<<<<<<
  *         self.sar.removed_pulls = progress["removed_pulls"]
  *         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_n_left); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 409, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_n_left); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 410, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 409, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 410, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_n_open); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 409, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_n_open); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 410, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 409, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 410, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->sar.n_left = __pyx_t_6;
   __pyx_v_self->sar.n_open = __pyx_t_7;
 
-  /* "pybandit/policies/batch.pyx":410
+  /* "pybandit/policies/batch.pyx":411
  *         super()._set_progress(progress)
  *         self.sar.n_left, self.sar.n_open = progress["n_left"], progress["n_open"]
  *         self.sar.removed_pulls = progress["removed_pulls"]             # <<<<<<<<<<<<<<
  *         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
  * 
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_removed_pulls); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 410, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_removed_pulls); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 411, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 410, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 411, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->sar.removed_pulls = __pyx_t_7;
 
-  /* "pybandit/policies/batch.pyx":411
+  /* "pybandit/policies/batch.pyx":412
  *         self.sar.n_left, self.sar.n_open = progress["n_left"], progress["n_open"]
  *         self.sar.removed_pulls = progress["removed_pulls"]
  *         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]             # <<<<<<<<<<<<<<
  * 
  *     def recommend(self):
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_sar_batches); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 411, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_sar_batches); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 412, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 411, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_7 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 412, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_sar_done); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 411, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_sar_done); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 412, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_8 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_8 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 411, __pyx_L1_error)
+  __pyx_t_8 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_8 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 412, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->sar.n_batches = __pyx_t_7;
   __pyx_v_self->sar.done = __pyx_t_8;
 
-  /* "pybandit/policies/batch.pyx":407
+  /* "pybandit/policies/batch.pyx":408
  *                 "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -28505,7 +28509,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_6_set_progress(st
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":413
+/* "pybandit/policies/batch.pyx":414
  *         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -28576,7 +28580,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("recommend", 0);
 
-  /* "pybandit/policies/batch.pyx":415
+  /* "pybandit/policies/batch.pyx":416
  *     def recommend(self):
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([             # <<<<<<<<<<<<<<
@@ -28584,33 +28588,33 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
  *         return self._best(chosen, self.k)
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 415, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 416, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_concatenate); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 415, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_concatenate); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 416, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
 
-  /* "pybandit/policies/batch.pyx":416
+  /* "pybandit/policies/batch.pyx":417
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([
  *             self.accepted, self._best(self.survivors, self.k - self.accepted.size)])             # <<<<<<<<<<<<<<
  *         return self._best(chosen, self.k)
  * 
 */
-  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 416, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 417, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_6 = ((PyObject *)__pyx_v_self);
   __Pyx_INCREF(__pyx_t_6);
-  __pyx_t_7 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 416, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 417, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_7);
-  __pyx_t_8 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 416, __pyx_L1_error)
+  __pyx_t_8 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 417, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_8);
-  __pyx_t_9 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 416, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 417, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
-  __pyx_t_10 = __Pyx_PyObject_GetAttrStr(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_size); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 416, __pyx_L1_error)
+  __pyx_t_10 = __Pyx_PyObject_GetAttrStr(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_size); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 417, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_10);
   __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-  __pyx_t_9 = __Pyx_PyNumber_Subtract_int_object(__pyx_t_8, __pyx_t_10); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 416, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyNumber_Subtract_int_object(__pyx_t_8, __pyx_t_10); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 417, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
   __Pyx_DECREF(__pyx_t_8); __pyx_t_8 = 0;
   __Pyx_DECREF(__pyx_t_10); __pyx_t_10 = 0;
@@ -28621,23 +28625,23 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
     __Pyx_XDECREF(__pyx_t_6); __pyx_t_6 = 0;
     __Pyx_DECREF(__pyx_t_7); __pyx_t_7 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-    if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 416, __pyx_L1_error)
+    if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 417, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
   }
 
-  /* "pybandit/policies/batch.pyx":415
+  /* "pybandit/policies/batch.pyx":416
  *     def recommend(self):
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([             # <<<<<<<<<<<<<<
  *             self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
  *         return self._best(chosen, self.k)
 */
-  __pyx_t_9 = PyList_New(2); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 415, __pyx_L1_error)
+  __pyx_t_9 = PyList_New(2); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 416, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
   __Pyx_GIVEREF(__pyx_t_3);
-  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 0, __pyx_t_3) != (0)) __PYX_ERR(0, 415, __pyx_L1_error);
+  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 0, __pyx_t_3) != (0)) __PYX_ERR(0, 416, __pyx_L1_error);
   __Pyx_GIVEREF(__pyx_t_5);
-  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 1, __pyx_t_5) != (0)) __PYX_ERR(0, 415, __pyx_L1_error);
+  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 1, __pyx_t_5) != (0)) __PYX_ERR(0, 416, __pyx_L1_error);
   __pyx_t_3 = 0;
   __pyx_t_5 = 0;
   __pyx_t_11 = 1;
@@ -28658,13 +28662,13 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 415, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 416, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __pyx_v_chosen = __pyx_t_1;
   __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":417
+  /* "pybandit/policies/batch.pyx":418
  *         chosen = np.concatenate([
  *             self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
  *         return self._best(chosen, self.k)             # <<<<<<<<<<<<<<
@@ -28673,7 +28677,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
 */
   __pyx_t_4 = ((PyObject *)__pyx_v_self);
   __Pyx_INCREF(__pyx_t_4);
-  __pyx_t_9 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 417, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 418, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
   __pyx_t_11 = 0;
   {
@@ -28681,7 +28685,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_best, __pyx_callargs+__pyx_t_11, (3-__pyx_t_11) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 417, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 418, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   {
@@ -28695,7 +28699,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":413
+  /* "pybandit/policies/batch.pyx":414
  *         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -28724,7 +28728,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8recommend(struct
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":345
+/* "pybandit/policies/batch.pyx":346
  *     """
  * 
  *     cdef readonly int64_t max_batches             # <<<<<<<<<<<<<<
@@ -28763,7 +28767,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_11max_batches___g
       __Pyx_INCREF(__pyx_t_1);
       __Pyx_PyCriticalSection_Begin(&__pyx_cs, (PyObject*)__pyx_t_1);
       /*try:*/ {
-        __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 345, __pyx_L4_error)
+        __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->max_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 346, __pyx_L4_error)
         __Pyx_GOTREF(__pyx_t_2);
         {
           PyObject *__pyx_temp;
@@ -28806,7 +28810,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_11max_batches___g
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":346
+/* "pybandit/policies/batch.pyx":347
  * 
  *     cdef readonly int64_t max_batches
  *     cdef readonly bint improved             # <<<<<<<<<<<<<<
@@ -28845,7 +28849,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8improved___get__
       __Pyx_INCREF(__pyx_t_1);
       __Pyx_PyCriticalSection_Begin(&__pyx_cs, (PyObject*)__pyx_t_1);
       /*try:*/ {
-        __pyx_t_2 = __Pyx_PyBool_FromLong(__pyx_v_self->improved); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 346, __pyx_L4_error)
+        __pyx_t_2 = __Pyx_PyBool_FromLong(__pyx_v_self->improved); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 347, __pyx_L4_error)
         __Pyx_GOTREF(__pyx_t_2);
         {
           PyObject *__pyx_temp;
@@ -28888,7 +28892,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_8improved___get__
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":347
+/* "pybandit/policies/batch.pyx":348
  *     cdef readonly int64_t max_batches
  *     cdef readonly bint improved
  *     cdef readonly object tie             # <<<<<<<<<<<<<<
@@ -29161,7 +29165,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_8BatchSAR_12__setstate_cyth
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":467
+/* "pybandit/policies/batch.pyx":468
  *     cdef pb_batch_racing race
  * 
  *     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):             # <<<<<<<<<<<<<<
@@ -29196,68 +29200,68 @@ static int __pyx_pw_8pybandit_8policies_5batch_11BatchRacing_1__init__(PyObject 
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_n_arms,&__pyx_mstate_global->__pyx_n_u_k,&__pyx_mstate_global->__pyx_n_u_delta,&__pyx_mstate_global->__pyx_n_u_batch_size,&__pyx_mstate_global->__pyx_n_u_max_repeats,&__pyx_mstate_global->__pyx_n_u_sigma,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_VARARGS(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 467, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 468, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  6:
         values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  3:
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  2:
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  1:
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 467, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__init__", 0) < (0)) __PYX_ERR(0, 468, __pyx_L3_error)
       if (!values[2]) values[2] = __Pyx_NewRef(((PyObject *)__pyx_mstate_global->__pyx_float_0_1));
       if (!values[3]) values[3] = __Pyx_NewRef(((PyObject *)__pyx_mstate_global->__pyx_int_1));
       if (!values[4]) values[4] = __Pyx_NewRef(((PyObject *)Py_None));
       if (!values[5]) values[5] = __Pyx_NewRef(((PyObject *)__pyx_mstate_global->__pyx_float_0_5));
       for (Py_ssize_t i = __pyx_nargs; i < 2; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 2, 6, i); __PYX_ERR(0, 467, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__init__", 0, 2, 6, i); __PYX_ERR(0, 468, __pyx_L3_error) }
       }
     } else {
       switch (__pyx_nargs) {
         case  6:
         values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  4:
         values[3] = __Pyx_ArgRef_VARARGS(__pyx_args, 3);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  3:
         values[2] = __Pyx_ArgRef_VARARGS(__pyx_args, 2);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[2])) __PYX_ERR(0, 468, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  2:
         values[1] = __Pyx_ArgRef_VARARGS(__pyx_args, 1);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[1])) __PYX_ERR(0, 468, __pyx_L3_error)
         values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 467, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 468, __pyx_L3_error)
         break;
         default: goto __pyx_L5_argtuple_error;
       }
@@ -29275,7 +29279,7 @@ static int __pyx_pw_8pybandit_8policies_5batch_11BatchRacing_1__init__(PyObject 
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("__init__", 0, 2, 6, __pyx_nargs); __PYX_ERR(0, 467, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("__init__", 0, 2, 6, __pyx_nargs); __PYX_ERR(0, 468, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -29296,7 +29300,7 @@ static int __pyx_pw_8pybandit_8policies_5batch_11BatchRacing_1__init__(PyObject 
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":469
+/* "pybandit/policies/batch.pyx":470
  *     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))             # <<<<<<<<<<<<<<
@@ -29343,32 +29347,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_x,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 469, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 470, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 469, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 470, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "lambda", 0) < (0)) __PYX_ERR(0, 469, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "lambda", 0) < (0)) __PYX_ERR(0, 470, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("lambda", 1, 1, 1, i); __PYX_ERR(0, 469, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("lambda", 1, 1, 1, i); __PYX_ERR(0, 470, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 469, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 470, __pyx_L3_error)
     }
     __pyx_v_x = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("lambda", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 469, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("lambda", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 470, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -29399,9 +29403,9 @@ static PyObject *__pyx_lambda_funcdef_lambda(CYTHON_UNUSED PyObject *__pyx_self,
   const char *__pyx_filename = NULL;
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("lambda", 0);
-  __pyx_t_1 = __Pyx_PyObject_CompareGt_object_int(__pyx_v_x, __pyx_mstate_global->__pyx_int_0, Py_GT); __Pyx_XGOTREF(__pyx_t_1); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 469, __pyx_L1_error)
-  __pyx_t_2 = __Pyx_PyObject_CompareLt_object_int(__pyx_v_x, __pyx_mstate_global->__pyx_int_1, Py_LT); __Pyx_XGOTREF(__pyx_t_2); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 469, __pyx_L1_error)
-  __pyx_t_3 = __Pyx_PyNumber_And_object_object(__pyx_t_1, __pyx_t_2); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 469, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_CompareGt_object_int(__pyx_v_x, __pyx_mstate_global->__pyx_int_0, Py_GT); __Pyx_XGOTREF(__pyx_t_1); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 470, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyObject_CompareLt_object_int(__pyx_v_x, __pyx_mstate_global->__pyx_int_1, Py_LT); __Pyx_XGOTREF(__pyx_t_2); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 470, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyNumber_And_object_object(__pyx_t_1, __pyx_t_2); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 470, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
@@ -29429,7 +29433,7 @@ static PyObject *__pyx_lambda_funcdef_lambda(CYTHON_UNUSED PyObject *__pyx_self,
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":471
+/* "pybandit/policies/batch.pyx":472
  *         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
  *         self.sigma = check_in("sigma", sigma, "finite and above 0",
  *                               lambda x: np.isfinite(x) & (x > 0))             # <<<<<<<<<<<<<<
@@ -29476,32 +29480,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_x,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 471, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 472, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 471, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 472, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "lambda1", 0) < (0)) __PYX_ERR(0, 471, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "lambda1", 0) < (0)) __PYX_ERR(0, 472, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("lambda1", 1, 1, 1, i); __PYX_ERR(0, 471, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("lambda1", 1, 1, 1, i); __PYX_ERR(0, 472, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 471, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 472, __pyx_L3_error)
     }
     __pyx_v_x = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("lambda1", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 471, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("lambda1", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 472, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -29535,9 +29539,9 @@ static PyObject *__pyx_lambda_funcdef_lambda1(CYTHON_UNUSED PyObject *__pyx_self
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("lambda1", 0);
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 471, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 472, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_isfinite); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 471, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_isfinite); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 472, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
   __pyx_t_5 = 1;
@@ -29557,11 +29561,11 @@ static PyObject *__pyx_lambda_funcdef_lambda1(CYTHON_UNUSED PyObject *__pyx_self
     __pyx_t_1 = __Pyx_PyObject_FastCall((PyObject*)__pyx_t_4, __pyx_callargs+__pyx_t_5, (2-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 471, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 472, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_4 = __Pyx_PyObject_CompareGt_object_int(__pyx_v_x, __pyx_mstate_global->__pyx_int_0, Py_GT); __Pyx_XGOTREF(__pyx_t_4); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 471, __pyx_L1_error)
-  __pyx_t_2 = __Pyx_PyNumber_And_object_object(__pyx_t_1, __pyx_t_4); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 471, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_CompareGt_object_int(__pyx_v_x, __pyx_mstate_global->__pyx_int_0, Py_GT); __Pyx_XGOTREF(__pyx_t_4); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 472, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyNumber_And_object_object(__pyx_t_1, __pyx_t_4); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 472, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
@@ -29590,7 +29594,7 @@ static PyObject *__pyx_lambda_funcdef_lambda1(CYTHON_UNUSED PyObject *__pyx_self
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":467
+/* "pybandit/policies/batch.pyx":468
  *     cdef pb_batch_racing race
  * 
  *     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):             # <<<<<<<<<<<<<<
@@ -29615,7 +29619,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__init__", 0);
 
-  /* "pybandit/policies/batch.pyx":468
+  /* "pybandit/policies/batch.pyx":469
  * 
  *     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):
  *         super().__init__(n_arms, k, batch_size, max_repeats)             # <<<<<<<<<<<<<<
@@ -29628,7 +29632,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
     PyObject *__pyx_callargs[3] = {__pyx_t_4, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing), ((PyObject *)__pyx_v_self)};
     __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_5, (3-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 468, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 469, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
   __pyx_t_2 = __pyx_t_3;
@@ -29639,12 +29643,12 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_init, __pyx_callargs+__pyx_t_5, (5-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 468, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 469, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":469
+  /* "pybandit/policies/batch.pyx":470
  *     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))             # <<<<<<<<<<<<<<
@@ -29652,9 +29656,9 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
  *                               lambda x: np.isfinite(x) & (x > 0))
 */
   __pyx_t_3 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_in); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 469, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_2, __pyx_mstate_global->__pyx_n_u_check_in); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 470, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  __pyx_t_4 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_8__init_____pyx_lambda_funcdef_lambda, 0, __pyx_mstate_global->__pyx_n_u_init___locals_lambda, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[0])); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 469, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_8__init_____pyx_lambda_funcdef_lambda, 0, __pyx_mstate_global->__pyx_n_u_init___locals_lambda, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[0])); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 470, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -29674,14 +29678,14 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 469, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 470, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
-  __pyx_t_6 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_6 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 469, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_6 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 470, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->delta = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":470
+  /* "pybandit/policies/batch.pyx":471
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
  *         self.sigma = check_in("sigma", sigma, "finite and above 0",             # <<<<<<<<<<<<<<
@@ -29689,17 +29693,17 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
  *         self.race.n, self.race.k = self.n_arms, self.k
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_check_in); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 470, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_check_in); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 471, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
 
-  /* "pybandit/policies/batch.pyx":471
+  /* "pybandit/policies/batch.pyx":472
  *         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
  *         self.sigma = check_in("sigma", sigma, "finite and above 0",
  *                               lambda x: np.isfinite(x) & (x > 0))             # <<<<<<<<<<<<<<
  *         self.race.n, self.race.k = self.n_arms, self.k
  *         self.race.size, self.race.repeats = self.batch_size, self.max_repeats
 */
-  __pyx_t_3 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_8__init___1__pyx_lambda_funcdef_lambda1, 0, __pyx_mstate_global->__pyx_n_u_init___locals_lambda, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[1])); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 471, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_8__init___1__pyx_lambda_funcdef_lambda1, 0, __pyx_mstate_global->__pyx_n_u_init___locals_lambda, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[1])); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 472, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -29719,22 +29723,22 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 470, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 471, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
 
-  /* "pybandit/policies/batch.pyx":470
+  /* "pybandit/policies/batch.pyx":471
  *         super().__init__(n_arms, k, batch_size, max_repeats)
  *         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
  *         self.sigma = check_in("sigma", sigma, "finite and above 0",             # <<<<<<<<<<<<<<
  *                               lambda x: np.isfinite(x) & (x > 0))
  *         self.race.n, self.race.k = self.n_arms, self.k
 */
-  __pyx_t_6 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_6 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 470, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_6 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 471, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->sigma = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":472
+  /* "pybandit/policies/batch.pyx":473
  *         self.sigma = check_in("sigma", sigma, "finite and above 0",
  *                               lambda x: np.isfinite(x) & (x > 0))
  *         self.race.n, self.race.k = self.n_arms, self.k             # <<<<<<<<<<<<<<
@@ -29748,7 +29752,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
   __pyx_v_self->race.n = __pyx_t_7;
   __pyx_v_self->race.k = __pyx_t_8;
 
-  /* "pybandit/policies/batch.pyx":473
+  /* "pybandit/policies/batch.pyx":474
  *                               lambda x: np.isfinite(x) & (x > 0))
  *         self.race.n, self.race.k = self.n_arms, self.k
  *         self.race.size, self.race.repeats = self.batch_size, self.max_repeats             # <<<<<<<<<<<<<<
@@ -29762,7 +29766,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
   __pyx_v_self->race.size = __pyx_t_8;
   __pyx_v_self->race.repeats = __pyx_t_7;
 
-  /* "pybandit/policies/batch.pyx":474
+  /* "pybandit/policies/batch.pyx":475
  *         self.race.n, self.race.k = self.n_arms, self.k
  *         self.race.size, self.race.repeats = self.batch_size, self.max_repeats
  *         self.race.omega = (self.delta / (6 * self.n_arms)) ** 0.5             # <<<<<<<<<<<<<<
@@ -29771,7 +29775,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
 */
   __pyx_v_self->race.omega = pow((__pyx_v_self->delta / ((double)(6 * __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms))), 0.5);
 
-  /* "pybandit/policies/batch.pyx":475
+  /* "pybandit/policies/batch.pyx":476
  *         self.race.size, self.race.repeats = self.batch_size, self.max_repeats
  *         self.race.omega = (self.delta / (6 * self.n_arms)) ** 0.5
  *         self.race.scale = 2 * self.sigma             # <<<<<<<<<<<<<<
@@ -29780,100 +29784,100 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
 */
   __pyx_v_self->race.scale = (2.0 * __pyx_v_self->sigma);
 
-  /* "pybandit/policies/batch.pyx":476
+  /* "pybandit/policies/batch.pyx":477
  *         self.race.omega = (self.delta / (6 * self.n_arms)) ** 0.5
  *         self.race.scale = 2 * self.sigma
  *         self.race.ring.arms = <int64_t *>self._memory("ring")             # <<<<<<<<<<<<<<
  *         self.race.lower = <double *>self._allocate("lower", self.n_arms, np.float64)
  *         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
 */
-  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 476, __pyx_L1_error)
+  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._memory(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_ring); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 477, __pyx_L1_error)
   __pyx_v_self->race.ring.arms = ((int64_t *)__pyx_t_9);
 
 
-  /* "pybandit/policies/batch.pyx":477
+  /* "pybandit/policies/batch.pyx":478
  *         self.race.scale = 2 * self.sigma
  *         self.race.ring.arms = <int64_t *>self._memory("ring")
  *         self.race.lower = <double *>self._allocate("lower", self.n_arms, np.float64)             # <<<<<<<<<<<<<<
  *         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
  *         self.race.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
 */
-  __pyx_t_1 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 477, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 478, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 477, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 478, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
-  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_float64); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 477, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(__pyx_t_4, __pyx_mstate_global->__pyx_n_u_float64); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 478, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_lower, __pyx_t_1, __pyx_t_3); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 477, __pyx_L1_error)
+  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_lower, __pyx_t_1, __pyx_t_3); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 478, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
   __pyx_v_self->race.lower = ((double *)__pyx_t_9);
 
 
-  /* "pybandit/policies/batch.pyx":478
+  /* "pybandit/policies/batch.pyx":479
  *         self.race.ring.arms = <int64_t *>self._memory("ring")
  *         self.race.lower = <double *>self._allocate("lower", self.n_arms, np.float64)
  *         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)             # <<<<<<<<<<<<<<
  *         self.race.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
  *         self.race.alive = <unsigned char *>self._scratch(self.n_arms)
 */
-  __pyx_t_3 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 478, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 479, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __Pyx_GetModuleGlobalName(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 478, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 479, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_float64); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 478, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_float64); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 479, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_upper, __pyx_t_3, __pyx_t_4); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 478, __pyx_L1_error)
+  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_upper, __pyx_t_3, __pyx_t_4); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 479, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
   __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
   __pyx_v_self->race.upper = ((double *)__pyx_t_9);
 
 
-  /* "pybandit/policies/batch.pyx":479
+  /* "pybandit/policies/batch.pyx":480
  *         self.race.lower = <double *>self._allocate("lower", self.n_arms, np.float64)
  *         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
  *         self.race.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)             # <<<<<<<<<<<<<<
  *         self.race.alive = <unsigned char *>self._scratch(self.n_arms)
  *         self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))
 */
-  __pyx_t_4 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 479, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 480, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 479, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 480, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_1 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_uint8); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 479, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_uint8); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 480, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted, __pyx_t_4, __pyx_t_1); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 479, __pyx_L1_error)
+  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._allocate(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted, __pyx_t_4, __pyx_t_1); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 480, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->race.accepted = ((unsigned char *)__pyx_t_9);
 
 
-  /* "pybandit/policies/batch.pyx":480
+  /* "pybandit/policies/batch.pyx":481
  *         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
  *         self.race.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
  *         self.race.alive = <unsigned char *>self._scratch(self.n_arms)             # <<<<<<<<<<<<<<
  *         self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))
  *         pb_batch_racing_begin(&self.race)
 */
-  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 480, __pyx_L1_error)
+  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), __pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 481, __pyx_L1_error)
   __pyx_v_self->race.alive = ((unsigned char *)__pyx_t_9);
 
 
-  /* "pybandit/policies/batch.pyx":481
+  /* "pybandit/policies/batch.pyx":482
  *         self.race.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
  *         self.race.alive = <unsigned char *>self._scratch(self.n_arms)
  *         self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))             # <<<<<<<<<<<<<<
  *         pb_batch_racing_begin(&self.race)
  * 
 */
-  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), (__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 481, __pyx_L1_error)
+  __pyx_t_9 = ((struct __pyx_vtabstruct_8pybandit_8policies_5batch_BatchRacing *)__pyx_v_self->__pyx_base.__pyx_base.__pyx_vtab)->__pyx_base._scratch(((struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *)__pyx_v_self), (__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms * (sizeof(double)))); if (unlikely(PyErr_Occurred())) __PYX_ERR(0, 482, __pyx_L1_error)
   __pyx_v_self->race.scratch = ((double *)__pyx_t_9);
 
 
-  /* "pybandit/policies/batch.pyx":482
+  /* "pybandit/policies/batch.pyx":483
  *         self.race.alive = <unsigned char *>self._scratch(self.n_arms)
  *         self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))
  *         pb_batch_racing_begin(&self.race)             # <<<<<<<<<<<<<<
@@ -29882,7 +29886,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
 */
   pb_batch_racing_begin((&__pyx_v_self->race));
 
-  /* "pybandit/policies/batch.pyx":467
+  /* "pybandit/policies/batch.pyx":468
  *     cdef pb_batch_racing race
  * 
  *     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):             # <<<<<<<<<<<<<<
@@ -29906,7 +29910,7 @@ static int __pyx_pf_8pybandit_8policies_5batch_11BatchRacing___init__(struct __p
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":484
+/* "pybandit/policies/batch.pyx":485
  *         pb_batch_racing_begin(&self.race)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -29967,46 +29971,46 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_2_options(str
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_options", 0);
 
-  /* "pybandit/policies/batch.pyx":485
+  /* "pybandit/policies/batch.pyx":486
  * 
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,             # <<<<<<<<<<<<<<
  *                     max_repeats=self.max_repeats, sigma=self.sigma)
  * 
 */
-  __pyx_t_1 = __Pyx_PyDict_NewPresized(6); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 485, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyDict_NewPresized(6); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 485, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.n_arms); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 485, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_arms, __pyx_t_2) < (0)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 485, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 485, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_k, __pyx_t_2) < (0)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->delta); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 485, __pyx_L1_error)
+  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->delta); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_delta, __pyx_t_2) < (0)) __PYX_ERR(0, 485, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_delta, __pyx_t_2) < (0)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 485, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.batch_size); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 485, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_batch_size, __pyx_t_2) < (0)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":486
+  /* "pybandit/policies/batch.pyx":487
  *     def _options(self):
  *         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
  *                     max_repeats=self.max_repeats, sigma=self.sigma)             # <<<<<<<<<<<<<<
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 486, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.max_repeats); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 487, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 485, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_max_repeats, __pyx_t_2) < (0)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->sigma); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 486, __pyx_L1_error)
+  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->sigma); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 487, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_sigma, __pyx_t_2) < (0)) __PYX_ERR(0, 485, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_sigma, __pyx_t_2) < (0)) __PYX_ERR(0, 486, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   {
     PyObject *__pyx_temp;
@@ -30019,7 +30023,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_2_options(str
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":484
+  /* "pybandit/policies/batch.pyx":485
  *         pb_batch_racing_begin(&self.race)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
@@ -30039,7 +30043,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_2_options(str
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":488
+/* "pybandit/policies/batch.pyx":489
  *                     max_repeats=self.max_repeats, sigma=self.sigma)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30050,7 +30054,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_2_options(str
 static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_11BatchRacing__ring(struct __pyx_obj_8pybandit_8policies_5batch_BatchRacing *__pyx_v_self) {
   pb_round_robin *__pyx_r;
 
-  /* "pybandit/policies/batch.pyx":489
+  /* "pybandit/policies/batch.pyx":490
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:
  *         return &self.race.ring             # <<<<<<<<<<<<<<
@@ -30063,7 +30067,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_11BatchRacing__ring(st
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":488
+  /* "pybandit/policies/batch.pyx":489
  *                     max_repeats=self.max_repeats, sigma=self.sigma)
  * 
  *     cdef pb_round_robin *_ring(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30076,7 +30080,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_11BatchRacing__ring(st
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":491
+/* "pybandit/policies/batch.pyx":492
  *         return &self.race.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30087,7 +30091,7 @@ static pb_round_robin *__pyx_f_8pybandit_8policies_5batch_11BatchRacing__ring(st
 static int __pyx_f_8pybandit_8policies_5batch_11BatchRacing__is_done(struct __pyx_obj_8pybandit_8policies_5batch_BatchRacing *__pyx_v_self) {
   int __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":492
+  /* "pybandit/policies/batch.pyx":493
  * 
  *     cdef bint _is_done(self) noexcept nogil:
  *         return self.race.done             # <<<<<<<<<<<<<<
@@ -30100,7 +30104,7 @@ static int __pyx_f_8pybandit_8policies_5batch_11BatchRacing__is_done(struct __py
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":491
+  /* "pybandit/policies/batch.pyx":492
  *         return &self.race.ring
  * 
  *     cdef bint _is_done(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30113,7 +30117,7 @@ static int __pyx_f_8pybandit_8policies_5batch_11BatchRacing__is_done(struct __py
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":494
+/* "pybandit/policies/batch.pyx":495
  *         return self.race.done
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30124,7 +30128,7 @@ static int __pyx_f_8pybandit_8policies_5batch_11BatchRacing__is_done(struct __py
 static pb_batch __pyx_f_8pybandit_8policies_5batch_11BatchRacing__next(struct __pyx_obj_8pybandit_8policies_5batch_BatchRacing *__pyx_v_self) {
   pb_batch __pyx_r;
 
-  /* "pybandit/policies/batch.pyx":495
+  /* "pybandit/policies/batch.pyx":496
  * 
  *     cdef pb_batch _next(self) noexcept nogil:
  *         return pb_batch_racing_next(&self.race)             # <<<<<<<<<<<<<<
@@ -30137,7 +30141,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_11BatchRacing__next(struct __
   }
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":494
+  /* "pybandit/policies/batch.pyx":495
  *         return self.race.done
  * 
  *     cdef pb_batch _next(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30150,7 +30154,7 @@ static pb_batch __pyx_f_8pybandit_8policies_5batch_11BatchRacing__next(struct __
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":497
+/* "pybandit/policies/batch.pyx":498
  *         return pb_batch_racing_next(&self.race)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30162,7 +30166,7 @@ static void __pyx_f_8pybandit_8policies_5batch_11BatchRacing__advance(struct __p
   Py_ssize_t __pyx_t_1;
   Py_ssize_t __pyx_t_2;
 
-  /* "pybandit/policies/batch.pyx":498
+  /* "pybandit/policies/batch.pyx":499
  * 
  *     cdef void _advance(self) noexcept nogil:
  *         pb_batch_racing_advance(&self.race, &self._pulls[0], &self._sums[0])             # <<<<<<<<<<<<<<
@@ -30173,7 +30177,7 @@ static void __pyx_f_8pybandit_8policies_5batch_11BatchRacing__advance(struct __p
   __pyx_t_2 = 0;
   pb_batch_racing_advance((&__pyx_v_self->race), (&(*((int64_t *) ( /* dim=0 */ ((char *) (((int64_t *) __pyx_v_self->__pyx_base.__pyx_base.__pyx_base._pulls.data) + __pyx_t_1)) )))), (&(*((double *) ( /* dim=0 */ ((char *) (((double *) __pyx_v_self->__pyx_base.__pyx_base.__pyx_base._sums.data) + __pyx_t_2)) )))));
 
-  /* "pybandit/policies/batch.pyx":497
+  /* "pybandit/policies/batch.pyx":498
  *         return pb_batch_racing_next(&self.race)
  * 
  *     cdef void _advance(self) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -30184,7 +30188,7 @@ static void __pyx_f_8pybandit_8policies_5batch_11BatchRacing__advance(struct __p
   /* function exit code */
 }
 
-/* "pybandit/policies/batch.pyx":500
+/* "pybandit/policies/batch.pyx":501
  *         pb_batch_racing_advance(&self.race, &self._pulls[0], &self._sums[0])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -30220,7 +30224,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8accepted___g
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__get__", 0);
 
-  /* "pybandit/policies/batch.pyx":503
+  /* "pybandit/policies/batch.pyx":504
  *     def accepted(self):
  *         """Arms accepted so far, increasing; int64."""
  *         return np.flatnonzero(self.arrays["accepted"])             # <<<<<<<<<<<<<<
@@ -30228,16 +30232,16 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8accepted___g
  *     @property
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 503, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 504, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_flatnonzero); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 503, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_flatnonzero); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 504, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
   if (unlikely(__pyx_v_self->__pyx_base.arrays == Py_None)) {
     PyErr_SetString(PyExc_TypeError, "\047NoneType\047 object is not subscriptable");
-    __PYX_ERR(0, 503, __pyx_L1_error)
+    __PYX_ERR(0, 504, __pyx_L1_error)
   }
-  __pyx_t_3 = __Pyx_PyDict_GetItem(__pyx_v_self->__pyx_base.arrays, __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 503, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyDict_GetItem(__pyx_v_self->__pyx_base.arrays, __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 504, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_5 = 1;
   #if CYTHON_UNPACK_METHODS
@@ -30257,7 +30261,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8accepted___g
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 503, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 504, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   {
@@ -30271,7 +30275,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8accepted___g
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":500
+  /* "pybandit/policies/batch.pyx":501
  *         pb_batch_racing_advance(&self.race, &self._pulls[0], &self._sums[0])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -30293,7 +30297,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8accepted___g
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":505
+/* "pybandit/policies/batch.pyx":506
  *         return np.flatnonzero(self.arrays["accepted"])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -30332,7 +30336,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_9survivors___
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("__get__", 0);
 
-  /* "pybandit/policies/batch.pyx":508
+  /* "pybandit/policies/batch.pyx":509
  *     def survivors(self):
  *         """Arms neither accepted nor rejected, increasing; int64."""
  *         return np.empty(0, np.int64) if self.race.done else super().survivors             # <<<<<<<<<<<<<<
@@ -30343,14 +30347,14 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_9survivors___
 
   if (__pyx_t_2) {
     __pyx_t_4 = NULL;
-    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 508, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 509, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
-    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_empty); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 508, __pyx_L1_error)
+    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_empty); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 509, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_6);
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
-    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 508, __pyx_L1_error)
+    __Pyx_GetModuleGlobalName(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 509, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
-    __pyx_t_7 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 508, __pyx_L1_error)
+    __pyx_t_7 = __Pyx_PyObject_GetAttrStr(__pyx_t_5, __pyx_mstate_global->__pyx_n_u_int64); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 509, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_7);
     __Pyx_DECREF(__pyx_t_5); __pyx_t_5 = 0;
     __pyx_t_8 = 1;
@@ -30371,7 +30375,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_9survivors___
       __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
       __Pyx_DECREF(__pyx_t_7); __pyx_t_7 = 0;
       __Pyx_DECREF(__pyx_t_6); __pyx_t_6 = 0;
-      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 508, __pyx_L1_error)
+      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 509, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_3);
     }
     __pyx_t_1 = __pyx_t_3;
@@ -30383,10 +30387,10 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_9survivors___
       PyObject *__pyx_callargs[3] = {__pyx_t_6, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing), ((PyObject *)__pyx_v_self)};
       __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_8, (3-__pyx_t_8) | (__pyx_t_8*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
       __Pyx_XDECREF(__pyx_t_6); __pyx_t_6 = 0;
-      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 508, __pyx_L1_error)
+      if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 509, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_3);
     }
-    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 508, __pyx_L1_error)
+    __pyx_t_6 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_6)) __PYX_ERR(0, 509, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_6);
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
     __pyx_t_1 = __pyx_t_6;
@@ -30404,7 +30408,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_9survivors___
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":505
+  /* "pybandit/policies/batch.pyx":506
  *         return np.flatnonzero(self.arrays["accepted"])
  * 
  *     @property             # <<<<<<<<<<<<<<
@@ -30428,7 +30432,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_9survivors___
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":510
+/* "pybandit/policies/batch.pyx":511
  *         return np.empty(0, np.int64) if self.race.done else super().survivors
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -30493,7 +30497,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_4_get_progres
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_get_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":511
+  /* "pybandit/policies/batch.pyx":512
  * 
  *     def _get_progress(self):
  *         return {**super()._get_progress(), "n_open": self.race.n_open,             # <<<<<<<<<<<<<<
@@ -30506,7 +30510,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_4_get_progres
     PyObject *__pyx_callargs[3] = {__pyx_t_5, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing), ((PyObject *)__pyx_v_self)};
     __pyx_t_4 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_6, (3-__pyx_t_6) | (__pyx_t_6*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_5); __pyx_t_5 = 0;
-    if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 511, __pyx_L1_error)
+    if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 512, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_4);
   }
   __pyx_t_3 = __pyx_t_4;
@@ -30517,12 +30521,12 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_4_get_progres
     __pyx_t_2 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_get_progress, __pyx_callargs+__pyx_t_6, (1-__pyx_t_6) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_3); __pyx_t_3 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 511, __pyx_L1_error)
+    if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 512, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_2);
   }
   if (unlikely(__pyx_t_2 == Py_None)) {
     PyErr_SetString(PyExc_TypeError, "argument after ** must be a mapping, not NoneType");
-    __PYX_ERR(0, 511, __pyx_L1_error)
+    __PYX_ERR(0, 512, __pyx_L1_error)
   }
   if (likely(PyDict_CheckExact(__pyx_t_2))) {
     #if CYTHON_COMPILING_IN_CPYTHON || CYTHON_COMPILING_IN_LIMITED_API
@@ -30532,62 +30536,62 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_4_get_progres
     } else
     #endif
     {
-      __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 511, __pyx_L1_error)
+      __pyx_t_1 = PyDict_Copy(__pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 512, __pyx_L1_error)
       __Pyx_GOTREF(__pyx_t_1);
       __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
     }
   } else {
-    __pyx_t_1 = __Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, __pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 511, __pyx_L1_error)
+    __pyx_t_1 = __Pyx_PyObject_CallOneArg((PyObject*)&PyDict_Type, __pyx_t_2); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 512, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
     __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   }
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->race.n_open); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 511, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->race.n_open); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 512, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_open, __pyx_t_2) < (0)) __PYX_ERR(0, 511, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_n_open, __pyx_t_2) < (0)) __PYX_ERR(0, 512, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":512
+  /* "pybandit/policies/batch.pyx":513
  *     def _get_progress(self):
  *         return {**super()._get_progress(), "n_open": self.race.n_open,
  *                 "reject_below": self.race.reject_below,             # <<<<<<<<<<<<<<
  *                 "accept_above": self.race.accept_above, "moved": self.race.moved,
  *                 "race_done": self.race.done, "race_batches": self.race.n_batches}
 */
-  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->race.reject_below); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 512, __pyx_L1_error)
+  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->race.reject_below); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 513, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_reject_below, __pyx_t_2) < (0)) __PYX_ERR(0, 512, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_reject_below, __pyx_t_2) < (0)) __PYX_ERR(0, 513, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":513
+  /* "pybandit/policies/batch.pyx":514
  *         return {**super()._get_progress(), "n_open": self.race.n_open,
  *                 "reject_below": self.race.reject_below,
  *                 "accept_above": self.race.accept_above, "moved": self.race.moved,             # <<<<<<<<<<<<<<
  *                 "race_done": self.race.done, "race_batches": self.race.n_batches}
  * 
 */
-  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->race.accept_above); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 513, __pyx_L1_error)
+  __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->race.accept_above); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 514, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_accept_above, __pyx_t_2) < (0)) __PYX_ERR(0, 513, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_accept_above, __pyx_t_2) < (0)) __PYX_ERR(0, 514, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int(__pyx_v_self->race.moved); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 513, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int(__pyx_v_self->race.moved); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 514, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_moved, __pyx_t_2) < (0)) __PYX_ERR(0, 513, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_moved, __pyx_t_2) < (0)) __PYX_ERR(0, 514, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":514
+  /* "pybandit/policies/batch.pyx":515
  *                 "reject_below": self.race.reject_below,
  *                 "accept_above": self.race.accept_above, "moved": self.race.moved,
  *                 "race_done": self.race.done, "race_batches": self.race.n_batches}             # <<<<<<<<<<<<<<
  * 
  *     def _set_progress(self, progress):
 */
-  __pyx_t_2 = __Pyx_PyLong_From_int(__pyx_v_self->race.done); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 514, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int(__pyx_v_self->race.done); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 515, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_race_done, __pyx_t_2) < (0)) __PYX_ERR(0, 514, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_race_done, __pyx_t_2) < (0)) __PYX_ERR(0, 515, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
-  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->race.n_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 514, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_PyLong_From_int64_t(__pyx_v_self->race.n_batches); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 515, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
-  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_race_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 514, __pyx_L1_error)
+  if (PyDict_SetItem(__pyx_t_1, __pyx_mstate_global->__pyx_n_u_race_batches, __pyx_t_2) < (0)) __PYX_ERR(0, 515, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
   {
     PyObject *__pyx_temp;
@@ -30600,7 +30604,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_4_get_progres
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":510
+  /* "pybandit/policies/batch.pyx":511
  *         return np.empty(0, np.int64) if self.race.done else super().survivors
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
@@ -30623,7 +30627,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_4_get_progres
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":516
+/* "pybandit/policies/batch.pyx":517
  *                 "race_done": self.race.done, "race_batches": self.race.n_batches}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -30671,32 +30675,32 @@ PyObject *__pyx_args, PyObject *__pyx_kwds
   {
     PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_progress,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_FASTCALL(__pyx_kwds) : 0;
-    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 516, __pyx_L3_error)
+    if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 517, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
         case  1:
         values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 516, __pyx_L3_error)
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 517, __pyx_L3_error)
         CYTHON_FALLTHROUGH;
         case  0: break;
         default: goto __pyx_L5_argtuple_error;
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
-      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 516, __pyx_L3_error)
+      if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "_set_progress", 0) < (0)) __PYX_ERR(0, 517, __pyx_L3_error)
       for (Py_ssize_t i = __pyx_nargs; i < 1; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 516, __pyx_L3_error) }
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, i); __PYX_ERR(0, 517, __pyx_L3_error) }
       }
     } else if (unlikely(__pyx_nargs != 1)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_FASTCALL(__pyx_args, 0);
-      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 516, __pyx_L3_error)
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[0])) __PYX_ERR(0, 517, __pyx_L3_error)
     }
     __pyx_v_progress = values[0];
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 516, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("_set_progress", 1, 1, 1, __pyx_nargs); __PYX_ERR(0, 517, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -30733,7 +30737,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_6_set_progres
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("_set_progress", 0);
 
-  /* "pybandit/policies/batch.pyx":517
+  /* "pybandit/policies/batch.pyx":518
  * 
  *     def _set_progress(self, progress):
  *         super()._set_progress(progress)             # <<<<<<<<<<<<<<
@@ -30746,7 +30750,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_6_set_progres
     PyObject *__pyx_callargs[3] = {__pyx_t_4, ((PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing), ((PyObject *)__pyx_v_self)};
     __pyx_t_3 = __Pyx_PyObject_FastCall((PyObject*)__pyx_builtin_super, __pyx_callargs+__pyx_t_5, (3-__pyx_t_5) | (__pyx_t_5*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 517, __pyx_L1_error)
+    if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 518, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_3);
   }
   __pyx_t_2 = __pyx_t_3;
@@ -30757,74 +30761,74 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_6_set_progres
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_set_progress, __pyx_callargs+__pyx_t_5, (2-__pyx_t_5) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 517, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 518, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":518
+  /* "pybandit/policies/batch.pyx":519
  *     def _set_progress(self, progress):
  *         super()._set_progress(progress)
  *         self.race.n_open, self.race.moved = progress["n_open"], progress["moved"]             # <<<<<<<<<<<<<<
  *         self.race.reject_below = progress["reject_below"]
  *         self.race.accept_above = progress["accept_above"]
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_n_open); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 518, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_n_open); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 519, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 518, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 519, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_moved); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 518, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_moved); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 519, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_7 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_7 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 518, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_7 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 519, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->race.n_open = __pyx_t_6;
   __pyx_v_self->race.moved = __pyx_t_7;
 
-  /* "pybandit/policies/batch.pyx":519
+  /* "pybandit/policies/batch.pyx":520
  *         super()._set_progress(progress)
  *         self.race.n_open, self.race.moved = progress["n_open"], progress["moved"]
  *         self.race.reject_below = progress["reject_below"]             # <<<<<<<<<<<<<<
  *         self.race.accept_above = progress["accept_above"]
  *         self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_reject_below); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 519, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_reject_below); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 520, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_8 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_8 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 519, __pyx_L1_error)
+  __pyx_t_8 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_8 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 520, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->race.reject_below = __pyx_t_8;
 
-  /* "pybandit/policies/batch.pyx":520
+  /* "pybandit/policies/batch.pyx":521
  *         self.race.n_open, self.race.moved = progress["n_open"], progress["moved"]
  *         self.race.reject_below = progress["reject_below"]
  *         self.race.accept_above = progress["accept_above"]             # <<<<<<<<<<<<<<
  *         self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]
  * 
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_accept_above); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 520, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_accept_above); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 521, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_8 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_8 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 520, __pyx_L1_error)
+  __pyx_t_8 = __Pyx_PyFloat_AsDouble(__pyx_t_1); if (unlikely((__pyx_t_8 == (double)-1) && PyErr_Occurred())) __PYX_ERR(0, 521, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->race.accept_above = __pyx_t_8;
 
-  /* "pybandit/policies/batch.pyx":521
+  /* "pybandit/policies/batch.pyx":522
  *         self.race.reject_below = progress["reject_below"]
  *         self.race.accept_above = progress["accept_above"]
  *         self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]             # <<<<<<<<<<<<<<
  * 
  *     def recommend(self):
 */
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_race_done); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 521, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_race_done); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 522, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_7 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_7 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 521, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyLong_As_int(__pyx_t_1); if (unlikely((__pyx_t_7 == (int)-1) && PyErr_Occurred())) __PYX_ERR(0, 522, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_race_batches); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 521, __pyx_L1_error)
+  __pyx_t_1 = __Pyx_PyObject_Dict_GetItem(__pyx_v_progress, __pyx_mstate_global->__pyx_n_u_race_batches); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 522, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
-  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 521, __pyx_L1_error)
+  __pyx_t_6 = __Pyx_PyLong_As_int64_t(__pyx_t_1); if (unlikely((__pyx_t_6 == ((int64_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 522, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_v_self->race.done = __pyx_t_7;
   __pyx_v_self->race.n_batches = __pyx_t_6;
 
-  /* "pybandit/policies/batch.pyx":516
+  /* "pybandit/policies/batch.pyx":517
  *                 "race_done": self.race.done, "race_batches": self.race.n_batches}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
@@ -30848,7 +30852,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_6_set_progres
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":523
+/* "pybandit/policies/batch.pyx":524
  *         self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -30919,7 +30923,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8recommend(st
   int __pyx_clineno = 0;
   __Pyx_RefNannySetupContext("recommend", 0);
 
-  /* "pybandit/policies/batch.pyx":525
+  /* "pybandit/policies/batch.pyx":526
  *     def recommend(self):
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([             # <<<<<<<<<<<<<<
@@ -30927,32 +30931,32 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8recommend(st
  *         return self._best(chosen, self.k)
 */
   __pyx_t_2 = NULL;
-  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 525, __pyx_L1_error)
+  __Pyx_GetModuleGlobalName(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_np); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 526, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
-  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_concatenate); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 525, __pyx_L1_error)
+  __pyx_t_4 = __Pyx_PyObject_GetAttrStr(__pyx_t_3, __pyx_mstate_global->__pyx_n_u_concatenate); if (unlikely(!__pyx_t_4)) __PYX_ERR(0, 526, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_4);
   __Pyx_DECREF(__pyx_t_3); __pyx_t_3 = 0;
 
-  /* "pybandit/policies/batch.pyx":526
+  /* "pybandit/policies/batch.pyx":527
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([
  *             self.accepted, self._best(self.survivors, self.k - self.accepted.size)])             # <<<<<<<<<<<<<<
  *         return self._best(chosen, self.k)
 */
-  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 526, __pyx_L1_error)
+  __pyx_t_3 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_3)) __PYX_ERR(0, 527, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_3);
   __pyx_t_6 = ((PyObject *)__pyx_v_self);
   __Pyx_INCREF(__pyx_t_6);
-  __pyx_t_7 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 526, __pyx_L1_error)
+  __pyx_t_7 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_survivors); if (unlikely(!__pyx_t_7)) __PYX_ERR(0, 527, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_7);
-  __pyx_t_8 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 526, __pyx_L1_error)
+  __pyx_t_8 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_8)) __PYX_ERR(0, 527, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_8);
-  __pyx_t_9 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 526, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyObject_GetAttrStr(((PyObject *)__pyx_v_self), __pyx_mstate_global->__pyx_n_u_accepted); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 527, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
-  __pyx_t_10 = __Pyx_PyObject_GetAttrStr(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_size); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 526, __pyx_L1_error)
+  __pyx_t_10 = __Pyx_PyObject_GetAttrStr(__pyx_t_9, __pyx_mstate_global->__pyx_n_u_size); if (unlikely(!__pyx_t_10)) __PYX_ERR(0, 527, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_10);
   __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-  __pyx_t_9 = __Pyx_PyNumber_Subtract_int_object(__pyx_t_8, __pyx_t_10); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 526, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyNumber_Subtract_int_object(__pyx_t_8, __pyx_t_10); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 527, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
   __Pyx_DECREF(__pyx_t_8); __pyx_t_8 = 0;
   __Pyx_DECREF(__pyx_t_10); __pyx_t_10 = 0;
@@ -30963,23 +30967,23 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8recommend(st
     __Pyx_XDECREF(__pyx_t_6); __pyx_t_6 = 0;
     __Pyx_DECREF(__pyx_t_7); __pyx_t_7 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-    if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 526, __pyx_L1_error)
+    if (unlikely(!__pyx_t_5)) __PYX_ERR(0, 527, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_5);
   }
 
-  /* "pybandit/policies/batch.pyx":525
+  /* "pybandit/policies/batch.pyx":526
  *     def recommend(self):
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([             # <<<<<<<<<<<<<<
  *             self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
  *         return self._best(chosen, self.k)
 */
-  __pyx_t_9 = PyList_New(2); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 525, __pyx_L1_error)
+  __pyx_t_9 = PyList_New(2); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 526, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
   __Pyx_GIVEREF(__pyx_t_3);
-  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 0, __pyx_t_3) != (0)) __PYX_ERR(0, 525, __pyx_L1_error);
+  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 0, __pyx_t_3) != (0)) __PYX_ERR(0, 526, __pyx_L1_error);
   __Pyx_GIVEREF(__pyx_t_5);
-  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 1, __pyx_t_5) != (0)) __PYX_ERR(0, 525, __pyx_L1_error);
+  if (__Pyx_PyList_SET_ITEM(__pyx_t_9, 1, __pyx_t_5) != (0)) __PYX_ERR(0, 526, __pyx_L1_error);
   __pyx_t_3 = 0;
   __pyx_t_5 = 0;
   __pyx_t_11 = 1;
@@ -31000,20 +31004,20 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8recommend(st
     __Pyx_XDECREF(__pyx_t_2); __pyx_t_2 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
     __Pyx_DECREF(__pyx_t_4); __pyx_t_4 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 525, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 526, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   __pyx_v_chosen = __pyx_t_1;
   __pyx_t_1 = 0;
 
-  /* "pybandit/policies/batch.pyx":527
+  /* "pybandit/policies/batch.pyx":528
  *         chosen = np.concatenate([
  *             self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
  *         return self._best(chosen, self.k)             # <<<<<<<<<<<<<<
 */
   __pyx_t_4 = ((PyObject *)__pyx_v_self);
   __Pyx_INCREF(__pyx_t_4);
-  __pyx_t_9 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 527, __pyx_L1_error)
+  __pyx_t_9 = __Pyx_PyLong_From_int64_t(__pyx_v_self->__pyx_base.__pyx_base.__pyx_base.k); if (unlikely(!__pyx_t_9)) __PYX_ERR(0, 528, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_9);
   __pyx_t_11 = 0;
   {
@@ -31021,7 +31025,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8recommend(st
     __pyx_t_1 = __Pyx_PyObject_FastCallMethod((PyObject*)__pyx_mstate_global->__pyx_n_u_best, __pyx_callargs+__pyx_t_11, (3-__pyx_t_11) | (1*__Pyx_PY_VECTORCALL_ARGUMENTS_OFFSET));
     __Pyx_XDECREF(__pyx_t_4); __pyx_t_4 = 0;
     __Pyx_DECREF(__pyx_t_9); __pyx_t_9 = 0;
-    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 527, __pyx_L1_error)
+    if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 528, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_t_1);
   }
   {
@@ -31035,7 +31039,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8recommend(st
   __pyx_t_1 = 0;
   goto __pyx_L0;
 
-  /* "pybandit/policies/batch.pyx":523
+  /* "pybandit/policies/batch.pyx":524
  *         self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
@@ -31064,7 +31068,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_8recommend(st
   return __pyx_r;
 }
 
-/* "pybandit/policies/batch.pyx":464
+/* "pybandit/policies/batch.pyx":465
  *     """
  * 
  *     cdef readonly double delta, sigma             # <<<<<<<<<<<<<<
@@ -31103,7 +31107,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_5delta___get_
       __Pyx_INCREF(__pyx_t_1);
       __Pyx_PyCriticalSection_Begin(&__pyx_cs, (PyObject*)__pyx_t_1);
       /*try:*/ {
-        __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->delta); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 464, __pyx_L4_error)
+        __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->delta); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 465, __pyx_L4_error)
         __Pyx_GOTREF(__pyx_t_2);
         {
           PyObject *__pyx_temp;
@@ -31177,7 +31181,7 @@ static PyObject *__pyx_pf_8pybandit_8policies_5batch_11BatchRacing_5sigma___get_
       __Pyx_INCREF(__pyx_t_1);
       __Pyx_PyCriticalSection_Begin(&__pyx_cs, (PyObject*)__pyx_t_1);
       /*try:*/ {
-        __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->sigma); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 464, __pyx_L4_error)
+        __pyx_t_2 = PyFloat_FromDouble(__pyx_v_self->sigma); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 465, __pyx_L4_error)
         __Pyx_GOTREF(__pyx_t_2);
         {
           PyObject *__pyx_temp;
@@ -33820,11 +33824,11 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_RoundRobin
   __pyx_vtable_8pybandit_8policies_5batch_RoundRobin.__pyx_base.__pyx_base._advance = (void (*)(struct __pyx_obj_8pybandit_8policies_5_base_NativePolicy *))__pyx_f_8pybandit_8policies_5batch_10RoundRobin__advance;
   __pyx_vtable_8pybandit_8policies_5batch_RoundRobin.__pyx_base._ring = (pb_round_robin *(*)(struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *))__pyx_f_8pybandit_8policies_5batch_10RoundRobin__ring;
   #if CYTHON_USE_TYPE_SPECS
-  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 85, __pyx_L1_error)
+  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 86, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin = (PyTypeObject *) __Pyx_PyType_FromModuleAndSpec(__pyx_m, &__pyx_type_8pybandit_8policies_5batch_RoundRobin_spec, __pyx_t_1);
   __Pyx_XDECREF(__pyx_t_1); __pyx_t_1 = 0;
-  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin)) __PYX_ERR(0, 85, __pyx_L1_error)
+  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin)) __PYX_ERR(0, 86, __pyx_L1_error)
   #else
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin = &__pyx_type_8pybandit_8policies_5batch_RoundRobin;
   #endif
@@ -33832,7 +33836,7 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_RoundRobin
   __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin->tp_base = __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy;
   #endif
   #if !CYTHON_USE_TYPE_SPECS
-  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 85, __pyx_L1_error)
+  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 86, __pyx_L1_error)
   #endif
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount((PyObject*)__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin);
@@ -33842,9 +33846,9 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_RoundRobin
     __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin->tp_getattro = PyObject_GenericGetAttr;
   }
   #endif
-  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin, __pyx_vtabptr_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 85, __pyx_L1_error)
-  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_RoundRobin, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 85, __pyx_L1_error)
-  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 85, __pyx_L1_error)
+  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin, __pyx_vtabptr_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 86, __pyx_L1_error)
+  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_RoundRobin, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 86, __pyx_L1_error)
+  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin) < (0)) __PYX_ERR(0, 86, __pyx_L1_error)
   __Pyx_RefNannyFinishContext();
   return 0;
   __pyx_L1_error:;
@@ -33870,11 +33874,11 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchHalvi
   __pyx_vtable_8pybandit_8policies_5batch_BatchHalving.__pyx_base._ring = (pb_round_robin *(*)(struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *))__pyx_f_8pybandit_8policies_5batch_12BatchHalving__ring;
   __pyx_vtable_8pybandit_8policies_5batch_BatchHalving._halve = (void (*)(struct __pyx_obj_8pybandit_8policies_5batch_BatchHalving *))__pyx_f_8pybandit_8policies_5batch_12BatchHalving__halve;
   #if CYTHON_USE_TYPE_SPECS
-  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 157, __pyx_L1_error)
+  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 158, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving = (PyTypeObject *) __Pyx_PyType_FromModuleAndSpec(__pyx_m, &__pyx_type_8pybandit_8policies_5batch_BatchHalving_spec, __pyx_t_1);
   __Pyx_XDECREF(__pyx_t_1); __pyx_t_1 = 0;
-  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving)) __PYX_ERR(0, 157, __pyx_L1_error)
+  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving)) __PYX_ERR(0, 158, __pyx_L1_error)
   #else
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving = &__pyx_type_8pybandit_8policies_5batch_BatchHalving;
   #endif
@@ -33882,7 +33886,7 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchHalvi
   __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving->tp_base = __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy;
   #endif
   #if !CYTHON_USE_TYPE_SPECS
-  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 157, __pyx_L1_error)
+  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 158, __pyx_L1_error)
   #endif
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount((PyObject*)__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving);
@@ -33892,9 +33896,9 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchHalvi
     __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving->tp_getattro = PyObject_GenericGetAttr;
   }
   #endif
-  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_vtabptr_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 157, __pyx_L1_error)
-  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_BatchHalving, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 157, __pyx_L1_error)
-  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 157, __pyx_L1_error)
+  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_vtabptr_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 158, __pyx_L1_error)
+  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_BatchHalving, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 158, __pyx_L1_error)
+  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving) < (0)) __PYX_ERR(0, 158, __pyx_L1_error)
   __Pyx_RefNannyFinishContext();
   return 0;
   __pyx_L1_error:;
@@ -33919,11 +33923,11 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchSAR(_
   __pyx_vtable_8pybandit_8policies_5batch_BatchSAR.__pyx_base.__pyx_base._advance = (void (*)(struct __pyx_obj_8pybandit_8policies_5_base_NativePolicy *))__pyx_f_8pybandit_8policies_5batch_8BatchSAR__advance;
   __pyx_vtable_8pybandit_8policies_5batch_BatchSAR.__pyx_base._ring = (pb_round_robin *(*)(struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *))__pyx_f_8pybandit_8policies_5batch_8BatchSAR__ring;
   #if CYTHON_USE_TYPE_SPECS
-  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 291, __pyx_L1_error)
+  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 292, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR = (PyTypeObject *) __Pyx_PyType_FromModuleAndSpec(__pyx_m, &__pyx_type_8pybandit_8policies_5batch_BatchSAR_spec, __pyx_t_1);
   __Pyx_XDECREF(__pyx_t_1); __pyx_t_1 = 0;
-  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR)) __PYX_ERR(0, 291, __pyx_L1_error)
+  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR)) __PYX_ERR(0, 292, __pyx_L1_error)
   #else
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR = &__pyx_type_8pybandit_8policies_5batch_BatchSAR;
   #endif
@@ -33931,7 +33935,7 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchSAR(_
   __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR->tp_base = __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy;
   #endif
   #if !CYTHON_USE_TYPE_SPECS
-  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 291, __pyx_L1_error)
+  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 292, __pyx_L1_error)
   #endif
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount((PyObject*)__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR);
@@ -33941,9 +33945,9 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchSAR(_
     __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR->tp_getattro = PyObject_GenericGetAttr;
   }
   #endif
-  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_vtabptr_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 291, __pyx_L1_error)
-  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_BatchSAR, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 291, __pyx_L1_error)
-  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 291, __pyx_L1_error)
+  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_vtabptr_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 292, __pyx_L1_error)
+  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_BatchSAR, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 292, __pyx_L1_error)
+  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR) < (0)) __PYX_ERR(0, 292, __pyx_L1_error)
   __Pyx_RefNannyFinishContext();
   return 0;
   __pyx_L1_error:;
@@ -33968,11 +33972,11 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchRacin
   __pyx_vtable_8pybandit_8policies_5batch_BatchRacing.__pyx_base.__pyx_base._advance = (void (*)(struct __pyx_obj_8pybandit_8policies_5_base_NativePolicy *))__pyx_f_8pybandit_8policies_5batch_11BatchRacing__advance;
   __pyx_vtable_8pybandit_8policies_5batch_BatchRacing.__pyx_base._ring = (pb_round_robin *(*)(struct __pyx_obj_8pybandit_8policies_5batch__BatchPolicy *))__pyx_f_8pybandit_8policies_5batch_11BatchRacing__ring;
   #if CYTHON_USE_TYPE_SPECS
-  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 420, __pyx_L1_error)
+  __pyx_t_1 = PyTuple_Pack(1, (PyObject *)__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy); if (unlikely(!__pyx_t_1)) __PYX_ERR(0, 421, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing = (PyTypeObject *) __Pyx_PyType_FromModuleAndSpec(__pyx_m, &__pyx_type_8pybandit_8policies_5batch_BatchRacing_spec, __pyx_t_1);
   __Pyx_XDECREF(__pyx_t_1); __pyx_t_1 = 0;
-  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing)) __PYX_ERR(0, 420, __pyx_L1_error)
+  if (unlikely(!__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing)) __PYX_ERR(0, 421, __pyx_L1_error)
   #else
   __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing = &__pyx_type_8pybandit_8policies_5batch_BatchRacing;
   #endif
@@ -33980,7 +33984,7 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchRacin
   __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing->tp_base = __pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy;
   #endif
   #if !CYTHON_USE_TYPE_SPECS
-  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 420, __pyx_L1_error)
+  if (__Pyx_PyType_Ready(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 421, __pyx_L1_error)
   #endif
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount((PyObject*)__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing);
@@ -33990,9 +33994,9 @@ static int __Pyx_modinit_Exttype___pyx_obj_8pybandit_8policies_5batch_BatchRacin
     __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing->tp_getattro = PyObject_GenericGetAttr;
   }
   #endif
-  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_vtabptr_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 420, __pyx_L1_error)
-  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_BatchRacing, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 420, __pyx_L1_error)
-  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 420, __pyx_L1_error)
+  if (__Pyx_SetVtable(__pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_vtabptr_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 421, __pyx_L1_error)
+  if (PyObject_SetAttr(__pyx_m, __pyx_mstate_global->__pyx_n_u_BatchRacing, (PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 421, __pyx_L1_error)
+  if (__Pyx_setup_reduce((PyObject *) __pyx_mstate->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing) < (0)) __PYX_ERR(0, 421, __pyx_L1_error)
   __Pyx_RefNannyFinishContext();
   return 0;
   __pyx_L1_error:;
@@ -35270,34 +35274,34 @@ __Pyx_RefNannySetupContext("PyInit_batch", 0);
   if (PyDict_SetItem(__pyx_mstate_global->__pyx_d, __pyx_mstate_global->__pyx_n_u_all, __pyx_t_2) < (0)) __PYX_ERR(0, 27, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":71
+  /* "pybandit/policies/batch.pyx":72
  *         return np.array(<int64_t[:ring.n_arms]>ring.arms) if ring.n_arms else np.empty(0, np.int64)
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
  *         cdef pb_round_robin *ring = self._ring()
  *         return {**{name: array.copy() for name, array in self.arrays.items()},
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12_BatchPolicy_3_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchPolicy__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[2])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 71, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12_BatchPolicy_3_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchPolicy__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[2])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 72, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 71, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 72, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":77
+  /* "pybandit/policies/batch.pyx":78
  *                 "ring_rounds": ring.rounds}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
  *         cdef pb_round_robin *ring = self._ring()
  *         for name, array in self.arrays.items():
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12_BatchPolicy_5_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchPolicy__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[3])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 77, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12_BatchPolicy_5_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchPolicy__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[3])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 78, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 77, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 78, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
   /* "(tree fragment)":1
@@ -35327,34 +35331,34 @@ __Pyx_RefNannySetupContext("PyInit_batch", 0);
   if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch__BatchPolicy, __pyx_mstate_global->__pyx_n_u_setstate_cython, __pyx_t_2) < (0)) __PYX_ERR(1, 17, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":136
+  /* "pybandit/policies/batch.pyx":137
  *         pb_round_robin_begin(&self.ring, self.n_arms)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_10RoundRobin_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_RoundRobin__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[6])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 136, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_10RoundRobin_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_RoundRobin__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[6])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 137, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 136, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 137, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":152
+  /* "pybandit/policies/batch.pyx":153
  *         pb_round_robin_pulled(&self.ring, self._next().n_pulls)
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
  *         """The k arms of largest mean, best first; int64."""
  *         return self._best(np.arange(self.n_arms), self.k)
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_10RoundRobin_5recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_RoundRobin_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[7])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 152, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_10RoundRobin_5recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_RoundRobin_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[7])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 153, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 152, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_RoundRobin, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 153, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
   /* "(tree fragment)":1
@@ -35384,94 +35388,94 @@ __Pyx_RefNannySetupContext("PyInit_batch", 0);
   if (PyDict_SetItem(__pyx_mstate_global->__pyx_d, __pyx_mstate_global->__pyx_n_u_setstate_cython, __pyx_t_2) < (0)) __PYX_ERR(1, 3, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":214
+  /* "pybandit/policies/batch.pyx":215
  *         self._deal(as_generator(rng))
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[10])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 214, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[10])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 215, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 214, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 215, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":218
+  /* "pybandit/policies/batch.pyx":219
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats)
  * 
  *     def _deal(self, rng):             # <<<<<<<<<<<<<<
  *         batches = np.zeros(max(1, self.n_stages), dtype=np.int64)
  *         if self.n_stages:
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_5_deal, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__deal, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[11])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 218, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_5_deal, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__deal, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[11])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 219, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_deal, __pyx_t_2) < (0)) __PYX_ERR(0, 218, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_deal, __pyx_t_2) < (0)) __PYX_ERR(0, 219, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":226
+  /* "pybandit/policies/batch.pyx":227
  *         self.stage_left = batches[0]
  * 
  *     def _seed(self, rng):             # <<<<<<<<<<<<<<
  *         if not self.rng_given:
  *             self._deal(rng)
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_7_seed, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__seed, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[12])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 226, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_7_seed, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__seed, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[12])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 227, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_seed, __pyx_t_2) < (0)) __PYX_ERR(0, 226, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_seed, __pyx_t_2) < (0)) __PYX_ERR(0, 227, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":264
+  /* "pybandit/policies/batch.pyx":265
  *         pb_round_robin_keep(&self.ring, self.kept)
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
  *         return {**super()._get_progress(), "stage_batches": np.array(self._stage_batches),
  *                 "stage": self.stage, "stage_left": self.stage_left}
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_9_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[13])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 264, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_9_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[13])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 265, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 264, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 265, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":268
+  /* "pybandit/policies/batch.pyx":269
  *                 "stage": self.stage, "stage_left": self.stage_left}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
  *         super()._set_progress(progress)
  *         self._stage_batches = np.array(progress["stage_batches"])
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_11_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[14])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 268, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_11_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[14])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 269, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 268, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 269, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":273
+  /* "pybandit/policies/batch.pyx":274
  *         self.stage, self.stage_left = progress["stage"], progress["stage_left"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
  *         """The k arms of largest mean among the survivors, best first; int64."""
  *         return self._best(self.survivors, self.k)
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_13recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[15])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 273, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_12BatchHalving_13recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchHalving_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[15])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 274, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 273, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchHalving, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 274, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
   /* "(tree fragment)":1
@@ -35501,64 +35505,64 @@ __Pyx_RefNannySetupContext("PyInit_batch", 0);
   if (PyDict_SetItem(__pyx_mstate_global->__pyx_d, __pyx_mstate_global->__pyx_n_u_setstate_cython, __pyx_t_2) < (0)) __PYX_ERR(1, 3, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":375
+  /* "pybandit/policies/batch.pyx":376
  *         pb_batch_sar_begin(&self.sar)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
  *         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
  *                     max_batches=self.max_batches, max_repeats=self.max_repeats,
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[18])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 375, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[18])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 376, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 375, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 376, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":402
+  /* "pybandit/policies/batch.pyx":403
  *         return np.empty(0, np.int64) if self.sar.done else super().survivors
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
  *         return {**super()._get_progress(), "n_left": self.sar.n_left,
  *                 "n_open": self.sar.n_open, "removed_pulls": self.sar.removed_pulls,
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_5_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[19])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 402, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_5_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[19])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 403, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 402, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 403, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":407
+  /* "pybandit/policies/batch.pyx":408
  *                 "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
  *         super()._set_progress(progress)
  *         self.sar.n_left, self.sar.n_open = progress["n_left"], progress["n_open"]
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_7_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[20])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 407, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_7_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[20])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 408, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 407, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 408, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":413
+  /* "pybandit/policies/batch.pyx":414
  *         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_9recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[21])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 413, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_8BatchSAR_9recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchSAR_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[21])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 414, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 413, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchSAR, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 414, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
   /* "(tree fragment)":1
@@ -35588,64 +35592,64 @@ __Pyx_RefNannySetupContext("PyInit_batch", 0);
   if (PyDict_SetItem(__pyx_mstate_global->__pyx_d, __pyx_mstate_global->__pyx_n_u_setstate_cython, __pyx_t_2) < (0)) __PYX_ERR(1, 3, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":484
+  /* "pybandit/policies/batch.pyx":485
  *         pb_batch_racing_begin(&self.race)
  * 
  *     def _options(self):             # <<<<<<<<<<<<<<
  *         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
  *                     max_repeats=self.max_repeats, sigma=self.sigma)
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[24])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 484, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_3_options, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing__options, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[24])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 485, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 484, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_options, __pyx_t_2) < (0)) __PYX_ERR(0, 485, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":510
+  /* "pybandit/policies/batch.pyx":511
  *         return np.empty(0, np.int64) if self.race.done else super().survivors
  * 
  *     def _get_progress(self):             # <<<<<<<<<<<<<<
  *         return {**super()._get_progress(), "n_open": self.race.n_open,
  *                 "reject_below": self.race.reject_below,
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_5_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[25])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 510, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_5_get_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing__get_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[25])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 511, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 510, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_get_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 511, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":516
+  /* "pybandit/policies/batch.pyx":517
  *                 "race_done": self.race.done, "race_batches": self.race.n_batches}
  * 
  *     def _set_progress(self, progress):             # <<<<<<<<<<<<<<
  *         super()._set_progress(progress)
  *         self.race.n_open, self.race.moved = progress["n_open"], progress["moved"]
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_7_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[26])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 516, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_7_set_progress, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing__set_progress, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[26])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 517, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 516, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_set_progress, __pyx_t_2) < (0)) __PYX_ERR(0, 517, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
-  /* "pybandit/policies/batch.pyx":523
+  /* "pybandit/policies/batch.pyx":524
  *         self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]
  * 
  *     def recommend(self):             # <<<<<<<<<<<<<<
  *         """The k best arms, best first; before the end, those accepted and the best means."""
  *         chosen = np.concatenate([
 */
-  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_9recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[27])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 523, __pyx_L1_error)
+  __pyx_t_2 = __Pyx_CyFunction_New(&__pyx_mdef_8pybandit_8policies_5batch_11BatchRacing_9recommend, __Pyx_CYFUNCTION_CCLASS, __pyx_mstate_global->__pyx_n_u_BatchRacing_recommend, NULL, __pyx_mstate_global->__pyx_n_u_pybandit_policies_batch, __pyx_mstate_global->__pyx_d, ((PyObject *)__pyx_mstate_global->__pyx_codeobj_tab[27])); if (unlikely(!__pyx_t_2)) __PYX_ERR(0, 524, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_2);
   #if CYTHON_COMPILING_IN_CPYTHON && PY_VERSION_HEX >= 0x030E0000
   PyUnstable_Object_EnableDeferredRefcount(__pyx_t_2);
   #endif
-  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 523, __pyx_L1_error)
+  if (__Pyx_SetItemOnTypeDict(__pyx_mstate_global->__pyx_ptype_8pybandit_8policies_5batch_BatchRacing, __pyx_mstate_global->__pyx_n_u_recommend, __pyx_t_2) < (0)) __PYX_ERR(0, 524, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_2); __pyx_t_2 = 0;
 
   /* "(tree fragment)":1
@@ -35820,7 +35824,7 @@ static int __Pyx_InitCachedConstants(__pyx_mstatetype *__pyx_mstate) {
   }
   __Pyx_GIVEREF(__pyx_mstate_global->__pyx_tuple[2]);
 
-  /* "pybandit/policies/batch.pyx":355
+  /* "pybandit/policies/batch.pyx":356
  *         self.max_batches = check_integer("max_batches", max_batches, 1)
  *         self.improved = bool(improved)
  *         self.tie = check_choice("tie", tie, ("reject", "index"))             # <<<<<<<<<<<<<<
@@ -35829,7 +35833,7 @@ static int __Pyx_InitCachedConstants(__pyx_mstatetype *__pyx_mstate) {
 */
   {
     PyObject* __pyx_temp[2] = {__pyx_mstate_global->__pyx_n_u_reject, __pyx_mstate_global->__pyx_n_u_index};
-    __pyx_mstate_global->__pyx_tuple[3] = __Pyx_PyTuple_FromArray(__pyx_temp, 2); if (unlikely(!__pyx_mstate_global->__pyx_tuple[3])) __PYX_ERR(0, 355, __pyx_L1_error)
+    __pyx_mstate_global->__pyx_tuple[3] = __Pyx_PyTuple_FromArray(__pyx_temp, 2); if (unlikely(!__pyx_mstate_global->__pyx_tuple[3])) __PYX_ERR(0, 356, __pyx_L1_error)
     __Pyx_GOTREF(__pyx_mstate_global->__pyx_tuple[3]);
   }
   __Pyx_GIVEREF(__pyx_mstate_global->__pyx_tuple[3]);
@@ -36049,22 +36053,22 @@ static int __Pyx_CreateCodeObjects(__pyx_mstatetype *__pyx_mstate) {
   PyObject* tuple_dedup_map = PyDict_New();
   if (unlikely(!tuple_dedup_map)) return -1;
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 469};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 470};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_x};
     __pyx_mstate_global->__pyx_codeobj_tab[0] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_lambda, __pyx_mstate->__pyx_kp_b_iso88591_b_SPRRTTU, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[0])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 471};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 472};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_x};
     __pyx_mstate_global->__pyx_codeobj_tab[1] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_lambda, __pyx_mstate->__pyx_kp_b_iso88591_j_1Cs_Ba, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[1])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 4, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 71};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 4, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 72};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_ring, __pyx_mstate->__pyx_n_u_name, __pyx_mstate->__pyx_n_u_array};
     __pyx_mstate_global->__pyx_codeobj_tab[2] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_get_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_D_a_s_6_e3d_WF_t9O4q_t1, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[2])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 5, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 77};
+    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 5, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 78};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_progress, __pyx_mstate->__pyx_n_u_ring, __pyx_mstate->__pyx_n_u_name, __pyx_mstate->__pyx_n_u_array};
     __pyx_mstate_global->__pyx_codeobj_tab[3] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_set_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_D_a_F_4wfA_IT_81_HAQ_Jhaq, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[3])) goto bad;
   }
@@ -36079,12 +36083,12 @@ static int __Pyx_CreateCodeObjects(__pyx_mstatetype *__pyx_mstate) {
     __pyx_mstate_global->__pyx_codeobj_tab[5] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_tree_fragment, __pyx_mstate->__pyx_n_u_setstate_cython, __pyx_mstate->__pyx_kp_b_iso88591_6, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[5])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 136};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 137};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[6] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_options, __pyx_mstate->__pyx_kp_b_iso88591_A_G4y_d_T_N_d, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[6])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 152};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 153};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[7] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_recommend, __pyx_mstate->__pyx_kp_b_iso88591_A_t6_G1D_a, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[7])) goto bad;
   }
@@ -36099,32 +36103,32 @@ static int __Pyx_CreateCodeObjects(__pyx_mstatetype *__pyx_mstate) {
     __pyx_mstate_global->__pyx_codeobj_tab[9] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_tree_fragment, __pyx_mstate->__pyx_n_u_setstate_cython, __pyx_mstate->__pyx_kp_b_iso88591_Q, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[9])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 214};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 215};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[10] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_options, __pyx_mstate->__pyx_kp_b_iso88591_A_G4y_d_T_N_d, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[10])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 3, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 218};
+    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 3, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 219};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_rng, __pyx_mstate->__pyx_n_u_batches};
     __pyx_mstate_global->__pyx_codeobj_tab[11] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_deal, __pyx_mstate->__pyx_kp_b_iso88591_A_F_s_l_4q_t_4q_1C_1D_D_Rt_Z_a_N, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[11])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 226};
+    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 227};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_rng};
     __pyx_mstate_global->__pyx_codeobj_tab[12] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_seed, __pyx_mstate->__pyx_kp_b_iso88591_A_4t1_aq, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[12])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 264};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 265};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[13] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_get_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_s_r_t_BfAT_X_4q, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[13])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 268};
+    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 269};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_progress};
     __pyx_mstate_global->__pyx_codeobj_tab[14] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_set_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_R_Qa_b_axq_HD_haz, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[14])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 273};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 274};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[15] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_recommend, __pyx_mstate->__pyx_kp_b_iso88591_A_t6_l_a, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[15])) goto bad;
   }
@@ -36139,22 +36143,22 @@ static int __Pyx_CreateCodeObjects(__pyx_mstatetype *__pyx_mstate) {
     __pyx_mstate_global->__pyx_codeobj_tab[17] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_tree_fragment, __pyx_mstate->__pyx_n_u_setstate_cython, __pyx_mstate->__pyx_kp_b_iso88591_Q, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[17])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 375};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 376};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[18] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_options, __pyx_mstate->__pyx_kp_b_iso88591_A_G4y_d_T_N_d_T_D_A, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[18])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 402};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 403};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[19] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_get_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_s_r_t_T_Q_d_D_A_t4_t4q, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[19])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 407};
+    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 408};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_progress};
     __pyx_mstate_global->__pyx_codeobj_tab[20] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_set_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_R_Qa_D_T_81Kxq_D_D_D_HHA5EXQa, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[20])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 413};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 414};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_chosen};
     __pyx_mstate_global->__pyx_codeobj_tab[21] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_recommend, __pyx_mstate->__pyx_kp_b_iso88591_A_q_4vQd_d_Rt9A_t6_a, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[21])) goto bad;
   }
@@ -36169,22 +36173,22 @@ static int __Pyx_CreateCodeObjects(__pyx_mstatetype *__pyx_mstate) {
     __pyx_mstate_global->__pyx_codeobj_tab[23] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_tree_fragment, __pyx_mstate->__pyx_n_u_setstate_cython, __pyx_mstate->__pyx_kp_b_iso88591_Q, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[23])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 484};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 485};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[24] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_options, __pyx_mstate->__pyx_kp_b_iso88591_A_G4y_d_HKtST_N_A, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[24])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 510};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 1, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 511};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self};
     __pyx_mstate_global->__pyx_codeobj_tab[25] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_get_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_s_r_t_T_a_E_E_U_T_g_T_a, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[25])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 516};
+    const __Pyx_PyCode_New_function_description descr = {2, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 517};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_progress};
     __pyx_mstate_global->__pyx_codeobj_tab[26] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_set_progress, __pyx_mstate->__pyx_kp_b_iso88591_A_R_Qa_E_e9HA_E_E_E_E_ha_XQa, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[26])) goto bad;
   }
   {
-    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 523};
+    const __Pyx_PyCode_New_function_description descr = {1, 0, 0, 2, (unsigned int)(CO_OPTIMIZED|CO_NEWLOCALS), 524};
     PyObject* const varnames[] = {__pyx_mstate->__pyx_n_u_self, __pyx_mstate->__pyx_n_u_chosen};
     __pyx_mstate_global->__pyx_codeobj_tab[27] = __Pyx_PyCode_New(descr, varnames, __pyx_mstate->__pyx_kp_u_pybandit_policies_batch_pyx, __pyx_mstate->__pyx_n_u_recommend, __pyx_mstate->__pyx_kp_b_iso88591_A_q_4vQd_d_Rt9A_t6_a, tuple_dedup_map); if (unlikely(!__pyx_mstate_global->__pyx_codeobj_tab[27])) goto bad;
   }
@@ -45420,6 +45424,50 @@ static CYTHON_INLINE PyObject* __Pyx_PyLong_From_int64_t(int64_t value) {
     }
 }
 
+/* TypeInfoToFormat */
+static struct __pyx_typeinfo_string __Pyx_TypeInfoToFormat(const __Pyx_TypeInfo *type) {
+    struct __pyx_typeinfo_string result = { {0} };
+    char *buf = (char *) result.string;
+    size_t size = type->size;
+    switch (type->typegroup) {
+        case 'H':
+            *buf = 'c';
+            break;
+        case 'I':
+        case 'U':
+            if (size == 1)
+                *buf = (type->is_unsigned) ? 'B' : 'b';
+            else if (size == 2)
+                *buf = (type->is_unsigned) ? 'H' : 'h';
+            else if (size == 4)
+                *buf = (type->is_unsigned) ? 'I' : 'i';
+            else if (size == 8)
+                *buf = (type->is_unsigned) ? 'Q' : 'q';
+            break;
+        case 'P':
+            *buf = 'P';
+            break;
+        case 'C':
+         {
+            __Pyx_TypeInfo complex_type = *type;
+            complex_type.typegroup = 'R';
+            complex_type.size /= 2;
+            *buf++ = 'Z';
+            *buf = __Pyx_TypeInfoToFormat(&complex_type).string[0];
+            break;
+         }
+        case 'R':
+            if (size == 4)
+                *buf = 'f';
+            else if (size == 8)
+                *buf = 'd';
+            else
+                *buf = 'g';
+            break;
+    }
+    return result;
+}
+
 /* CIntFromPy */
 static int64_t __Pyx_LargePyLong___Pyx_PyLong_As_int64_t(PyObject *x);
 static int64_t __Pyx_raise_neg_overflow___Pyx_PyLong_As_int64_t(void) {
@@ -45719,50 +45767,6 @@ static CYTHON_INLINE int64_t __Pyx_PyLong_As_int64_t(PyObject *x) {
     } else {
         return __Pyx_NonPyLong___Pyx_PyLong_As_int64_t(x);
     }
-}
-
-/* TypeInfoToFormat */
-static struct __pyx_typeinfo_string __Pyx_TypeInfoToFormat(const __Pyx_TypeInfo *type) {
-    struct __pyx_typeinfo_string result = { {0} };
-    char *buf = (char *) result.string;
-    size_t size = type->size;
-    switch (type->typegroup) {
-        case 'H':
-            *buf = 'c';
-            break;
-        case 'I':
-        case 'U':
-            if (size == 1)
-                *buf = (type->is_unsigned) ? 'B' : 'b';
-            else if (size == 2)
-                *buf = (type->is_unsigned) ? 'H' : 'h';
-            else if (size == 4)
-                *buf = (type->is_unsigned) ? 'I' : 'i';
-            else if (size == 8)
-                *buf = (type->is_unsigned) ? 'Q' : 'q';
-            break;
-        case 'P':
-            *buf = 'P';
-            break;
-        case 'C':
-         {
-            __Pyx_TypeInfo complex_type = *type;
-            complex_type.typegroup = 'R';
-            complex_type.size /= 2;
-            *buf++ = 'Z';
-            *buf = __Pyx_TypeInfoToFormat(&complex_type).string[0];
-            break;
-         }
-        case 'R':
-            if (size == 4)
-                *buf = 'f';
-            else if (size == 8)
-                *buf = 'd';
-            else
-                *buf = 'g';
-            break;
-    }
-    return result;
 }
 
 /* CIntFromPy */

@@ -56,8 +56,9 @@ cdef class _BatchPolicy(NativePolicy):
 
     cdef void *_scratch(self, int64_t size):
         """Memory whose content does not outlive a step."""
-        self.scratch.append(np.empty(size, dtype=np.uint8))
-        return cnp.PyArray_DATA(self.scratch[-1])
+        memory = np.empty(size, dtype=np.uint8)
+        self.scratch.append(memory)
+        return cnp.PyArray_DATA(memory)
 
     cdef pb_round_robin *_ring(self) noexcept nogil:
         return NULL
