@@ -14,6 +14,8 @@ KERNELS = {
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],
     "policies/_base": ["round_robin"],
+    "environments": [],
+    "_engine": [],
     "policies/batch": ["round_robin", "ranking", "batch_sar", "batch_racing"],
 }
 FLAGS = [

@@ -84,6 +84,15 @@ def as_generator(rng):
                     f"got {rng!r}")
 
 
+def seed_sequence_of(rng):
+    """The seeds that parallel streams are spawned from."""
+    if isinstance(rng, np.random.SeedSequence):
+        return rng
+    if isinstance(rng, np.random.Generator):
+        return np.random.SeedSequence(rng.integers(1 << 32, size=8).tolist())
+    return as_generator(rng).bit_generator.seed_seq
+
+
 KINDS = {"permutation": PB_SUBSAMPLE_PERMUTATION, "rejection": PB_SUBSAMPLE_REJECTION,
          "blocks": PB_SUBSAMPLE_BLOCKS, "keyed": PB_SUBSAMPLE_KEYED}
 

@@ -1,0 +1,56 @@
+"""One replication of a policy on an environment, without Python between its pulls."""
+
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport pb_batch, pb_bitgen
+from pybandit._race cimport bitgen_of
+from pybandit.environments cimport Environment
+from pybandit.policies._base cimport NativePolicy
+
+
+cdef class Stop:
+    """Raised like a flag: replications that see it end early."""
+
+    cdef volatile bint raised
+
+    def set(self):
+        self.raised = True
+
+    def is_set(self):
+        return self.raised != 0
+
+
+def is_native(policy, environment):
+    """Whether `replicate` can run the pair: neither has its own Python methods."""
+    if not (isinstance(policy, NativePolicy) and isinstance(environment, Environment)):
+        return False
+    plain = all(getattr(type(policy), name) is getattr(NativePolicy, name)
+                for name in ("ask", "tell", "done"))
+    return plain and (<Environment>environment)._is_native()
+
+
+def replicate(NativePolicy policy, Environment environment, rng, Stop stop):
+    """Run the policy to its end; the GIL is released."""
+    cdef pb_bitgen *bitgen = bitgen_of(rng)
+    with rng.bit_generator.lock, nogil:
+        while not policy._is_done() and not stop.raised:
+            pull_batch(policy, environment, bitgen)
+
+
+cdef void pull_batch(NativePolicy policy, Environment environment,
+                     pb_bitgen *bitgen) noexcept nogil:
+    """Draws the next batch, an arm's pulls together, and lets the policy go on."""
+    cdef pb_batch batch = policy._next()
+    cdef int64_t n = min(batch.n_pulls, batch.n_arms), position = batch.first
+    cdef int64_t each = batch.n_pulls // batch.n_arms, more = batch.n_pulls % batch.n_arms
+    cdef int64_t j, arm, count
+    for j in range(n):
+        arm, count = batch.arms[position], each + (j < more)
+        policy._sums[arm] += environment._draw_sum(arm, policy._pulls[arm], count, bitgen)
+        policy._pulls[arm] += count
+        position += 1
+        if position == batch.n_arms:
+            position = 0
+    policy.n_pulls += batch.n_pulls
+    policy.n_batches += 1
+    policy._advance()

@@ -1,0 +1,357 @@
+"""Environments: what policies pull, with means that are known."""
+
+import numpy as np
+
+from pybandit._checks import check_in, check_integer, check_numeric
+from pybandit._race import as_generator
+
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport binomial_t, random_binomial, random_standard_normal
+
+from pybandit._csrc cimport pb_bitgen, pb_bitgen_below
+from pybandit._race cimport bitgen_of
+
+__all__ = ["BernoulliBandit", "BinomialBandit", "EmpiricalBandit", "Environment",
+           "GaussianBandit", "ScaledBernoulliBandit", "TableBandit"]
+
+# Below this many expected successes counting up from none is faster than rejection.
+FEW_SUCCESSES = 10.0
+
+
+cdef class Environment:
+    """Arms that give random rewards; subclass it for one of your own.
+
+    A subclass calls ``super().__init__(means, variances)`` and defines
+    ``pull(arms, rng)``. `simulate` takes it as it takes the environments of this
+    module, slower.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+    variances : array_like of float, shape (n_arms,), or float
+        At least 0.
+    """
+
+    def __init__(self, means, variances):
+        self._means = _arm_values("means", means, "finite", np.isfinite)
+        self.n_arms = self._means.shape[0]
+        variances = check_in("variances", variances, "finite and at least 0",
+                             lambda v: np.isfinite(v) & (v >= 0))
+        self._variances = np.array(np.broadcast_to(variances, (self.n_arms,)))
+
+    @property
+    def means(self):
+        """The mean reward of each arm; float64, shape (n_arms,), a copy."""
+        return np.array(self._means)
+
+    @property
+    def variances(self):
+        """The variance of each arm's rewards; float64, shape (n_arms,), a copy."""
+        return np.array(self._variances)
+
+    def best(self, k=1):
+        """The k arms of largest mean, best first, ties to the lower index; int64."""
+        k = check_integer("k", k, 0)
+        if k > self.n_arms:
+            raise ValueError(f"k must be at most the {self.n_arms} arms; got {k}")
+        return np.argsort(-np.asarray(self._means), kind="stable")[:k]
+
+    cdef bint _is_native(self) noexcept:
+        return type(self).pull is Environment.pull
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return 0.0
+
+    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
+                          pb_bitgen *bitgen) noexcept nogil:
+        cdef double total = 0.0
+        cdef int64_t j
+        for j in range(n):
+            total += self._draw(arm, seen + j, bitgen)
+        return total
+
+    def pull(self, arms, rng=None):
+        """Draw a reward for each of these arms.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            In [0, n_arms), repeats allowed.
+        rng : None, int, SeedSequence or Generator
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
+        cdef int64_t[::1] chosen = self._check_arms(arms)
+        cdef double[::1] view
+        cdef int64_t j
+        rng = as_generator(rng)
+        rewards = np.empty(chosen.shape[0])
+        view = rewards
+        cdef pb_bitgen *bitgen = bitgen_of(rng)
+        with rng.bit_generator.lock, nogil:
+            for j in range(chosen.shape[0]):
+                view[j] = self._draw(chosen[j], 0, bitgen)
+        return rewards
+
+    def _check_arms(self, arms):
+        arms = np.asarray(arms)
+        if arms.dtype.kind not in "iu" or arms.ndim != 1:
+            raise TypeError(f"arms must be a flat array of integers; got dtype {arms.dtype}, "
+                            f"{arms.ndim} dimensions")
+        bad = (arms < 0) | (arms >= self.n_arms)
+        if bad.any():
+            raise ValueError(f"arms must be in [0, {self.n_arms}); got {arms[bad][0]} at index "
+                             f"{int(bad.argmax())}")
+        return np.ascontiguousarray(arms, dtype=np.int64)
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self.n_arms} arms>"
+
+
+cdef class GaussianBandit(Environment):
+    """Normal rewards.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+    variances : array_like of float, shape (n_arms,), or float
+        At least 0.
+    """
+
+    cdef double[::1] deviations
+
+    def __init__(self, means, variances=1.0):
+        super().__init__(means, variances)
+        self.deviations = np.sqrt(self._variances)
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return (self._means[arm]
+                + self.deviations[arm] * random_standard_normal(<bitgen_t *>bitgen))
+
+    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
+                          pb_bitgen *bitgen) noexcept nogil:
+        return (n * self._means[arm] + sqrt(<double>n) * self.deviations[arm]
+                * random_standard_normal(<bitgen_t *>bitgen))
+
+
+cdef class BinomialBandit(Environment):
+    """Rewards are shares of successes: Binomial(trials, mean) / trials.
+
+    Parameters
+    ----------
+    trials : int
+        At least 1.
+    means : array_like of float, shape (n_arms,)
+        In [0, 1].
+    """
+
+    cdef readonly int64_t trials
+    cdef double[::1] none  # the chance of no success in one reward, of the rarer outcome
+
+    def __init__(self, trials, means):
+        self.trials = check_integer("trials", trials, 1)
+        means = _arm_values("means", means, "in [0, 1]", lambda p: (p >= 0) & (p <= 1))
+        super().__init__(means, means * (1.0 - means) / self.trials)
+        rarer = np.minimum(means, 1.0 - means)
+        self.none = np.exp(self.trials * np.log1p(-rarer))
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        cdef double p = self._means[arm], rarer = min(p, 1.0 - p)
+        cdef int64_t rare
+        cdef binomial_t setup
+        if self.trials * rarer > FEW_SUCCESSES:
+            setup.has_binomial = 0
+            return random_binomial(<bitgen_t *>bitgen, p, self.trials, &setup) / <double>self.trials
+        rare = count_up(self.trials, rarer, self.none[arm], bitgen)
+        return (rare if p <= 0.5 else self.trials - rare) / <double>self.trials
+
+    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
+                          pb_bitgen *bitgen) noexcept nogil:
+        cdef binomial_t setup
+        if n == 1:
+            return self._draw(arm, seen, bitgen)
+        setup.has_binomial = 0
+        return (random_binomial(<bitgen_t *>bitgen, self._means[arm], n * self.trials, &setup)
+                / <double>self.trials)
+
+
+cdef int64_t count_up(int64_t trials, double p, double none, pb_bitgen *bitgen) noexcept nogil:
+    """A binomial by inversion: from the chance of no success up, trials p steps."""
+    cdef double u, term
+    cdef int64_t count
+    while True:
+        u, term, count = bitgen.next_double(bitgen.state), none, 0
+        while u >= term:
+            u -= term
+            count += 1
+            if count > trials:  # rounding: once in 1e15
+                break
+            term *= (trials - count + 1) * p / (count * (1.0 - p))
+        if count <= trials:
+            return count
+
+
+cdef class BernoulliBandit(BinomialBandit):
+    """Rewards 0 and 1.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+        In [0, 1].
+    """
+
+    def __init__(self, means):
+        super().__init__(1, means)
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return bitgen.next_double(bitgen.state) < self._means[arm]
+
+
+cdef class ScaledBernoulliBandit(Environment):
+    """Two rewards an arm: ``midpoint + scale (Z - 1/2)`` with Z Bernoulli.
+
+    Parameters
+    ----------
+    midpoints, scales : array_like of float, shape (n_arms,), or float
+        Scales at least 0: the distance of the two rewards.
+    probabilities : array_like of float, shape (n_arms,), or float
+        P(Z = 1), in [0, 1].
+    """
+
+    cdef double[::1] low, scales, probabilities
+
+    def __init__(self, midpoints, scales, probabilities):
+        p = check_in("probabilities", probabilities, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
+        scales = check_in("scales", scales, "finite and at least 0",
+                          lambda x: np.isfinite(x) & (x >= 0))
+        midpoints = check_in("midpoints", midpoints, "finite", np.isfinite)
+        midpoints, scales, p = np.broadcast_arrays(np.atleast_1d(midpoints), scales, p)
+        super().__init__(midpoints + scales * (p - 0.5), scales**2 * p * (1 - p))
+        self.low, self.scales, self.probabilities = midpoints - scales / 2, scales + 0.0, p + 0.0
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return self.low[arm] + self.scales[arm] * (
+            bitgen.next_double(bitgen.state) < self.probabilities[arm])
+
+    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
+                          pb_bitgen *bitgen) noexcept nogil:
+        cdef binomial_t setup
+        if n == 1:
+            return self._draw(arm, seen, bitgen)
+        setup.has_binomial = 0
+        return n * self.low[arm] + self.scales[arm] * random_binomial(
+            <bitgen_t *>bitgen, self.probabilities[arm], n, &setup)
+
+
+cdef class EmpiricalBandit(Environment):
+    """Rewards drawn from observed ones.
+
+    Parameters
+    ----------
+    samples : sequence of array_like of float, optional
+        The observed rewards of each arm, at least one; each equally likely.
+    values : array_like of float, shape (m,), optional
+        With `counts`: the values that rewards take.
+    counts : array_like of float, shape (n_arms, m), optional
+        How often each arm took each value; rows at least 0, not all 0.
+    """
+
+    cdef double[::1] flat, cumulative
+    cdef int64_t[::1] starts
+
+    def __init__(self, samples=None, *, values=None, counts=None):
+        if (samples is None) == (values is None or counts is None):
+            raise ValueError("samples, or values and counts, must be given, and not both")
+        if samples is not None:
+            arms = [_arm_values(f"samples[{i}]", arm, "finite", np.isfinite)
+                    for i, arm in enumerate(samples)]
+            weights = [np.ones(arm.size) for arm in arms]
+        else:
+            values = _arm_values("values", values, "finite", np.isfinite)
+            counts = check_in("counts", counts, "finite and at least 0",
+                              lambda c: np.isfinite(c) & (c >= 0))
+            if counts.ndim != 2 or counts.shape[1] != values.size or not counts.any(axis=1).all():
+                raise ValueError(f"counts must have shape (n_arms, {values.size}) and no row of "
+                                 f"zeros; got shape {counts.shape}")
+            arms = [values[row > 0] for row in counts]
+            weights = [row[row > 0] for row in counts]
+        shares = [weight / weight.sum() for weight in weights]
+        means = [share @ arm for share, arm in zip(shares, arms, strict=True)]
+        variances = [share @ (arm - mean) ** 2
+                     for share, arm, mean in zip(shares, arms, means, strict=True)]
+        super().__init__(means, variances)
+        self.flat = np.concatenate(arms)
+        self.cumulative = np.concatenate([np.cumsum(share) for share in shares])
+        self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        cdef int64_t low = self.starts[arm], high = self.starts[arm + 1] - 1, middle
+        cdef double u = bitgen.next_double(bitgen.state)
+        while low < high:
+            middle = (low + high) // 2
+            if u < self.cumulative[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        return self.flat[low]
+
+
+cdef class TableBandit(Environment):
+    """A fixed reward for the j-th pull of every arm: for tests and common random numbers.
+
+    Parameters
+    ----------
+    rewards : array_like of float, shape (n_arms, m), or sequence of array_like
+        ``rewards[i][j % m_i]`` is the j-th reward of arm i, counted from 0 over a run.
+
+    Notes
+    -----
+    `pull` counts the pulls of each arm itself, `reset` starts over; in `simulate`
+    every run starts at the first reward.
+    """
+
+    cdef double[::1] flat
+    cdef int64_t[::1] starts, seen
+
+    def __init__(self, rewards):
+        arms = [_arm_values(f"rewards[{i}]", arm, "finite", np.isfinite)
+                for i, arm in enumerate(rewards)]
+        super().__init__([arm.mean() for arm in arms], [arm.var() for arm in arms])
+        self.flat = np.concatenate(arms)
+        self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
+        self.seen = np.zeros(self.n_arms, dtype=np.int64)
+
+    cdef bint _is_native(self) noexcept:
+        return type(self).pull is TableBandit.pull
+
+    def reset(self):
+        """Start over at the first reward of every arm."""
+        np.asarray(self.seen)[:] = 0
+
+    def pull(self, arms, rng=None):
+        """The next rewards of these arms; float64, shape (n,). `rng` is not used."""
+        cdef int64_t[::1] chosen = self._check_arms(arms)
+        cdef double[::1] view
+        cdef int64_t j
+        rewards = np.empty(chosen.shape[0])
+        view = rewards
+        for j in range(chosen.shape[0]):
+            view[j] = self._draw(chosen[j], self.seen[chosen[j]], NULL)
+            self.seen[chosen[j]] += 1
+        return rewards
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        cdef int64_t start = self.starts[arm]
+        return self.flat[start + seen % (self.starts[arm + 1] - start)]
+
+
+def _arm_values(name, values, expected, holds):
+    """A flat, non-empty float64 array of which `holds` is true."""
+    array = check_in(name, values, expected, holds)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")
+    return np.array(array)

@@ -1,0 +1,259 @@
+"""Replications of a policy on an environment: how often it errs, and what it costs."""
+
+import concurrent.futures
+import itertools
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pybandit._checks import check_integer
+from pybandit._engine import Stop, is_native, replicate
+from pybandit._progress import make_bar
+from pybandit._race import seed_sequence_of
+
+__all__ = ["SimulationResult", "simulate"]
+
+METRICS = ("error", "regret", "pulls", "batches")
+
+
+@dataclass(frozen=True)
+class SimulationResult:
+    """What the runs of a policy gave; every array has one entry a run.
+
+    Attributes
+    ----------
+    n_runs : int
+    errors : ndarray of bool
+        Whether a recommended arm was not among the k best; arms equal to the k-th
+        best are.
+    regrets : ndarray of float64
+        Simple regret: mean of the k best means less that of the recommended arms.
+    pulls, batches : ndarray of int64
+        Told in the run.
+    arm_pulls : ndarray of float64, shape (n_arms,)
+        Mean pulls of each arm.
+    metrics : dict of str to ndarray of float64
+        What the functions in `metrics` of `simulate` gave.
+    """
+
+    n_runs: int
+    errors: np.ndarray
+    regrets: np.ndarray
+    pulls: np.ndarray
+    batches: np.ndarray
+    arm_pulls: np.ndarray
+    metrics: dict = field(default_factory=dict)
+
+    @property
+    def error_probability(self):
+        """Share of runs with an error."""
+        return float(self.errors.mean())
+
+    @property
+    def error_interval(self):
+        """95 % Wilson interval of the error probability: (low, high)."""
+        return wilson_interval(int(self.errors.sum()), self.n_runs)
+
+    @property
+    def mean_regret(self):
+        """Mean simple regret."""
+        return float(self.regrets.mean())
+
+    @property
+    def mean_pulls(self):
+        """Mean number of pulls."""
+        return float(self.pulls.mean())
+
+    @property
+    def mean_batches(self):
+        """Mean number of batches."""
+        return float(self.batches.mean())
+
+    def to_dict(self):
+        """Everything as plain numbers and lists, as JSON takes them."""
+        return {
+            "n_runs": self.n_runs,
+            "error_probability": self.error_probability,
+            "error_interval": list(self.error_interval),
+            "mean_regret": self.mean_regret,
+            "mean_pulls": self.mean_pulls,
+            "mean_batches": self.mean_batches,
+            "errors": self.errors.tolist(),
+            "regrets": self.regrets.tolist(),
+            "pulls": self.pulls.tolist(),
+            "batches": self.batches.tolist(),
+            "arm_pulls": self.arm_pulls.tolist(),
+            "metrics": {name: values.tolist() for name, values in self.metrics.items()},
+        }
+
+    def plot(self, axes=None):
+        """Pulls of each arm, and the error so far over the runs; a matplotlib Figure."""
+        from pybandit.plotting import simulation_figure
+
+        return simulation_figure(self, axes)
+
+    def __repr__(self):
+        low, high = self.error_interval
+        return (f"SimulationResult: {self.n_runs} runs, error {self.error_probability:.4g} "
+                f"({low:.4g} to {high:.4g}), regret {self.mean_regret:.4g}, "
+                f"{self.mean_pulls:,.0f} pulls in {self.mean_batches:,.0f} batches")
+
+
+def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
+             metrics=METRICS, progress=None):
+    """Run a policy many times and report its errors, regret and cost.
+
+    Policies and environments of this package meet without Python between their
+    pulls and without the GIL; rewards of an arm that a batch pulls more than once
+    are drawn as one sum where the law allows it. Others run through ``ask``,
+    ``pull`` and ``tell``, slower.
+
+    Parameters
+    ----------
+    policy_factory : callable
+        ``policy_factory(environment)`` returns a fresh policy; called once a run.
+    environment : Environment or callable
+        ``environment(rng)`` returns one, drawn anew for every run.
+    n_runs : int
+        At least 1.
+    rng : None, int, SeedSequence or Generator
+        Run i uses the i-th stream spawned from it, also for what a policy draws
+        that was made without an `rng` of its own.
+    n_threads : int, optional
+        By default as many as processors, and one where Python is called between
+        pulls. The result does not depend on it.
+    metrics : sequence of str or callable
+        The standard metrics, ``"error"``, ``"regret"``, ``"pulls"``, ``"batches"``,
+        are always there. A function ``metric(policy, environment) -> float`` adds one
+        of its own under its ``__name__``.
+    progress : bool, optional
+        None: a bar where tqdm is installed and errors go to a terminal.
+
+    Returns
+    -------
+    SimulationResult
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range. An exception of the factory or of a
+        metric reaches the caller.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.BernoulliBandit(np.linspace(0.1, 0.9, 20))
+    >>> result = pb.simulate(lambda e: pb.BatchSAR(e.n_arms, 2, 10, 60), bandit, 100, rng=1)
+    >>> result.n_runs, result.mean_batches
+    (100, 60.0)
+    """
+    n_runs = check_integer("n_runs", n_runs, 1)
+    if n_threads is not None:
+        n_threads = check_integer("n_threads", n_threads, 1)
+    functions = {}
+    for metric in metrics:
+        if callable(metric):
+            functions[metric.__name__] = metric
+        elif metric not in METRICS:
+            raise ValueError(f"metrics must be functions or of {METRICS}; got {metric!r}")
+    runs = _Runs(policy_factory, environment, n_runs, rng, functions)
+    native = runs.first_is_native()
+    n_threads = n_threads or (os.cpu_count() or 1 if native else 1)
+    with make_bar(progress, n_runs, "runs", "simulate") as bar:
+        runs.run_all(min(n_threads, n_runs), bar)
+    return runs.result()
+
+
+class _Runs:
+    """The runs of one call: their streams, and where their results go."""
+
+    def __init__(self, policy_factory, environment, n_runs, rng, functions):
+        self.policy_factory, self.functions = policy_factory, functions
+        self.environment = None if callable(environment) else environment
+        self.draw_environment = environment if callable(environment) else None
+        self.streams = seed_sequence_of(rng).spawn(n_runs)
+        self.columns = {name: np.zeros(n_runs) for name in (*METRICS, *functions)}
+        self.arm_pulls = [None] * n_runs
+        self.stop = Stop()
+
+    def first_is_native(self):
+        """Whether runs need no Python between pulls, judged by a policy made for the purpose."""
+        if self.draw_environment is not None:
+            environment = self.draw_environment(np.random.default_rng(self.streams[0]))
+        else:
+            environment = self.environment
+        return is_native(self.policy_factory(environment), environment)
+
+    def run_all(self, n_threads, bar):
+        following, n_runs = itertools.count(), len(self.streams)
+
+        def work():
+            # next() of a count is atomic
+            while (i := next(following)) < n_runs and not self.stop.is_set():
+                self.run(i)
+                bar.update(1)
+
+        if n_threads == 1:
+            return work()
+        with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
+            futures = [pool.submit(work) for _ in range(n_threads)]
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    future.result()
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def run(self, i):
+        rng = np.random.default_rng(self.streams[i])
+        environment = self.environment
+        if environment is None:
+            environment = self.draw_environment(rng)
+        policy = self.policy_factory(environment)
+        if hasattr(policy, "_seed"):
+            policy._seed(rng)
+        if is_native(policy, environment):
+            replicate(policy, environment, rng, self.stop)
+        else:
+            _replicate_in_python(policy, environment, rng, self.stop)
+        self._record(i, policy, environment)
+
+    def _record(self, i, policy, environment):
+        means, chosen = environment.means, policy.recommend()
+        best = means[environment.best(policy.k)]
+        columns = self.columns
+        columns["error"][i] = best.size and (means[chosen] < best.min()).any()
+        columns["regret"][i] = best.mean() - means[chosen].mean() if best.size else 0.0
+        columns["pulls"][i], columns["batches"][i] = policy.n_pulls, policy.n_batches
+        self.arm_pulls[i] = policy.pulls
+        for name, function in self.functions.items():
+            columns[name][i] = function(policy, environment)
+
+    def result(self):
+        columns = self.columns
+        return SimulationResult(
+            n_runs=len(self.streams),
+            errors=columns["error"].astype(bool),
+            regrets=columns["regret"],
+            pulls=columns["pulls"].astype(np.int64),
+            batches=columns["batches"].astype(np.int64),
+            arm_pulls=np.mean(self.arm_pulls, axis=0),
+            metrics={name: columns[name] for name in self.functions},
+        )
+
+
+def _replicate_in_python(policy, environment, rng, stop):
+    if hasattr(environment, "reset"):
+        environment.reset()
+    while not policy.done and not stop.is_set():
+        arms = policy.ask()
+        policy.tell(arms, environment.pull(arms, rng))
+
+
+def wilson_interval(hits, n, z=1.959963984540054):
+    """95 % interval of a probability of which `hits` of n trials came true."""
+    share, z2 = hits / n, z * z
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = z / (1 + z2 / n) * (share * (1 - share) / n + z2 / (4 * n * n)) ** 0.5
+    return max(0.0, centre - half), min(1.0, centre + half)
