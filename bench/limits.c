@@ -74,3 +74,19 @@ void limit_stream_10(const double *matrix, int64_t n, double *sum)
     for (int c = 0; c < 10; c++)
         sum[c] = s[c];
 }
+
+/* Sixteen bets against one mean, each value once: the product a betting bound is made of. */
+void limit_bets_16(const double *values, int64_t n, double mean, const double *bets,
+                   double *capital)
+{
+    double c[16];
+    for (int g = 0; g < 16; g++)
+        c[g] = 1.0;
+    for (int64_t i = 0; i < n; i++) {
+        const double edge = values[i] - mean;
+        for (int g = 0; g < 16; g++)
+            c[g] *= 1.0 + bets[g] * edge;
+    }
+    for (int g = 0; g < 16; g++)
+        capital[g] = c[g];
+}

@@ -5,6 +5,7 @@ import os as _os
 from pybandit import bounds
 from pybandit._checks import InfeasibleBudget
 from pybandit.betting import BettingRace, BettingThreshold
+from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
@@ -15,6 +16,8 @@ __all__ = [
     "BettingBound",
     "BettingRace",
     "BettingThreshold",
+    "ConfidenceBounds",
+    "ConfidenceSequence",
     "DrawInfo",
     "EBSBound",
     "Factors",
@@ -24,6 +27,7 @@ __all__ = [
     "RacingSampler",
     "StudentBound",
     "bounds",
+    "confidence_sequence",
     "exact_sample",
     "get_include",
     "race",

@@ -47,6 +47,38 @@ cdef extern from "pybandit/b_normal.h" nogil:
                                 double *boundary) noexcept
 
 
+cdef extern from "pybandit/confidence.h" nogil:
+    ctypedef enum pb_confidence_method:
+        PB_CONFIDENCE_BETTING
+        PB_CONFIDENCE_BERNSTEIN
+        PB_CONFIDENCE_HOEFFDING
+        PB_CONFIDENCE_ASYMPTOTIC
+
+    enum:
+        PB_CONFIDENCE_BETS
+
+    ctypedef struct pb_confidence:
+        int64_t n_bets
+        int64_t count
+        double lower
+        double upper
+        double sum[2]
+        double bound[2]
+        double candidate[2]
+        double capital[2][64]
+        double gain[64]
+        double clock[64]
+        double cost[64]
+        double mean
+        double square
+
+    void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
+                            double population, double alpha, const double *bets, int64_t n_bets,
+                            int bounded) noexcept
+    void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
+                           double *lower, double *upper) noexcept
+
+
 cdef extern from "pybandit/factors.h" nogil:
     ctypedef int (*pb_factor_function)(const int64_t *factors, int64_t n_factors,
                                        const int64_t *states, int64_t n_states,

@@ -1,0 +1,155 @@
+"""Confidence sequences for the mean of values in [0, 1], as plainly as they can be written.
+
+Sizes are N, or None for independent values. Every lower bound is for the mean
+of `x`; the upper one is 1 minus the lower bound of `1 - x`.
+"""
+
+import numpy as np
+
+STEPS, FINEST, SMALLEST_MEAN, CAP = 256, 1e-9, 1e-9, 0.9
+
+
+def bets(n_bets, method="betting"):
+    """The bets, geometric: to 2, and for the empirical Bernstein form below 1."""
+    return np.geomspace(0.004, 0.9 if method == "empirical-bernstein" else 2.0, n_bets)
+
+
+def before(x, size):
+    """N/(N-t+1) and the sum of the values before each t."""
+    t = np.arange(len(x))
+    tilt = np.ones(len(x)) if size is None else size / (size - t)
+    return tilt, np.concatenate([[0.0], np.cumsum(x)[:-1]])
+
+
+def null_means(x, mean, size):
+    """The mean of x_t given the past, where the mean of all is `mean`."""
+    tilt, earlier = before(x, size)
+    return mean * tilt if size is None else (size * mean - earlier) / (size - np.arange(len(x)))
+
+
+def capital(x, mean, size, grid):
+    """What every bet has made of one unit against `mean`, after every value: shape (n, G)."""
+    tilt, _ = before(x, size)
+    m = np.maximum(null_means(x, mean, size), SMALLEST_MEAN)
+    stakes = np.minimum(np.multiply.outer(tilt, grid), (CAP / m)[:, None])
+    return np.cumprod(1 + stakes * (x - m)[:, None], axis=0)
+
+
+def excluded(x, mean, size, alpha, grid):
+    """Whether the mean over the bets ever reached 2/alpha."""
+    return bool((capital(x, mean, size, grid).mean(axis=1) >= 2 / alpha).any())
+
+
+def inverted(x, size, alpha, grid):
+    """The lower bound after all of x with no grid of candidates: bisection."""
+    low, high = 0.0, 1.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        impossible = size is not None and middle <= x.sum() / size
+        if impossible or excluded(x, middle, size, alpha, grid):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def betting(x, size, alpha, grid):
+    """The walk: candidates 1/256 of the width above the bound, one after another."""
+    bounds, candidates = [0.0, 0.0], [0.0, 0.0]
+    out = np.empty((len(x), 2))
+    sides = (x, 1 - x)
+    for t in range(1, len(x) + 1):
+        if size is not None:
+            bounds = [max(b, s[:t].sum() / size) for b, s in zip(bounds, sides, strict=True)]
+        before_item = tuple(bounds)
+        for i, side in enumerate(sides):
+            bounds[i], candidates[i] = walk(
+                side[:t], bounds[i], candidates[i], before_item[1 - i], size, alpha, grid)
+        out[t - 1] = reported(x[:t], bounds, size)
+    return out[:, 0], out[:, 1]
+
+
+def walk(x, bound, candidate, other, size, alpha, grid):
+    """One side after one more value; `other` is the other side's bound."""
+    while candidate < np.inf:
+        crossed = candidate > 0 and excluded(x, candidate, size, alpha, grid)
+        if crossed:
+            bound = max(bound, candidate)
+        width = 1 - bound - other
+        step = max(width / STEPS, FINEST)
+        if not crossed and bound < candidate <= bound + 2 * step:
+            break
+        candidate = bound + step if step < width else np.inf
+    return bound, candidate
+
+
+def reported(x, bounds, size):
+    """Lower and upper bound; never one that the values so far make impossible."""
+    low, high = bounds[0], 1 - bounds[1]
+    if size is not None:
+        least, most = x.sum() / size, 1 - (1 - x).sum() / size
+        low, high = min(low, most), max(high, least)
+        if len(x) == size:
+            low = high = least
+    return low, high
+
+
+def tilted_lower(x, size, alpha, grid, method):
+    """Running lower bound of the exponential forms, after every value."""
+    tilt, earlier = before(x, size)
+    t = np.arange(len(x))
+    centre = np.zeros(len(x)) if size is None else earlier / (size - t)
+    stakes = np.multiply.outer(tilt, grid)
+    if method == "hoeffding":
+        costs = stakes**2 / 8
+    else:
+        stakes = np.minimum(stakes, CAP)
+        guess = (0.5 + earlier) / (t + 1)
+        costs = (-np.log1p(-stakes) - stakes) * ((x - guess) ** 2)[:, None]
+    gain = np.cumsum(stakes * (x + centre)[:, None] - costs, axis=0)
+    clock = np.cumsum(stakes * tilt[:, None], axis=0)
+    bounds = [root(a, b, np.log(2 / alpha)) for a, b in zip(gain, clock, strict=True)]
+    if size is not None:
+        bounds = np.maximum(bounds, np.cumsum(x) / size)
+    return np.maximum.accumulate(np.maximum(bounds, 0.0))
+
+
+def root(gain, clock, level):
+    """The mu with log mean exp(gain - mu clock) = level, by bisection."""
+    low, high = -1e6, 1e6
+    for _ in range(100):
+        middle = (low + high) / 2
+        if np.logaddexp.reduce(gain - middle * clock) - np.log(len(gain)) >= level:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def tilted(x, size, alpha, grid, method):
+    sides = [tilted_lower(side, size, alpha, grid, method) for side in (x, 1 - x)]
+    pairs = [reported(x[:t + 1], (sides[0][t], sides[1][t]), size) for t in range(len(x))]
+    return np.array(pairs).T
+
+
+def asymptotic(x, size, alpha, n_best):
+    """mean +- std sqrt(2 (n' rho^2 + 1) / (n' rho)^2 log(sqrt(n' rho^2 + 1) / alpha)).
+
+    Waudby-Smith et al. 2021, with n' = n / (1 - n/N).
+    """
+    log = -2 * np.log(alpha)
+    rho2 = (log + np.log1p(log)) / n_best
+    out = np.empty((len(x), 2))
+    for n in range(1, len(x) + 1):
+        mean = x[:n].mean()
+        if n == size:
+            radius = 0.0
+        elif n == 1:
+            radius = np.inf
+        else:
+            clock = n if size is None else n / (1 - n / size)
+            radius = x[:n].std(ddof=1) * np.sqrt(
+                2 * (clock * rho2 + 1) / (clock**2 * rho2)
+                * np.log(np.sqrt(clock * rho2 + 1) / alpha))
+        out[n - 1] = mean - radius, mean + radius
+    return out[:, 0], out[:, 1]
