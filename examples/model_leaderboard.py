@@ -31,7 +31,7 @@ BOUNDS = {
     "betting, ebmix": pb.BettingBound(DELTA, (0, 1), mixture="ebmix"),
     "betting, hybrid": pb.BettingBound(DELTA, (0, 1), hybrid=True),
 }
-# Another table, 58 models by 797 items with scores in [0, 1]: what these bounds read of it.
+# What is read of another table, 58 models by 797 items; ebs and normal by marginal deviations.
 REFERENCE = {"ebs": 0.389, "normal": 0.065, "betting": 0.035}
 
 

@@ -18,15 +18,17 @@ import numpy as np
 import pybandit as pb
 
 N, DELTA = 100_000, 0.05
-BOUNDS = {
-    "normal": lambda delta, span: pb.NormalBound(delta),
-    "student": lambda delta, span: pb.StudentBound(delta),
-    "ebs": lambda delta, span: pb.EBSBound(delta, value_range=span),
-    "betting": lambda delta, span: pb.BettingBound(delta, float(span)),
-    "ebmix": lambda delta, span: pb.BettingBound(delta, float(span), mixture="ebmix"),
-    "hybrid": lambda delta, span: pb.BettingBound(delta, float(span), hybrid=True),
+BOUNDS = {  # name -> bound of (delta, range), and the variance it is given
+    "normal": (lambda delta, span: pb.NormalBound(delta), "pairwise"),
+    "student": (lambda delta, span: pb.StudentBound(delta), "pairwise"),
+    "ebs": (lambda delta, span: pb.EBSBound(delta, span), "pairwise"),
+    "betting": (lambda delta, span: pb.BettingBound(delta, span), "pairwise"),
+    "ebmix": (lambda delta, span: pb.BettingBound(delta, span, mixture="ebmix"), "pairwise"),
+    "hybrid": (lambda delta, span: pb.BettingBound(delta, span, hybrid=True), "pairwise"),
+    "normal, marginal": (lambda delta, span: pb.NormalBound(delta, "union"), "marginal"),
+    "ebs, marginal": (lambda delta, span: pb.EBSBound(delta, span), "marginal"),
 }
-# Mean items an arm: (ebs, normal, betting); None: not known.
+# Mean items an arm: (ebs, normal, betting); the first two with marginal deviations.
 REFERENCES = {
     "Bernoulli .55, .45": (3932, 1170, 446),
     "Bernoulli .525, .475": (11981, 4538, 1636),
@@ -72,6 +74,11 @@ def rare(n, rng):
     return np.column_stack([bernoulli(0.03)(n, rng), np.full(n, 0.02)])
 
 
+def tie(n, rng):
+    """Ten arms, one .005 better, a tenth of the items: hard to tell before all are read."""
+    return bernoulli(0.505, *[0.5] * 9)(n // 10, rng)
+
+
 # Name -> (population, declared range of rewards, delta).
 CASES = {
     "Bernoulli .55, .45": (bernoulli(0.55, 0.45), 1, DELTA),
@@ -84,14 +91,15 @@ CASES = {
     "sd .02, gap .002": (normal_pair(0.002, 0.02), 1, DELTA),
     "Bernoulli .55, .45, range given as 10": (bernoulli(0.55, 0.45), 10, DELTA),
     "3% of ones against .02, delta .1": (rare, 1, 0.1),
+    "10 Bernoulli, .505 and nine .5, N / 10, delta .1": (tie, 1, 0.1),
 }
 
 
-def races(rewards, bound, n_races, seed):
+def races(rewards, bound, variance, n_races, seed):
     """Mean items an arm, and share of wrong winners, over orders of the items."""
     best, n_arms = rewards.sum(axis=0).argmax(), rewards.shape[1]
-    results = [pb.race(rewards, bound=bound, rng=np.random.default_rng((seed, i)))
-               for i in range(n_races)]
+    results = [pb.race(rewards, bound=bound, variance=variance,
+                       rng=np.random.default_rng((seed, i))) for i in range(n_races)]
     return (np.mean([result.n_evaluations / n_arms for result in results]),
             np.mean([result.winner != best for result in results]))
 
@@ -101,9 +109,10 @@ def race_tables(n, n_races, seed):
     read, wrong = [], []
     for name, (make, span, delta) in CASES.items():
         rewards = make(n, np.random.default_rng(seed))
-        found = [races(rewards, bound(delta, span), n_races, seed) for bound in BOUNDS.values()]
+        found = [races(rewards, bound(delta, float(span)), variance, n_races, seed)
+                 for bound, variance in BOUNDS.values()]
         ebs, normal, betting = REFERENCES.get(name, (None,) * 3) if n == N else (None,) * 3
-        known = {"ebs": ebs, "normal": normal, "betting": betting}
+        known = {"ebs, marginal": ebs, "normal, marginal": normal, "betting": betting}
         read.append([name, *(f"{items:,.0f}{bracket(known.get(key), ',')}"
                              for key, (items, _) in zip(BOUNDS, found, strict=True))])
         wrong.append([name, *(f"{error:.3f}" for _, error in found)])
@@ -122,11 +131,11 @@ def markdown(head, rows):
 
 
 def cost_table(n, seed):
-    """Markdown: nanoseconds an arm and item, ten arms near a tie, a third read or more."""
+    """Markdown: nanoseconds an arm and item, ten arms near a tie."""
     rewards = bernoulli(*np.linspace(0.505, 0.495, 10))(n, np.random.default_rng(seed))
     row = ["ns an arm and item"]
-    for bound in BOUNDS.values():
-        run = functools.partial(pb.race, rewards, bound=bound(DELTA, 1))
+    for bound, variance in BOUNDS.values():
+        run = functools.partial(pb.race, rewards, bound=bound(DELTA, 1.0), variance=variance)
         run(rng=seed)
         start, evaluations = time.process_time(), 0
         for i in range(10):
