@@ -25,13 +25,13 @@ BOUNDS = {
 
 @pytest.fixture(scope="module")
 def near_tie():
-    """Rewards of `n_arms` arms, one better by .008: betting reads half of them or so."""
+    """Rewards of `n_arms` arms, one better by .006: betting reads half of them or so."""
     made = {}
 
     def make(n_arms):
         if n_arms not in made:
             rewards = np.random.default_rng(8).random((N, n_arms)) < 0.5
-            rewards[:, 0] = np.random.default_rng(9).random(N) < 0.508
+            rewards[:, 0] = np.random.default_rng(9).random(N) < 0.506
             made[n_arms] = rewards * 1.0
         return made[n_arms]
 
