@@ -84,16 +84,22 @@ ALWAYS_INLINE double wealth_multiply(const wager *w, double *capital, double gai
     return (total[0] + total[2]) + (total[1] + total[3]);
 }
 
+/* The mean over the bets, which are many exponentials: asked only where it may be enough. */
 static inline int wealth_mixture_reaches(const pb_bets *bets, const double *process)
 {
-    /* no bet wins more than sup over lambda in [0, 1), which is below A^2 / (2 V) */
-    if (process[GAIN] <= 0.0 ||
-        process[GAIN] * process[GAIN] < 2.0 * process[SPREAD] * process[EB_LOG_LIMIT])
+    const double gain = process[GAIN], spread = process[SPREAD];
+    /* no lambda in [0, 1) wins more than A^2 / (2 V) */
+    if (gain <= 0.0 || gain * gain < 2.0 * spread * process[EB_LOG_LIMIT])
         return 0;
-    double total = 0.0;
+    double most = 0.0, total = 0.0;
+    for (int64_t g = 0; g < bets->n_bets; g++) {
+        const double won = bets->bets[g] * gain - bets->psi[g] * spread;
+        most = won > most ? won : most;
+    }
+    if (most < process[EB_LOG_LIMIT])  /* so is the mean */
+        return 0;
     for (int64_t g = 0; g < bets->n_bets; g++)
-        total += bets->shares[g] *
-                 exp(bets->bets[g] * process[GAIN] - bets->psi[g] * process[SPREAD]);
+        total += bets->shares[g] * exp(bets->bets[g] * gain - bets->psi[g] * spread);
     return total >= process[EB_LIMIT];
 }
 

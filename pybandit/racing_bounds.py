@@ -203,8 +203,8 @@ class BettingBound:
     mixture : {"product", "ebmix"}
         ``"ebmix"`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with A the
         sum of x - m, V that of squared deviations of x from the mean before it and
-        ``psi(l) = -log(1 - l) - l``: as safe, several times cheaper a reward, and
-        reads up to a fifth more (twice as much where variances are very low).
+        ``psi(l) = -log(1 - l) - l``: as safe, a state costs 6 numbers instead of G,
+        and it reads 1.1 to 2.3 times as much.
 
     Raises
     ------
@@ -213,7 +213,7 @@ class BettingBound:
 
     Notes
     -----
-    O(G) a state and factor: some 10 ns with 16 bets. A schedule of looks has no
+    O(G) a state and factor: 8 to 13 ns with 16 bets. A schedule of looks has no
     part in it; factors are asked for in blocks that grow by an eighth.
 
     References

@@ -1,0 +1,75 @@
+"""Races near a tie by each bound, a reward, against the memory they read.
+
+Run with ``make bench``. Times are per arm and item read: races of different
+bounds end at different items.
+"""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from conftest import pointer
+
+N = 100_000
+i64 = ctypes.c_int64
+BOUNDS = {
+    "normal": pb.NormalBound(0.05),
+    "betting": pb.BettingBound(0.05, 1.0),
+    "betting, ebmix": pb.BettingBound(0.05, 1.0, mixture="ebmix"),
+    "betting, hybrid": pb.BettingBound(0.05, 1.0, hybrid=True),
+}
+
+
+@pytest.fixture(scope="module")
+def near_tie():
+    """Rewards of `n_arms` arms, one better by .006: betting reads half of them or so."""
+    made = {}
+
+    def make(n_arms):
+        if n_arms not in made:
+            rewards = np.random.default_rng(8).random((N, n_arms)) < 0.5
+            rewards[:, 0] = np.random.default_rng(9).random(N) < 0.506
+            made[n_arms] = rewards * 1.0
+        return made[n_arms]
+
+    return make
+
+
+@pytest.mark.parametrize("n_arms", [10, 16])
+@pytest.mark.parametrize("role", ["bare gather", *BOUNDS])
+def test_near_a_tie(timed, limits, near_tie, n_arms, role):
+    """One arm and item of a race among ten or sixteen arms."""
+    rewards = near_tie(n_arms)
+    group = f"an arm and item of {n_arms} arms near a tie, {N} items"
+    if role == "bare gather":
+        rows = N // 2
+        order = np.random.default_rng(3).permutation(N)[:rows]
+        sums, squares = np.zeros(n_arms), np.zeros(n_arms)
+        timed(group, role, lambda: limits.limit_gather(
+            pointer(rewards), i64(n_arms), pointer(order), i64(rows), pointer(sums),
+            pointer(squares)), per=rows * n_arms)
+        return
+    result = pb.race(rewards, bound=BOUNDS[role], rng=1)  # the same race each time
+    timed(group, f"{role}, {result.n_evaluations / rewards.size:.0%} read",
+          lambda: pb.race(rewards, bound=BOUNDS[role], rng=1), per=result.n_evaluations,
+          rounds=3 if "hybrid" in role else 15)
+
+
+@pytest.mark.parametrize("role", ["bare product", "betting"])
+def test_against_the_product(timed, limits, near_tie, role):
+    """Sixteen bets on one reward: the least arithmetic, and the race."""
+    rewards = near_tie(10)
+    group = "sixteen bets on one reward"
+    if role == "bare product":
+        values, bets, capital = rewards[:, 0].copy(), np.geomspace(0.004, 2, 16), np.empty(16)
+        bets *= 1e-2  # no denormal numbers
+        timed(group, role, lambda: limits.limit_bets_16(
+            pointer(values), i64(N), ctypes.c_double(0.5), pointer(bets), pointer(capital)),
+            per=N)
+        return
+    result = pb.race(rewards, bound=BOUNDS["betting"], rng=1)
+    timed(group, role, lambda: pb.race(rewards, bound=BOUNDS["betting"], rng=1),
+          per=result.n_evaluations, rounds=15)
