@@ -18,6 +18,8 @@ KERNELS = {
     "_engine": [],
     "policies/batch": ["round_robin", "ranking", "batch_sar", "batch_racing"],
 }
+# NumPy's distributions, linked statically
+LIBRARIES = {"environments": ["npyrandom"]}
 FLAGS = [
     "-std=c11",
     "-O3",
@@ -34,10 +36,11 @@ extensions = [
         [f"pybandit/{module}.pyx", *(f"csrc/{kernel}.c" for kernel in kernels)],
         depends=[*glob("pybandit/include/pybandit/*.h"), *glob("csrc/*.h")],
         include_dirs=["pybandit/include", numpy.get_include()],
+        library_dirs=[os.path.join(os.path.dirname(numpy.random.__file__), "lib")],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=[*FLAGS, *os.environ.get("PYBANDIT_CFLAGS", "").split()],
         extra_link_args=os.environ.get("PYBANDIT_LDFLAGS", "").split(),
-        libraries=["m"],
+        libraries=["m", *LIBRARIES.get(module, [])],
     )
     for module, kernels in KERNELS.items()
 ]

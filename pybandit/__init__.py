@@ -2,7 +2,7 @@
 
 import os as _os
 
-from pybandit import bounds
+from pybandit import bounds, environments
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
 from pybandit.best_of_result import BestOfResult
@@ -12,6 +12,7 @@ from pybandit.factors import Factors
 from pybandit.policies import BatchHalving, BatchRacing, BatchSAR, Policy, RoundRobin
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
+from pybandit.simulation import SimulationResult, simulate
 
 __version__ = "0.1.0"
 
@@ -34,13 +35,16 @@ __all__ = [
     "RaceResult",
     "RacingSampler",
     "RoundRobin",
+    "SimulationResult",
     "StudentBound",
     "best_of",
     "bounds",
     "confidence_sequence",
+    "environments",
     "exact_sample",
     "get_include",
     "race",
+    "simulate",
 ]
 
 

@@ -1,12 +1,9 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
-import importlib.util
-import sys
-
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer
-from pybandit._optional import require
+from pybandit._checks import check_integer
+from pybandit._progress import make_bar
 from pybandit._scores import as_source
 from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace
@@ -115,30 +112,10 @@ def _read_block(race, source, advance):
 
 
 def _progress_bar(progress, race):
-    check_choice("progress", progress, (None, True, False))
-    if progress is None:
-        terminal = sys.stderr is not None and sys.stderr.isatty()
-        progress = terminal and importlib.util.find_spec("tqdm") is not None
-    if not progress:
-        return _NoBar()
     total = race.n_arms * race.n_items
     if race.max_evaluations is not None:
         total = min(total, race.max_evaluations)
-    return require("tqdm", "progress").tqdm(total=total, unit=" scores", desc="best_of")
-
-
-class _NoBar:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return False
-
-    def update(self, n):
-        pass
-
-    def set_postfix_str(self, text, refresh):
-        pass
+    return make_bar(progress, total, "scores", "best_of")
 
 
 def _result(race, source, items):

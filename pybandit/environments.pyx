@@ -8,16 +8,16 @@ from pybandit._race import as_generator
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport binomial_t, random_binomial, random_standard_normal
+from numpy.random.c_distributions cimport random_binomial, random_standard_normal, s_binomial_t
 
-from pybandit._csrc cimport pb_bitgen, pb_bitgen_below
+from pybandit._csrc cimport pb_bitgen
 from pybandit._race cimport bitgen_of
 
 __all__ = ["BernoulliBandit", "BinomialBandit", "EmpiricalBandit", "Environment",
            "GaussianBandit", "ScaledBernoulliBandit", "TableBandit"]
 
 # Below this many expected successes counting up from none is faster than rejection.
-FEW_SUCCESSES = 10.0
+cdef double FEW_SUCCESSES = 10.0
 
 
 cdef class Environment:
@@ -162,7 +162,7 @@ cdef class BinomialBandit(Environment):
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         cdef double p = self._means[arm], rarer = min(p, 1.0 - p)
         cdef int64_t rare
-        cdef binomial_t setup
+        cdef s_binomial_t setup
         if self.trials * rarer > FEW_SUCCESSES:
             setup.has_binomial = 0
             return random_binomial(<bitgen_t *>bitgen, p, self.trials, &setup) / <double>self.trials
@@ -171,7 +171,7 @@ cdef class BinomialBandit(Environment):
 
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil:
-        cdef binomial_t setup
+        cdef s_binomial_t setup
         if n == 1:
             return self._draw(arm, seen, bitgen)
         setup.has_binomial = 0
@@ -239,7 +239,7 @@ cdef class ScaledBernoulliBandit(Environment):
 
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil:
-        cdef binomial_t setup
+        cdef s_binomial_t setup
         if n == 1:
             return self._draw(arm, seen, bitgen)
         setup.has_binomial = 0

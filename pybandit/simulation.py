@@ -3,6 +3,7 @@
 import concurrent.futures
 import itertools
 import os
+import threading
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -174,7 +175,7 @@ class _Runs:
         self.draw_environment = environment if callable(environment) else None
         self.streams = seed_sequence_of(rng).spawn(n_runs)
         self.columns = {name: np.zeros(n_runs) for name in (*METRICS, *functions)}
-        self.arm_pulls = [None] * n_runs
+        self.arm_totals, self.lock = 0, threading.Lock()
         self.stop = Stop()
 
     def first_is_native(self):
@@ -226,7 +227,8 @@ class _Runs:
         columns["error"][i] = best.size and (means[chosen] < best.min()).any()
         columns["regret"][i] = best.mean() - means[chosen].mean() if best.size else 0.0
         columns["pulls"][i], columns["batches"][i] = policy.n_pulls, policy.n_batches
-        self.arm_pulls[i] = policy.pulls
+        with self.lock:  # integers: their sum does not depend on the order
+            self.arm_totals = self.arm_totals + policy.pulls
         for name, function in self.functions.items():
             columns[name][i] = function(policy, environment)
 
@@ -238,7 +240,7 @@ class _Runs:
             regrets=columns["regret"],
             pulls=columns["pulls"].astype(np.int64),
             batches=columns["batches"].astype(np.int64),
-            arm_pulls=np.mean(self.arm_pulls, axis=0),
+            arm_pulls=self.arm_totals / len(self.streams),
             metrics={name: columns[name] for name in self.functions},
         )
 
