@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._checks import check_in, check_integer, check_numeric
+from pybandit._checks import check_in, check_integer
 from pybandit._race import as_generator
 
 from libc.math cimport sqrt
@@ -16,8 +16,9 @@ from pybandit._race cimport bitgen_of
 __all__ = ["BernoulliBandit", "BinomialBandit", "EmpiricalBandit", "Environment",
            "GaussianBandit", "ScaledBernoulliBandit", "TableBandit"]
 
-# Below this many expected successes counting up from none is faster than rejection.
-cdef double FEW_SUCCESSES = 10.0
+cdef enum:
+    # up to so many expected successes counting up from none is faster than rejection
+    FEW_SUCCESSES = 10
 
 
 cdef class Environment:
