@@ -211,7 +211,7 @@ cdef class TopKRace(Race):
 
     @property
     def alive(self):
-        return np.array(<int64_t[:self.race.n_open]>self.race.arms)
+        return self.arrays["integers"][1, :self.race.n_open].copy()
 
     @property
     def leaders(self):
@@ -267,7 +267,7 @@ cdef class ThresholdRace(Race):
 
     @property
     def alive(self):
-        return np.array(<int64_t[:self.race.n_open]>self.race.arms)
+        return self.arrays["integers"][1, :self.race.n_open].copy()
 
     @property
     def verdicts(self):
