@@ -1,7 +1,6 @@
 """bound="betting" in the race: the twin decision for decision, and what it promises."""
 
 import collections
-import functools
 
 import numpy as np
 import pytest
@@ -11,23 +10,14 @@ import pybandit as pb
 from reference import betting as twin
 from reference import subsample
 from reference.bits import Bits
-from reference.problems import as_function
+from reference.problems import as_function, random_rewards
 
 
 def random_problem(seed):
     """Rewards of few or many factors and states, offsets, options of the bound."""
     rng = np.random.default_rng(seed)
     n_factors, n_states = int(rng.choice([10, 60, 300])), int(rng.integers(2, 9))
-    kind = rng.choice(["bernoulli", "uniform", "paired", "skewed"])
-    means = rng.uniform(0.2, 0.8, n_states) ** rng.choice([1.0, 0.1])
-    if kind == "bernoulli":
-        rewards = (rng.random((n_factors, n_states)) < means).astype(float)
-    elif kind == "skewed":
-        rewards = (rng.random((n_factors, n_states)) < 0.02) + 0.0
-    else:
-        rewards = 0.5 * rng.random((n_factors, n_states)) + 0.5 * means
-        if kind == "paired":
-            rewards = 0.2 * rewards + 0.8 * rng.random((n_factors, 1))
+    rewards = random_rewards(rng, n_factors, n_states)
     offsets = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 0.02, 0.2])
     offsets[rng.random(n_states) < 0.1] = -np.inf
     offsets[rng.integers(n_states)] = 0.0
