@@ -101,7 +101,7 @@ def mutated(old, new):
 def decisions_of_the_kernel():
     """Winner and reads of the kernel on some of the problems above."""
     results = []
-    for seed in range(150):
+    for seed in range(100):
         rewards, offsets, options = random_problem(seed)
         bound = bound_of(options)
         results.append(pb.race(as_function(rewards), offsets, bound=bound, rng=seed).winner)
@@ -230,14 +230,14 @@ def test_the_bound_object(options, word):
         pb.BettingBound(**{"value_range": 1.0, **options})
 
 
-def source_of(rewards, source, seed, **options):
+def caller(rewards, source, bound, seed):
     """A race, or draws of a sampler, over these rewards."""
     if source == "shuffled":
-        sampler = pb.RacingSampler(rewards, layout="shuffled", max_fraction=1.0, **BET, rng=seed,
-                                   **options)
-        return lambda: sampler.draw(50)
+        sampler = pb.RacingSampler(rewards, layout="shuffled", max_fraction=1.0, bound=bound,
+                                   rng=seed)
+        return functools.partial(sampler.draw, 50)
     factors = as_function(rewards) if source == "function" else rewards
-    return lambda: pb.race(factors, **BET, rng=seed, **options)
+    return functools.partial(pb.race, factors, bound=bound, rng=seed)
 
 
 @pytest.mark.parametrize("source", ["matrix", "function", "shuffled"])
@@ -252,11 +252,7 @@ def test_rewards_out_of_range(source, value, words, hybrid):
         factor = 123 if source == "shuffled" else order_for(seed, 500)[place]
         rewards = np.full((500, 3), 0.5)
         rewards[factor, state] = value
-        call = source_of(rewards, source, seed)
-        if hybrid and source != "shuffled":
-            factors = as_function(rewards) if source == "function" else rewards
-            bound = pb.BettingBound(0.05, (0, 1), hybrid=True)
-            call = functools.partial(pb.race, factors, bound=bound, rng=seed)
+        call = caller(rewards, source, pb.BettingBound(0.05, (0, 1), hybrid=hybrid), seed)
         words_there = rf"factors.*{words} at factor {factor}, state {state}$"
         with pytest.raises(ValueError, match=words_there):
             call()
