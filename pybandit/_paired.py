@@ -288,6 +288,10 @@ class PairedRace:
             if np.shape(state["race"].get(name)) != np.shape(value):
                 raise ValueError(f"state must hold {name} of shape {np.shape(value)} for "
                                  f"{self.n_arms} arms; got {np.shape(state['race'].get(name))}")
+        unknown = sorted(state["race"].keys() - fresh.keys())
+        if unknown:
+            raise ValueError(f"state must be of the same options; got {', '.join(unknown)}, which "
+                             f"they do not need")
         sizes = state["lengths"] * state["widths"]
         order = np.array([]) if state["order"] is None else state["order"]
         for name, value, size in (("rewards", state["rewards"], sizes.sum()),
