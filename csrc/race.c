@@ -99,14 +99,15 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
     race->exact = 0;
     race->winner = -1;
     race->needed_rewards = race->needed_indices = 0;
-    race->refused = 0;
+    race->refused = NULL;
 }
 
 /* Whether the race goes on: bets may settle it, or refuse a reward. */
 static int absorb(pb_race *race, const double *const *rows, int64_t n_rows)
 {
     if (race->betting) {
-        race->refused = pb_betting_add(race->betting, rows, n_rows) == PB_RANGE;
+        if (pb_betting_add(race->betting, rows, n_rows) == PB_RANGE)
+            race->refused = rows[race->betting->bad_row];
         return !race->refused && !race->betting->decided;
     }
     pb_moments_add(&race->moments, rows, n_rows);
@@ -250,6 +251,26 @@ static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
     return follow_bets(race);
 }
 
+/* Bets need rewards in range; so must be those that are only added up. */
+static void check_range(pb_race *race)
+{
+    const pb_items *items = &race->betting->items;
+    const int64_t stride = race->factors.n_states;
+    for (int64_t r = 0; r < race->factors.n_factors && !race->refused; r++) {
+        const double *const row = race->factors.matrix + r * stride;
+        double low = INFINITY, high = -INFINITY;
+        int good = 1;
+        for (int64_t i = 0; i < race->n_alive; i++) {
+            const double reward = row[race->states[i]];
+            low = reward < low ? reward : low;
+            high = reward > high ? reward : high;
+            good &= (reward >= items->low) & (reward <= items->high);
+        }
+        if (!good || !(high - low <= items->range * (1.0 + 1e-12)))
+            race->refused = row;
+    }
+}
+
 /* The last look at a matrix: sums in one pass over memory, cheaper than the rest at random. */
 static void stream_matrix(pb_race *race)
 {
@@ -263,6 +284,8 @@ static void stream_matrix(pb_race *race)
         race->totals[i] = 0.0;
     pb_moments_stream(factors->matrix, factors->n_factors, factors->n_states,
                       whole ? NULL : m->columns, n_columns, race->totals);
+    if (race->betting)
+        check_range(race);
     for (int64_t i = 0; i < race->n_alive; i++) {
         m->shift[i] = m->square[i] = 0.0;
         /* d is minus the reward: there is no reference now */
@@ -383,6 +406,8 @@ static pb_status look(pb_race *race)
             end_exactly(race, race->leader);
         return PB_OK;
     }
+    if (race->refused)
+        return PB_RANGE;
     if (!all_finite(&race->moments))
         return PB_NOT_FINITE;
     const int64_t leader = find_leader(race);

@@ -380,3 +380,15 @@ def test_functions_that_outgrow_their_memory(hybrid):
     assert max(rows.size for rows, _ in asked) > 4096
     assert result.n_evaluations == sum(rows.size * columns.size for rows, columns in asked)
     assert expected.n_evaluations <= result.n_evaluations
+
+
+@pytest.mark.parametrize("wrong", [2.0, -0.5, np.nan])
+def test_what_is_only_added_up_must_be_in_range_too(wrong):
+    """Past max_fraction a matrix is read in one pass, without bets."""
+    rewards = np.random.default_rng(3).random((500, 3))
+    rewards[321, 2] = wrong
+    with pytest.raises(ValueError, match="factor 321, state 2"):
+        pb.race(rewards, bound="betting", value_range=(0, 1), max_fraction=0.001, rng=1)
+    rewards[321, 2] = 0.5
+    assert pb.race(rewards, bound="betting", value_range=(0, 1), max_fraction=0.001,
+                   rng=1).exact
