@@ -14,10 +14,13 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "wide.h"
+
 enum {
     TILE = 64,          /* rows handed to the moments at a time */
     LINE = 8,           /* doubles a cache line */
     CALL_ROWS = 16384,  /* rows asked of a function in one call */
+    STREAM_ROWS = 128,  /* rows added up, and checked while they are in cache */
 };
 
 #if defined(__GNUC__)
@@ -99,14 +102,15 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
     race->exact = 0;
     race->winner = -1;
     race->needed_rewards = race->needed_indices = 0;
-    race->refused = 0;
+    race->refused = NULL;
 }
 
 /* Whether the race goes on: bets may settle it, or refuse a reward. */
 static int absorb(pb_race *race, const double *const *rows, int64_t n_rows)
 {
     if (race->betting) {
-        race->refused = pb_betting_add(race->betting, rows, n_rows) == PB_RANGE;
+        if (pb_betting_add(race->betting, rows, n_rows) == PB_RANGE)
+            race->refused = rows[race->betting->bad_row];
         return !race->refused && !race->betting->decided;
     }
     pb_moments_add(&race->moments, rows, n_rows);
@@ -250,6 +254,41 @@ static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
     return follow_bets(race);
 }
 
+/* Bets need rewards in range; so must be those that are only added up. */
+static int row_in_range(const pb_race *race, const double *row)
+{
+    const pb_items *items = &race->betting->items;
+    double low = INFINITY, high = -INFINITY;
+    int good = 1;
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        const double reward = row[race->states[i]];
+        low = reward < low ? reward : low;
+        high = reward > high ? reward : high;
+        good &= (reward >= items->low) & (reward <= items->high);
+    }
+    return good && high - low <= items->range * (1.0 + 1e-12);
+}
+
+WIDE static int all_in_range(const double *values, int64_t n, double low, double high)
+{
+    int64_t good = 1;
+    for (int64_t i = 0; i < n; i++)
+        good &= (int64_t)(values[i] >= low) & (int64_t)(values[i] <= high);
+    return good != 0;
+}
+
+static void check_range(pb_race *race, const double *rows, int64_t n_rows)
+{
+    const int64_t stride = race->factors.n_states;
+    const pb_items *items = &race->betting->items;
+    /* one by one where only differences are bounded, or a dropped state is out of range */
+    if (items->low == -INFINITY ||
+        !all_in_range(rows, n_rows * stride, items->low, items->high))
+        for (int64_t r = 0; r < n_rows && !race->refused; r++)
+            if (!row_in_range(race, rows + r * stride))
+                race->refused = rows + r * stride;
+}
+
 /* The last look at a matrix: sums in one pass over memory, cheaper than the rest at random. */
 static void stream_matrix(pb_race *race)
 {
@@ -261,8 +300,14 @@ static void stream_matrix(pb_race *race)
     const int64_t n_columns = whole ? factors->n_states : race->n_alive;
     for (int64_t i = 0; i < n_columns; i++)
         race->totals[i] = 0.0;
-    pb_moments_stream(factors->matrix, factors->n_factors, factors->n_states,
-                      whole ? NULL : m->columns, n_columns, race->totals);
+    for (int64_t r = 0; r < factors->n_factors; r += STREAM_ROWS) {
+        const double *const rows = factors->matrix + r * factors->n_states;
+        const int64_t n = minimum(STREAM_ROWS, factors->n_factors - r);
+        pb_moments_stream(rows, n, factors->n_states, whole ? NULL : m->columns, n_columns,
+                          race->totals);
+        if (race->betting)
+            check_range(race, rows, n);
+    }
     for (int64_t i = 0; i < race->n_alive; i++) {
         m->shift[i] = m->square[i] = 0.0;
         /* d is minus the reward: there is no reference now */
@@ -383,6 +428,8 @@ static pb_status look(pb_race *race)
             end_exactly(race, race->leader);
         return PB_OK;
     }
+    if (race->refused)
+        return PB_RANGE;
     if (!all_finite(&race->moments))
         return PB_NOT_FINITE;
     const int64_t leader = find_leader(race);

@@ -1,4 +1,4 @@
-"""Owners of the memory of the kernels that bet: arrays that NumPy can save."""
+"""Owners of the memory of the kernels that bet."""
 
 import numpy as np
 
@@ -69,18 +69,7 @@ cdef pb_items make_items(int64_t n_items, limits):
 
 
 cdef class Race:
-    """What the races share: arrays that NumPy can save, and rows for the kernel."""
-
-    def get_state(self):
-        """A dict of arrays and numbers, copies."""
-        return {**{name: array.copy() for name, array in self.arrays.items()},
-                **self.get_numbers()}
-
-    def set_state(self, state):
-        """Take over what `get_state` gave for a race of the same options."""
-        for name, array in self.arrays.items():
-            array[...] = state[name]
-        self.set_numbers(state)
+    """What the races share: memory by name."""
 
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots):
         """Memory for claims between n_slots arms."""
@@ -156,20 +145,6 @@ cdef class LeaderRace(Race):
     def decided(self):
         return self.race.decided != 0
 
-    def get_numbers(self):
-        return dict(n_alive=self.race.n_alive, leader=self.race.leader,
-                    runner_up=self.race.runner_up, n_read=self.race.n_read,
-                    n_evaluations=self.race.n_evaluations, near_begun=self.race.near_begun,
-                    decided=self.race.decided, near_n_slots=self.near.n_slots,
-                    near_threshold=self.near.threshold)
-
-    def set_numbers(self, state):
-        self.race.n_alive, self.race.leader = state["n_alive"], state["leader"]
-        self.race.runner_up, self.race.n_read = state["runner_up"], state["n_read"]
-        self.race.n_evaluations = state["n_evaluations"]
-        self.race.near_begun, self.race.decided = state["near_begun"], state["decided"]
-        self.near.n_slots, self.near.threshold = state["near_n_slots"], state["near_threshold"]
-
 
 cdef class TopKRace(Race):
     """A pb_top_k of n_arms over n_items (0: without end), k < n_arms."""
@@ -223,16 +198,6 @@ cdef class TopKRace(Race):
     def decided(self):
         return self.race.decided != 0
 
-    def get_numbers(self):
-        return dict(n_open=self.race.n_open, n_accepted=self.race.n_accepted,
-                    n_rejected=self.race.n_rejected, n_read=self.race.n_read,
-                    n_evaluations=self.race.n_evaluations, decided=self.race.decided)
-
-    def set_numbers(self, state):
-        self.race.n_open, self.race.n_read = state["n_open"], state["n_read"]
-        self.race.n_accepted, self.race.n_rejected = state["n_accepted"], state["n_rejected"]
-        self.race.n_evaluations, self.race.decided = state["n_evaluations"], state["decided"]
-
 
 cdef class ThresholdRace(Race):
     """A pb_threshold of n_arms over n_items (0: without end)."""
@@ -277,14 +242,6 @@ cdef class ThresholdRace(Race):
     @property
     def decided(self):
         return self.race.decided != 0
-
-    def get_numbers(self):
-        return dict(n_open=self.race.n_open, n_read=self.race.n_read,
-                    n_evaluations=self.race.n_evaluations, decided=self.race.decided)
-
-    def set_numbers(self, state):
-        self.race.n_open, self.race.n_read = state["n_open"], state["n_read"]
-        self.race.n_evaluations, self.race.decided = state["n_evaluations"], state["decided"]
 
 
 cdef uintptr_t[::1] row_addresses(const double[:, ::1] rewards):

@@ -265,6 +265,7 @@ cdef extern from "pybandit/race.h" nogil:
         int64_t needed_rewards
         int64_t called_at
         int64_t called_rows
+        const double *refused
         int64_t winner
         int64_t n_looks
         int64_t n_evaluations

@@ -254,58 +254,56 @@ class PairedRace:
 
         `from_state` makes a race of it that continues bit for bit.
         """
-        blocks = self._blocks
         return {
             "type": type(self).__name__,
             "options": {name: getattr(self, name) for name in self._OPTIONS},
             "order": None if self._order is None else self._order.copy(),
-            "race": self._race.get_state(),
-            "lengths": np.array([len(values) for _, values in blocks], dtype=np.int64),
-            "widths": np.array([arms.size for arms, _ in blocks], dtype=np.int64),
-            "arms": np.concatenate([np.empty(0, np.int64), *(arms for arms, _ in blocks)]),
-            "rewards": np.concatenate([np.empty(0), *(v.ravel() for _, v in blocks)]),
+            "lengths": np.array([len(values) for _, values in self._blocks], dtype=np.int64),
+            "rewards": np.concatenate([np.empty(0), *(v.ravel() for _, v in self._blocks)]),
         }
 
     @classmethod
     def from_state(cls, state):
-        """The race whose `get_state` this is.
+        """The race whose `get_state` this is: it is told again what it had been told.
 
         Raises
         ------
         ValueError
-            Where the state is another class's, or its arrays do not fit each other.
+            Where the state is another class's, lacks a part, or its parts do not fit
+            each other.
         """
+        missing = {"type", "options", "order", "lengths", "rewards"} - set(state)
+        if missing:
+            raise ValueError(f"state must have {', '.join(sorted(missing))}; got "
+                             f"{', '.join(sorted(state))}")
         if state["type"] != cls.__name__:
             raise ValueError(f"state must be that of a {cls.__name__}; got one of a "
                              f"{state['type']}")
+        if set(state["options"]) != set(cls._OPTIONS):
+            raise ValueError(f"state must have the options {', '.join(sorted(cls._OPTIONS))}; got "
+                             f"{', '.join(sorted(state['options']))}")
         race = cls(rng=0, **state["options"])
         race._restore(state)
         return race
 
     def _restore(self, state):
-        fresh = self._race.get_state()
-        for name, value in fresh.items():
-            if np.shape(state["race"].get(name)) != np.shape(value):
-                raise ValueError(f"state must hold {name} of shape {np.shape(value)} for "
-                                 f"{self.n_arms} arms; got {np.shape(state['race'].get(name))}")
-        sizes = state["lengths"] * state["widths"]
-        order = np.array([]) if state["order"] is None else state["order"]
-        for name, value, size in (("rewards", state["rewards"], sizes.sum()),
-                                  ("arms", state["arms"], state["widths"].sum()),
-                                  ("order", order, self.n_items or 0)):
-            if np.shape(value) != (size,):
-                raise ValueError(f"state must hold {name} of shape ({size},); got "
-                                 f"{np.shape(value)}")
-        self._race.set_state(state["race"])
-        self._order = None if state["order"] is None else np.array(state["order"])
-        rewards = np.split(state["rewards"], np.cumsum(sizes)[:-1])
-        arms = np.split(state["arms"], np.cumsum(state["widths"])[:-1])
-        for length, alive, values in zip(state["lengths"], arms, rewards, strict=False):
-            values = values.reshape(length, -1)
-            self._blocks.append((alive, values))
-            self._n_items_told += int(length)
-            self._pulls[alive] += length
-            self._sums[alive] += values.sum(axis=0)
+        if self.n_items is not None:
+            order = np.asarray(state["order"])
+            if not np.array_equal(np.sort(order, axis=None), np.arange(self.n_items)):
+                raise ValueError(f"state must hold an order of {self.n_items} items; got shape "
+                                 f"{order.shape}")
+            self._order = order.astype(np.int64)
+        rewards, used = check_numeric("rewards", state["rewards"]), 0
+        for length in np.asarray(state["lengths"]).tolist():
+            asked_arms, asked_items = self.ask()
+            values = rewards[used:used + length * self._race.alive.size]
+            used += values.size
+            if values.size != asked_arms.size or values.size == 0:
+                raise ValueError(f"state must hold blocks of the lengths that the race asks for; "
+                                 f"got {length} items after {self._n_items_told}")
+            self.tell(asked_arms, asked_items, values)
+        if used != rewards.size:
+            raise ValueError(f"state must hold {used} rewards for its blocks; got {rewards.size}")
 
     def __reduce__(self):
         return type(self).from_state, (self.get_state(),)

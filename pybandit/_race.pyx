@@ -292,14 +292,16 @@ cdef class Track:
 
     cdef _raise_refused(self):
         """Name the reward that the betting could not use."""
-        cdef int64_t n_alive = self.betting.race.n_alive, at = self.betting.race.n_read
+        cdef int64_t i, n_alive = self.betting.race.n_alive
         if self.callback is not None:
-            at += self.race.called_at - self.race.moments.count
-        factor = self.race.indices[at]
+            factor = self.race.indices[(self.race.refused - self.race.rewards)
+                                       // self.race.n_alive]
+        else:
+            factor = (self.race.refused - self.race.factors.matrix) // self.race.factors.n_states
         if self.row_labels is not None:
             factor = self.row_labels[factor]
-        rewards = np.array(<double[:n_alive]>self.betting.race.rewards)
-        states = np.array(<int64_t[:n_alive]>self.race.states)
+        rewards = [self.race.refused[self.betting.race.columns[i]] for i in range(n_alive)]
+        states = [self.race.states[i] for i in range(n_alive)]
         refuse_reward(rewards, states, self.betting.race.leader, self.plan.bound.limits,
                       "factors", f"factor {factor}, state")
 

@@ -53,7 +53,8 @@ class BettingRace(PairedRace):
     done, decided, exact : bool
         `decided` is False where `max_evaluations` ended the race.
     survivors : ndarray of int64
-        Arms still read. One, or none, when the race was decided.
+        Arms still read. One, for k > 1 none, when bets decided the race; several when
+        a tolerance did.
     n_pulls, n_batches : int
     pulls : ndarray of int64, shape (n_arms,)
     means, variances : ndarray of float64, shape (n_arms,)

@@ -1,32 +1,27 @@
 """bound="betting" in the race: the twin decision for decision, and what it promises."""
 
 import collections
+import functools
+import inspect
+import types
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 import pybandit as pb
 
 from reference import betting as twin
 from reference import subsample
 from reference.bits import Bits
-from reference.problems import as_function
+from reference.problems import as_function, random_rewards
 
 
 def random_problem(seed):
     """Rewards of few or many factors and states, offsets, options of the bound."""
     rng = np.random.default_rng(seed)
     n_factors, n_states = int(rng.choice([10, 60, 300])), int(rng.integers(2, 9))
-    kind = rng.choice(["bernoulli", "uniform", "paired", "skewed"])
-    means = rng.uniform(0.2, 0.8, n_states) ** rng.choice([1.0, 0.1])
-    if kind == "bernoulli":
-        rewards = (rng.random((n_factors, n_states)) < means).astype(float)
-    elif kind == "skewed":
-        rewards = (rng.random((n_factors, n_states)) < 0.02) + 0.0
-    else:
-        rewards = 0.5 * rng.random((n_factors, n_states)) + 0.5 * means
-        if kind == "paired":
-            rewards = 0.2 * rewards + 0.8 * rng.random((n_factors, 1))
+    rewards = random_rewards(rng, n_factors, n_states)
     offsets = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 0.02, 0.2])
     offsets[rng.random(n_states) < 0.1] = -np.inf
     offsets[rng.integers(n_states)] = 0.0
@@ -45,15 +40,20 @@ def bound_of(options, value_range=(0.0, 1.0)):
                            hybrid=options.hybrid, mixture=options.mixture)
 
 
+def order_for(seed, n_factors):
+    """The order in which pb.race reads the factors."""
+    stream, bits = subsample.Rejection(n_factors), Bits(seed)
+    stream.restart(bits)
+    return stream.next(bits, n_factors)
+
+
 @pytest.mark.parametrize("source", ["matrix", "function"])
 def test_the_twin_decision_for_decision(source):
     """The same items give the same winner; a matrix stops at the same item too."""
     ends = collections.Counter()
     for seed in range(300):
         rewards, offsets, options = random_problem(seed)
-        stream, bits = subsample.Rejection(len(rewards)), Bits(seed)
-        stream.restart(bits)
-        order = stream.next(bits, len(rewards))
+        order = order_for(seed, len(rewards))
         expected = twin.race(rewards, offsets, order, options)
         factors = rewards if source == "matrix" else as_function(rewards)
         ours = pb.race(factors, offsets, bound=bound_of(options), rng=np.random.default_rng(seed))
@@ -62,3 +62,333 @@ def test_the_twin_decision_for_decision(source):
             assert ours.n_evaluations == expected.n_evaluations, (seed, options)
         ends[ours.exact, options.mixture, options.hybrid] += 1
     assert len(ends) == 6
+
+
+# -- mutations: what the tests above would say of a race that is nearly right ------
+
+MUTATIONS = {
+    "no tilt": ("return 1.0 if population is None else population / (population - t + 1)",
+                "return 1.0"),
+    "tilt of the item before": ("else population / (population - t + 1)",
+                                "else population / (population - t + 2)"),
+    "tilt of the next item": ("else population / (population - t + 1)",
+                              "else population / max(1, population - t)"),
+    "with replacement": ("return (mean * population - seen) / (population - t + 1)",
+                         "return np.full(np.shape(seen), mean)"),
+    "mean of the item before": ("- seen) / (population - t + 1)",
+                                "- seen) / (population - t + 2)"),
+    "mean of the next item": ("- seen) / (population - t + 1)",
+                              "- seen) / max(1, population - t)"),
+    "leader after the item": ("rivals = rivals_of(scores, alive)",
+                              "rivals = rivals_of(scores + rewards[item], alive)"),
+    "one rival less": ("rivals[leader] = first_of(scores, others)", "rivals[leader] = leader"),
+    "more at risk": ("0.9 / m", "0.99 / m"),
+    "less at risk": ("0.9 / m", "0.8 / m"),
+    "delta over the states": ("np.log(1 / share)", "np.log(n_arms / share)"),
+}
+
+
+def mutated(old, new):
+    """The twin with one line changed."""
+    source = inspect.getsource(twin)
+    assert old in source
+    module = types.ModuleType("mutated")
+    exec(compile(source.replace(old, new), "mutated", "exec"), module.__dict__)
+    return module
+
+
+@functools.cache
+def decisions_of_the_kernel():
+    """Winner and reads of the kernel on some of the problems above."""
+    results = []
+    for seed in range(100):
+        rewards, offsets, options = random_problem(seed)
+        bound = bound_of(options)
+        results.append(pb.race(as_function(rewards), offsets, bound=bound, rng=seed).winner)
+        ours = pb.race(rewards, offsets, bound=bound, rng=seed)
+        results.append(None if ours.exact else ours.n_evaluations)
+    return results
+
+
+def decisions_of(module):
+    results = []
+    for seed, reads in enumerate(decisions_of_the_kernel()[1::2]):
+        rewards, offsets, options = random_problem(seed)
+        theirs = module.race(rewards, offsets, order_for(seed, len(rewards)), options)
+        results += [theirs.winner, None if reads is None else theirs.n_evaluations]
+    return results
+
+
+def test_the_twin_without_mutation():
+    assert decisions_of(twin) == decisions_of_the_kernel()
+
+
+@pytest.mark.parametrize("old, new", MUTATIONS.values(), ids=MUTATIONS.keys())
+def test_a_mutation_shows(old, new):
+    differ = np.not_equal(decisions_of(mutated(old, new)), decisions_of_the_kernel())
+    assert differ.sum() >= 3
+
+
+def test_a_leader_chosen_after_the_item_errs():
+    """Nine arms a win behind the tenth: who has just won leads, and drops whom it likes."""
+    n_races, delta, wrong = 150, 0.1, collections.Counter()
+    rng = np.random.default_rng(3)
+    rewards = np.array([rng.permutation(np.arange(200) < 99 + (arm == 9)) for arm in range(10)])
+    rewards = rewards.T.astype(float)
+    late = mutated(*MUTATIONS["leader after the item"])
+    for seed in range(n_races):
+        order = order_for(seed, 200)
+        wrong["late"] += late.race(rewards, np.zeros(10), order, late.Options(delta)).winner != 9
+        ours = pb.race(rewards, bound="betting", value_range=(0, 1), delta=delta, rng=seed)
+        wrong["ours"] += ours.winner != 9
+    most = stats.binom.isf(1e-6, n_races, delta)
+    assert wrong["ours"] <= most < 1.2 * most < wrong["late"]
+
+
+# tiny populations where a race errs often enough to see
+TINY = {
+    "two": (np.array([[1, 1, 0.9, 0, 0.1, 0.9], [0.9, 0.2, 0.3, 0.9, 0.7, 0.8]]).T,
+            twin.Options(0.9)),
+    "coins": (np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0.9, 1, 1, 0], [0, 1, 0, 0, 1, 0.7]]).T,
+              twin.Options(0.8, n_bets=5)),
+    "hybrid": (np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0.9, 1, 1, 0], [0, 1, 0, 0, 1, 0.7]]).T,
+               twin.Options(0.9, hybrid=True)),
+    "ebmix": (np.array([[1, 1, 0.9, 0, 0.1, 0.9], [0.9, 0.2, 0.3, 0.9, 0.7, 0.8]]).T,
+              twin.Options(0.95, mixture="ebmix")),
+}
+
+
+@pytest.mark.parametrize("rewards, options", TINY.values(), ids=TINY.keys())
+def test_the_exact_law_of_a_tiny_race(rewards, options):
+    """All 720 orders: the twin's errors are at most delta, and the kernel's law is the twin's."""
+    law = twin.enumerate_errors(rewards, np.zeros(rewards.shape[1]), options)
+    assert sum(law.values()) == 1
+    best = int(rewards.sum(axis=0).argmax())
+    assert 0 < 1 - law[best] <= options.delta
+    rng, bound, factors = np.random.default_rng(1), bound_of(options), as_function(rewards)
+    n_races = 20_000
+    winners = [pb.race(factors, bound=bound, rng=rng).winner for _ in range(n_races)]
+    counts = collections.Counter(winners)
+    assert set(counts) <= set(law)
+    for winner, p in law.items():
+        assert stats.binomtest(counts[winner], n_races, float(p)).pvalue > 1e-7, (winner, p)
+
+
+# -- options, and what is refused ---------------------------------------------------
+
+SCORES = np.random.default_rng(2).random((500, 4)) * [0.7, 0.75, 0.8, 0.9]
+BET = dict(bound="betting", value_range=(0, 1))
+
+
+def test_names_and_objects_mean_the_same():
+    for seed in range(20):
+        expected = pb.race(SCORES, bound=pb.BettingBound(0.02, (0, 1)), rng=seed)
+        assert pb.race(SCORES, delta=0.02, **BET, rng=seed) == expected
+        # a number limits differences: here they are the same, wherever the rewards are
+        shifted = SCORES + 64.0 * np.arange(500)[:, None]
+        assert pb.race(shifted, delta=0.02, bound="betting", value_range=1, rng=seed) == expected
+        # rewards and their range in another unit
+        assert pb.race(4 * SCORES - 1, delta=0.02, bound="betting", value_range=[-1, 3],
+                       rng=seed) == expected
+    wide = pb.race(SCORES, delta=0.02, bound="betting", value_range=(0, 10), rng=0)
+    assert wide.n_evaluations > pb.race(SCORES, delta=0.02, **BET, rng=0).n_evaluations
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"bound": "betting"}, ["value_range", "None"]),
+        ({**BET, "variance": "marginal"}, ["variance", "marginal", "pairwise"]),
+        ({**BET, "value_range": (1, 0)}, ["value_range", "(1"]),
+        ({**BET, "value_range": (0, 1, 2)}, ["value_range", "(0"]),
+        ({**BET, "value_range": (0, np.nan)}, ["value_range", "nan"]),
+        ({**BET, "value_range": 0.0}, ["value_range", "0.0"]),
+        ({**BET, "value_range": np.inf}, ["value_range", "inf"]),
+        ({**BET, "delta": 1.0}, ["delta", "1.0"]),
+        ({**BET, "delta": np.nan}, ["delta", "nan"]),
+        ({**BET, "first_look": 0}, ["first_look", "0"]),
+        ({**BET, "max_fraction": 0.0}, ["max_fraction", "0.0"]),
+        ({"bound": pb.BettingBound(0.1, 1.0), "value_range": 1.0}, ["value_range"]),
+    ],
+)
+def test_options(options, words):
+    for call in (pb.race, pb.RacingSampler):
+        with pytest.raises(ValueError) as caught:
+            call(SCORES, **options)
+        for word in words:
+            assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options, word",
+    [({"delta": 0.0}, "delta"), ({"value_range": None}, "value_range"), ({"bets": 0}, "bets"),
+     ({"bets": 65}, "bets.*64.*65"), ({"mixture": "sum"}, "mixture.*sum"),
+     ({"mixture": "ebmix", "hybrid": True}, "hybrid.*ebmix")],
+)
+def test_the_bound_object(options, word):
+    with pytest.raises(ValueError, match=word):
+        pb.BettingBound(**{"value_range": 1.0, **options})
+
+
+def caller(rewards, source, bound, seed):
+    """A race, or draws of a sampler, over these rewards."""
+    if source == "shuffled":
+        sampler = pb.RacingSampler(rewards, layout="shuffled", max_fraction=1.0, bound=bound,
+                                   rng=seed)
+        return functools.partial(sampler.draw, 50)
+    factors = as_function(rewards) if source == "function" else rewards
+    return functools.partial(pb.race, factors, bound=bound, rng=seed)
+
+
+@pytest.mark.parametrize("source", ["matrix", "function", "shuffled"])
+@pytest.mark.parametrize("value, words", [(1.5, "value_range.*1.5"), (-1e-6, "value_range.*-1e-06"),
+                                          (np.nan, "finite.*nan"), (np.inf, "finite.*inf"),
+                                          (-np.inf, "finite.*-inf")])
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_rewards_out_of_range(source, value, words, hybrid):
+    """Found where it is read; the message names factor, state and reward."""
+    for place, state in [(0, 0), (17, 2), (100, 1), (300, 0)]:
+        seed = place
+        factor = 123 if source == "shuffled" else order_for(seed, 500)[place]
+        rewards = np.full((500, 3), 0.5)
+        rewards[factor, state] = value
+        call = caller(rewards, source, pb.BettingBound(0.05, (0, 1), hybrid=hybrid), seed)
+        words_there = rf"factors.*{words} at factor {factor}, state {state}$"
+        with pytest.raises(ValueError, match=words_there):
+            call()
+
+
+def test_differences_out_of_range():
+    rewards = np.full((500, 3), 0.5)
+    factor = order_for(5, 500)[40]
+    rewards[factor] = 10.0, 10.0, 10.75
+    assert pb.race(rewards, bound="betting", value_range=0.75, rng=5).exact
+    for factors in (rewards, as_function(rewards)):
+        with pytest.raises(ValueError) as caught:
+            pb.race(factors, bound="betting", value_range=0.5, rng=5)
+        for word in ("value_range = 0.5", "10.75", f"factor {factor}, state 2"):
+            assert word in str(caught.value)
+
+
+def test_a_sampler_outlives_what_it_refused():
+    rewards = SCORES.copy()
+    rewards[7, 3] = 1.5
+    sampler = pb.RacingSampler(rewards, **BET, max_fraction=1.0, rng=1)
+    with pytest.raises(ValueError, match="1.5 at factor 7, state 3"):
+        sampler.draw(1000)
+    rewards[7, 3] = 0.5
+    assert sampler.draw(1000)[0].shape == (1000,)
+
+
+# -- samplers, and special cases ------------------------------------------------------
+
+
+def law_of(factors, log_prior):
+    return special.softmax(factors.sum(axis=0) + log_prior)
+
+
+def log_factors(seed):
+    """100 factors whose totals differ by a few units, in [-1/2, 1/2], and a prior."""
+    rng = np.random.default_rng(seed)
+    factors = rng.uniform(-0.4, 0.4, (100, 4))
+    factors += rng.normal(size=4) / 100 - factors.mean(axis=0)
+    return np.clip(factors, -0.5, 0.5), np.log(rng.dirichlet(np.full(4, 3.0)))
+
+
+@pytest.mark.parametrize("options", [{}, {"hybrid": True}, {"mixture": "ebmix"}, {"bets": 3}])
+@pytest.mark.parametrize("layout", ["gather", "shuffled"])
+def test_the_law_of_draws(options, layout):
+    """Within delta of the target in total variation; for a tiny delta, the target."""
+    factors, log_prior = log_factors(4)
+    law, n_draws = law_of(factors, log_prior), 15_000 if options.get("hybrid") else 100_000
+    for delta in (0.3, 1e-7):
+        bound = pb.BettingBound(delta, (-0.5, 0.5), **options)
+        sampler = pb.RacingSampler(factors, log_prior, bound=bound, max_fraction=1.0,
+                                   layout=layout, rng=4)
+        states, info = sampler.draw(n_draws)
+        counts = np.bincount(states, minlength=4)
+        # a sum of 4 shares with 5 standard errors each
+        noise = 0.5 * 5 * np.sqrt(law * (1 - law) / n_draws).sum()
+        assert 0.5 * np.abs(counts / n_draws - law).sum() <= delta + noise
+        if delta < 0.1:
+            assert stats.chisquare(counts, n_draws * law).pvalue > 1e-6
+        else:
+            assert info.fraction < 1.0 and not info.exact.all()
+
+
+@pytest.mark.parametrize("max_fraction", [0.05, 0.3, 1.0])
+def test_max_fraction(max_fraction):
+    """Past it everything is read, and the answer certain."""
+    factors, log_prior = log_factors(5)
+    sampler = pb.RacingSampler(factors, log_prior, **{**BET, "value_range": (-0.5, 0.5)},
+                               max_fraction=max_fraction, first_look=5, rng=5)
+    _, info = sampler.draw(2000)
+    assert info.exact.any()
+    assert sampler.schedule.rows[:-1].max() <= max(5, max_fraction * 100)
+    early = info.n_evaluations[~info.exact]
+    assert not early.size or early.max() <= 4 * max_fraction * 100
+    # no state is left out before it is beaten: an exact draw reads its last two whole
+    assert info.n_evaluations[info.exact].min() >= 200
+
+
+def test_one_state_left():
+    for factors in (np.full((50, 1), 0.5), as_function(np.full((50, 1), 0.5))):
+        assert pb.race(factors, **BET) == (0, 0, 0, True)
+        assert pb.RacingSampler(factors, **BET).draw()[0] == 0
+    impossible = [-np.inf, -np.inf, 3.0, -np.inf]
+    for hybrid in (False, True):
+        bound = pb.BettingBound(0.05, (0, 1), hybrid=hybrid)
+        assert pb.race(SCORES, impossible, bound=bound) == (2, 0, 0, True)
+        states, info = pb.RacingSampler(SCORES, impossible, bound=bound).draw(20)
+        assert np.all(states == 2) and not info.n_evaluations.any()
+
+
+@pytest.mark.parametrize("options", [{}, {"hybrid": True}, {"mixture": "ebmix"}, {"bets": 1}])
+def test_constant_rewards_are_read_to_the_end(options):
+    """Equal totals go to the lowest state; a difference of one item too small to bet on is seen."""
+    bound = pb.BettingBound(0.05, (0, 1), **options)
+    rewards = np.full((200, 3), 0.5)
+    for factors in (rewards, as_function(rewards)):
+        assert pb.race(factors, bound=bound, rng=1)[::2] == (0, 600)
+        assert pb.race(factors, [-np.inf, 0.0, 0.0], bound=bound, rng=1)[::2] == (1, 400)
+        assert pb.race(factors, bound=bound, rng=1).exact
+    better = rewards.copy()
+    better[77, 2] += 0.001
+    for factors in (better, as_function(better)):
+        result = pb.race(factors, bound=bound, rng=1)
+        assert result.winner == 2 and result.exact and result.n_evaluations == 600
+        assert pb.race(factors, [0.0, 0.002, 0.0], bound=bound, rng=1).winner == 1
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_functions_that_outgrow_their_memory(hybrid):
+    """Blocks grow by an eighth, past what is kept at first, and are asked for again."""
+    rng = np.random.default_rng(6)
+    rewards = rng.random((60_000, 3)) * [1.0, 1.0, 0.98]
+    rewards[:, 1] += rewards[:, 0].mean() - rewards[:, 1].mean() - 1e-5
+    bound, asked = pb.BettingBound(0.05, (-0.1, 1.1), hybrid=hybrid), []
+
+    def function(rows, columns):
+        asked.append((rows, columns))
+        return rewards[np.ix_(rows, columns)]
+
+    result = pb.race(pb.Factors(function, 60_000, 3), bound=bound, rng=6)
+    expected = pb.race(rewards, bound=bound, rng=6)
+    assert result.winner == expected.winner and result.exact == expected.exact
+    rows = np.concatenate([rows for rows, _ in asked])
+    assert np.unique(rows).size == rows.size
+    assert max(rows.size for rows, _ in asked) > 4096
+    assert result.n_evaluations == sum(rows.size * columns.size for rows, columns in asked)
+    assert expected.n_evaluations <= result.n_evaluations
+
+
+@pytest.mark.parametrize("wrong", [2.0, -0.5, np.nan])
+def test_what_is_only_added_up_must_be_in_range_too(wrong):
+    """Past max_fraction a matrix is read in one pass, without bets."""
+    rewards = np.random.default_rng(3).random((500, 3))
+    rewards[321, 2] = wrong
+    with pytest.raises(ValueError, match="factor 321, state 2"):
+        pb.race(rewards, bound="betting", value_range=(0, 1), max_fraction=0.001, rng=1)
+    rewards[321, 2] = 0.5
+    assert pb.race(rewards, bound="betting", value_range=(0, 1), max_fraction=0.001,
+                   rng=1).exact

@@ -30,3 +30,17 @@ def run(rewards, offsets, options, rng, **more):
         rng=rng,
         **more,
     )
+
+
+def random_rewards(rng, n_factors, n_states):
+    """Rewards in [0, 1]: coins, uniform, sharing most of a factor's luck, or rare."""
+    kind = rng.choice(["bernoulli", "uniform", "paired", "skewed"])
+    means = rng.uniform(0.2, 0.8, n_states) ** rng.choice([1.0, 0.1])
+    if kind == "bernoulli":
+        return (rng.random((n_factors, n_states)) < means).astype(float)
+    if kind == "skewed":
+        return (rng.random((n_factors, n_states)) < 0.02) + 0.0
+    rewards = 0.5 * rng.random((n_factors, n_states)) + 0.5 * means
+    if kind == "paired":
+        rewards = 0.2 * rewards + 0.8 * rng.random((n_factors, 1))
+    return rewards

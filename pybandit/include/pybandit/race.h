@@ -57,7 +57,7 @@ typedef struct {
     int64_t needed_rewards;
     int64_t called_at;        /* the rows of `indices` and `rewards` that the */
     int64_t called_rows;      /* function filled last */
-    int refused;              /* the betting met a reward out of range */
+    const double *refused;    /* the row in which the betting met a reward out of range */
 
     /* outcome */
     int64_t winner;
