@@ -63,5 +63,5 @@ wheel-test:
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks $(VENV)
-	rm -f pybandit/*.so pybandit/*.c
+	find pybandit \( -name "*.so" -o -name "*.c" \) -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -47,6 +47,9 @@
         "libraries": [
             "m"
         ],
+        "library_dirs": [
+            "/tmp/venv/lib/python3.11/site-packages/numpy/random/lib"
+        ],
         "name": "pybandit.policies._base",
         "sources": [
             "pybandit/policies/_base.pyx",

@@ -52,6 +52,9 @@
         "libraries": [
             "m"
         ],
+        "library_dirs": [
+            "/tmp/venv/lib/python3.11/site-packages/numpy/random/lib"
+        ],
         "name": "pybandit.policies.batch",
         "sources": [
             "pybandit/policies/batch.pyx",
