@@ -1,0 +1,270 @@
+#ifndef RACE_ROWS_H
+#define RACE_ROWS_H
+
+/*
+ * Where a race reads its rows: of a matrix by index, a tile ahead of the
+ * arithmetic; of a function, a block a call; or a whole matrix in order at the last
+ * look. Rows go into the moments or to the bets. Private to race.c.
+ */
+#include "pybandit/race.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "wide.h"
+
+enum {
+    TILE = 64,          /* rows handed to the moments at a time */
+    LINE = 8,           /* doubles a cache line */
+    CALL_ROWS = 16384,  /* rows asked of a function in one call */
+    STREAM_ROWS = 128,  /* rows added up, and checked while they are in cache */
+};
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)0)
+#endif
+
+static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The alive columns of a row: of the matrix by state, of a function's rewards all. */
+static const int64_t *alive_columns(const pb_race *race)
+{
+    return race->factors.matrix && race->n_alive < race->factors.n_states ? race->states
+                                                                          : NULL;
+}
+
+static int64_t reference_column(const pb_race *race)
+{
+    if (!race->pairwise)
+        return -1;
+    return race->factors.matrix ? race->states[race->leader] : race->leader;
+}
+
+/* Starts the moments (and the extremes of differences) over for the present leader. */
+static void reset_moments(pb_race *race)
+{
+    race->moments.count = 0;
+    race->moments.n_columns = race->n_alive;
+    race->moments.columns = alive_columns(race);
+    race->moments.reference = reference_column(race);
+    if (race->ranges && race->difference_range > 0.0)
+        for (int64_t i = 0; i < race->n_alive; i++) {
+            race->low[i] = INFINITY;
+            race->high[i] = -INFINITY;
+        }
+}
+
+/* Whether the race goes on: bets may settle it, or refuse a reward. */
+static int absorb(pb_race *race, const double *const *rows, int64_t n_rows)
+{
+    if (race->betting) {
+        if (pb_betting_add(race->betting, rows, n_rows) == PB_RANGE)
+            race->refused = rows[race->betting->bad_row];
+        return !race->refused && !race->betting->decided;
+    }
+    pb_moments_add(&race->moments, rows, n_rows);
+    if (race->ranges)
+        pb_moments_extremes(rows, n_rows,
+                            race->difference_range > 0.0 ? race->moments.reference : -1,
+                            race->moments.columns, race->n_alive, race->low, race->high);
+    return 1;
+}
+
+static void prefetch_rows(const pb_race *race, const int64_t *indices, int64_t n_rows)
+{
+    const int64_t stride = race->factors.n_states;
+    for (int64_t i = 0; i < n_rows; i++)
+        for (int64_t c = 0; c < stride && c < 4 * LINE; c += LINE)
+            PREFETCH(race->factors.matrix + indices[i] * stride + c);
+}
+
+/* Gathers rows of the matrix by index; memory works a tile ahead of the arithmetic. */
+static void absorb_gathered(pb_race *race, const int64_t *indices, int64_t n_rows)
+{
+    const double *rows[TILE];
+    prefetch_rows(race, indices, minimum(TILE, n_rows));
+    for (int64_t done = 0; done < n_rows; done += TILE) {
+        const int64_t count = minimum(TILE, n_rows - done);
+        prefetch_rows(race, indices + done + count, minimum(TILE, n_rows - done - count));
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = race->factors.matrix + indices[done + i] * race->factors.n_states;
+        if (!absorb(race, rows, count))
+            return;
+    }
+}
+
+static void absorb_rewards(pb_race *race, const double *rewards, int64_t n_rows)
+{
+    const double *rows[TILE];
+    for (int64_t done = 0; done < n_rows; done += TILE) {
+        const int64_t count = minimum(TILE, n_rows - done);
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = rewards + (done + i) * race->n_alive;
+        if (!absorb(race, rows, count))
+            return;
+    }
+}
+
+static void reread(pb_race *race)
+{
+    const int64_t n_rows = race->moments.count;
+    reset_moments(race);
+    if (race->factors.matrix)
+        absorb_gathered(race, race->indices, n_rows);
+    else
+        absorb_rewards(race, race->rewards, n_rows);
+}
+
+static int all_finite(const pb_moments *moments)
+{
+    double total = 0.0;  /* NaN and infinity survive being multiplied by zero */
+    for (int64_t i = 0; i < moments->n_columns; i++)
+        total += 0.0 * moments->sum[i] + 0.0 * moments->square[i];
+    return total == 0.0;
+}
+
+/* After a block: the rows and the alive that the bets left, or PB_RANGE. */
+static pb_status follow_bets(pb_race *race)
+{
+    const pb_betting *betting = race->betting;
+    if (race->refused)
+        return PB_RANGE;
+    race->moments.count = betting->n_read;
+    race->n_alive = race->moments.n_columns = betting->n_alive;
+    race->moments.columns = alive_columns(race);
+    race->leader = betting->leader;
+    if (!race->factors.matrix)
+        for (int64_t i = 0; i < race->n_alive; i++)
+            betting->columns[i] = i;  /* the next call returns the alive only */
+    return PB_OK;
+}
+
+static int has_memory(const pb_race *race)
+{
+    return race->needed_rewards <= race->rewards_capacity &&
+           race->needed_indices <= race->indices_capacity;
+}
+
+/*
+ * Asks the function for the next n rows. Rewards are kept from entry `at` on:
+ * a leader that changes later needs them again.
+ */
+static pb_status call(pb_race *race, pb_bitgen *bitgen, int64_t at, int64_t n)
+{
+    const int64_t n_alive = race->n_alive;
+    race->needed_rewards = (at + n) * n_alive;
+    race->needed_indices = at + n;
+    if (!has_memory(race))
+        return PB_GROW;
+    double *rewards = race->rewards + at * n_alive;
+    for (int64_t i = 0; i < n * n_alive; i++)
+        rewards[i] = NAN;  /* what the function leaves out is found below */
+    pb_subsample_next(race->subsample, bitgen, n, race->indices + at);
+    if (race->factors.function(race->indices + at, n, race->states, n_alive, rewards,
+                               race->factors.user_data))
+        return PB_CALLBACK;
+    race->called_at = at;
+    race->called_rows = n;
+    absorb_rewards(race, rewards, n);
+    race->n_evaluations += n * n_alive;
+    if (race->betting)
+        return follow_bets(race);
+    return all_finite(&race->moments) ? PB_OK : PB_NOT_FINITE;
+}
+
+/* Reads up to `target` rows; bets and the last look, which is exact, keep nothing. */
+static pb_status read_function(pb_race *race, pb_bitgen *bitgen, int64_t target)
+{
+    const int keeps = !race->betting && target < race->factors.n_factors;
+    while (race->moments.count < target && race->n_alive > 1) {
+        const int64_t at = keeps ? race->moments.count : 0;
+        const int64_t n = minimum(CALL_ROWS, target - race->moments.count);
+        const pb_status status = call(race, bitgen, at, n);
+        if (status != PB_OK)
+            return status;
+    }
+    return PB_OK;
+}
+
+static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
+{
+    race->needed_indices = target;
+    if (!has_memory(race))
+        return PB_GROW;
+    int64_t *indices = race->indices + race->moments.count;
+    const int64_t n = target - race->moments.count;
+    pb_subsample_next(race->subsample, bitgen, n, indices);
+    if (!race->betting)
+        race->n_evaluations += n * race->n_alive;
+    absorb_gathered(race, indices, n);
+    if (!race->betting)
+        return PB_OK;
+    race->n_evaluations = race->betting->n_evaluations;
+    return follow_bets(race);
+}
+
+/* Bets need rewards in range; so must be those that are only added up. */
+static int row_in_range(const pb_race *race, const double *row)
+{
+    const pb_items *items = &race->betting->items;
+    double low = INFINITY, high = -INFINITY;
+    int good = 1;
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        const double reward = row[race->states[i]];
+        low = reward < low ? reward : low;
+        high = reward > high ? reward : high;
+        good &= (reward >= items->low) & (reward <= items->high);
+    }
+    return good && high - low <= items->range * (1.0 + 1e-12);
+}
+
+WIDE static int all_in_range(const double *values, int64_t n, double low, double high)
+{
+    int64_t good = 1;
+    for (int64_t i = 0; i < n; i++)
+        good &= (int64_t)(values[i] >= low) & (int64_t)(values[i] <= high);
+    return good != 0;
+}
+
+static void check_range(pb_race *race, const double *rows, int64_t n_rows)
+{
+    const int64_t stride = race->factors.n_states;
+    const pb_items *items = &race->betting->items;
+    /* one by one where only differences are bounded, or a dropped state is out of range */
+    if (items->low == -INFINITY ||
+        !all_in_range(rows, n_rows * stride, items->low, items->high))
+        for (int64_t r = 0; r < n_rows && !race->refused; r++)
+            if (!row_in_range(race, rows + r * stride))
+                race->refused = rows + r * stride;
+}
+
+/* The last look at a matrix: sums in one pass over memory, cheaper than the rest at random. */
+static void stream_matrix(pb_race *race)
+{
+    const pb_factors *factors = &race->factors;
+    pb_moments *m = &race->moments;
+    race->n_evaluations += (factors->n_factors - m->count) * race->n_alive;
+    /* whole rows add up faster than picked columns, unless most are gone */
+    const int whole = 3 * race->n_alive > factors->n_states;
+    const int64_t n_columns = whole ? factors->n_states : race->n_alive;
+    for (int64_t i = 0; i < n_columns; i++)
+        race->totals[i] = 0.0;
+    for (int64_t r = 0; r < factors->n_factors; r += STREAM_ROWS) {
+        const double *const rows = factors->matrix + r * factors->n_states;
+        const int64_t n = minimum(STREAM_ROWS, factors->n_factors - r);
+        pb_moments_stream(rows, n, factors->n_states, whole ? NULL : m->columns, n_columns,
+                          race->totals);
+        if (race->betting)
+            check_range(race, rows, n);
+    }
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        m->shift[i] = m->square[i] = 0.0;
+        /* d is minus the reward: there is no reference now */
+        m->sum[i] = -race->totals[whole ? race->states[i] : i];
+    }
+    m->count = factors->n_factors;
+}
+
+#endif
