@@ -16,6 +16,7 @@ KERNELS = {
     "policies/_base": ["round_robin"],
     "environments": [],
     "_engine": [],
+    "policies/halving": ["round_robin", "ranking", "heap"],
     "policies/batch": ["round_robin", "ranking", "batch_sar", "batch_racing"],
 }
 # NumPy's distributions, linked statically

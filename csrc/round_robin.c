@@ -1,6 +1,8 @@
 /* RoundRobin as a cursor on a ring (pybandit/round_robin.h): O(1) a batch. */
 #include "pybandit/round_robin.h"
 
+#include <stddef.h>
+
 void pb_round_robin_begin(pb_round_robin *ring, int64_t n_arms)
 {
     for (int64_t i = 0; i < n_arms; i++)
@@ -14,7 +16,7 @@ pb_batch pb_round_robin_next(const pb_round_robin *ring, int64_t size, int64_t r
     const int64_t n = ring->n_arms;
     /* n * repeats may overflow */
     const int64_t most = repeats >= (size + n - 1) / n ? size : n * repeats;
-    return (pb_batch){ring->arms, n, ring->cursor, most};
+    return (pb_batch){ring->arms, n, ring->cursor, most, NULL};
 }
 
 void pb_round_robin_pulled(pb_round_robin *ring, int64_t n_pulls)

@@ -9,7 +9,18 @@ from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
-from pybandit.policies import BatchHalving, BatchRacing, BatchSAR, Policy, RoundRobin
+from pybandit.policies import (
+    BatchHalving,
+    BatchRacing,
+    BatchSAR,
+    Policy,
+    RoundRobin,
+    SequentialHalving,
+    SHAdaVar,
+    SHVar,
+    SuccessiveRejects,
+    Uniform,
+)
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate
@@ -35,8 +46,13 @@ __all__ = [
     "RaceResult",
     "RacingSampler",
     "RoundRobin",
+    "SHAdaVar",
+    "SHVar",
+    "SequentialHalving",
     "SimulationResult",
     "StudentBound",
+    "SuccessiveRejects",
+    "Uniform",
     "best_of",
     "bounds",
     "confidence_sequence",

@@ -281,6 +281,7 @@ cdef extern from "pybandit/round_robin.h" nogil:
         int64_t n_arms
         int64_t first
         int64_t n_pulls
+        const int64_t *counts
 
     ctypedef struct pb_round_robin:
         int64_t *arms
@@ -363,3 +364,13 @@ cdef extern from "pybandit/batch_racing.h" nogil:
     pb_batch pb_batch_racing_next(const pb_batch_racing *race) noexcept
     void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls,
                                  const double *sums) noexcept
+
+
+cdef extern from "pybandit/heap.h" nogil:
+    ctypedef struct pb_heap:
+        double *keys
+        int64_t *arms
+        int64_t n
+
+    void pb_heap_build(pb_heap *heap) noexcept
+    void pb_heap_replace_root(pb_heap *heap, double key) noexcept

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_bitgen
+from pybandit._csrc cimport pb_batch, pb_batch_count, pb_bitgen
 from pybandit._race cimport bitgen_of
 from pybandit.environments cimport Environment
 from pybandit.policies._base cimport NativePolicy
@@ -41,16 +41,27 @@ cdef void pull_batch(NativePolicy policy, Environment environment,
                      pb_bitgen *bitgen) noexcept nogil:
     """Draws the next batch, an arm's pulls together, and lets the policy go on."""
     cdef pb_batch batch = policy._next()
-    cdef int64_t n = min(batch.n_pulls, batch.n_arms), position = batch.first
-    cdef int64_t each = batch.n_pulls // batch.n_arms, more = batch.n_pulls % batch.n_arms
-    cdef int64_t j, arm, count
+    cdef int64_t n = batch.n_arms, position = batch.first, j
+    if not batch.counts:
+        n = min(n, batch.n_pulls)
     for j in range(n):
-        arm, count = batch.arms[position], each + (j < more)
-        policy._sums[arm] += environment._draw_sum(arm, policy._pulls[arm], count, bitgen)
-        policy._pulls[arm] += count
+        pull_arm(policy, environment, batch.arms[position], pb_batch_count(&batch, position),
+                 bitgen)
         position += 1
         if position == batch.n_arms:
             position = 0
     policy.n_pulls += batch.n_pulls
     policy.n_batches += 1
     policy._advance()
+
+
+cdef inline void pull_arm(NativePolicy policy, Environment environment, int64_t arm,
+                          int64_t n, pb_bitgen *bitgen) noexcept nogil:
+    cdef double reward
+    if not policy._wants_rewards:
+        policy._sums[arm] += environment._draw_sum(arm, policy._pulls[arm], n, bitgen)
+        policy._pulls[arm] += n
+        return
+    for _ in range(n):
+        reward = environment._draw(arm, policy._pulls[arm], bitgen)
+        policy._absorb(&arm, &reward, 1)

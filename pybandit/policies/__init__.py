@@ -2,5 +2,13 @@
 
 from pybandit.policies._base import Policy
 from pybandit.policies.batch import BatchHalving, BatchRacing, BatchSAR, RoundRobin
+from pybandit.policies.halving import (
+    SequentialHalving,
+    SHAdaVar,
+    SHVar,
+    SuccessiveRejects,
+    Uniform,
+)
 
-__all__ = ["BatchHalving", "BatchRacing", "BatchSAR", "Policy", "RoundRobin"]
+__all__ = ["BatchHalving", "BatchRacing", "BatchSAR", "Policy", "RoundRobin", "SHAdaVar", "SHVar",
+           "SequentialHalving", "SuccessiveRejects", "Uniform"]

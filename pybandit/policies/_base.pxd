@@ -15,6 +15,9 @@ cdef class Policy:
 
 # A policy whose batches the engine can pull without Python.
 cdef class NativePolicy(Policy):
+    # Whether it looks at every reward; else at the sums of an arm's rewards.
+    cdef bint _wants_rewards
+
     cdef bint _is_done(self) noexcept nogil
     cdef pb_batch _next(self) noexcept nogil
     # The batch of _next was pulled; the arms' statistics hold it.

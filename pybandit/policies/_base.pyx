@@ -86,7 +86,8 @@ cdef class NativePolicy(Policy):
 
     cdef pb_batch _next(self) noexcept nogil:
         cdef pb_batch batch
-        batch.arms, batch.n_arms, batch.first, batch.n_pulls = NULL, 0, 0, 0
+        batch.arms, batch.counts = NULL, NULL
+        batch.n_arms, batch.first, batch.n_pulls = 0, 0, 0
         return batch
 
     cdef void _advance(self) noexcept nogil:
@@ -113,6 +114,9 @@ cdef class NativePolicy(Policy):
         if self._is_done():
             return np.empty(0, dtype=np.int64)
         batch = self._next()
+        if batch.counts:
+            return np.repeat(np.array(<int64_t[:batch.n_arms]>batch.arms),
+                             np.array(<int64_t[:batch.n_arms]>batch.counts))
         arms = np.empty(batch.n_pulls, dtype=np.int64)
         view = arms
         position = batch.first

@@ -4,14 +4,15 @@
 #include <stdint.h>
 
 /*
- * Pulls around a ring of arms: arms[(first + j) % n_arms] for j = 0 ... n_pulls - 1.
- * Every batch of these policies is one, so it takes two numbers and no list.
+ * Pulls around a ring of arms: arms[(first + j) % n_arms] for j = 0 ... n_pulls - 1,
+ * two numbers and no list. With counts arm after arm instead, arms[i] counts[i] times.
  */
 typedef struct {
-    const int64_t *arms;  /* increasing */
+    const int64_t *arms;    /* of a ring: increasing */
     int64_t n_arms;
     int64_t first;
     int64_t n_pulls;
+    const int64_t *counts;  /* NULL: a ring */
 } pb_batch;
 
 /*
@@ -40,9 +41,11 @@ int64_t pb_round_robin_pulls(const pb_round_robin *ring, int64_t arm);
 /* Keeps the arms whose flag is set; flags has one an arm of the whole. O(n_arms). */
 void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags);
 
-/* How often a batch pulls the arm at a position of its ring. */
+/* How often a batch pulls the arm at a position. */
 static inline int64_t pb_batch_count(const pb_batch *batch, int64_t position)
 {
+    if (batch->counts)
+        return batch->counts[position];
     const int64_t after = position - batch->first;
     return batch->n_pulls / batch->n_arms +
            ((after < 0 ? after + batch->n_arms : after) < batch->n_pulls % batch->n_arms);

@@ -1,0 +1,546 @@
+"""The best arm within a budget of pulls, by stages that keep the better half.
+
+Lalitha, Kalantari, Ma, Deoras and Kveton, Fixed-budget best-arm identification with
+heterogeneous reward variances, UAI 2023; Karnin, Koren and Somekh, 2013; Audibert,
+Bubeck and Munos, 2010.
+"""
+
+import numpy as np
+
+from pybandit._checks import InfeasibleBudget, check_in, check_integer
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, ceil, fabs, floor, isnan, log, sqrt
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport (
+    pb_batch, pb_heap, pb_heap_build, pb_heap_replace_root, pb_ranked, pb_ranking_sort,
+    pb_round_robin, pb_round_robin_begin, pb_round_robin_keep, pb_round_robin_next,
+    pb_round_robin_pulled,
+)
+from pybandit.policies._base cimport NativePolicy
+
+cnp.import_array()
+
+__all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform"]
+
+
+cdef class _StagedPolicy(NativePolicy):
+    """Stages: survivors are pulled, then those of the largest means stay.
+
+    A subclass says what a stage pulls, in `_next_of_stage`, and how many stay.
+    `stage_pulls` and `stage_sums` are the arms' totals when the stage began, or 0
+    where means are over all pulls.
+    """
+
+    cdef readonly int64_t budget
+    cdef pb_round_robin ring
+    cdef int64_t stage, n_stages
+    cdef int64_t left             # pulls that the stage still has
+    cdef int64_t[::1] arms, stage_pulls
+    cdef double[::1] stage_sums, scratch_means
+    cdef unsigned char[::1] kept
+    cdef cnp.ndarray ranked
+
+    def __init__(self, n_arms, budget):
+        super().__init__(n_arms, 1)
+        self.budget = check_integer("budget", budget, 0)
+        self.arms = np.zeros(self.n_arms, dtype=np.int64)
+        self.stage_pulls = np.zeros(self.n_arms, dtype=np.int64)
+        self.stage_sums = np.zeros(self.n_arms)
+        self.scratch_means = np.zeros(self.n_arms)
+        self.kept = np.zeros(self.n_arms, dtype=np.uint8)
+        self.ranked = np.zeros(4 * self.n_arms, dtype=np.int64)
+        self.ring.arms = &self.arms[0]
+        pb_round_robin_begin(&self.ring, self.n_arms)
+
+    cdef void _begin_stage(self) noexcept nogil:
+        pass
+
+    cdef int64_t _n_kept(self) noexcept nogil:
+        return (self.ring.n_arms + 1) // 2
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.stage >= self.n_stages
+
+    cdef void _keep_best(self, int64_t n_kept) noexcept nogil:
+        """Only the n_kept arms of largest mean in the stage stay, ties to the lower index."""
+        cdef pb_ranked *ranked = <pb_ranked *>cnp.PyArray_DATA(self.ranked)
+        cdef int64_t i, arm, pulls
+        for i in range(self.ring.n_arms):
+            arm = self.ring.arms[i]
+            pulls = self._pulls[arm] - self.stage_pulls[arm]
+            # an arm all of whose pulls were lost goes first
+            self.scratch_means[arm] = -INFINITY
+            if pulls:
+                self.scratch_means[arm] = (self._sums[arm] - self.stage_sums[arm]) / pulls
+        pb_ranking_sort(self.ring.arms, self.ring.n_arms, &self.scratch_means[0], ranked,
+                        ranked + self.n_arms)
+        for i in range(self.ring.n_arms):
+            self.kept[ranked[i].arm] = i < n_kept
+        pb_round_robin_keep(&self.ring, &self.kept[0])
+
+    cdef void _end_stage(self) noexcept nogil:
+        self._keep_best(self._n_kept())
+        self.stage += 1
+        if self.stage < self.n_stages:
+            self._begin_stage()
+
+    @property
+    def survivors(self):
+        """The arms that are still pulled, increasing; int64."""
+        return np.array(self.arms[:self.ring.n_arms])
+
+    def _get_progress(self):
+        return {"arms": np.array(self.arms), "ring_n_arms": self.ring.n_arms,
+                "ring_cursor": self.ring.cursor, "ring_rounds": self.ring.rounds,
+                "stage": self.stage, "left": self.left,
+                "stage_pulls": np.array(self.stage_pulls),
+                "stage_sums": np.array(self.stage_sums)}
+
+    def _set_progress(self, progress):
+        np.asarray(self.arms)[:] = progress["arms"]
+        np.asarray(self.stage_pulls)[:] = progress["stage_pulls"]
+        np.asarray(self.stage_sums)[:] = progress["stage_sums"]
+        self.ring.n_arms, self.ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
+        self.ring.rounds = progress["ring_rounds"]
+        self.stage, self.left = progress["stage"], progress["left"]
+
+    def recommend(self):
+        """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""
+        return self._best(self.survivors, 1)
+
+
+cdef class Uniform(_StagedPolicy):
+    """Pulls all arms in turn until the budget is spent; recommends the best mean.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        n, at least K.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+    """
+
+    def __init__(self, n_arms, budget):
+        super().__init__(n_arms, budget)
+        _check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
+        self.n_stages, self.left = 1, self.budget
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget)
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_round_robin_next(&self.ring, self.left, self.left)
+
+    cdef void _advance(self) noexcept nogil:
+        self.stage = 1
+
+
+cdef class SuccessiveRejects(_StagedPolicy):
+    """Rejects the worst arm after each of K - 1 phases.
+
+    Audibert, Bubeck and Munos 2010: in phase k every survivor reaches
+    ``n_k = ceil((n - K) / (logbar(K) (K + 1 - k)))`` pulls,
+    ``logbar(K) = 1/2 + sum_{i=2}^K 1/i``; of equal means the higher index goes.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        n, above K. Rounding leaves some of it unspent.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
+    """
+
+    cdef double harmonic
+    cdef int64_t pulls_an_arm
+
+    def __init__(self, n_arms, budget):
+        super().__init__(n_arms, budget)
+        self.n_stages = self.n_arms - 1
+        if self.n_stages:
+            _check_budget(self.budget, self.n_arms + 1, self.n_arms, "one more than the arms")
+        self.harmonic = 0.5 + sum(1.0 / i for i in range(2, self.n_arms + 1))
+        self._begin_stage()
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget)
+
+    cdef int64_t _n_kept(self) noexcept nogil:
+        return self.ring.n_arms - 1
+
+    cdef void _begin_stage(self) noexcept nogil:
+        cdef int64_t wanted
+        while self.stage < self.n_stages:
+            wanted = round_up((self.budget - self.n_arms)
+                              / (self.harmonic * (self.n_arms - self.stage)))
+            self.left = self.ring.n_arms * (wanted - self.pulls_an_arm)
+            self.pulls_an_arm = wanted
+            if self.left > 0:
+                return
+            # a phase without pulls only rejects
+            self._keep_best(self._n_kept())
+            self.stage += 1
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_round_robin_next(&self.ring, self.left, self.left)
+
+    cdef void _advance(self) noexcept nogil:
+        self._end_stage()
+
+    def _get_progress(self):
+        return {**super()._get_progress(), "pulls_an_arm": self.pulls_an_arm}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.pulls_an_arm = progress["pulls_an_arm"]
+
+
+cdef class _Halving(_StagedPolicy):
+    """The meta-algorithm: ``m = ceil(log2 K)`` stages of n // m pulls."""
+
+    cdef readonly bint reuse, spend_all
+
+    def __init__(self, n_arms, budget, reuse, spend_all):
+        super().__init__(n_arms, budget)
+        self.reuse, self.spend_all = bool(reuse), bool(spend_all)
+        self.n_stages = (self.n_arms - 1).bit_length()
+        _check_budget(self.budget, self.n_arms * self.n_stages, self.n_arms,
+                      f"one pull an arm and stage, of {self.n_stages} stages")
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget, reuse=self.reuse,
+                    spend_all=self.spend_all)
+
+    cdef void _begin_stage(self) noexcept nogil:
+        cdef int64_t i, arm
+        self.left = self.budget // self.n_stages
+        if self.spend_all and self.stage == self.n_stages - 1:
+            self.left += self.budget % self.n_stages
+        if self.reuse:
+            return
+        self.ring.cursor = self.ring.rounds = 0
+        for i in range(self.ring.n_arms):
+            arm = self.ring.arms[i]
+            self.stage_pulls[arm], self.stage_sums[arm] = self._pulls[arm], self._sums[arm]
+
+
+cdef class SequentialHalving(_Halving):
+    """Keeps the better half after each of ``m = ceil(log2 K)`` stages of n // m pulls.
+
+    Karnin, Koren and Somekh 2013. Survivors are pulled in turn; the
+    ``ceil(|A| / 2)`` of largest mean in the stage stay, ties to the lower index.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        n, at least K m.
+    reuse : bool, default False
+        Means are over the pulls of all stages: better in practice, and outside the
+        analysis.
+    spend_all : bool, default False
+        The last stage gets the n mod m pulls that the division leaves.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances, survivors : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` below K m pulls.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.SequentialHalving(4, 80)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
+    >>> policy.recommend(), policy.pulls
+    (array([1]), array([10, 30, 30, 10]))
+    """
+
+    def __init__(self, n_arms, budget, *, reuse=False, spend_all=False):
+        super().__init__(n_arms, budget, reuse, spend_all)
+        if self.n_stages:
+            self._begin_stage()
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_round_robin_next(&self.ring, self.left, self.left)
+
+    cdef void _advance(self) noexcept nogil:
+        pb_round_robin_pulled(&self.ring, self.left)
+        self._end_stage()
+
+
+cdef class SHVar(_Halving):
+    """Sequential halving that pulls in proportion to known variances.
+
+    Lalitha et al. 2023, Algorithm 2: in a stage the next pull is of the arm of
+    largest ``variance / pulls``, which no reward changes, so that a stage is one
+    batch. Good where noisy arms are as likely to be the best; where the best arm
+    has little noise, `SequentialHalving` errs less.
+
+    Parameters
+    ----------
+    n_arms, budget, reuse, spend_all
+        As in `SequentialHalving`; with `reuse` pulls count over all stages too.
+    variances : array_like of float, shape (n_arms,)
+        Of the arms' rewards, up to a common factor; above 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `SequentialHalving`.
+
+    Notes
+    -----
+    A stage's counts are Adams' apportionment of its pulls: O(K log K) a stage.
+    """
+
+    cdef double[::1] known
+    cdef int64_t[::1] counts, heap_arms
+    cdef double[::1] keys
+
+    def __init__(self, n_arms, budget, variances, *, reuse=False, spend_all=False):
+        super().__init__(n_arms, budget, reuse, spend_all)
+        variances = check_in("variances", variances, "finite and above 0",
+                             lambda v: np.isfinite(v) & (v > 0))
+        if variances.shape != (self.n_arms,):
+            raise ValueError(f"variances must have shape ({self.n_arms},); got "
+                             f"{variances.shape}")
+        self.known = np.array(variances)
+        self.counts = np.zeros(self.n_arms, dtype=np.int64)
+        self.heap_arms = np.zeros(self.n_arms, dtype=np.int64)
+        self.keys = np.zeros(self.n_arms)
+        if self.n_stages:
+            self._begin_stage()
+
+    def _options(self):
+        return {**super()._options(), "variances": np.array(self.known)}
+
+    cdef void _begin_stage(self) noexcept nogil:
+        _Halving._begin_stage(self)
+        self._apportion()
+
+    cdef int64_t _apportion_above(self, double divisor) noexcept nogil:
+        """Counts of the pulls at a ratio variance / pulls above `divisor`; their sum."""
+        cdef int64_t i, arm, had, total = 0
+        for i in range(self.ring.n_arms):
+            arm = self.ring.arms[i]
+            had = self._pulls[arm] - self.stage_pulls[arm]
+            # one less: the division may have rounded up
+            self.counts[i] = max(<int64_t>ceil(self.known[arm] / divisor) - 1 - had, 0)
+            total += self.counts[i]
+        return total
+
+    cdef void _apportion(self) noexcept nogil:
+        """Fills `counts` as pulls one by one at the largest ratio would."""
+        cdef int64_t i, arm, had, placed, n = self.ring.n_arms
+        cdef double total = 0.0, pulls
+        cdef pb_heap heap
+        pulls = self.left
+        for i in range(n):
+            arm = self.ring.arms[i]
+            total += self.known[arm]
+            pulls += self._pulls[arm] - self.stage_pulls[arm]
+        # at this divisor fewer are placed, by at most n, unless arms had more than their part
+        total /= max(pulls - n, 1.0)
+        placed = self._apportion_above(total)
+        while placed > self.left:
+            total *= 1.05
+            placed = self._apportion_above(total)
+        heap.keys, heap.arms, heap.n = &self.keys[0], &self.heap_arms[0], n
+        for i in range(n):
+            heap.arms[i], heap.keys[i] = i, self._ratio(i)
+        pb_heap_build(&heap)
+        for placed in range(placed, self.left):
+            i = heap.arms[0]
+            self.counts[i] += 1
+            pb_heap_replace_root(&heap, self._ratio(i))
+
+    cdef double _ratio(self, int64_t i) noexcept nogil:
+        """Variance over pulls of the arm at a position; infinite before the first."""
+        cdef int64_t arm = self.ring.arms[i]
+        cdef int64_t pulls = self._pulls[arm] - self.stage_pulls[arm] + self.counts[i]
+        return self.known[arm] / pulls if pulls else INFINITY
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        batch.arms, batch.n_arms, batch.first = self.ring.arms, self.ring.n_arms, 0
+        batch.n_pulls, batch.counts = self.left, &self.counts[0]
+        return batch
+
+    cdef void _advance(self) noexcept nogil:
+        self._end_stage()
+
+    def _get_progress(self):
+        return {**super()._get_progress(), "counts": np.array(self.counts)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        np.asarray(self.counts)[:] = progress["counts"]
+
+
+cdef class SHAdaVar(_Halving):
+    """Sequential halving that pulls in proportion to variances it learns.
+
+    Lalitha et al. 2023, Algorithm 4, mended: the next pull is of the arm of largest
+    ``U / N``, with ``U = s^2 / (1 - 2 sqrt(log(1 / delta) / (N - 1)))``, s^2 the
+    unbiased variance of its N rewards, and U infinite while
+    ``N - 1 <= 4 log(1 / delta)``: then the fewest pulls come first, ties to the lower
+    index. As printed an arm one pull short has U < 0 and is never pulled again.
+    With fewer pulls a stage than that it is sequential halving.
+
+    Parameters
+    ----------
+    n_arms, budget, reuse, spend_all
+        As in `SequentialHalving`. With `reuse` variances are over all pulls too.
+    delta : float, default 0.05
+        Error probability of the bounds on variances, in (0, 1).
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `SequentialHalving`.
+
+    Notes
+    -----
+    O(log K) a pull, by a heap whose root is the arm that is pulled.
+    """
+
+    cdef readonly double delta
+    cdef double level         # log(1 / delta)
+    cdef int64_t enough       # pulls from which U is finite
+    cdef bint by_heap
+    cdef int64_t pending      # pulls of the next batch
+    # of the rewards in question: those of the stage, or all
+    cdef int64_t[::1] seen
+    cdef double[::1] centres, spreads, keys
+    cdef int64_t[::1] heap_arms
+    cdef pb_heap heap
+
+    def __init__(self, n_arms, budget, delta=0.05, *, reuse=False, spend_all=False):
+        super().__init__(n_arms, budget, reuse, spend_all)
+        self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        self.level = -log(self.delta)
+        self.enough = <int64_t>floor(4.0 * self.level) + 2
+        self._wants_rewards = True
+        self.seen = np.zeros(self.n_arms, dtype=np.int64)
+        self.centres, self.spreads = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self.heap_arms, self.keys = np.zeros(self.n_arms, dtype=np.int64), np.zeros(self.n_arms)
+        self.heap.keys, self.heap.arms = &self.keys[0], &self.heap_arms[0]
+        if self.n_stages:
+            self._begin_stage()
+
+    def _options(self):
+        return {**super()._options(), "delta": self.delta}
+
+    cdef void _begin_stage(self) noexcept nogil:
+        cdef int64_t i, arm
+        _Halving._begin_stage(self)
+        self.by_heap = False
+        if not self.reuse:
+            for i in range(self.ring.n_arms):
+                arm = self.ring.arms[i]
+                self.seen[arm] = 0
+                self.centres[arm] = self.spreads[arm] = 0.0
+        self._plan()
+
+    cdef void _plan(self) noexcept nogil:
+        """All pulls that no reward can change, or else the root of the heap."""
+        cdef int64_t i, arm, lacking = 0
+        if self.by_heap:
+            self.pending = 1
+            return
+        for i in range(self.ring.n_arms):
+            lacking += max(self.enough - self.seen[self.ring.arms[i]], 0)
+        self.pending = min(lacking, self.left)
+        if lacking > 0:
+            return
+        self.by_heap, self.pending = True, 1
+        self.heap.n = self.ring.n_arms
+        for i in range(self.ring.n_arms):
+            arm = self.ring.arms[i]
+            self.heap_arms[i], self.keys[i] = arm, self._key(arm)
+        pb_heap_build(&self.heap)
+
+    cdef double _key(self, int64_t arm) noexcept nogil:
+        """U / N, finite from `enough` pulls on."""
+        cdef double n = self.seen[arm]
+        return self.spreads[arm] / ((n - 1.0) * n * (1.0 - 2.0 * sqrt(self.level / (n - 1.0))))
+
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        cdef int64_t j, arm
+        cdef double deviation
+        NativePolicy._absorb(self, arms, rewards, n)
+        for j in range(n):
+            arm = arms[j]
+            if isnan(rewards[j]):
+                continue
+            self.seen[arm] += 1
+            deviation = rewards[j] - self.centres[arm]
+            self.centres[arm] += deviation / self.seen[arm]
+            self.spreads[arm] += deviation * (rewards[j] - self.centres[arm])
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        if not self.by_heap:
+            return pb_round_robin_next(&self.ring, self.pending, self.pending)
+        batch.arms, batch.n_arms, batch.first, batch.n_pulls = &self.heap_arms[0], 1, 0, 1
+        batch.counts = NULL
+        return batch
+
+    cdef void _advance(self) noexcept nogil:
+        self.left -= self.pending
+        if self.by_heap:
+            pb_heap_replace_root(&self.heap, self._key(self.heap_arms[0]))
+        else:
+            pb_round_robin_pulled(&self.ring, self.pending)
+        if self.left:
+            self._plan()
+        else:
+            self._end_stage()
+
+    def _get_progress(self):
+        return {**super()._get_progress(), "by_heap": self.by_heap, "pending": self.pending,
+                "seen": np.array(self.seen), "centres": np.array(self.centres),
+                "spreads": np.array(self.spreads), "heap_n": self.heap.n,
+                "heap_arms": np.array(self.heap_arms), "keys": np.array(self.keys)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.by_heap, self.pending = progress["by_heap"], progress["pending"]
+        self.heap.n = progress["heap_n"]
+        for array, name in ((self.seen, "seen"), (self.centres, "centres"),
+                            (self.spreads, "spreads"), (self.heap_arms, "heap_arms"),
+                            (self.keys, "keys")):
+            np.asarray(array)[:] = progress[name]
+
+
+cdef int64_t round_up(double x) noexcept nogil:
+    """The ceiling of a quotient that is often an integer, which rounding must not push up."""
+    cdef double nearest = floor(x + 0.5)
+    return <int64_t>(nearest if fabs(x - nearest) <= 1e-9 * max(1.0, fabs(x)) else ceil(x))
+
+
+def _check_budget(budget, least, n_arms, reason):
+    if budget < least:
+        raise InfeasibleBudget(f"budget must be at least {least} for {n_arms} arms: {reason}; got "
+                               f"{budget}")
