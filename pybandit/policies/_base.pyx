@@ -144,7 +144,7 @@ cdef class NativePolicy(Policy):
         """
         check_choice("missing", missing, ("raise", "drop"))
         cdef int64_t[::1] told = self._check_arms(arms)
-        cdef double[::1] values = self._check_rewards(told, rewards, missing)
+        cdef const double[::1] values = self._check_rewards(told, rewards, missing)
         cdef int64_t n = told.shape[0]
         with nogil:
             self._absorb(&told[0], &values[0], n)
