@@ -207,6 +207,23 @@ def test_the_twin_of_sar(improved, tie):
         assert_equals_the_twin(policy, grid_bandit(rng, problem[0]))
 
 
+@pytest.mark.parametrize("n, b, r, B, m", [(5, 1, 1, 118, 12), (5, 2, 2, 220, 48),
+                                           (5, 4, 3, 31, 12)])
+def test_quotients_that_are_integers(n, b, r, B, m):
+    """Floats put these m_1 above the integer that they are."""
+    for improved in (True, False):
+        policy = pb.BatchSAR(n, 2, b, B, r, improved=improved)
+        assert twin_of(policy).stage_pulls() == m
+        bandit = grid_bandit(np.random.default_rng(1), n, 16)
+        while policy.survivors.size == n:
+            arms = policy.ask()
+            policy.tell(arms, bandit.pull(arms))
+        assert policy.n_batches == -(-n * m // b)
+        bandit.reset()
+        policy = pb.BatchSAR(n, 2, b, B, r, improved=improved)
+        assert_equals_the_twin(policy, bandit)
+
+
 def test_the_twin_of_halving():
     for seed in range(200):
         rng = np.random.default_rng(seed)

@@ -177,6 +177,26 @@ static void equals_the_rules_from_nothing(void)
     assert(early > 20 && accepted > 500 && spent > 300);
 }
 
+/* m_1 = 12 and 24 are quotients that float64 puts above: 12 rounds of five arms, not 13. */
+static void integer_quotients(void)
+{
+    const int64_t budgets[] = {118, 225};
+    for (int i = 0; i < 2; i++) {
+        pb_batch_sar sar = sar_new(5, 2, 1, 1);
+        int64_t pulls[5] = {0};
+        const double sums[5] = {0.0};
+        sar.max_batches = budgets[i];
+        pb_batch_sar_begin(&sar);
+        while (sar.n_left == 5) {
+            const pb_batch batch = pb_batch_sar_next(&sar);
+            pulls[batch.arms[batch.first]]++;
+            pb_batch_sar_advance(&sar, pulls, sums);
+        }
+        assert(sar.n_batches == 5 * 12 * (i + 1));
+        sar_free(&sar);
+    }
+}
+
 static void the_smallest_budgets(void)
 {
     assert(pb_batch_sar_least(522062, 60000, 12) == 22);
@@ -188,6 +208,7 @@ static void the_smallest_budgets(void)
 int main(void)
 {
     equals_the_rules_from_nothing();
+    integer_quotients();
     the_smallest_budgets();
     return 0;
 }
