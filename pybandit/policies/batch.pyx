@@ -255,7 +255,7 @@ cdef class BatchHalving(_BatchPolicy):
 
     cdef void _halve(self) noexcept nogil:
         """Keeps the better half of the survivors, no fewer than fill a batch."""
-        cdef int64_t i, arm, n = self.ring.n_arms, n_kept = self.k
+        cdef int64_t i, n = self.ring.n_arms, n_kept = self.k
         if self.stage < self.n_stages - 1:
             n_kept = max(n_kept, (n + 1) // 2,
                          (self.batch_size + self.max_repeats - 1) // self.max_repeats)
