@@ -622,6 +622,13 @@ def test_states_that_do_not_fit(make):
         state["progress"][name] = np.zeros((2, 2))
         with pytest.raises(ValueError, match=rf"hold {name} of shape .*; got \(2, 2\)"):
             cls.from_state(state)
+    for change in (dict(ring_n_arms=N + 1), dict(ring_n_arms=-1), dict(ring_cursor=N),
+                   dict(ring_cursor=-1), dict(ring=np.arange(N) + 1), dict(ring=np.zeros(N, int)),
+                   dict(ring=np.arange(N) - 1)):
+        state = make().get_state()
+        state["progress"].update(change)
+        with pytest.raises(ValueError, match="ring"):
+            cls.from_state(state)
     state = policy.get_state()
     state["options"]["n_arms"] = N - 1
     with pytest.raises(ValueError, match="shape"):

@@ -79,6 +79,13 @@ cdef class _BatchPolicy(NativePolicy):
 
     def _set_progress(self, progress):
         cdef pb_round_robin *ring = self._ring()
+        arms = np.asarray(progress["ring"])[:max(0, progress["ring_n_arms"])]
+        if (arms.size != progress["ring_n_arms"]
+                or not 0 <= progress["ring_cursor"] < max(1, arms.size)
+                or (np.diff(arms, prepend=-1, append=self.n_arms) < 1).any()):
+            raise ValueError(f"state must hold ring_n_arms increasing arms of {self.n_arms} in "
+                             f"ring, ring_cursor among them; got {progress['ring_n_arms']}, "
+                             f"{arms}, {progress['ring_cursor']}")
         for name, array in self.arrays.items():
             array[...] = progress[name]
         ring.n_arms, ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
