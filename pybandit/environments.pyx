@@ -86,7 +86,7 @@ cdef class Environment:
         -------
         ndarray of float64, shape (n,)
         """
-        cdef int64_t[::1] chosen = self._check_arms(arms)
+        cdef const int64_t[::1] chosen = self._check_arms(arms)
         cdef double[::1] view
         cdef int64_t j
         rng = as_generator(rng)
@@ -335,7 +335,7 @@ cdef class TableBandit(Environment):
 
     def pull(self, arms, rng=None):
         """The next rewards of these arms; float64, shape (n,). `rng` is not used."""
-        cdef int64_t[::1] chosen = self._check_arms(arms)
+        cdef const int64_t[::1] chosen = self._check_arms(arms)
         cdef double[::1] view
         cdef int64_t j
         rewards = np.empty(chosen.shape[0])

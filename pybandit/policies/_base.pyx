@@ -144,7 +144,7 @@ cdef class NativePolicy(Policy):
         """
         check_choice("missing", missing, ("raise", "drop"))
         cdef int64_t[::1] told = self._check_arms(arms)
-        cdef double[::1] values = self._check_rewards(told, rewards, missing)
+        cdef const double[::1] values = self._check_rewards(told, rewards, missing)
         cdef int64_t n = told.shape[0]
         with nogil:
             self._absorb(&told[0], &values[0], n)
@@ -177,11 +177,13 @@ cdef class NativePolicy(Policy):
             raise ValueError(f"arms must have the shape of ask(), {asked.shape}; got {told.shape}")
         told = np.array(told, dtype=np.int64)
         if not np.array_equal(told, asked):
-            wrong = np.sort(told) != np.sort(asked)
-            if wrong.any():
-                raise ValueError(f"arms must be those of ask(), each as often; got "
-                                 f"{np.sort(told)[wrong][0]} where {np.sort(asked)[wrong][0]} "
-                                 f"was asked (of the arms in order)")
+            arms, at = np.unique(np.concatenate([told, asked]), return_inverse=True)
+            n_told = np.bincount(at[:told.size], minlength=arms.size)
+            n_asked = np.bincount(at[told.size:], minlength=arms.size)
+            if (n_told != n_asked).any():
+                first = int(np.argmax(n_told > n_asked))
+                raise ValueError(f"arms must be those of ask(), each as often; got arm "
+                                 f"{arms[first]} {n_told[first]} times, not {n_asked[first]}")
         return told
 
     def _check_rewards(self, arms, rewards, missing):
