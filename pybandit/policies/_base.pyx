@@ -13,8 +13,9 @@ cdef class Policy:
     """A rule that asks for pulls of arms until it can recommend some.
 
     Subclass it for a policy of your own: call ``super().__init__(n_arms, k)`` and
-    define `ask`, `tell`, `done` and `recommend`. `simulate` takes it as it takes
-    the policies of this package, slower.
+    define `ask`, `done` and `recommend`; `tell` keeps the statistics of the arms, and
+    yours may call it and do more. `simulate` takes such a policy as it takes those of
+    this package, slower.
 
     Parameters
     ----------
@@ -66,64 +67,6 @@ cdef class Policy:
         raise NotImplementedError(f"{type(self).__name__} must define ask")
 
     def tell(self, arms, rewards, missing="raise"):
-        """Give the rewards of the arms that `ask` returned."""
-        raise NotImplementedError(f"{type(self).__name__} must define tell")
-
-    def recommend(self):
-        """The arms found best, best first; int64. May be asked at any time."""
-        raise NotImplementedError(f"{type(self).__name__} must define recommend")
-
-    def __repr__(self):
-        return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
-                f"{self.n_batches} batches{', done' if self.done else ''}>")
-
-
-cdef class NativePolicy(Policy):
-    """A policy of this package: checks at the border, arithmetic without Python."""
-
-    cdef bint _is_done(self) noexcept nogil:
-        return True
-
-    cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.arms, batch.n_arms, batch.first, batch.n_pulls = NULL, 0, 0, 0
-        return batch
-
-    cdef void _advance(self) noexcept nogil:
-        pass
-
-    @property
-    def done(self):
-        """Whether nothing is left to ask."""
-        return self._is_done()
-
-    def ask(self):
-        """The arms to pull now.
-
-        The same until they are told.
-
-        Returns
-        -------
-        ndarray of int64
-            Repeats allowed; empty once the policy is done.
-        """
-        cdef pb_batch batch
-        cdef int64_t[::1] view
-        cdef int64_t j, position
-        if self._is_done():
-            return np.empty(0, dtype=np.int64)
-        batch = self._next()
-        arms = np.empty(batch.n_pulls, dtype=np.int64)
-        view = arms
-        position = batch.first
-        for j in range(batch.n_pulls):
-            view[j] = batch.arms[position]
-            position += 1
-            if position == batch.n_arms:
-                position = 0
-        return arms
-
-    def tell(self, arms, rewards, missing="raise"):
         """Give the rewards of the arms that `ask` returned; all or nothing.
 
         Parameters
@@ -167,7 +110,7 @@ cdef class NativePolicy(Policy):
             self._deviations[arm] += (reward - before) * (reward - self._sums[arm] / (count + 1))
 
     def _check_arms(self, arms):
-        asked = self.ask()
+        asked = np.asarray(self.ask())
         if not asked.size:
             raise ValueError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
         told = np.asarray(arms)
@@ -200,8 +143,16 @@ cdef class NativePolicy(Policy):
                              f"{rewards[at]} at index {at}, arm {arms[at]}")
         return np.ascontiguousarray(rewards)
 
-    def _seed(self, rng):
-        """Draw what the policy draws for itself from this generator."""
+    def recommend(self):
+        """The arms found best, best first; int64. May be asked at any time."""
+        raise NotImplementedError(f"{type(self).__name__} must define recommend")
+
+    def __repr__(self):
+        return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
+                f"{self.n_batches} batches{', done' if self.done else ''}>")
+
+    cdef void _advance(self) noexcept nogil:
+        pass
 
     def _best(self, arms, n):
         """The n best of these arms by mean, best first; unseen arms at the grand mean."""
@@ -209,6 +160,52 @@ cdef class NativePolicy(Policy):
         grand = sums.sum() / max(1, np.asarray(self._pulls).sum())
         means = np.where(pulls > 0, sums[arms] / np.maximum(pulls, 1), grand)
         return arms[np.lexsort((arms, -means))[:n]]
+
+
+cdef class NativePolicy(Policy):
+    """A policy of this package: checks at the border, arithmetic without Python."""
+
+    cdef bint _is_done(self) noexcept nogil:
+        return True
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        batch.arms, batch.n_arms, batch.first, batch.n_pulls = NULL, 0, 0, 0
+        return batch
+
+    @property
+    def done(self):
+        """Whether nothing is left to ask."""
+        return self._is_done()
+
+    def ask(self):
+        """The arms to pull now.
+
+        The same until they are told.
+
+        Returns
+        -------
+        ndarray of int64
+            Repeats allowed; empty once the policy is done.
+        """
+        cdef pb_batch batch
+        cdef int64_t[::1] view
+        cdef int64_t j, position
+        if self._is_done():
+            return np.empty(0, dtype=np.int64)
+        batch = self._next()
+        arms = np.empty(batch.n_pulls, dtype=np.int64)
+        view = arms
+        position = batch.first
+        for j in range(batch.n_pulls):
+            view[j] = batch.arms[position]
+            position += 1
+            if position == batch.n_arms:
+                position = 0
+        return arms
+
+    def _seed(self, rng):
+        """Draw what the policy draws for itself from this generator."""
 
     # A subclass names its constructor's arguments in `_options`, and gives and takes
     # what it has beyond the arms' statistics.
