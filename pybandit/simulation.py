@@ -26,8 +26,8 @@ class SimulationResult:
     ----------
     n_runs : int
     errors : ndarray of bool
-        Whether a recommended arm was not among the k best; arms equal to the k-th
-        best are.
+        Whether the recommended arms were not k best ones. Where means are equal
+        either arm will do.
     regrets : ndarray of float64
         Simple regret: mean of the k best means less that of the recommended arms.
     pulls, batches : ndarray of int64
@@ -237,7 +237,7 @@ class _Runs:
         means, chosen = environment.means, policy.recommend()
         best = means[environment.best(policy.k)]
         columns = self.columns
-        columns["error"][i] = best.size and (means[chosen] < best.min()).any()
+        columns["error"][i] = not np.array_equal(np.sort(means[chosen]), np.sort(best))
         columns["regret"][i] = best.mean() - means[chosen].mean() if best.size else 0.0
         columns["pulls"][i], columns["batches"][i] = pulls.sum(), n_batches
         with self.lock:  # integers: their sum does not depend on the order
