@@ -7,7 +7,7 @@ a day in which 60,000 users can be followed, one of them at most r times; a rewa
 the share of 24 looks at which a user wrote, Binomial(24, mu) / 24. The means stand in
 for the data of the paper, of which is known: each user wrote at least once in 8,928
 intervals, all of them 707,776 times, and the means of the 100 best add up to .963.
-mu_i = max(1, a i^-s) / 8928 has all three with s = .437, a = 364.
+mu_i = max(1, a i^-s) / 8928 has all three with s = .5097, a = 476.3.
 
 Gain: sum of the means of the users found; the most is .963. Seconds: a whole run,
 rewards and set-up of the policy included, on one core.
@@ -32,9 +32,9 @@ POLICIES = {  # name -> policy of (n, k, b, B, r) and whether r = b
     "BatchHalving r=12": (pb.BatchHalving, False),
     "BatchHalving r=b": (pb.BatchHalving, True),
 }
-# Of an independent implementation, on other means of the same kind: ranges of gains for
-# B of 100 to 800, and seconds.
-REFERENCE_GAIN = {"RoundRobin": ".67-.92", "BatchSAR r=12": ".46-.50"}
+# Of an independent implementation, on another power law.
+REFERENCE_GAIN = {"RoundRobin": {100: 0.67, 800: 0.92}, "BatchSAR r=12": {100: 0.46, 800: 0.50},
+                  "BatchSAR r=b": {100: 0.717}}
 REFERENCE_SECONDS = {"BatchSAR r=12": {100: 0.25, 200: 0.19, 400: 0.46, 800: 0.50},
                      "BatchSAR r=b": {100: 0.47, 200: 0.86, 400: 1.5, 800: 3.7}}
 
@@ -75,25 +75,27 @@ def run(means, sizes, repeats, batches, n_runs, seed):
     k, batch_size = sizes
     print(f"{means.size:,} users, k = {k}, b = {batch_size:,}, {n_runs} runs; the most to gain "
           f"is {np.sort(means)[-k:].sum():.3f}\n")
-    print(f"{'':20}" + "".join(f"{'B = ' + str(n):>26}" for n in batches))
+    print(f"{'':20}{'B':>5}{'gain':>17}{'[reference]':>13}{'seconds':>9}{'[reference]':>13}")
     rows = []
     for name, (make, unlimited) in POLICIES.items():
         found = [measure(make, batch_size if unlimited else repeats, means, sizes, n, n_runs, seed)
                  for n in batches]
         rows.append({"name": name, "batches": batches, "found": found})
-        print(line(rows[-1], means.size == N), flush=True)
+        for n, cell in zip(batches, found, strict=True):
+            print(line(name, n, *cell, means.size == N), flush=True)
     return rows
 
 
-def line(row, full_size):
-    """Gain, interval, seconds of each B; beside them what the reference has."""
-    seconds = REFERENCE_SECONDS.get(row["name"], {}) if full_size else {}
-    cells = [f"{gain:.3f} ± {half:.3f}, {time:.2f} s" + (f" [{seconds[n]:.2f}]" if n in seconds
-                                                         else "")
-             for n, (gain, half, time) in zip(row["batches"], row["found"], strict=True)]
-    known = REFERENCE_GAIN.get(row["name"]) if full_size else None
-    return f"{row['name']:20}" + "".join(f"{cell:>26}" for cell in cells) + (
-        f"   [{known}]" if known else "")
+def line(name, n_batches, gain, half, seconds, full_size):
+    """One row of the table."""
+    known = REFERENCE_GAIN.get(name, {}).get(n_batches) if full_size else None
+    known_seconds = REFERENCE_SECONDS.get(name, {}).get(n_batches) if full_size else None
+    return (f"{name:20}{n_batches:>5}{gain:>9.3f} ± {half:.3f}{bracket(known):>13}"
+            f"{seconds:>9.2f}{bracket(known_seconds):>13}").rstrip()
+
+
+def bracket(value):
+    return "" if value is None else f"[{value:g}]"
 
 
 def draw(rows):
@@ -107,7 +109,7 @@ def draw(rows):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The Twitter experiment, on stand-in data.")
-    parser.add_argument("--runs", type=int, default=3, help="a cell (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=10, help="a cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="2 runs of 5,000 users")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", metavar="PNG", help="picture")
