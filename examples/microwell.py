@@ -1,6 +1,6 @@
 """Genes on plates: the microwell experiment of Jun, Jamieson, Nowak & Zhu 2016, Sec. 5.2.
 
-    python examples/microwell.py [--runs N] [--quick] [--out PNG]
+    python examples/microwell.py [--runs N] [--repeats R] [--quick] [--out PNG]
 
 12,979 genes, plates of 384 wells, a gene in as many wells as one likes, normal
 rewards of variance 0.1, means -.15 ln(-ln(1 - u)): few genes stand out. The share of
@@ -44,24 +44,26 @@ def false_negatives(policy, environment):
     return 1.0 - np.isin(environment.best(policy.k), policy.recommend()).mean()
 
 
-def measure(make, means, k, n_batches, n_wells, n_runs, seed):
+def measure(make, means, k, n_batches, n_wells, n_runs, seed, repeats=None):
     """Mean share of false negatives, half of its 95 % interval, mean batches."""
     result = pb.simulate(
-        lambda environment: make(environment.n_arms, k, n_wells, n_batches),
+        lambda environment: make(environment.n_arms, k, n_wells, n_batches, repeats),
         lambda rng: pb.environments.GaussianBandit(rng.permutation(means), VARIANCE),
         n_runs, rng=seed, metrics=[false_negatives], progress=False)
     shares = result.metrics["false_negatives"]
     return shares.mean(), 1.96 * shares.std(ddof=1) / n_runs**0.5, result.mean_batches
 
 
-def run(means, n_wells, cells, n_runs, seed):
+def run(means, n_wells, cells, n_runs, seed, repeats=None):
     """Print the table; return its rows."""
-    print(f"{means.size:,} genes, {n_wells} wells, {n_runs} runs")
+    print(f"{means.size:,} genes, {n_wells} wells, at most {repeats or n_wells} of a gene, "
+          f"{n_runs} runs")
+    as_reference = means.size == N and repeats is None
     print(f"{'k':>5}{'B':>5}   " + "".join(f"{name:<22}" for name in POLICIES) + "batches of m")
     rows = []
     for k, n_batches in cells:
-        known, used = REFERENCE[k, n_batches] if means.size == N else ((None,) * 4, None)
-        found = [measure(make, means, k, n_batches, n_wells, n_runs, seed)
+        known, used = REFERENCE[k, n_batches] if as_reference else ((None,) * 4, None)
+        found = [measure(make, means, k, n_batches, n_wells, n_runs, seed, repeats)
                  for make in POLICIES.values()]
         rows.append({"k": k, "B": n_batches, "found": found, "known": known})
         print(f"{k:>5}{n_batches:>5}   " + "".join(
@@ -92,6 +94,8 @@ def draw(rows):
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The microwell experiment.")
     parser.add_argument("--runs", type=int, default=20, help="a cell (default %(default)s)")
+    parser.add_argument("--repeats", type=int, metavar="R",
+                        help="wells of a gene on a plate (default: all)")
     parser.add_argument("--quick", action="store_true", help="3 runs of 500 genes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", metavar="PNG", help="picture")
@@ -100,7 +104,8 @@ def main(argv=None):
     if arguments.quick:
         rows = run(gene_means(500), 32, [(10, 50), (40, 100)], 3, arguments.seed)
     else:
-        rows = run(gene_means(N), WELLS, list(REFERENCE), arguments.runs, arguments.seed)
+        rows = run(gene_means(N), WELLS, list(REFERENCE), arguments.runs, arguments.seed,
+                   arguments.repeats)
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
         plotting.save(draw(rows), arguments.out)

@@ -100,11 +100,12 @@ def test_twitter_scale_means_are_what_is_known_of_the_data():
     means = example["user_means"]()
     assert means.size == 522_062 and means[:100].sum() == pytest.approx(0.963)
     assert 8928 * means.sum() == pytest.approx(707_776)
-    assert 8928 * means.min() == pytest.approx(1.0) and 8928 * means[0] == pytest.approx(476.3, 1e-4)
+    assert 8928 * means.min() == pytest.approx(1.0)
+    assert 8928 * means[0] == pytest.approx(476.3, 1e-4)
 
 
 def test_microwell_finds_the_reference():
-    """The cell of fewest false negatives at half the runs; ten deviations apart from others."""
+    """Ten runs of the first row; the other policies are at .26 and above."""
     example = load("microwell")
     share, _, used = example["measure"](pb.BatchSAR, example["gene_means"](12_979), 100, 100,
                                         384, 10, 1)
