@@ -63,7 +63,6 @@ def measure(make, repeats, means, sizes, n_batches, n_runs, seed):
         start = time.perf_counter()
         result = pb.simulate(lambda e: make(e.n_arms, k, batch_size, n_batches, repeats),
                              environment, 1, rng=rng, n_threads=1, progress=False)
-        # simulate makes one policy more than it runs
         seconds.append(time.perf_counter() - start)
         gains.append(best - k * result.mean_regret)
     half = 1.96 * np.std(gains, ddof=1) / n_runs**0.5 if n_runs > 1 else 0.0
