@@ -1,5 +1,6 @@
 """One replication of a policy on an environment, without Python between its pulls."""
 
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport pb_batch, pb_bitgen
@@ -30,11 +31,15 @@ def is_native(policy, environment):
 
 
 def replicate(NativePolicy policy, Environment environment, rng, Stop stop):
-    """Run the policy to its end; the GIL is released."""
+    """Run the policy to its end; the GIL is released.
+
+    Pulls of an arm may come as one sum: the policy has no variances afterwards.
+    """
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     with rng.bit_generator.lock, nogil:
         while not policy._is_done() and not stop.raised:
             pull_batch(policy, environment, bitgen)
+    policy._deviations[:] = NAN
 
 
 cdef void pull_batch(NativePolicy policy, Environment environment,
