@@ -90,3 +90,18 @@ void limit_bets_16(const double *values, int64_t n, double mean, const double *b
     for (int g = 0; g < 16; g++)
         capital[g] = c[g];
 }
+
+/* `n` rewards, one an arm in turn: what any policy has to add up. */
+void limit_add_rewards(const double *rewards, int64_t n_rewards, int64_t n, double *sums,
+                       int64_t *pulls, int64_t n_arms)
+{
+    int64_t arm = 0, j = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sums[arm] += rewards[j];
+        pulls[arm]++;
+        if (++arm == n_arms)
+            arm = 0;
+        if (++j == n_rewards)
+            j = 0;
+    }
+}

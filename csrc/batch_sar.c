@@ -58,20 +58,27 @@ static int has_pulls(const pb_batch_sar *sar)
     return sar->ring.rounds + (sar->n_behind == 0) >= stage_pulls(sar);
 }
 
-/* Ranks the survivors; an arm all of whose pulls were lost has the mean of the others. */
-static void rank(pb_batch_sar *sar, const int64_t *pulls, const double *sums)
+/* The mean of all rewards. */
+static double grand_mean(int64_t n, const int64_t *pulls, const double *sums)
 {
-    const int64_t n = sar->ring.n_arms;
     double sum = 0.0;
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t arm = sar->ring.arms[i];
-        sum += sums[arm];
-        count += pulls[arm];
+        sum += sums[i];
+        count += pulls[i];
     }
-    const double grand = count ? sum / (double)count : 0.0;
+    return count ? sum / (double)count : 0.0;
+}
+
+/* Ranks the survivors; an arm all of whose pulls were lost has the mean of all rewards. */
+static void rank(pb_batch_sar *sar, const int64_t *pulls, const double *sums)
+{
+    const int64_t n = sar->ring.n_arms;
+    double grand = NAN;
     for (int64_t i = 0; i < n; i++) {
         const int64_t arm = sar->ring.arms[i];
+        if (pulls[arm] == 0 && isnan(grand))
+            grand = grand_mean(sar->n, pulls, sums);
         sar->means[arm] = pulls[arm] ? sums[arm] / (double)pulls[arm] : grand;
     }
     pb_ranking_sort(sar->ring.arms, n, sar->means, sar->ranked, sar->ranked + sar->n);

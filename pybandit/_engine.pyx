@@ -1,11 +1,18 @@
 """One replication of a policy on an environment, without Python between its pulls."""
 
+from libc.math cimport NAN
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport pb_batch, pb_batch_count, pb_bitgen
 from pybandit._race cimport bitgen_of
 from pybandit.environments cimport Environment
 from pybandit.policies._base cimport NativePolicy
+
+
+cdef enum:
+    # some tenths of a second between two looks at Ctrl-C
+    PULLS_BETWEEN_SIGNALS = 1 << 22
 
 
 cdef class Stop:
@@ -30,11 +37,20 @@ def is_native(policy, environment):
 
 
 def replicate(NativePolicy policy, Environment environment, rng, Stop stop):
-    """Run the policy to its end; the GIL is released."""
+    """Run the policy to its end; the GIL is released.
+
+    Pulls of an arm may come as one sum: the policy has no variances afterwards.
+    """
     cdef pb_bitgen *bitgen = bitgen_of(rng)
+    cdef int64_t checked = 0
     with rng.bit_generator.lock, nogil:
         while not policy._is_done() and not stop.raised:
             pull_batch(policy, environment, bitgen)
+            if policy.n_pulls - checked > PULLS_BETWEEN_SIGNALS:
+                checked = policy.n_pulls
+                with gil:
+                    PyErr_CheckSignals()
+    policy._deviations[:] = NAN
 
 
 cdef void pull_batch(NativePolicy policy, Environment environment,

@@ -40,6 +40,9 @@ cdef class Environment:
         self.n_arms = self._means.shape[0]
         variances = check_in("variances", variances, "finite and at least 0",
                              lambda v: np.isfinite(v) & (v >= 0))
+        if variances.ndim and variances.shape != (self.n_arms,):
+            raise ValueError(f"variances must be one, or one for each of the {self.n_arms} means; "
+                             f"got shape {variances.shape}")
         self._variances = np.array(np.broadcast_to(variances, (self.n_arms,)))
 
     @property
@@ -86,7 +89,7 @@ cdef class Environment:
         -------
         ndarray of float64, shape (n,)
         """
-        cdef int64_t[::1] chosen = self._check_arms(arms)
+        cdef const int64_t[::1] chosen = self._check_arms(arms)
         cdef double[::1] view
         cdef int64_t j
         rng = as_generator(rng)
@@ -230,6 +233,10 @@ cdef class ScaledBernoulliBandit(Environment):
         scales = check_in("scales", scales, "finite and at least 0",
                           lambda x: np.isfinite(x) & (x >= 0))
         midpoints = check_in("midpoints", midpoints, "finite", np.isfinite)
+        shapes = [x.shape for x in (midpoints, scales, p)]
+        if len(set(shapes) - {(), (1,)}) > 1 or max(map(len, shapes)) > 1:
+            raise ValueError(f"midpoints, scales and probabilities must be flat and of one length; "
+                             f"got shapes {', '.join(map(str, shapes))}")
         midpoints, scales, p = np.broadcast_arrays(np.atleast_1d(midpoints), scales, p)
         super().__init__(midpoints + scales * (p - 0.5), scales**2 * p * (1 - p))
         self.low, self.scales, self.probabilities = midpoints - scales / 2, scales + 0.0, p + 0.0
@@ -335,7 +342,7 @@ cdef class TableBandit(Environment):
 
     def pull(self, arms, rng=None):
         """The next rewards of these arms; float64, shape (n,). `rng` is not used."""
-        cdef int64_t[::1] chosen = self._check_arms(arms)
+        cdef const int64_t[::1] chosen = self._check_arms(arms)
         cdef double[::1] view
         cdef int64_t j
         rewards = np.empty(chosen.shape[0])

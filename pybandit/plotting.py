@@ -2,32 +2,11 @@
 
 import numpy as np
 
-from pybandit._optional import require
+from pybandit._drawing import DATA, EXACT, RACING, SEQUENCE, new_figure, percent, save, tidy
+from pybandit._simulation_figures import measured_figure, simulation_figure
 
-EXACT, RACING, DATA = "#6b7280", "#d9541e", "#c7ccd4"
-SEQUENCE = ("#1f4e79", "#2a9d8f", "#e9a23b", "#d9541e", "#7b2d5b")
-
-
-def percent(fraction):
-    """A share as text: two digits, "100 %" for all."""
-    return f"{100 * fraction:.3g} %" if fraction >= 0.995 else f"{100 * fraction:.2g} %"
-
-
-def new_figure(width, height, rows=1, columns=1, **subplots):
-    """A figure of its own, outside pyplot's state, and its axes (rows, columns)."""
-    figure = require("matplotlib.figure", "plot").Figure(figsize=(width, height),
-                                                         layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **subplots)
-
-
-def save(figure, path, dpi=100):
-    """Write a picture; the name's ending gives the format."""
-    figure.savefig(path, dpi=dpi)
-
-
-def _tidy(axis):
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=8)
+__all__ = ["demo_figure", "elimination_figure", "leaderboard_figure", "measured_figure",
+           "new_figure", "percent", "race_figure", "save", "simulation_figure"]
 
 
 def demo_figure(results):
@@ -69,7 +48,7 @@ def _draw_data(axis, subject, probabilities):
                    loc="left")
     axis.set_xlabel(f"{subject.name.partition(': ')[2]} ({subject.unit})", fontsize=8.5)
     axis.set_ylabel("density", fontsize=8.5)
-    _tidy(axis)
+    tidy(axis)
     inset = axis.inset_axes([0.62, 0.66, 0.38, 0.34])
     if subject.source.ndim == 2:
         inset.imshow(subject.source[::4, ::4], cmap="gray")
@@ -91,7 +70,7 @@ def _draw_cells(axis, grid, probabilities, top, title):
     axis.set_xlabel("scale", fontsize=8.5)
     axis.set_ylabel("degrees of freedom", fontsize=8.5)
     axis.locator_params(nbins=5)
-    _tidy(axis)
+    tidy(axis)
 
 
 def _draw_times(axis, lines):
@@ -109,7 +88,7 @@ def _draw_times(axis, lines):
     axis.set_yticks(where, [line.label.replace(", ", ",\n") for line in lines])
     axis.set_title("time a draw (ms)", fontsize=10, loc="left")
     axis.legend(fontsize=8, frameon=False, loc="lower right")
-    _tidy(axis)
+    tidy(axis)
 
 
 def race_figure(table, deltas):
@@ -139,7 +118,7 @@ def race_figure(table, deltas):
         column[1].set_xlabel(r"$\sigma$, deviation of the log factors", fontsize=9)
         for axis in column:
             axis.set_xscale("log")
-            _tidy(axis)
+            tidy(axis)
     axes[0, 0].set_yscale("symlog", linthresh=1e-4, linscale=0.5)
     axes[0, 0].set_ylim(-2e-5, 0.3)
     axes[0, 0].set_ylabel("wrong winners, 95 % (dotted: $\\delta$)", fontsize=9)
@@ -211,7 +190,7 @@ def elimination_figure(result, axis=None, sign=1):
     axis.set_xlabel("items read (dots: dropped)", fontsize=9)
     axis.set_ylabel("mean score so far", fontsize=9)
     axis.set_title(_share_title(result), fontsize=10, loc="left")
-    _tidy(axis)
+    tidy(axis)
     return figure
 
 
@@ -291,6 +270,6 @@ def leaderboard_figure(table, means, rows_read, n_rows):
     dots.set_xlabel("rank of the model", fontsize=9)
     dots.set_title(f"rows read until dropped, of {n_rows:,}; betting, one race", fontsize=10,
                    loc="left")
-    _tidy(bars)
-    _tidy(dots)
+    tidy(bars)
+    tidy(dots)
     return figure

@@ -26,8 +26,8 @@ class SimulationResult:
     ----------
     n_runs : int
     errors : ndarray of bool
-        Whether a recommended arm was not among the k best; arms equal to the k-th
-        best are.
+        Whether the recommended arms were not k best ones. Where means are equal
+        either arm will do.
     regrets : ndarray of float64
         Simple regret: mean of the k best means less that of the recommended arms.
     pulls, batches : ndarray of int64
@@ -155,7 +155,10 @@ def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
     functions = {}
     for metric in metrics:
         if callable(metric):
-            functions[metric.__name__] = metric
+            name = getattr(metric, "__name__", None)
+            if name is None or name in (*METRICS, *functions):
+                raise ValueError(f"metrics must be functions with names of their own; got {name!r}")
+            functions[name] = metric
         elif metric not in METRICS:
             raise ValueError(f"metrics must be functions or of {METRICS}; got {metric!r}")
     runs = _Runs(policy_factory, environment, n_runs, rng, functions)
@@ -174,17 +177,24 @@ class _Runs:
         self.environment = None if callable(environment) else environment
         self.draw_environment = environment if callable(environment) else None
         self.streams = seed_sequence_of(rng).spawn(n_runs)
+        self.first, self.one_at_a_time = None, threading.Lock()
         self.columns = {name: np.zeros(n_runs) for name in (*METRICS, *functions)}
         self.arm_totals, self.lock = 0, threading.Lock()
         self.stop = Stop()
 
     def first_is_native(self):
-        """Whether runs need no Python between pulls, judged by a policy made for the purpose."""
-        if self.draw_environment is not None:
-            environment = self.draw_environment(np.random.default_rng(self.streams[0]))
-        else:
-            environment = self.environment
-        return is_native(self.policy_factory(environment), environment)
+        """Whether runs need no Python between pulls, judged by the first."""
+        self.first = self.begin(0)
+        _, environment, policy = self.first
+        return is_native(policy, environment)
+
+    def begin(self, i):
+        """The generator, environment and policy of run i."""
+        rng = np.random.default_rng(self.streams[i])
+        environment = self.environment
+        if environment is None:
+            environment = self.draw_environment(rng)
+        return rng, environment, self.policy_factory(environment)
 
     def run_all(self, n_threads, bar):
         following, n_runs = itertools.count(), len(self.streams)
@@ -207,28 +217,31 @@ class _Runs:
                 raise
 
     def run(self, i):
-        rng = np.random.default_rng(self.streams[i])
-        environment = self.environment
-        if environment is None:
-            environment = self.draw_environment(rng)
-        policy = self.policy_factory(environment)
+        if i == 0:
+            (rng, environment, policy), self.first = self.first, None
+        else:
+            rng, environment, policy = self.begin(i)
         if hasattr(policy, "_seed"):
             policy._seed(rng)
         if is_native(policy, environment):
             replicate(policy, environment, rng, self.stop)
+            pulls, n_batches = policy.pulls, policy.n_batches
+        elif self.environment is not None and hasattr(environment, "reset"):
+            with self.one_at_a_time:  # its state is shared
+                pulls, n_batches = _replicate_in_python(policy, environment, rng, self.stop)
         else:
-            _replicate_in_python(policy, environment, rng, self.stop)
-        self._record(i, policy, environment)
+            pulls, n_batches = _replicate_in_python(policy, environment, rng, self.stop)
+        self._record(i, policy, environment, pulls, n_batches)
 
-    def _record(self, i, policy, environment):
+    def _record(self, i, policy, environment, pulls, n_batches):
         means, chosen = environment.means, policy.recommend()
         best = means[environment.best(policy.k)]
         columns = self.columns
-        columns["error"][i] = best.size and (means[chosen] < best.min()).any()
+        columns["error"][i] = not np.array_equal(np.sort(means[chosen]), np.sort(best))
         columns["regret"][i] = best.mean() - means[chosen].mean() if best.size else 0.0
-        columns["pulls"][i], columns["batches"][i] = policy.n_pulls, policy.n_batches
+        columns["pulls"][i], columns["batches"][i] = pulls.sum(), n_batches
         with self.lock:  # integers: their sum does not depend on the order
-            self.arm_totals = self.arm_totals + policy.pulls
+            self.arm_totals = self.arm_totals + pulls
         for name, function in self.functions.items():
             columns[name][i] = function(policy, environment)
 
@@ -246,11 +259,16 @@ class _Runs:
 
 
 def _replicate_in_python(policy, environment, rng, stop):
+    """Run the policy to its end; return the pulls of each arm, and the batches."""
+    pulls, n_batches = np.zeros(environment.n_arms, dtype=np.int64), 0
     if hasattr(environment, "reset"):
         environment.reset()
     while not policy.done and not stop.is_set():
         arms = policy.ask()
         policy.tell(arms, environment.pull(arms, rng))
+        pulls += np.bincount(arms, minlength=pulls.size)
+        n_batches += 1
+    return pulls, n_batches
 
 
 def wilson_interval(hits, n, z=1.959963984540054):

@@ -9,7 +9,7 @@ from compiler import HEADERS, KERNELS, ROOT, SANITIZE, compile_c, run
 
 C_TESTS = sorted((ROOT / "tests" / "c").glob("test_*.c"))
 LIBM = {"ceil", "cos", "erfc", "exp", "expm1", "fabs", "floor", "fmax", "fmin", "ldexp", "lgamma",
-        "log", "log1p", "pow", "sin", "sqrt", "tgamma"}
+        "log", "log1p", "log2", "pow", "round", "sin", "sqrt", "tgamma"}
 # what a compiler calls on its own account
 RUNTIME = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "memcpy", "memmove", "memset"}
 RUNTIME |= {"__cpu_indicator_init", "__cpu_model"}  # picks a clone of a function, once, at load

@@ -12,6 +12,10 @@ cdef class Policy:
     cdef int64_t[::1] _pulls
     cdef double[::1] _sums, _deviations
 
+    # The batch of ask was pulled; the arms' statistics hold it.
+    cdef void _advance(self) noexcept nogil
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
+
 
 # A policy whose batches the engine can pull without Python.
 cdef class NativePolicy(Policy):
@@ -20,6 +24,3 @@ cdef class NativePolicy(Policy):
 
     cdef bint _is_done(self) noexcept nogil
     cdef pb_batch _next(self) noexcept nogil
-    # The batch of _next was pulled; the arms' statistics hold it.
-    cdef void _advance(self) noexcept nogil
-    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil

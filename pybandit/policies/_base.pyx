@@ -13,8 +13,9 @@ cdef class Policy:
     """A rule that asks for pulls of arms until it can recommend some.
 
     Subclass it for a policy of your own: call ``super().__init__(n_arms, k)`` and
-    define `ask`, `tell`, `done` and `recommend`. `simulate` takes it as it takes
-    the policies of this package, slower.
+    define `ask`, `done` and `recommend`; `tell` keeps the statistics of the arms, and
+    yours may call it and do more. `simulate` takes such a policy as it takes those of
+    this package, slower.
 
     Parameters
     ----------
@@ -66,8 +67,81 @@ cdef class Policy:
         raise NotImplementedError(f"{type(self).__name__} must define ask")
 
     def tell(self, arms, rewards, missing="raise"):
-        """Give the rewards of the arms that `ask` returned."""
-        raise NotImplementedError(f"{type(self).__name__} must define tell")
+        """Give the rewards of the arms that `ask` returned; all or nothing.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            The arms of `ask`, in any order.
+        rewards : array_like of float, shape (n,)
+            One a pull.
+        missing : {"raise", "drop"}
+            ``"drop"`` takes NaN for a pull that was lost: it counts against the
+            budget and tells nothing of its arm.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where `arms` is not what was asked, a shape differs, or a reward is
+            infinite, or NaN without ``missing="drop"``. The policy is then as before.
+        """
+        check_choice("missing", missing, ("raise", "drop"))
+        cdef int64_t[::1] told = self._check_arms(arms)
+        cdef const double[::1] values = self._check_rewards(told, rewards, missing)
+        cdef int64_t n = told.shape[0]
+        with nogil:
+            self._absorb(&told[0], &values[0], n)
+            self.n_pulls += n
+            self.n_batches += 1
+            self._advance()
+
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        """Adds rewards to the arms' statistics; NaN is a lost pull."""
+        cdef int64_t j, arm, count
+        cdef double reward, before
+        for j in range(n):
+            arm, reward = arms[j], rewards[j]
+            if isnan(reward):
+                continue
+            count = self._pulls[arm]
+            before = self._sums[arm] / count if count else reward
+            self._sums[arm] += reward
+            self._pulls[arm] = count + 1
+            self._deviations[arm] += (reward - before) * (reward - self._sums[arm] / (count + 1))
+
+    def _check_arms(self, arms):
+        asked = np.asarray(self.ask())
+        if not asked.size:
+            raise ValueError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
+        told = np.asarray(arms)
+        if told.dtype.kind not in "iu":
+            raise TypeError(f"arms must be integers; got dtype {told.dtype}")
+        if told.shape != asked.shape:
+            raise ValueError(f"arms must have the shape of ask(), {asked.shape}; got {told.shape}")
+        told = np.array(told, dtype=np.int64)
+        if not np.array_equal(told, asked):
+            arms, at = np.unique(np.concatenate([told, asked]), return_inverse=True)
+            n_told = np.bincount(at[:told.size], minlength=arms.size)
+            n_asked = np.bincount(at[told.size:], minlength=arms.size)
+            if (n_told != n_asked).any():
+                first = int(np.argmax(n_told > n_asked))
+                raise ValueError(f"arms must be those of ask(), each as often; got arm "
+                                 f"{arms[first]} {n_told[first]} times, not {n_asked[first]}")
+        return told
+
+    def _check_rewards(self, arms, rewards, missing):
+        rewards = check_numeric("rewards", rewards)
+        if rewards.shape != np.shape(arms):
+            raise ValueError(f"rewards must have the shape of arms, {np.shape(arms)}; got "
+                             f"{rewards.shape}")
+        good = np.isfinite(rewards)
+        if missing == "drop":
+            good |= np.isnan(rewards)
+        if not good.all():
+            at = int(np.argmin(good))
+            raise ValueError(f"rewards must be finite{' or NaN' if missing == 'drop' else ''}; got "
+                             f"{rewards[at]} at index {at}, arm {arms[at]}")
+        return np.ascontiguousarray(rewards)
 
     def recommend(self):
         """The arms found best, best first; int64. May be asked at any time."""
@@ -76,6 +150,16 @@ cdef class Policy:
     def __repr__(self):
         return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
                 f"{self.n_batches} batches{', done' if self.done else ''}>")
+
+    cdef void _advance(self) noexcept nogil:
+        pass
+
+    def _best(self, arms, n):
+        """The n best of these arms by mean, best first; unseen arms at the grand mean."""
+        pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)
+        grand = sums.sum() / max(1, np.asarray(self._pulls).sum())
+        means = np.where(pulls > 0, sums[arms] / np.maximum(pulls, 1), grand)
+        return arms[np.lexsort((arms, -means))[:n]]
 
 
 cdef class NativePolicy(Policy):
@@ -89,9 +173,6 @@ cdef class NativePolicy(Policy):
         batch.arms, batch.counts = NULL, NULL
         batch.n_arms, batch.first, batch.n_pulls = 0, 0, 0
         return batch
-
-    cdef void _advance(self) noexcept nogil:
-        pass
 
     @property
     def done(self):
@@ -127,90 +208,8 @@ cdef class NativePolicy(Policy):
                 position = 0
         return arms
 
-    def tell(self, arms, rewards, missing="raise"):
-        """Give the rewards of the arms that `ask` returned; all or nothing.
-
-        Parameters
-        ----------
-        arms : array_like of int, shape (n,)
-            The arms of `ask`, in any order.
-        rewards : array_like of float, shape (n,)
-            One a pull.
-        missing : {"raise", "drop"}
-            ``"drop"`` takes NaN for a pull that was lost: it counts against the
-            budget and tells nothing of its arm.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Where `arms` is not what was asked, a shape differs, or a reward is
-            infinite, or NaN without ``missing="drop"``. The policy is then as before.
-        """
-        check_choice("missing", missing, ("raise", "drop"))
-        cdef int64_t[::1] told = self._check_arms(arms)
-        cdef double[::1] values = self._check_rewards(told, rewards, missing)
-        cdef int64_t n = told.shape[0]
-        with nogil:
-            self._absorb(&told[0], &values[0], n)
-            self.n_pulls += n
-            self.n_batches += 1
-            self._advance()
-
-    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
-        """Adds rewards to the arms' statistics; NaN is a lost pull."""
-        cdef int64_t j, arm, count
-        cdef double reward, before
-        for j in range(n):
-            arm, reward = arms[j], rewards[j]
-            if isnan(reward):
-                continue
-            count = self._pulls[arm]
-            before = self._sums[arm] / count if count else reward
-            self._sums[arm] += reward
-            self._pulls[arm] = count + 1
-            self._deviations[arm] += (reward - before) * (reward - self._sums[arm] / (count + 1))
-
-    def _check_arms(self, arms):
-        asked = self.ask()
-        if not asked.size:
-            raise ValueError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
-        told = np.asarray(arms)
-        if told.dtype.kind not in "iu":
-            raise TypeError(f"arms must be integers; got dtype {told.dtype}")
-        if told.shape != asked.shape:
-            raise ValueError(f"arms must have the shape of ask(), {asked.shape}; got {told.shape}")
-        told = np.array(told, dtype=np.int64)
-        if not np.array_equal(told, asked):
-            wrong = np.sort(told) != np.sort(asked)
-            if wrong.any():
-                raise ValueError(f"arms must be those of ask(), each as often; got "
-                                 f"{np.sort(told)[wrong][0]} where {np.sort(asked)[wrong][0]} "
-                                 f"was asked (of the arms in order)")
-        return told
-
-    def _check_rewards(self, arms, rewards, missing):
-        rewards = check_numeric("rewards", rewards)
-        if rewards.shape != np.shape(arms):
-            raise ValueError(f"rewards must have the shape of arms, {np.shape(arms)}; got "
-                             f"{rewards.shape}")
-        good = np.isfinite(rewards)
-        if missing == "drop":
-            good |= np.isnan(rewards)
-        if not good.all():
-            at = int(np.argmin(good))
-            raise ValueError(f"rewards must be finite{' or NaN' if missing == 'drop' else ''}; got "
-                             f"{rewards[at]} at index {at}, arm {arms[at]}")
-        return np.ascontiguousarray(rewards)
-
     def _seed(self, rng):
         """Draw what the policy draws for itself from this generator."""
-
-    def _best(self, arms, n):
-        """The n best of these arms by mean, best first; unseen arms at the grand mean."""
-        pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)
-        grand = sums.sum() / max(1, np.asarray(self._pulls).sum())
-        means = np.where(pulls > 0, sums[arms] / np.maximum(pulls, 1), grand)
-        return arms[np.lexsort((arms, -means))[:n]]
 
     # A subclass names its constructor's arguments in `_options`, and gives and takes
     # what it has beyond the arms' statistics.

@@ -26,6 +26,8 @@ cnp.import_array()
 
 __all__ = ["BatchHalving", "BatchRacing", "BatchSAR", "RoundRobin"]
 
+MOST_PULLS = 1 << 53  # budgets are exact in float64
+
 
 cdef class _BatchPolicy(NativePolicy):
     """Batches around a ring of the arms that are left."""
@@ -42,7 +44,7 @@ cdef class _BatchPolicy(NativePolicy):
             self.max_repeats = min(self.batch_size,
                                    check_integer("max_repeats", max_repeats, 1))
         # a batch can hold no more
-        self.batch_size = min(self.batch_size, self.n_arms * self.max_repeats)
+        self.batch_size = min(self.batch_size, <object>self.n_arms * self.max_repeats)
         self.arrays = {"ring": np.zeros(self.n_arms, dtype=np.int64)}
         self.scratch = []
 
@@ -77,6 +79,13 @@ cdef class _BatchPolicy(NativePolicy):
 
     def _set_progress(self, progress):
         cdef pb_round_robin *ring = self._ring()
+        arms = np.asarray(progress["ring"])[:max(0, progress["ring_n_arms"])]
+        if (arms.size != progress["ring_n_arms"]
+                or not 0 <= progress["ring_cursor"] < max(1, arms.size)
+                or (np.diff(arms, prepend=-1, append=self.n_arms) < 1).any()):
+            raise ValueError(f"state must hold ring_n_arms increasing arms of {self.n_arms} in "
+                             f"ring, ring_cursor among them; got {progress['ring_n_arms']}, "
+                             f"{arms}, {progress['ring_cursor']}")
         for name, array in self.arrays.items():
             array[...] = progress[name]
         ring.n_arms, ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
@@ -225,7 +234,7 @@ cdef class BatchHalving(_BatchPolicy):
         self.stage_left = batches[0]
 
     def _seed(self, rng):
-        if not self.rng_given:
+        if not self.rng_given and not self.n_batches:
             self._deal(rng)
 
     @property
@@ -253,9 +262,10 @@ cdef class BatchHalving(_BatchPolicy):
 
     cdef void _halve(self) noexcept nogil:
         """Keeps the better half of the survivors, no fewer than fill a batch."""
-        cdef int64_t i, arm, n = self.ring.n_arms, n_kept = self.k
+        cdef int64_t i, n = self.ring.n_arms, n_kept = self.k
         if self.stage < self.n_stages - 1:
-            n_kept = max(n_kept, (n + 1) // 2, -(-self.batch_size // self.max_repeats))
+            n_kept = max(n_kept, (n + 1) // 2,
+                         (self.batch_size + self.max_repeats - 1) // self.max_repeats)
         fill_means(&self.ring, self._pulls, self._sums, self.means)
         pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)
         for i in range(n):
@@ -264,12 +274,14 @@ cdef class BatchHalving(_BatchPolicy):
 
     def _get_progress(self):
         return {**super()._get_progress(), "stage_batches": np.array(self._stage_batches),
-                "stage": self.stage, "stage_left": self.stage_left}
+                "stage": self.stage, "stage_left": self.stage_left,
+                "rng_given": self.rng_given}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
         self._stage_batches = np.array(progress["stage_batches"])
         self.stage, self.stage_left = progress["stage"], progress["stage_left"]
+        self.rng_given = progress["rng_given"]
 
     def recommend(self):
         """The k arms of largest mean among the survivors, best first; int64."""
@@ -354,6 +366,9 @@ cdef class BatchSAR(_BatchPolicy):
         self.max_batches = check_integer("max_batches", max_batches, 1)
         self.improved = bool(improved)
         self.tie = check_choice("tie", tie, ("reject", "index"))
+        if <object>self.batch_size * self.max_batches > MOST_PULLS:
+            raise ValueError(f"batch_size times max_batches must be at most {MOST_PULLS}; got "
+                             f"{self.batch_size} times {self.max_batches}")
         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
         if self.max_batches < least and 0 < self.k < self.n_arms:
             raise InfeasibleBudget(

@@ -24,3 +24,9 @@ def exact_cases():
 def synthetic():
     """Errors and proportions read of the synthetic experiment, Sec. 5.1, D = 10."""
     return json.loads((DATA / "synthetic.json").read_text())["rows"]
+
+
+def batch_cases(*algorithms):
+    """Tiny runs of the policies in batches, with every batch and what came of it."""
+    cases = json.loads((DATA / "batch_cases.json").read_text())["cases"]
+    return [case for case in cases if case["algorithm"] in algorithms]

@@ -1,0 +1,116 @@
+"""Batch policies, rewards included, on one core, against adding up as many rewards.
+
+Run with ``make bench``. Whole runs of `simulate`, set-up included; the bare loop has
+its rewards given.
+"""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from conftest import pointer
+
+N_USERS, K, FOLLOWED, LOOKS = 522_062, 100, 60_000, 24
+N_GENES, WELLS, PLATES = 12_979, 384, 800
+i64 = ctypes.c_int64
+
+
+@pytest.fixture(scope="module")
+def users():
+    """A power law of half a million means, that of examples/twitter_scale.py."""
+    rank = np.arange(1, N_USERS + 1.0)
+    means = np.maximum(1.0, 476.26 * rank**-0.5097) / 8928
+    return pb.environments.BinomialBandit(LOOKS, np.random.default_rng(1).permutation(means))
+
+
+@pytest.fixture
+def bare(timed, limits):
+    """Time adding up `n` rewards of `n_arms` arms, as the first of a group."""
+
+    def run(group, n, n_arms, per=1, rounds=3):
+        rewards, sums = np.random.default_rng(2).random(1000), np.zeros(n_arms)
+        pulls = np.zeros(n_arms, dtype=np.int64)
+        timed(group, "bare loop", lambda: limits.limit_add_rewards(
+            pointer(rewards), i64(rewards.size), i64(n), pointer(sums), pointer(pulls),
+            i64(n_arms)), per=per, rounds=rounds)
+
+    return run
+
+
+def run_once(make, environment):
+    return pb.simulate(make, environment, 1, rng=1, n_threads=1, progress=False)
+
+
+def numpy_round_robin(means, n_batches):
+    """As a careful user would write it: slices of the arms in turn."""
+    rng, sums, at = np.random.default_rng(1), np.zeros(means.size), 0
+    pulls = np.zeros(means.size, dtype=np.int64)
+    for _ in range(n_batches):
+        left = FOLLOWED
+        while left:
+            arms = slice(at, min(at + left, means.size))
+            drawn = rng.binomial(LOOKS, means[arms])
+            sums[arms] += drawn / LOOKS
+            pulls[arms] += 1
+            left -= drawn.size
+            at = arms.stop % means.size
+    return np.argsort(-sums / pulls, kind="stable")[:K]
+
+
+@pytest.mark.parametrize("role", ["bare loop", "round robin", "NumPy round robin"])
+def test_round_robin(timed, bare, users, role):
+    """800 batches of 60,000 over half a million arms: 48 million rewards."""
+    group = f"800 batches of {FOLLOWED:,} over {N_USERS:,} arms"
+    if role == "bare loop":
+        bare(group, 800 * FOLLOWED, N_USERS)
+    elif role == "round robin":
+        timed(group, role, lambda: run_once(
+            lambda e: pb.RoundRobin(e.n_arms, K, FOLLOWED, 800, 12), users), rounds=3)
+    else:
+        timed(group, role, lambda: numpy_round_robin(users.means, 800), rounds=1)
+
+
+@pytest.mark.parametrize("n_batches, repeats", [(100, 12), (200, 12), (400, 12), (800, None)])
+@pytest.mark.parametrize("role", ["bare loop", "BatchSAR"])
+def test_batch_sar(timed, bare, users, n_batches, repeats, role):
+    """One run over half a million arms."""
+    group = f"{n_batches} batches of {FOLLOWED:,}, {N_USERS:,} arms, r = {repeats or 'b'}"
+    if role == "bare loop":
+        bare(group, n_batches * FOLLOWED, N_USERS)
+    else:
+        timed(group, role, lambda: run_once(
+            lambda e: pb.BatchSAR(e.n_arms, K, FOLLOWED, n_batches, repeats), users), rounds=3)
+
+
+@pytest.mark.parametrize("role", ["bare loop", "BatchRacing"])
+def test_batch_racing(timed, bare, role):
+    """One pull a batch, ten arms at .5 and ninety at .3: nanoseconds a pull."""
+    sparse = pb.environments.BernoulliBandit(np.repeat([0.5, 0.3], [10, 90]))
+    n_pulls = int(run_once(lambda e: pb.BatchRacing(e.n_arms, 10), sparse).pulls[0])
+    group = "a pull of BatchRacing, batches of one, 100 arms"
+    if role == "bare loop":
+        bare(group, n_pulls, 100, per=n_pulls, rounds=15)
+    else:
+        timed(group, role, lambda: run_once(lambda e: pb.BatchRacing(e.n_arms, 10), sparse),
+              per=n_pulls, rounds=15)
+
+
+@pytest.mark.parametrize("role", ["bare loop", "RoundRobin", "BatchHalving", "BatchSAR"])
+def test_ask_and_tell(timed, bare, role):
+    """A plate of 384 wells through Python, a mean over 800 plates and all eliminations."""
+    group = f"ask and tell a plate of {WELLS}, {N_GENES:,} arms"
+    if role == "bare loop":
+        bare(group, PLATES * WELLS, N_GENES, per=PLATES, rounds=15)
+        return
+    rewards = np.random.default_rng(3).normal(size=(97, WELLS))
+
+    def run():
+        policy, plate = getattr(pb, role)(N_GENES, K, WELLS, PLATES), 0
+        while not policy.done:
+            policy.tell(policy.ask(), rewards[plate % 97])
+            plate += 1
+
+    timed(group, role, run, per=PLATES, rounds=7)

@@ -1,0 +1,56 @@
+from collections.abc import Sequence
+from typing import overload
+
+from numpy import float64, int64
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "BernoulliBandit",
+    "BinomialBandit",
+    "EmpiricalBandit",
+    "Environment",
+    "GaussianBandit",
+    "ScaledBernoulliBandit",
+    "TableBandit",
+]
+
+_Rng = int | SeedSequence | Generator | None
+
+class Environment:
+    def __init__(self, means: ArrayLike, variances: ArrayLike) -> None: ...
+    @property
+    def n_arms(self) -> int: ...
+    @property
+    def means(self) -> NDArray[float64]: ...
+    @property
+    def variances(self) -> NDArray[float64]: ...
+    def best(self, k: int = 1) -> NDArray[int64]: ...
+    def pull(self, arms: ArrayLike, rng: _Rng = None) -> NDArray[float64]: ...
+
+class GaussianBandit(Environment):
+    def __init__(self, means: ArrayLike, variances: ArrayLike = 1.0) -> None: ...
+
+class BinomialBandit(Environment):
+    def __init__(self, trials: int, means: ArrayLike) -> None: ...
+    @property
+    def trials(self) -> int: ...
+
+class BernoulliBandit(BinomialBandit):
+    def __init__(self, means: ArrayLike) -> None: ...
+
+class ScaledBernoulliBandit(Environment):
+    def __init__(
+        self, midpoints: ArrayLike, scales: ArrayLike, probabilities: ArrayLike
+    ) -> None: ...
+
+class EmpiricalBandit(Environment):
+    @overload
+    def __init__(self, samples: Sequence[ArrayLike]) -> None: ...
+    @overload
+    def __init__(self, *, values: ArrayLike, counts: ArrayLike) -> None: ...
+
+class TableBandit(Environment):
+    def __init__(self, rewards: ArrayLike | Sequence[ArrayLike]) -> None: ...
+    def reset(self) -> None: ...
+    def pull(self, arms: ArrayLike, rng: _Rng = None) -> NDArray[float64]: ...

@@ -1,0 +1,231 @@
+"""Environments give rewards of the law they declare, alone and as sums."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import pybandit as pb
+from pybandit.environments import (
+    BernoulliBandit,
+    BinomialBandit,
+    EmpiricalBandit,
+    Environment,
+    GaussianBandit,
+    ScaledBernoulliBandit,
+    TableBandit,
+)
+
+DRAWS = 100_000
+CHANCES = [0.0, 0.001, 0.3, 0.5, 0.7, 0.999, 1.0]
+SAMPLES = [[1.0, 1.0, 4.0], [-2.0], [0.5, 0.25, 8.0, -3.0]]
+VALUES, COUNTS = [0.0, 1.0, 10.0], [[5, 0, 1], [0, 3, 0], [1, 2, 3.5]]
+RANDOM = {
+    "gaussian": lambda: GaussianBandit([-1.0, 0.0, 3.0, 1e6], [1.0, 0.0, 4.0, 0.25]),
+    "bernoulli": lambda: BernoulliBandit(CHANCES),
+    "binomial, 24": lambda: BinomialBandit(24, CHANCES),
+    "binomial, 2000": lambda: BinomialBandit(2000, CHANCES),
+    "scaled": lambda: ScaledBernoulliBandit([0.0, 5.0, -1.0, 2.0], [1.0, 0.0, 3.0, 2.0],
+                                            [0.5, 0.5, 0.01, 1.0]),
+    "samples": lambda: EmpiricalBandit(SAMPLES),
+    "histograms": lambda: EmpiricalBandit(values=VALUES, counts=COUNTS),
+}
+
+
+def draws(environment, arm, n=DRAWS, seed=1):
+    return environment.pull(np.full(n, arm), np.random.default_rng((seed, arm)))
+
+
+def assert_moments(rewards, mean, variance):
+    """Mean and variance within five deviations of what they should be."""
+    n, squares = rewards.size, (rewards - mean) ** 2
+    tiny = 1e-12 * (1 + mean**2)
+    assert abs(rewards.mean() - mean) <= 5 * np.sqrt(variance / n) + tiny
+    assert abs(squares.mean() - variance) <= 5 * squares.std() / np.sqrt(n) + tiny
+
+
+def assert_frequencies(rewards, values, chances):
+    """Chi-square over values, the rare ones together; others do not occur."""
+    values, chances = np.asarray(values, dtype=float), np.asarray(chances)
+    where = np.searchsorted(0.5 * (values[1:] + values[:-1]), rewards)
+    np.testing.assert_allclose(rewards, values[where], rtol=1e-12, atol=1e-12)
+    seen, expected = np.bincount(where, minlength=values.size), chances * rewards.size
+    assert not seen[expected == 0].any()
+    often = expected >= 20
+    seen = np.append(seen[often], seen[~often].sum())
+    expected = np.append(expected[often], expected[~often].sum())
+    seen, expected = seen[expected > 0], expected[expected > 0]
+    statistic = ((seen - expected) ** 2 / expected).sum()
+    assert stats.chi2.sf(statistic, max(1, seen.size - 1)) > 1e-5
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_rewards_have_the_declared_mean_and_variance(name):
+    environment = RANDOM[name]()
+    for arm in range(environment.n_arms):
+        assert_moments(draws(environment, arm), environment.means[arm],
+                       environment.variances[arm])
+
+
+@pytest.mark.parametrize("trials", [1, 5, 24, 2000])
+@pytest.mark.parametrize("p", [*CHANCES, 0.004, 0.0049, 0.0051, 0.45, 0.9951])
+def test_binomial_law(trials, p):
+    """Counted up below ten expected successes, by rejection above; p over 1/2 mirrored."""
+    environment = BernoulliBandit([p]) if trials == 1 else BinomialBandit(trials, [p])
+    count = np.arange(trials + 1)
+    assert_frequencies(draws(environment, 0), count / trials, stats.binom.pmf(count, trials, p))
+
+
+def test_gaussian_law():
+    environment = GaussianBandit([2.0, -1.0], [0.25, 9.0])
+    for arm, deviation in enumerate([0.5, 3.0]):
+        z = (draws(environment, arm) - environment.means[arm]) / deviation
+        assert stats.kstest(z, "norm").pvalue > 1e-5
+
+
+def test_gaussian_variance_is_one_by_default():
+    assert GaussianBandit([0.0, 1.0]).variances.tolist() == [1.0, 1.0]
+
+
+def test_scaled_bernoulli_has_two_rewards():
+    environment = ScaledBernoulliBandit([0.0, 5.0], [1.0, 4.0], [0.25, 0.9])
+    for arm, (low, high, p) in enumerate([(-0.5, 0.5, 0.25), (3.0, 7.0, 0.9)]):
+        assert_frequencies(draws(environment, arm), [low, high], [1 - p, p])
+    assert environment.means == pytest.approx([-0.25, 6.6])
+
+
+def test_scaled_bernoulli_spreads_scalars():
+    environment = ScaledBernoulliBandit(1.0, [2.0, 4.0], 0.5)
+    assert environment.means.tolist() == [1.0, 1.0]
+    assert environment.variances.tolist() == [1.0, 4.0]
+
+
+def test_samples_are_equally_likely():
+    environment = EmpiricalBandit(SAMPLES)
+    for arm, sample in enumerate(SAMPLES):
+        values, counts = np.unique(sample, return_counts=True)
+        assert_frequencies(draws(environment, arm), values, counts / counts.sum())
+
+
+def test_histograms_give_values_in_proportion():
+    environment = EmpiricalBandit(values=VALUES, counts=COUNTS)
+    for arm, counts in enumerate(COUNTS):
+        assert_frequencies(draws(environment, arm), VALUES, np.array(counts) / sum(counts))
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_sums_in_a_simulation_agree_in_law(name):
+    """A batch pulls every arm seven times at once, over 3,000 runs."""
+    environment, sums = RANDOM[name](), []
+
+    def keep(policy, environment):
+        sums.append(7 * policy.means)
+        return 0.0
+
+    n = environment.n_arms
+    pb.simulate(lambda e: pb.RoundRobin(n, 1, 7 * n, 1), environment, 3000, rng=3, n_threads=1,
+                metrics=[keep])
+    for arm, told in enumerate(np.transpose(sums)):
+        assert_moments(told, 7 * environment.means[arm], 7 * environment.variances[arm])
+        if name == "bernoulli":
+            count = np.arange(8)
+            assert_frequencies(told, count, stats.binom.pmf(count, 7, environment.means[arm]))
+
+
+def test_table_gives_rewards_in_order_and_wraps():
+    table = TableBandit([[1.0, 2.0, 3.0], [10.0]])
+    assert table.pull([0, 1, 0, 0]).tolist() == [1.0, 10.0, 2.0, 3.0]
+    assert table.pull([0, 1, 0]).tolist() == [1.0, 10.0, 2.0]
+    table.reset()
+    assert table.pull([0]).tolist() == [1.0]
+    assert table.means == pytest.approx([2.0, 10.0])
+    assert table.variances == pytest.approx([2 / 3, 0.0])
+
+
+def test_table_starts_over_in_every_run():
+    table, means = TableBandit([[1.0, 2.0, 4.0], [0.0, 8.0]]), []
+
+    def keep(policy, environment):
+        means.append(policy.means.tolist())
+        return 0.0
+
+    table.pull([0, 0, 1])
+    pb.simulate(lambda e: pb.RoundRobin(2, 1, 4, 1), table, 3, n_threads=1, metrics=[keep])
+    assert means == [[1.5, 4.0]] * 3
+
+
+def test_best_prefers_the_lower_index():
+    environment = GaussianBandit([1.0, 3.0, 3.0, 0.0, 1.0])
+    assert environment.best(4).tolist() == [1, 2, 0, 4]
+    assert environment.best().tolist() == [1]
+    assert environment.best(0).size == 0
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_the_same_seed_gives_the_same_rewards(name):
+    environment = RANDOM[name]()
+    arms = np.arange(200) % environment.n_arms
+    first = environment.pull(arms, 5)
+    np.testing.assert_array_equal(environment.pull(arms, 5), first)
+    np.testing.assert_array_equal(environment.pull(arms, np.random.default_rng(5)), first)
+    assert not np.array_equal(environment.pull(arms, 6), first)
+
+
+def test_what_is_returned_is_a_copy():
+    environment = BernoulliBandit([0.5, 0.25])
+    environment.means[0] = environment.variances[0] = 9.0
+    assert environment.means.tolist() == [0.5, 0.25]
+    assert environment.variances.tolist() == [0.25, 0.1875]
+    assert repr(environment) == "<BernoulliBandit of 2 arms>"
+
+
+def test_what_is_given_is_copied():
+    given = np.array([0.5, 0.25])
+    environment = BernoulliBandit(given)
+    given[:] = 1.0
+    assert environment.means.tolist() == [0.5, 0.25]
+    assert set(draws(environment, 1).tolist()) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("make, error, words", [
+    (lambda: BernoulliBandit([0.5, 1.5]), ValueError, r"means must be in \[0, 1\]; got 1.5 .*1"),
+    (lambda: BernoulliBandit([np.nan]), ValueError, "means.*nan"),
+    (lambda: BernoulliBandit([]), ValueError, "means must be flat and not empty"),
+    (lambda: BernoulliBandit(["a"]), TypeError, "means must hold real numbers"),
+    (lambda: BinomialBandit(0, [0.5]), ValueError, "trials must be at least 1; got 0"),
+    (lambda: BinomialBandit(1.5, [0.5]), TypeError, "trials must be an integer; got 1.5"),
+    (lambda: GaussianBandit([np.inf]), ValueError, "means must be finite; got inf"),
+    (lambda: GaussianBandit([0.0], -1.0), ValueError, "variances .* got -1.0"),
+    (lambda: GaussianBandit([0.0, 1.0], [1.0] * 3), ValueError, r"variances .* got shape \(3,\)"),
+    (lambda: ScaledBernoulliBandit(0.0, -1.0, 0.5), ValueError, "scales .* got -1.0"),
+    (lambda: ScaledBernoulliBandit(0.0, 1.0, 2.0), ValueError, "probabilities .* got 2.0"),
+    (lambda: ScaledBernoulliBandit([0.0] * 2, [1.0] * 3, 0.5), ValueError,
+     r"scales .* shapes \(2,\), \(3,\)"),
+    (lambda: EmpiricalBandit(), ValueError, "samples, or values and counts"),
+    (lambda: EmpiricalBandit(SAMPLES, values=VALUES, counts=COUNTS), ValueError, "not both"),
+    (lambda: EmpiricalBandit([[1.0], []]), ValueError, r"samples\[1\] must be flat and not empty"),
+    (lambda: EmpiricalBandit(values=VALUES, counts=[[0, 0, 0]]), ValueError, "row of zeros"),
+    (lambda: EmpiricalBandit(values=VALUES, counts=[[1, 2]]), ValueError, r"counts .*\(1, 2\)"),
+    (lambda: EmpiricalBandit(values=VALUES, counts=[[1, -2, 1]]), ValueError, "counts .* -2.0"),
+    (lambda: TableBandit([[1.0], [np.nan]]), ValueError, r"rewards\[1\] must be finite; got nan"),
+    (lambda: BernoulliBandit([0.5]).best(2), ValueError, "k must be at most the 1 arms; got 2"),
+    (lambda: BernoulliBandit([0.5]).pull([0, 1]), ValueError, r"arms .* \[0, 1\); got 1 at .* 1"),
+    (lambda: BernoulliBandit([0.5]).pull([-1]), ValueError, "got -1"),
+    (lambda: TableBandit([[0.5]]).pull([3]), ValueError, "got 3"),
+    (lambda: BernoulliBandit([0.5]).pull([0.0]), TypeError, "float64"),
+    (lambda: BernoulliBandit([0.5]).pull([[0]]), TypeError, "2 dimensions"),
+])
+def test_bad_input_names_argument_and_value(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_an_environment_of_ones_own():
+    class Fixed(Environment):
+        def __init__(self):
+            super().__init__([1.0, 2.0], 0.0)
+
+        def pull(self, arms, rng=None):
+            return self.means[arms]
+
+    assert Fixed().n_arms == 2 and Fixed().best().tolist() == [1]
+    assert Fixed().variances.tolist() == [0.0, 0.0]

@@ -1,0 +1,298 @@
+"""simulate: what it measures, whoever runs the policy and in however many threads."""
+
+import json
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.environments import BernoulliBandit, Environment, GaussianBandit, TableBandit
+
+BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
+
+
+def halving(environment):
+    return pb.BatchHalving(environment.n_arms, 3, 7, 11)
+
+
+def sar(environment):
+    return pb.BatchSAR(environment.n_arms, 3, 5, 20)
+
+
+class InTurn(pb.Policy):
+    """Round robin in plain Python."""
+
+    def __init__(self, n_arms, k, size, n_batches):
+        super().__init__(n_arms, k)
+        self.size, self.left = size, n_batches
+        self.counts, self.totals = np.zeros(n_arms), np.zeros(n_arms)
+
+    @property
+    def done(self):
+        return self.left == 0
+
+    def ask(self):
+        return (int(self.counts.sum()) + np.arange(self.size)) % self.n_arms
+
+    def tell(self, arms, rewards, missing="raise"):
+        np.add.at(self.counts, arms, 1)
+        np.add.at(self.totals, arms, rewards)
+        self.left -= 1
+
+    def recommend(self):
+        return np.argsort(-self.totals / self.counts, kind="stable")[:self.k]
+
+
+class Coins(Environment):
+    """Bernoulli rewards in plain Python."""
+
+    def __init__(self, means):
+        means = np.asarray(means)
+        super().__init__(means, means * (1 - means))
+
+    def pull(self, arms, rng=None):
+        return (rng.random(np.size(arms)) < self.means[arms]) * 1.0
+
+
+def assert_same(one, other):
+    assert json.dumps(one.to_dict()) == json.dumps(other.to_dict())
+
+
+@pytest.mark.parametrize("factory", [halving, sar])
+@pytest.mark.parametrize("environment", [BANDIT, lambda rng: GaussianBandit(rng.random(12), 0.1)],
+                         ids=["fixed", "drawn"])
+def test_threads_change_nothing(factory, environment):
+    one = pb.simulate(factory, environment, 40, rng=4, n_threads=1)
+    assert_same(pb.simulate(factory, environment, 40, rng=4, n_threads=4), one)
+    assert_same(pb.simulate(factory, environment, 40, rng=4), one)
+    other = pb.simulate(factory, environment, 40, rng=5)
+    assert not np.array_equal(other.arm_pulls, one.arm_pulls)
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_threads_share_a_table_in_turn(python):
+    """A table counts its pulls itself where Python pulls it."""
+    table = TableBandit(np.random.default_rng(1).random((5, 97)))
+    make = InTurn if python else pb.RoundRobin
+    results = [pb.simulate(lambda e: make(5, 2, 3, 60), table, 60, rng=1, n_threads=n)
+               for n in (1, 4)]
+    assert_same(*results)
+    assert len(set(results[1].regrets.tolist())) == 1
+
+
+def test_run_i_uses_stream_i():
+    ten, twenty = (pb.simulate(halving, BANDIT, n, rng=8, n_threads=2) for n in (10, 20))
+    assert twenty.regrets[:10].tolist() == ten.regrets.tolist()
+    assert len(set(twenty.regrets.tolist())) > 1
+
+
+def test_equal_seeds_and_generators_give_the_same():
+    assert_same(pb.simulate(sar, BANDIT, 10, rng=np.random.SeedSequence(3)),
+                pb.simulate(sar, BANDIT, 10, rng=3))
+    one, other = (pb.simulate(sar, BANDIT, 10, rng=np.random.default_rng(3)) for _ in range(2))
+    assert_same(one, other)
+
+
+def test_what_a_policy_draws_comes_from_its_run():
+    """BatchHalving without rng deals its remainder by the run's stream, with one by its own."""
+    def dealt(rng):
+        seen = []
+
+        def first_stage(policy, environment):
+            seen.append(tuple(policy.stage_batches.tolist()))
+            return 0.0
+
+        pb.simulate(lambda e: pb.BatchHalving(12, 1, 6, 10, rng=rng), BANDIT, 20, rng=2,
+                    n_threads=1, metrics=[first_stage])
+        return seen
+
+    assert dealt(None) == dealt(None)
+    assert len(set(dealt(None))) > 1
+    assert len(set(dealt(0))) == 1
+
+
+def test_an_environment_is_drawn_for_every_run():
+    drawn, made = [], []
+
+    def draw(rng):
+        drawn.append(GaussianBandit(rng.random(4)))
+        return drawn[-1]
+
+    def make(environment):
+        made.append(environment)
+        return pb.RoundRobin(4, 1, 4, 2)
+
+    pb.simulate(make, draw, 5, rng=1, n_threads=1)
+    assert len(drawn) == 5 and made == drawn
+    assert len({environment.means[0] for environment in drawn}) == 5
+
+
+def test_the_factory_is_called_once_a_run():
+    calls = []
+
+    def make(environment):
+        calls.append(environment)
+        return sar(environment)
+
+    pb.simulate(make, BANDIT, 6, n_threads=2)
+    assert calls == [BANDIT] * 6
+
+
+def test_a_python_policy_on_a_table_does_exactly_the_same():
+    table = TableBandit(np.random.default_rng(3).random((6, 11)))
+    native = pb.simulate(lambda e: pb.RoundRobin(6, 2, 4, 9), table, 2, rng=1)
+    assert_same(pb.simulate(lambda e: InTurn(6, 2, 4, 9), table, 2, rng=1), native)
+    assert native.pulls.tolist() == [36, 36] and native.batches.tolist() == [9, 9]
+    assert native.arm_pulls.tolist() == [6.0] * 6
+
+
+def test_a_subclass_of_a_native_policy_runs_its_own_tell():
+    class Loud(pb.BatchSAR):
+        told = 0
+
+        def tell(self, arms, rewards, missing="raise"):
+            Loud.told += 1
+            super().tell(arms, rewards, missing)
+
+    table = TableBandit(np.random.default_rng(3).random((12, 40)))
+    ours = pb.simulate(lambda e: Loud(e.n_arms, 3, 5, 20), table, 1)
+    assert Loud.told == 20
+    assert_same(ours, pb.simulate(sar, table, 1))
+
+
+@pytest.mark.parametrize("make, environment", [
+    (lambda e: InTurn(12, 3, 12, 4), BANDIT),
+    (lambda e: pb.RoundRobin(12, 3, 12, 4), Coins(BANDIT.means)),
+    (lambda e: InTurn(12, 3, 12, 4), Coins(BANDIT.means)),
+], ids=["policy", "environment", "both"])
+def test_python_in_the_loop_keeps_the_law(make, environment):
+    n = 1500
+    native = pb.simulate(lambda e: pb.RoundRobin(12, 3, 12, 4), BANDIT, n, rng=1)
+    python = pb.simulate(make, environment, n, rng=2)
+    spread = np.sqrt((native.regrets.var() + python.regrets.var()) / n)
+    assert abs(native.mean_regret - python.mean_regret) < 5 * spread
+    assert abs(native.error_probability - python.error_probability) < 5 * np.sqrt(0.5 / n)
+    assert 0.5 < native.error_probability < 0.99
+
+
+def on_table(rewards, k, **options):
+    """One run that sees every reward once."""
+    n_arms, n = np.shape(rewards)
+    return pb.simulate(lambda e: pb.RoundRobin(n_arms, k, n_arms, n), TableBandit(rewards), 1,
+                       **options)
+
+
+class Always(InTurn):
+    """Recommends what it is given."""
+
+    def __init__(self, n_arms, arms):
+        super().__init__(n_arms, len(arms), n_arms, 1)
+        self.arms = np.array(arms, dtype=np.int64)
+
+    def recommend(self):
+        return self.arms
+
+
+@pytest.mark.parametrize("arms, error, regret", [
+    ([1], False, 0.0), ([0], True, 1.0), ([3], True, 2.0),
+    ([1, 2], False, 0.0), ([1, 4], False, 0.0), ([2, 4], True, 0.5), ([1, 0], True, 0.0),
+    ([], False, 0.0),
+])
+def test_error_and_regret(arms, error, regret):
+    """Arm 0 is a hair below 2, 4 equal to the second best. [2, 4] lacks the best arm."""
+    table = TableBandit([[2.0 - 1e-9], [3.0], [2.0], [1.0], [2.0]])
+    result = pb.simulate(lambda e: Always(5, arms), table, 1)
+    assert result.errors.tolist() == [error] and result.errors.dtype == bool
+    assert result.regrets == pytest.approx([regret], abs=1e-8)
+
+
+def test_a_policy_that_sees_everything_is_right():
+    result = on_table(np.random.default_rng(2).random((8, 5)), 3)
+    assert not result.errors.any() and result.mean_regret == pytest.approx(0.0, abs=1e-15)
+    assert result.mean_pulls == 40 and result.mean_batches == 5
+
+
+def test_metrics_of_ones_own():
+    def pulls_of_the_last(policy, environment):
+        return policy.pulls[-1]
+
+    def wide(policy, environment):
+        return np.ptp(environment.means)
+
+    result = pb.simulate(sar, BANDIT, 4, rng=1, metrics=["error", pulls_of_the_last, wide])
+    assert set(result.metrics) == {"pulls_of_the_last", "wide"}
+    assert result.metrics["wide"] == pytest.approx(np.full(4, 0.8))
+    assert result.metrics["pulls_of_the_last"].mean() == result.arm_pulls[-1]
+
+
+def test_a_metric_replaces_no_other():
+    def regret(policy, environment):
+        return -1.0
+
+    with pytest.raises(ValueError, match="metrics must be functions with names.*'regret'"):
+        pb.simulate(sar, BANDIT, 2, metrics=[regret])
+    with pytest.raises(ValueError, match="metrics.*<lambda>"):
+        pb.simulate(sar, BANDIT, 2, metrics=[lambda p, e: 0.0, lambda p, e: 1.0])
+
+
+def test_sums_leave_no_variances():
+    seen = []
+
+    def keep(policy, environment):
+        seen.append(policy.variances)
+        return 0.0
+
+    pb.simulate(sar, BANDIT, 1, metrics=[keep])
+    assert np.isnan(seen).all()
+
+
+class Failure(Exception):
+    pass
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("where", ["factory", "metric", "environment"])
+def test_exceptions_reach_the_caller_and_end_the_runs(n_threads, where):
+    calls = dict(factory=0, metric=0, environment=0)
+
+    def step(what):
+        calls[what] += 1
+        if what == where and calls[what] == 5:
+            raise Failure(what)
+
+    def make(environment):
+        step("factory")
+        return sar(environment)
+
+    def metric(policy, environment):
+        step("metric")
+        return 0.0
+
+    def draw(rng):
+        step("environment")
+        return BANDIT
+
+    with pytest.raises(Failure, match=where):
+        pb.simulate(make, draw, 20_000, n_threads=n_threads, metrics=[metric])
+    assert calls["factory"] < 15_000
+
+
+def test_progress_shows_a_bar(capsys):
+    pytest.importorskip("tqdm")
+    pb.simulate(sar, BANDIT, 5, n_threads=2, progress=True)
+    assert "simulate: 100%" in capsys.readouterr().err
+    pb.simulate(sar, BANDIT, 5, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("options, error, words", [
+    (dict(n_runs=0), ValueError, "n_runs must be at least 1; got 0"),
+    (dict(n_runs=2.5), TypeError, "n_runs must be an integer; got 2.5"),
+    (dict(n_threads=0), ValueError, "n_threads must be at least 1; got 0"),
+    (dict(metrics=["errors"]), ValueError, "metrics must be .* got 'errors'"),
+    (dict(progress="yes"), ValueError, "progress must be one of .* got 'yes'"),
+    (dict(rng=-1), ValueError, "rng|negative"),
+])
+def test_bad_arguments(options, error, words):
+    with pytest.raises(error, match=words):
+        pb.simulate(sar, BANDIT, **{"n_runs": 2, **options})

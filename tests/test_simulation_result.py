@@ -1,0 +1,63 @@
+"""What simulate returns: intervals, plain numbers, text and a picture."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import pybandit as pb
+from pybandit.environments import BernoulliBandit, GaussianBandit
+from pybandit.simulation import wilson_interval
+
+BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
+
+
+def sar(environment):
+    return pb.BatchSAR(environment.n_arms, 3, 5, 20)
+
+
+@pytest.mark.parametrize("hits, n", [(0, 1), (1, 1), (0, 50), (3, 50), (50, 50), (517, 1000)])
+def test_wilson_interval(hits, n):
+    expected = stats.binomtest(hits, n).proportion_ci(method="wilson")
+    assert wilson_interval(hits, n) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_to_dict_is_json():
+    result = pb.simulate(sar, BANDIT, 3, rng=1, metrics=[lambda p, e: 0.5])
+    back = json.loads(json.dumps(result.to_dict()))
+    assert back["n_runs"] == 3 and back["errors"] == result.errors.tolist()
+    assert back["error_interval"] == pytest.approx(result.error_interval)
+    assert back["arm_pulls"] == result.arm_pulls.tolist()
+    assert back["metrics"] == {"<lambda>": [0.5] * 3}
+
+
+def test_repr_says_what_happened():
+    text = repr(pb.simulate(lambda e: pb.RoundRobin(12, 3, 7, 20), BANDIT, 3, rng=1))
+    assert text.startswith("SimulationResult: 3 runs, error ")
+    assert text.endswith(" 140 pulls in 20 batches")
+
+
+def test_plot_draws_pulls_and_error(tmp_path):
+    pytest.importorskip("matplotlib")
+    result = pb.simulate(sar, BANDIT, 30, rng=1)
+    figure = result.plot()
+    pulls, error = figure.axes
+    assert [bar.get_height() for bar in pulls.patches] == result.arm_pulls.tolist()
+    line = error.lines[0].get_ydata()
+    assert line[-1] == result.error_probability and line.size == 30
+    band = error.collections[0].get_paths()[0].vertices
+    assert any(np.allclose(point, (30, result.error_interval[1])) for point in band)
+    figure.savefig(tmp_path / "result.png")
+
+
+def test_plot_takes_axes_and_many_arms():
+    pytest.importorskip("matplotlib")
+    from pybandit.plotting import new_figure
+
+    result = pb.simulate(lambda e: pb.RoundRobin(300, 1, 300, 1), GaussianBandit(np.zeros(300)), 2)
+    figure, (axes,) = new_figure(6, 3, 1, 2)
+    assert result.plot(axes) is figure
+    assert axes[0].lines[0].get_ydata().tolist() == [1.0] * 300
+    with pytest.raises(ValueError, match="axes must be two, .* got 1"):
+        result.plot(axes[:1])
