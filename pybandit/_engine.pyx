@@ -50,7 +50,8 @@ def replicate(NativePolicy policy, Environment environment, rng, Stop stop):
                 checked = policy.n_pulls
                 with gil:
                     PyErr_CheckSignals()
-    policy._deviations[:] = NAN
+    if not policy._wants_rewards:
+        policy._deviations[:] = NAN
 
 
 cdef void pull_batch(NativePolicy policy, Environment environment,
