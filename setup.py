@@ -17,7 +17,9 @@ KERNELS = {
     "environments": [],
     "_engine": [],
     "policies/halving": ["round_robin", "ranking", "heap"],
-    "policies/batch": ["round_robin", "ranking", "batch_sar", "batch_racing"],
+    "policies/batch": ["round_robin", "ranking"],
+    "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
+    "policies/batch_racing": ["round_robin", "batch_racing"],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {"environments": ["npyrandom"]}

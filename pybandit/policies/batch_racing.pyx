@@ -1,0 +1,129 @@
+"""The k best arms in batches, with a guarantee: BatchRacing.
+
+Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
+batch arm pulls, AISTATS 2016, Algorithm 2.
+"""
+
+import numpy as np
+
+from pybandit._checks import check_in
+
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport (
+    pb_batch, pb_batch_racing, pb_batch_racing_advance, pb_batch_racing_begin,
+    pb_batch_racing_next, pb_round_robin,
+)
+from pybandit.policies.batch cimport _BatchPolicy
+
+__all__ = ["BatchRacing"]
+
+
+cdef class BatchRacing(_BatchPolicy):
+    """The k best arms with a guarantee, in as few batches as the means allow.
+
+    Jun et al. 2016, Algorithm 2. All survivors are pulled in turn. With
+    ``D(t) = 2 sigma sqrt(4 log(log2(2 t) / omega) / t)``, ``omega = sqrt(delta / (6 n))``,
+    an arm is accepted once its mean - D exceeds the mean + D of all but as many arms
+    as there are places, and rejected once its mean + D is below the mean - D of as
+    many arms as there are places.
+
+    Parameters
+    ----------
+    n_arms : int
+        n, at least 1.
+    k : int
+        How many arms are looked for, in [0, n].
+    delta : float, default 0.1
+        The answer is wrong with probability at most delta, in (0, 1).
+    batch_size : int, default 1
+        b, pulls a batch.
+    max_repeats : int, optional
+        r, pulls of one arm in a batch; by default b.
+    sigma : float, default 0.5
+        Rewards are sigma-sub-Gaussian about their means: 1/2 of the range of
+        bounded rewards, the standard deviation of normal ones.
+
+    Attributes
+    ----------
+    done, n_pulls, n_batches, pulls, means, variances
+        As in `RoundRobin`.
+    survivors : ndarray of int64
+        Arms neither accepted nor rejected.
+    accepted : ndarray of int64
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    There is no budget: two equal means at the boundary never end it.
+    O(1) a pull, O(n) a batch at which the boundary moves.
+    """
+
+    cdef readonly double delta, sigma
+    cdef pb_batch_racing race
+
+    def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):
+        super().__init__(n_arms, k, batch_size, max_repeats)
+        self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        self.sigma = check_in("sigma", sigma, "finite and above 0",
+                              lambda x: np.isfinite(x) & (x > 0))
+        self.race.n, self.race.k = self.n_arms, self.k
+        self.race.size, self.race.repeats = self.batch_size, self.max_repeats
+        self.race.omega = (self.delta / (6 * self.n_arms)) ** 0.5
+        self.race.scale = 2 * self.sigma
+        self.race.ring.arms = <int64_t *>self._memory("ring")
+        self.race.lower = <double *>self._allocate("lower", self.n_arms, np.float64)
+        self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
+        self.race.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
+        self.race.alive = <unsigned char *>self._scratch(self.n_arms)
+        self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))
+        pb_batch_racing_begin(&self.race)
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
+                    max_repeats=self.max_repeats, sigma=self.sigma)
+
+    cdef pb_round_robin *_ring(self) noexcept nogil:
+        return &self.race.ring
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.race.done
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_batch_racing_next(&self.race)
+
+    cdef void _advance(self) noexcept nogil:
+        pb_batch_racing_advance(&self.race, &self._pulls[0], &self._sums[0])
+
+    @property
+    def accepted(self):
+        """Arms accepted so far, increasing; int64."""
+        return np.flatnonzero(self.arrays["accepted"])
+
+    @property
+    def survivors(self):
+        """Arms neither accepted nor rejected, increasing; int64."""
+        return np.empty(0, np.int64) if self.race.done else super().survivors
+
+    def _get_progress(self):
+        return {**super()._get_progress(), "n_open": self.race.n_open,
+                "reject_below": self.race.reject_below,
+                "accept_above": self.race.accept_above, "moved": self.race.moved,
+                "race_done": self.race.done, "race_batches": self.race.n_batches}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.race.n_open, self.race.moved = progress["n_open"], progress["moved"]
+        self.race.reject_below = progress["reject_below"]
+        self.race.accept_above = progress["accept_above"]
+        self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]
+
+    def recommend(self):
+        """The k best arms, best first; before the end, those accepted and the best means."""
+        chosen = np.concatenate([
+            self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
+        return self._best(chosen, self.k)
