@@ -3,12 +3,14 @@
 from pybandit.policies._base import Policy
 from pybandit.policies.batch import BatchHalving, BatchRacing, BatchSAR, RoundRobin
 from pybandit.policies.halving import (
+    VBR,
     SequentialHalving,
     SHAdaVar,
     SHVar,
     SuccessiveRejects,
     Uniform,
 )
+from pybandit.policies.top_two import EBTC, ContinuousRejects
 
-__all__ = ["BatchHalving", "BatchRacing", "BatchSAR", "Policy", "RoundRobin", "SHAdaVar", "SHVar",
-           "SequentialHalving", "SuccessiveRejects", "Uniform"]
+__all__ = ["EBTC", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects", "Policy",
+           "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform"]
