@@ -154,12 +154,12 @@ cdef class EBTC(NativePolicy):
         if began:
             self.led[self.leader] += 1
             self.own[self.leader] += self.chosen == self.leader
-            self._measure(self.chosen)
+            self._follow()
         else:
             for arm in range(self.n_arms):
                 self._measure(arm)
+            self.leader = find_largest(&self.centres[0], self.n_arms)
         self.pending = 1
-        self.leader = find_largest(&self.centres[0], self.n_arms)
         self.chosen = self.leader
         # whole numbers: own > led / 2 with this pull among those led
         if 2 * self.own[self.leader] > self.led[self.leader] + 1:
@@ -184,6 +184,18 @@ cdef class EBTC(NativePolicy):
             self.squares[arm] = self._deviations[arm] / ((n - 1.0) * n)
         else:
             self.squares[arm] = self.known[arm] / n
+
+    cdef void _follow(self) noexcept nogil:
+        """The arm pulled has another mean; who leads now, without a scan where it can be."""
+        cdef int64_t arm = self.chosen
+        cdef double before = self.centres[arm], now, best
+        self._measure(arm)
+        now, best = self.centres[arm], self.centres[self.leader]
+        if arm != self.leader:
+            if now > best or (now == best and arm < self.leader):
+                self.leader = arm
+        elif now < before:
+            self.leader = find_largest(&self.centres[0], self.n_arms)
 
     cdef int64_t _find_challenger(self) noexcept nogil:
         """The arm of least index; by its square, which spares the root."""
@@ -331,15 +343,18 @@ cdef class ContinuousRejects(NativePolicy):
         """Rejects the worst survivor, if that may go."""
         cdef int64_t n = self.ring.n_arms, i, arm, at = 0, pulls
         cdef double mean, worst = INFINITY, second = INFINITY, total = 0.0
+        cdef const int64_t *arms = &self.arms[0]
+        cdef const int64_t *seen = &self._pulls[0]
+        cdef const double *centres = &self.centres[0]
         cdef double threshold, beta
         # the arms before the cursor are one pull ahead
         if self.ring.rounds + (self.ring.cursor > 0) <= self.most_rejected:
             return False
         for i in range(n):
-            arm = self.ring.arms[i]
-            mean = self.centres[arm]
+            arm = arms[i]
+            mean = centres[arm]
             total += mean
-            if not self._pulls[arm]:
+            if not seen[arm]:
                 return False
             if mean <= worst:
                 second, worst, at = worst, mean, i
@@ -357,7 +372,7 @@ cdef class ContinuousRejects(NativePolicy):
             return False
         self.most_rejected = pulls
         self.n_rejected_pulls += pulls
-        self.kept[self.ring.arms[at]] = 0
+        self.kept[arms[at]] = 0
         pb_round_robin_keep(&self.ring, &self.kept[0])
         return True
 
@@ -384,16 +399,31 @@ cdef class ContinuousRejects(NativePolicy):
 cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil:
     """Where the largest is, ties to the lowest index."""
     cdef int64_t i, at = 0
+    cdef double most = values[0]
     for i in range(1, n):
-        if values[i] > values[at]:
-            at = i
+        if values[i] > most:
+            most, at = values[i], i
     return at
 
 
 cdef int64_t find_least(const double *values, int64_t n) noexcept nogil:
-    """Where the least is, ties to the lowest index; the leader's infinity is no candidate."""
-    cdef int64_t i, at = 0
-    for i in range(1, n):
-        if values[i] < values[at]:
-            at = i
-    return at
+    """Where the least is, ties to the lowest index; none is NaN."""
+    cdef double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY
+    cdef int64_t i = 0
+    # four minima at a time: one would wait for itself at every arm
+    while i + 4 <= n:
+        a = values[i] if values[i] < a else a
+        b = values[i + 1] if values[i + 1] < b else b
+        c = values[i + 2] if values[i + 2] < c else c
+        d = values[i + 3] if values[i + 3] < d else d
+        i += 4
+    while i < n:
+        a = values[i] if values[i] < a else a
+        i += 1
+    a = b if b < a else a
+    c = d if d < c else c
+    a = c if c < a else a
+    i = 0
+    while values[i] != a:
+        i += 1
+    return i
