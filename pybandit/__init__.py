@@ -10,9 +10,12 @@ from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
 from pybandit.policies import (
+    EBTC,
+    VBR,
     BatchHalving,
     BatchRacing,
     BatchSAR,
+    ContinuousRejects,
     Policy,
     RoundRobin,
     SequentialHalving,
@@ -28,6 +31,8 @@ from pybandit.simulation import SimulationResult, simulate
 __version__ = "0.1.0"
 
 __all__ = [
+    "EBTC",
+    "VBR",
     "BatchHalving",
     "BatchRacing",
     "BatchSAR",
@@ -37,6 +42,7 @@ __all__ = [
     "BettingThreshold",
     "ConfidenceBounds",
     "ConfidenceSequence",
+    "ContinuousRejects",
     "DrawInfo",
     "EBSBound",
     "Factors",

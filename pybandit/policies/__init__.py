@@ -5,12 +5,14 @@ from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
 from pybandit.policies.halving import (
+    VBR,
     SequentialHalving,
     SHAdaVar,
     SHVar,
     SuccessiveRejects,
     Uniform,
 )
+from pybandit.policies.top_two import EBTC, ContinuousRejects
 
-__all__ = ["BatchHalving", "BatchRacing", "BatchSAR", "Policy", "RoundRobin", "SHAdaVar", "SHVar",
-           "SequentialHalving", "SuccessiveRejects", "Uniform"]
+__all__ = ["EBTC", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects", "Policy",
+           "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform"]

@@ -1,0 +1,429 @@
+"""The best arm by a leader and its challenger, or by rejects at any moment.
+
+Jourdan, Degenne and Kaufmann, An epsilon-best-arm identification algorithm for
+fixed-confidence and beyond, NeurIPS 2023; Wang, Tzeng and Proutiere, Best arm
+identification with fixed budget: a large deviation perspective, NeurIPS 2023.
+"""
+
+import numpy as np
+
+from pybandit._checks import InfeasibleBudget, check_choice, check_in, check_integer
+
+from libc.math cimport INFINITY, sqrt
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport (
+    pb_batch, pb_round_robin, pb_round_robin_begin, pb_round_robin_keep, pb_round_robin_next,
+    pb_round_robin_pulled,
+)
+from pybandit.policies._base cimport NativePolicy
+
+__all__ = ["EBTC", "ContinuousRejects"]
+
+
+cdef class EBTC(NativePolicy):
+    """The best mean against the arm hardest to tell from it, in equal shares.
+
+    EB-TC_eps of Jourdan et al. 2023 with a fixed share of 1/2. After one pull each
+    the leader B is the arm of largest mean and the challenger the arm k of least
+    ``(m_B - m_k + epsilon) / sqrt(1 / N_B + 1 / N_k)``. The leader is pulled when,
+    of the L_B pulls for which it led, this one included, at most L_B / 2 before this
+    one were its own; else the challenger is. Anytime: it asks for as long as it is
+    told, and `recommend` may be called at any moment.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    epsilon : float, default 0.1
+        Slack of the challenger's index, in the units of the rewards; finite, at
+        least 0. At 0 two arms that look alike can take all pulls for long.
+    variances : array_like of float, shape (n_arms,), optional
+        Of the arms' rewards, where known; above 0. The root is then of
+        ``v_B / N_B + v_k / N_k``.
+    variance_aware : bool, default False
+        The same with the unbiased variances of the rewards seen, after two pulls each.
+        Not with `variances`.
+    budget : int, optional
+        Pulls after which it is `done`; at least K, or 2 K with `variance_aware`.
+        Without it `done` is never true: `simulate` needs one.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` where the budget
+        does not reach the first pulls.
+
+    Notes
+    -----
+    Ties go to the lowest index. Arms whose first pulls were lost are asked again
+    before any other. O(K) a pull.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.EBTC(4, budget=80)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
+    >>> policy.recommend(), policy.pulls
+    (array([1]), array([ 9, 40, 18, 13]))
+    """
+
+    cdef readonly double epsilon
+    cdef readonly bint variance_aware
+    cdef int64_t most          # the budget, or -1
+    cdef int64_t needed        # rewards of an arm before its index is defined
+    cdef bint begun            # whether all arms have as many
+    cdef int64_t leader, chosen, pending
+    # per arm, as a leader: pulls for which it was, and how many of them were its own
+    cdef int64_t[::1] led, own
+    cdef int64_t[::1] arms, counts
+    # per arm: mean, squared deviation of it, known variance; and scratch
+    cdef double[::1] centres, squares, known, indices
+    cdef bint has_known
+
+    def __init__(self, n_arms, *, epsilon=0.1, variances=None, variance_aware=False,
+                 budget=None):
+        super().__init__(n_arms, 1)
+        self.epsilon = check_in("epsilon", epsilon, "finite and at least 0",
+                                lambda x: np.isfinite(x) & (x >= 0))
+        self.variance_aware = bool(variance_aware)
+        self.has_known = variances is not None
+        self.known = np.ones(self.n_arms)
+        if self.has_known:
+            if self.variance_aware:
+                raise ValueError("variance_aware must be False where variances are given; got "
+                                 f"{variance_aware!r}")
+            variances = check_in("variances", variances, "finite and above 0",
+                                 lambda v: np.isfinite(v) & (v > 0))
+            if variances.shape != (self.n_arms,):
+                raise ValueError(f"variances must have shape ({self.n_arms},); got "
+                                 f"{variances.shape}")
+            self.known = np.array(variances)
+        self.needed = 2 if self.variance_aware else 1
+        self.most = -1
+        if budget is not None:
+            self.most = check_integer("budget", budget, 0)
+            if self.most < self.needed * self.n_arms:
+                raise InfeasibleBudget(
+                    f"budget must be at least {self.needed * self.n_arms} for {self.n_arms} arms: "
+                    f"{self.needed} an arm before the first comparison; got {self.most}")
+        self._wants_rewards = self.variance_aware
+        self.led, self.own = np.zeros((2, self.n_arms), dtype=np.int64)
+        self.arms = np.arange(self.n_arms)
+        self.counts = np.zeros(self.n_arms, dtype=np.int64)
+        self.centres, self.squares, self.indices = np.zeros((3, self.n_arms))
+        self._plan_first()
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, epsilon=self.epsilon,
+                    variances=np.array(self.known) if self.has_known else None,
+                    variance_aware=self.variance_aware, budget=self.budget)
+
+    @property
+    def budget(self):
+        """Pulls after which it is done, or None."""
+        return None if self.most < 0 else self.most
+
+    cdef bint _is_done(self) noexcept nogil:
+        return 0 <= self.most <= self.n_pulls
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        batch.n_arms, batch.first, batch.n_pulls = 1, 0, self.pending
+        batch.arms, batch.counts = &self.chosen, NULL
+        if not self.begun:
+            batch.arms, batch.counts, batch.n_arms = &self.arms[0], &self.counts[0], self.n_arms
+        return batch
+
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t arm
+        cdef bint began = self.begun
+        if not began:
+            self._plan_first()
+        if not self.begun:
+            return
+        if began:
+            self.led[self.leader] += 1
+            self.own[self.leader] += self.chosen == self.leader
+            self._follow()
+        else:
+            for arm in range(self.n_arms):
+                self._measure(arm)
+            self.leader = find_largest(&self.centres[0], self.n_arms)
+        self.pending = 1
+        self.chosen = self.leader
+        # whole numbers: own > led / 2 with this pull among those led
+        if 2 * self.own[self.leader] > self.led[self.leader] + 1:
+            self.chosen = self._find_challenger()
+
+    cdef void _plan_first(self) noexcept nogil:
+        """The pulls that arms lack, within the budget; or `begun`."""
+        cdef int64_t arm, left = self.most - self.n_pulls
+        self.pending = 0
+        for arm in range(self.n_arms):
+            self.counts[arm] = max(self.needed - self._pulls[arm], 0)
+            if self.most >= 0:
+                self.counts[arm] = min(self.counts[arm], left - self.pending)
+            self.pending += self.counts[arm]
+        # a spent budget asks for nothing, and arms may lack pulls for ever
+        self.begun = self.pending == 0 and not self._is_done()
+
+    cdef void _measure(self, int64_t arm) noexcept nogil:
+        cdef double n = self._pulls[arm]
+        self.centres[arm] = self._sums[arm] / n
+        if self.variance_aware:
+            self.squares[arm] = self._deviations[arm] / ((n - 1.0) * n)
+        else:
+            self.squares[arm] = self.known[arm] / n
+
+    cdef void _follow(self) noexcept nogil:
+        """The arm pulled has another mean; who leads now, without a scan where it can be."""
+        cdef int64_t arm = self.chosen
+        cdef double before = self.centres[arm], now, best
+        self._measure(arm)
+        now, best = self.centres[arm], self.centres[self.leader]
+        if arm != self.leader:
+            if now > best or (now == best and arm < self.leader):
+                self.leader = arm
+        elif now < before:
+            self.leader = find_largest(&self.centres[0], self.n_arms)
+
+    cdef int64_t _find_challenger(self) noexcept nogil:
+        """The arm of least index; by its square, which spares the root."""
+        cdef const double *centres = &self.centres[0]
+        cdef const double *squares = &self.squares[0]
+        cdef double *indices = &self.indices[0]
+        cdef double best = centres[self.leader], own = squares[self.leader]
+        cdef double slack = self.epsilon, gap
+        cdef int64_t arm, n = self.n_arms
+        for arm in range(n):
+            gap = best - centres[arm] + slack
+            indices[arm] = gap * gap / (squares[arm] + own)
+        if self.variance_aware and own == 0.0:
+            for arm in range(n):
+                # two arms without any deviation are told apart for sure, or are equal
+                if squares[arm] == 0.0:
+                    indices[arm] = INFINITY if best - centres[arm] + slack > 0.0 else 0.0
+        # the leader is no challenger, except where it is alone
+        indices[self.leader] = INFINITY
+        arm = find_least(indices, n)
+        return arm if arm != self.leader or n == 1 else 1
+
+    def recommend(self):
+        """The arm of largest mean, int64 of shape (1,); at any time."""
+        return self._best(np.arange(self.n_arms), 1)
+
+    def _get_progress(self):
+        return {"begun": self.begun, "leader": self.leader, "chosen": self.chosen,
+                "pending": self.pending, "led": np.array(self.led), "own": np.array(self.own),
+                "counts": np.array(self.counts), "centres": np.array(self.centres),
+                "squares": np.array(self.squares)}
+
+    def _set_progress(self, progress):
+        self.begun, self.pending = progress["begun"], progress["pending"]
+        self.leader, self.chosen = progress["leader"], progress["chosen"]
+        for array, name in ((self.led, "led"), (self.own, "own"), (self.counts, "counts"),
+                            (self.centres, "centres"), (self.squares, "squares")):
+            np.asarray(array)[:] = progress[name]
+
+
+cdef class ContinuousRejects(NativePolicy):
+    """Pulls all survivors alike and rejects the worst as soon as its gap allows.
+
+    CR-C and CR-A of Wang, Tzeng and Proutiere 2023. Of the j survivors C let l have
+    the least mean. It is rejected when it has had more pulls than every rejected arm,
+    and when the least of the other means (CR-C), or their average (CR-A), exceeds its
+    own by more than ``G = 1 / sqrt(beta) - 1``,
+    ``beta = logbar(j) N(C) / (T - N(rejected))``, with N the pulls of these arms
+    together and ``logbar(j) = 1/2 + sum_{i=2}^j 1/i``.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        T, at least K. Pulls that are left when one arm survives stay unspent.
+    criterion : {"C", "A"}, default "C"
+        The conservative or the aggressive one.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances, survivors : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+
+    Notes
+    -----
+    G is on the scale of rewards in [0, 1], which is not checked. The next pull is of
+    the survivor with the fewest, ties to the lower index; of equal least means the
+    higher index goes. A lost pull counts as a pull; nothing is rejected while a
+    survivor has no reward. O(K) a pull.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.ContinuousRejects(4, 80)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
+    >>> policy.recommend(), policy.n_pulls
+    (array([1]), 55)
+    """
+
+    cdef readonly int64_t budget
+    cdef readonly str criterion
+    cdef bint aggressive
+    cdef pb_round_robin ring
+    cdef int64_t pending
+    cdef int64_t n_rejected_pulls, most_rejected
+    cdef int64_t[::1] arms
+    cdef double[::1] harmonic, centres   # logbar by j; mean by arm
+    cdef unsigned char[::1] kept
+
+    def __init__(self, n_arms, budget, criterion="C"):
+        super().__init__(n_arms, 1)
+        self.budget = check_integer("budget", budget, 0)
+        if self.budget < self.n_arms and self.n_arms > 1:
+            raise InfeasibleBudget(f"budget must be at least {self.n_arms} for {self.n_arms} arms: "
+                                   f"one pull an arm; got {self.budget}")
+        self.criterion = check_choice("criterion", criterion, ("C", "A"))
+        self.aggressive = criterion == "A"
+        self.arms = np.zeros(self.n_arms, dtype=np.int64)
+        self.centres = np.zeros(self.n_arms)
+        self.kept = np.ones(self.n_arms, dtype=np.uint8)
+        counts = np.arange(1, self.n_arms + 1)
+        self.harmonic = np.concatenate([[0.0], np.cumsum(1.0 / counts) - 0.5])
+        self.ring.arms = &self.arms[0]
+        pb_round_robin_begin(&self.ring, self.n_arms)
+        self.pending = self.n_arms
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget, criterion=self.criterion)
+
+    @property
+    def survivors(self):
+        """The arms that are still pulled, increasing; int64."""
+        return np.array(self.arms[:self.ring.n_arms])
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.ring.n_arms == 1 or self.n_pulls >= self.budget
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_round_robin_next(&self.ring, self.pending, 1)
+
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t j, position = self.ring.cursor
+        for j in range(self.pending):
+            self._measure(self.ring.arms[position + j])
+        pb_round_robin_pulled(&self.ring, self.pending)
+        self.pending = 1
+        while self.ring.n_arms > 1 and self._reject():
+            pass
+
+    cdef void _measure(self, int64_t arm) noexcept nogil:
+        if self._pulls[arm]:
+            self.centres[arm] = self._sums[arm] / self._pulls[arm]
+
+    cdef bint _reject(self) noexcept nogil:
+        """Rejects the worst survivor, if that may go."""
+        cdef int64_t n = self.ring.n_arms, i, arm, at = 0, pulls
+        cdef double mean, worst = INFINITY, second = INFINITY, total = 0.0
+        cdef const int64_t *arms = &self.arms[0]
+        cdef const int64_t *seen = &self._pulls[0]
+        cdef const double *centres = &self.centres[0]
+        cdef double threshold, beta
+        # the arms before the cursor are one pull ahead
+        if self.ring.rounds + (self.ring.cursor > 0) <= self.most_rejected:
+            return False
+        for i in range(n):
+            arm = arms[i]
+            mean = centres[arm]
+            total += mean
+            if not seen[arm]:
+                return False
+            if mean <= worst:
+                second, worst, at = worst, mean, i
+            elif mean < second:
+                second = mean
+        pulls = self.ring.rounds + (at < self.ring.cursor)
+        if pulls <= self.most_rejected:
+            return False
+        beta = (self.harmonic[n] * (self.n_pulls - self.n_rejected_pulls)
+                / (self.budget - self.n_rejected_pulls))
+        threshold = 1.0 / sqrt(beta) - 1.0
+        if self.aggressive:
+            second = (total - worst) / (n - 1)
+        if not second - worst > threshold:
+            return False
+        self.most_rejected = pulls
+        self.n_rejected_pulls += pulls
+        self.kept[arms[at]] = 0
+        pb_round_robin_keep(&self.ring, &self.kept[0])
+        return True
+
+    def recommend(self):
+        """The survivor of largest mean, int64 of shape (1,); at any time."""
+        return self._best(self.survivors, 1)
+
+    def _get_progress(self):
+        return {"arms": np.array(self.arms), "ring_n_arms": self.ring.n_arms,
+                "ring_cursor": self.ring.cursor, "ring_rounds": self.ring.rounds,
+                "pending": self.pending, "n_rejected_pulls": self.n_rejected_pulls,
+                "most_rejected": self.most_rejected, "centres": np.array(self.centres),
+                "kept": np.array(self.kept)}
+
+    def _set_progress(self, progress):
+        self.ring.n_arms, self.ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
+        self.ring.rounds, self.pending = progress["ring_rounds"], progress["pending"]
+        self.n_rejected_pulls = progress["n_rejected_pulls"]
+        self.most_rejected = progress["most_rejected"]
+        for array, name in ((self.arms, "arms"), (self.centres, "centres"), (self.kept, "kept")):
+            np.asarray(array)[:] = progress[name]
+
+
+cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil:
+    """Where the largest is, ties to the lowest index."""
+    cdef int64_t i, at = 0
+    cdef double most = values[0]
+    for i in range(1, n):
+        if values[i] > most:
+            most, at = values[i], i
+    return at
+
+
+cdef int64_t find_least(const double *values, int64_t n) noexcept nogil:
+    """Where the least is, ties to the lowest index; none is NaN."""
+    cdef double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY
+    cdef int64_t i = 0
+    # four minima at a time: one would wait for itself at every arm
+    while i + 4 <= n:
+        a = values[i] if values[i] < a else a
+        b = values[i + 1] if values[i + 1] < b else b
+        c = values[i + 2] if values[i + 2] < c else c
+        d = values[i + 3] if values[i + 3] < d else d
+        i += 4
+    while i < n:
+        a = values[i] if values[i] < a else a
+        i += 1
+    a = b if b < a else a
+    c = d if d < c else c
+    a = c if c < a else a
+    i = 0
+    while values[i] != a:
+        i += 1
+    return i

@@ -1,0 +1,297 @@
+"""VBR, EBTC and ContinuousRejects: the cases, the twins, the protocol."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from reference import top_two as twin
+
+CASES = json.loads((Path(__file__).parent / "data" / "vbr_cases.json").read_text())["cases"]
+
+
+def play(policy, bandit, lost=lambda reward: reward, copied=lambda policy: policy):
+    """Run it; the arms in order, and those that left, in order."""
+    order, rejected = [], []
+    while not policy.done:
+        policy = copied(policy)
+        arms = policy.ask()
+        assert policy.ask().tolist() == arms.tolist()
+        before = set(getattr(policy, "survivors", np.array([])).tolist())
+        policy.tell(arms, [lost(r) for r in bandit.pull(arms)], missing="drop")
+        order += arms.tolist()
+        left = before - set(getattr(policy, "survivors", np.array([])).tolist())
+        # several at once: their order is not seen
+        rejected.append(sorted(left))
+    return policy, order, [arm for arms in rejected for arm in arms]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["params"]))
+def test_cases_of_vbr(case):
+    K, n, expect = case["params"]["K"], case["params"]["n"], case["expect"]
+    policy, order, rejected = play(pb.VBR(K, n), pb.environments.TableBandit(case["rewards"]))
+    assert order == expect["pulls"] and rejected == expect["rejected"]
+    assert policy.pulls.tolist() == expect["counts"]
+    assert policy.recommend().tolist() == [expect["out"]]
+    reference = twin.VBR(K, n)
+    assert reference.run(drawing(case["rewards"])) == expect["out"]
+    assert reference.order == expect["pulls"] and reference.rejected == expect["rejected"]
+
+
+# -- the twins ------------------------------------------------------------------------
+
+
+def drawing(table, lost=lambda reward: reward):
+    seen = [0] * len(table)
+
+    def draw(arm):
+        row = table[arm]
+        seen[arm] += 1
+        return lost(row[(seen[arm] - 1) % len(row)])
+
+    return draw
+
+
+def random_table(rng, n_arms):
+    """Rewards on a grid, so that means tie, or none on one."""
+    steps = int(rng.choice([0, 1, 2, 4, 16]))
+    if not steps:
+        return rng.random((n_arms, 61)).tolist()
+    return (rng.integers(0, steps + 1, (n_arms, 7)) / steps).tolist()
+
+
+def variances_of(rng, n_arms, kind):
+    return rng.uniform(0.1, 2.0, n_arms).round(2) if kind == "known" else None
+
+
+def make_pair(kind, rng):
+    K = int(rng.integers(1, 15))
+    spare = int(rng.integers(1, 40)) * int(rng.integers(1, 8))
+    if kind == "vbr":
+        return pb.VBR(K, K + spare), twin.VBR(K, K + spare)
+    if kind in ("C", "A"):
+        T = K + spare - 1
+        return pb.ContinuousRejects(K, T, kind), twin.ContinuousRejects(K, T, kind)
+    T = 2 * K + spare
+    options = dict(epsilon=float(rng.choice([0, 0.01, 0.1, 1])), variance_aware=kind == "aware",
+                   variances=variances_of(rng, K, kind))
+    return pb.EBTC(K, budget=T, **options), twin.EBTC(K, T, **options)
+
+
+KINDS = ["vbr", "plain", "known", "aware", "C", "A"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_twins(kind):
+    for seed in range(200):
+        rng = np.random.default_rng([seed, KINDS.index(kind)])
+        policy, reference = make_pair(kind, rng)
+        table = random_table(rng, policy.n_arms)
+        policy, order, rejected = play(policy, pb.environments.TableBandit(table))
+        out = reference.run(drawing(table))
+        assert order == reference.order, (seed, kind)
+        assert policy.pulls.tolist() == reference.pulls
+        if policy.n_pulls or policy.n_arms == 1:
+            assert policy.recommend().tolist() == [out], (seed, kind)
+        if hasattr(policy, "survivors"):
+            assert policy.survivors.tolist() == reference.alive
+            assert sorted(rejected) == sorted(reference.rejected)
+
+
+@pytest.mark.parametrize("kind", ["plain", "aware", "C", "A"])
+def test_the_twins_where_pulls_are_lost(kind):
+    for seed in range(60):
+        rng = np.random.default_rng([seed, KINDS.index(kind), 1])
+        policy, reference = make_pair(kind, rng)
+        table = np.array(random_table(rng, policy.n_arms))
+        table[rng.random(table.shape) < 0.3] = np.nan
+        table[:, -1] = 0.5
+        seen = [0] * policy.n_arms
+        log = []
+
+        def pull(arm, seen=seen, table=table):
+            seen[arm] += 1
+            return table[arm, (seen[arm] - 1) % table.shape[1]]
+
+        while not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, [pull(arm) for arm in arms], missing="drop")
+            log += arms.tolist()
+        if any(not row for row in policy.pulls.tolist()):
+            continue  # the twin has no mean of an arm never heard of
+        reference.run(drawing(table.tolist()))
+        assert log == reference.order and policy.pulls.tolist() == reference.pulls
+
+
+def test_lost_pulls_of_vbr():
+    """All pulls of an arm lost: it goes first; an arm heard once is pulled for its variance."""
+    policy = pb.VBR(3, 24)
+    policy.tell(policy.ask(), np.where(policy.ask() == 2, np.nan, 0.5), missing="drop")
+    assert policy.survivors.tolist() == [0, 1]
+    policy = pb.VBR(3, 24)
+    arms = policy.ask()
+    rewards = np.where(arms == 0, 0.0, np.arange(arms.size) % 2)
+    rewards[np.flatnonzero(arms == 2)[1:]] = np.nan
+    rewards[np.flatnonzero(arms == 2)[0]] = 1.0
+    policy.tell(arms, rewards, missing="drop")
+    assert policy.survivors.tolist() == [1, 2] and policy.ask().tolist() == [2]
+
+
+def test_equal_rewards():
+    """Ties: EB-TC by the lowest index; the others reject the highest."""
+    ones = pb.environments.TableBandit([[0.5]] * 4)
+    for policy in (pb.VBR(4, 40), pb.EBTC(4, budget=40), pb.ContinuousRejects(4, 40),
+                   pb.EBTC(4, budget=40, variance_aware=True, epsilon=0)):
+        assert play(policy, ones)[0].recommend().tolist() == [0]
+        ones.reset()
+
+
+# -- the protocol -----------------------------------------------------------------------
+
+N = 6
+MAKERS = {
+    "vbr": lambda: pb.VBR(N, 90),
+    "ebtc": lambda: pb.EBTC(N, budget=90),
+    "known": lambda: pb.EBTC(N, variances=np.arange(1.0, N + 1), budget=90),
+    "aware": lambda: pb.EBTC(N, variance_aware=True, budget=90),
+    "CR-C": lambda: pb.ContinuousRejects(N, 90),
+    "CR-A": lambda: pb.ContinuousRejects(N, 90, criterion="A"),
+}
+makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+TABLE = np.random.default_rng(5).random((N, 37))
+
+
+def frozen(value):
+    if isinstance(value, dict):
+        return {name: frozen(entry) for name, entry in value.items()}
+    return (value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+
+
+@makers
+@pytest.mark.parametrize("copied", [lambda p: type(p).from_state(p.get_state()),
+                                    lambda p: pickle.loads(pickle.dumps(p))])
+def test_a_copy_continues_bit_for_bit(make, copied):
+    one, order, _ = play(make(), pb.environments.TableBandit(TABLE))
+    other, again, _ = play(make(), pb.environments.TableBandit(TABLE), copied=copied)
+    assert order == again and frozen(one.get_state()) == frozen(other.get_state())
+
+
+@makers
+def test_asking_and_failed_telling_change_nothing(make):
+    policy, bandit = make(), pb.environments.TableBandit(TABLE)
+    while not policy.done:
+        before = frozen(policy.get_state())
+        arms = policy.ask()
+        rewards = bandit.pull(arms)
+        for bad in (arms + N, arms[:-1], arms.astype(float)):
+            with pytest.raises((ValueError, TypeError)):
+                policy.tell(bad, rewards)
+        for value in (np.nan, np.inf):
+            with pytest.raises(ValueError, match="rewards must be finite"):
+                policy.tell(arms, np.append(rewards[:-1], value))
+        assert frozen(policy.get_state()) == before
+        policy.tell(arms, rewards)
+    assert policy.ask().size == 0
+    with pytest.raises(ValueError, match="done"):
+        policy.tell([0], [0.5])
+
+
+@makers
+def test_all_pulls_lost(make):
+    policy = make()
+    while not policy.done:
+        arms = policy.ask()
+        policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
+    assert policy.n_pulls <= 90 and policy.pulls.sum() == 0
+    assert policy.recommend().shape == (1,)
+
+
+def test_budgets():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        K, spare = int(rng.integers(2, 30)), int(rng.integers(1, 60))
+        table = pb.environments.TableBandit(random_table(rng, K))
+        for aware in (False, True):
+            policy = play(pb.EBTC(K, variance_aware=aware, budget=2 * K + spare), table)[0]
+            assert policy.n_pulls == 2 * K + spare == policy.pulls.sum()
+        for policy in (pb.VBR(K, K + spare), pb.ContinuousRejects(K, K + spare)):
+            policy = play(policy, table)[0]
+            assert policy.n_pulls == policy.pulls.sum() <= K + spare
+            if isinstance(policy, pb.VBR):
+                assert policy.survivors.size == 1
+            else:
+                assert policy.survivors.size == 1 or policy.n_pulls == K + spare
+        same = pb.SuccessiveRejects(K, K + spare)
+        table.reset()
+        assert play(same, table)[0].n_pulls == play(pb.VBR(K, K + spare), table)[0].n_pulls
+
+
+def test_anytime():
+    """Without a budget it never ends, and pulls as one with a budget does."""
+    short, bandit = pb.EBTC(N, budget=300), pb.environments.TableBandit(TABLE)
+    order = play(short, bandit)[1]
+    policy, seen = pb.EBTC(N), []
+    bandit.reset()
+    assert policy.budget is None and policy.recommend().tolist() == [0]
+    while policy.n_pulls < 300:
+        arms = policy.ask()
+        policy.tell(arms, bandit.pull(arms))
+        seen += arms.tolist()
+        assert not policy.done
+    assert seen == order and short.pulls.tolist() == policy.pulls.tolist()
+
+
+def test_half_of_the_pulls_are_the_leaders():
+    best = pb.environments.TableBandit([[0.2], [0.9], [0.3], [0.1]])
+    pulls = play(pb.EBTC(4, budget=404), best)[0].pulls
+    assert pulls[1] == 1 + 201  # its first, and 400 / 2 + 1 by the first turn's rounding
+
+
+def test_one_arm():
+    assert pb.VBR(1, 0).done and pb.ContinuousRejects(1, 0).done
+    policy = pb.EBTC(1, budget=7)
+    assert play(policy, pb.environments.TableBandit([[0.5]]))[0].n_pulls == 7
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_simulate_is_ask_and_tell(make):
+    """The engine gives what a loop over the protocol gives."""
+    table = pb.environments.TableBandit(TABLE)
+    policies = []
+
+    def factory(environment):
+        policies.append(make())
+        return policies[-1]
+
+    result = pb.simulate(factory, table, 1, rng=0)
+    table.reset()
+    expected = play(make(), table)[0]
+    assert policies[0].pulls.tolist() == expected.pulls.tolist()
+    assert result.pulls.tolist() == [expected.n_pulls]
+    assert policies[0].recommend().tolist() == expected.recommend().tolist()
+
+
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: pb.VBR(4, 4), pb.InfeasibleBudget, "budget must be at least 5 for 4 arms.*got 4"),
+    (lambda: pb.VBR(0, 4), ValueError, "n_arms must be at least 1; got 0"),
+    (lambda: pb.VBR(4, 9.5), TypeError, "budget must be an integer; got 9.5"),
+    (lambda: pb.EBTC(4, budget=3), pb.InfeasibleBudget, "at least 4 for 4 arms.*got 3"),
+    (lambda: pb.EBTC(4, budget=7, variance_aware=True), pb.InfeasibleBudget,
+     "at least 8 for 4 arms.*got 7"),
+    (lambda: pb.EBTC(4, epsilon=-0.1), ValueError, "epsilon must be finite and at least 0; got"),
+    (lambda: pb.EBTC(4, epsilon=np.nan), ValueError, "epsilon must be finite"),
+    (lambda: pb.EBTC(4, epsilon="x"), TypeError, "epsilon must hold real numbers"),
+    (lambda: pb.EBTC(4, variances=[1, 2]), ValueError, r"shape \(4,\); got \(2,\)"),
+    (lambda: pb.EBTC(2, variances=[1, 0]), ValueError, "variances must be finite and above 0"),
+    (lambda: pb.EBTC(2, variances=[1, 1], variance_aware=True), ValueError,
+     "variance_aware must be False where variances are given; got True"),
+    (lambda: pb.ContinuousRejects(4, 3), pb.InfeasibleBudget, "at least 4 for 4 arms.*got 3"),
+    (lambda: pb.ContinuousRejects(4, 9, "B"), ValueError, "criterion must be one of 'C', 'A'"),
+])
+def test_bad_input(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
