@@ -17,6 +17,7 @@ KERNELS = {
     "environments": [],
     "_engine": [],
     "policies/halving": ["round_robin", "ranking", "heap"],
+    "policies/gap": [],
     "policies/batch": ["round_robin", "ranking", "batch_sar", "batch_racing"],
 }
 # NumPy's distributions, linked statically

@@ -10,15 +10,19 @@ from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
 from pybandit.policies import (
+    UCBE,
     BatchHalving,
     BatchRacing,
     BatchSAR,
+    GapE,
+    GapEV,
     Policy,
     RoundRobin,
     SequentialHalving,
     SHAdaVar,
     SHVar,
     SuccessiveRejects,
+    UGapEb,
     Uniform,
 )
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
@@ -40,6 +44,8 @@ __all__ = [
     "DrawInfo",
     "EBSBound",
     "Factors",
+    "GapE",
+    "GapEV",
     "InfeasibleBudget",
     "NormalBound",
     "Policy",
@@ -52,6 +58,8 @@ __all__ = [
     "SimulationResult",
     "StudentBound",
     "SuccessiveRejects",
+    "UCBE",
+    "UGapEb",
     "Uniform",
     "best_of",
     "bounds",

@@ -2,6 +2,7 @@
 
 from pybandit.policies._base import Policy
 from pybandit.policies.batch import BatchHalving, BatchRacing, BatchSAR, RoundRobin
+from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
 from pybandit.policies.halving import (
     SequentialHalving,
     SHAdaVar,
@@ -10,5 +11,6 @@ from pybandit.policies.halving import (
     Uniform,
 )
 
-__all__ = ["BatchHalving", "BatchRacing", "BatchSAR", "Policy", "RoundRobin", "SHAdaVar", "SHVar",
-           "SequentialHalving", "SuccessiveRejects", "Uniform"]
+__all__ = ["BatchHalving", "BatchRacing", "BatchSAR", "GapE", "GapEV", "Policy", "RoundRobin",
+           "SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "UCBE", "UGapEb",
+           "Uniform"]
