@@ -17,7 +17,13 @@ from libc.stdint cimport int64_t
 from pybandit._csrc cimport pb_batch
 from pybandit.policies._base cimport NativePolicy
 
+cdef double LARGE = 1e150    # of bounds on what a tiny complexity gives
+
 __all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
+
+
+cdef struct Two:
+    double first, second
 
 
 cdef class _IndexPolicy(NativePolicy):
@@ -35,7 +41,7 @@ cdef class _IndexPolicy(NativePolicy):
     cdef int64_t chosen                   # -1: the first batch
     cdef int64_t n_lacking                # arms with fewer rewards than `least`
     cdef int64_t[::1] all_arms, asked
-    cdef double[::1] centres, roots, slopes
+    cdef double[::1] centres, roots, slopes, scratch
 
     def __init__(self, n_arms, budget, complexity, least):
         super().__init__(n_arms, 1)
@@ -50,6 +56,7 @@ cdef class _IndexPolicy(NativePolicy):
         self.asked = np.zeros(self.n_arms, dtype=np.int64)
         self.centres = np.full(self.n_arms, -INFINITY)
         self.roots, self.slopes = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self.scratch = np.zeros(self.n_arms)
         self.chosen, self.n_lacking = -1, self.n_arms
 
     cdef void _choose(self) noexcept nogil:
@@ -114,13 +121,12 @@ cdef class _IndexPolicy(NativePolicy):
         cdef const double *centres = &self.centres[0]
         cdef const double *roots = &self.roots[0]
         cdef const double *slopes = &self.slopes[0]
-        cdef double best = -INFINITY, root = sqrt(a), index
-        cdef int64_t arm, chosen = 0
+        cdef double *indices = &self.scratch[0]
+        cdef double factor = min(a, LARGE), root = sqrt(factor)
+        cdef int64_t arm
         for arm in range(self.n_arms):
-            index = centres[arm] - top + (root * roots[arm] + a * slopes[arm])
-            if index > best:
-                best, chosen = index, arm
-        self.chosen = chosen
+            indices[arm] = centres[arm] - top + (root * roots[arm] + factor * slopes[arm])
+        self.chosen = position(indices, self.n_arms, largest_two(indices, self.n_arms).first, -1)
 
     def _get_progress(self):
         return {"asked": np.array(self.asked)}
@@ -164,22 +170,16 @@ cdef class _GapPolicy(_IndexPolicy):
         return 0.0
 
     cdef void _choose(self) noexcept nogil:
-        cdef const double *centres = &self.centres[0]
-        cdef double top = -INFINITY, second = -INFINITY, complexity
-        cdef int64_t arm, leader = 0
-        for arm in range(self.n_arms):
-            if centres[arm] > second:
-                if centres[arm] > top:
-                    second, top, leader = top, centres[arm], arm
-                else:
-                    second = centres[arm]
+        cdef Two best = largest_two(&self.centres[0], self.n_arms)
+        cdef int64_t leader = position(&self.centres[0], self.n_arms, best.first, -1)
+        cdef double complexity
         # the leader's gap is to the second, the others' to the leader: one formula for all
-        self.centres[leader] = second
-        complexity = self.known_complexity if self.known_complexity else self._estimate(top)
+        self.centres[leader] = best.second
+        complexity = self.known_complexity if self.known_complexity else self._estimate(best.first)
         self._choose_largest(
             self.factor * (self.budget - self.least * self.n_arms)
-            / (self.complexity_scale * complexity), top)
-        self.centres[leader] = top
+            / (self.complexity_scale * complexity), best.first)
+        self.centres[leader] = best.first
 
 
 cdef class GapE(_GapPolicy):
@@ -242,12 +242,13 @@ cdef class GapE(_GapPolicy):
     cdef double _estimate(self, double top) noexcept nogil:
         cdef const double *centres = &self.centres[0]
         cdef const double *roots = &self.roots[0]
-        cdef double half = sqrt(0.5), total = 0.0, gap
+        cdef double *terms = &self.scratch[0]
+        cdef double half = sqrt(0.5), gap
         cdef int64_t arm
         for arm in range(self.n_arms):
             gap = top - centres[arm] + half * roots[arm]
-            total += 1.0 / (gap * gap)
-        return self.value_range * self.value_range * total
+            terms[arm] = 1.0 / (gap * gap)
+        return self.value_range * self.value_range * sum_of(terms, self.n_arms)
 
 
 cdef class GapEV(_GapPolicy):
@@ -280,12 +281,13 @@ cdef class GapEV(_GapPolicy):
     O(K) a pull. An arm without two rewards is asked again, n // K times in all.
     """
 
-    cdef double[::1] spreads              # lower bounds of the standard deviations
+    # lower bounds of the standard deviations; what an estimated gap is widened by
+    cdef double[::1] spreads, margins
 
     def __init__(self, n_arms, budget, value_range, complexity=None, *, complexity_scale=1.0):
         super().__init__(n_arms, budget, value_range, complexity, complexity_scale, 2, 8.0 / 9.0)
         self._wants_rewards = True
-        self.spreads = np.zeros(self.n_arms)
+        self.spreads, self.margins = np.zeros(self.n_arms), np.zeros(self.n_arms)
 
     cdef void _widen(self, int64_t arm) noexcept nogil:
         cdef double n = self._pulls[arm], b = self.value_range
@@ -294,19 +296,24 @@ cdef class GapEV(_GapPolicy):
         self.roots[arm] = sqrt(2.0 * variance / n)
         self.slopes[arm] = 7.0 * b / (3.0 * (n - 1.0))
         self.spreads[arm] = max(sqrt(variance) - b * sqrt(2.0 / (n - 1.0)), 0.0)
+        self.margins[arm] = b * sqrt(0.5 / n)
 
     cdef double _estimate(self, double top) noexcept nogil:
-        cdef double total = 0.0, gap, spread, root
-        cdef double half = self.value_range * sqrt(0.5), product = self.value_range * 16.0 / 3.0
+        cdef const double *centres = &self.centres[0]
+        cdef const double *spreads = &self.spreads[0]
+        cdef const double *margins = &self.margins[0]
+        cdef double *terms = &self.scratch[0]
+        cdef double product = self.value_range * 16.0 / 3.0, gap, root
         cdef int64_t arm
         for arm in range(self.n_arms):
-            if self.centres[arm] == -INFINITY:
-                continue
-            spread = self.spreads[arm]
-            gap = top - self.centres[arm] + half / sqrt(<double>self._pulls[arm])
-            root = (spread + sqrt(spread * spread + product * gap)) / gap
-            total += root * root
-        return total
+            gap = top - centres[arm] + margins[arm]
+            root = (spreads[arm] + sqrt(spreads[arm] * spreads[arm] + product * gap)) / gap
+            terms[arm] = root * root
+        if self.n_lacking:
+            for arm in range(self.n_arms):
+                if centres[arm] == -INFINITY:
+                    terms[arm] = 0.0
+        return sum_of(terms, self.n_arms)
 
 
 cdef class UCBE(_IndexPolicy):
@@ -386,6 +393,7 @@ cdef class UGapEb(_IndexPolicy):
     cdef readonly double epsilon
     cdef readonly object sigma
     cdef double reach                     # 3 sigma
+    cdef double[::1] upper, lower
     cdef double least_bound
     cdef int64_t found                    # -1: before the first round
 
@@ -399,62 +407,65 @@ cdef class UGapEb(_IndexPolicy):
         elif complexity is None:
             raise ValueError("sigma must be given where complexity is None; got None")
         self.sigma = sigma
+        self.upper, self.lower = np.zeros(self.n_arms), np.zeros(self.n_arms)
         self.least_bound, self.found = INFINITY, -1
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity,
                     epsilon=self.epsilon, sigma=self.sigma)
 
+    cdef void _bound(self, double width) noexcept nogil:
+        """Fills `upper` and `lower`."""
+        cdef const double *centres = &self.centres[0]
+        cdef const double *roots = &self.roots[0]
+        cdef double *upper = &self.upper[0]
+        cdef double *lower = &self.lower[0]
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            upper[arm] = centres[arm] + width * roots[arm]
+            lower[arm] = centres[arm] - width * roots[arm]
+
     cdef double _estimate(self) noexcept nogil:
         """H of the largest gaps that the intervals of 3 sigma leave."""
-        cdef const double *centres = &self.centres[0]
-        cdef const double *roots = &self.roots[0]
-        cdef double upper = -INFINITY, second_upper = -INFINITY
-        cdef double lower = -INFINITY, second_lower = -INFINITY
-        cdef double high, low, gap, total = 0.0
-        cdef int64_t arm, highest = 0, lowest = 0
+        cdef const double *upper = &self.upper[0]
+        cdef const double *lower = &self.lower[0]
+        cdef double *terms = &self.scratch[0]
+        cdef int64_t arm, highest, lowest
+        cdef Two high, low
+        cdef double epsilon = self.epsilon
+        self._bound(self.reach)
+        high, low = largest_two(upper, self.n_arms), largest_two(lower, self.n_arms)
+        highest = position(upper, self.n_arms, high.first, -1)
+        lowest = position(lower, self.n_arms, low.first, -1)
         for arm in range(self.n_arms):
-            high = centres[arm] + self.reach * roots[arm]
-            low = centres[arm] - self.reach * roots[arm]
-            if high > second_upper:
-                if high > upper:
-                    second_upper, upper, highest = upper, high, arm
-                else:
-                    second_upper = high
-            if low > second_lower:
-                if low > lower:
-                    second_lower, lower, lowest = lower, low, arm
-                else:
-                    second_lower = low
+            terms[arm] = max(high.first - lower[arm], upper[arm] - low.first)
+        terms[highest] = max(high.second - lower[highest], upper[highest] - low.first)
+        terms[lowest] = max(high.first - lower[lowest], upper[lowest] - low.second)
+        if highest == lowest:
+            terms[lowest] = max(high.second - lower[lowest], upper[lowest] - low.second)
         for arm in range(self.n_arms):
-            high = centres[arm] + self.reach * roots[arm]
-            low = centres[arm] - self.reach * roots[arm]
-            gap = max((second_upper if arm == highest else upper) - low,
-                      high - (second_lower if arm == lowest else lower))
-            gap = max(0.5 * (gap + self.epsilon), self.epsilon)
-            total += 1.0 / (gap * gap)
-        return total
+            terms[arm] = max(0.5 * (terms[arm] + epsilon), epsilon)
+            terms[arm] = 1.0 / (terms[arm] * terms[arm])
+        return sum_of(terms, self.n_arms)
 
     cdef void _choose(self) noexcept nogil:
-        cdef const double *centres = &self.centres[0]
-        cdef const double *roots = &self.roots[0]
-        cdef double complexity, width, high, bound
-        cdef double upper = -INFINITY, second = -INFINITY, least = INFINITY
-        cdef int64_t arm, best = 0, rival, first = 0, other = 0
+        cdef const double *lower = &self.lower[0]
+        cdef double *bounds = &self.scratch[0]
+        cdef double complexity, least
+        cdef int64_t arm, best, rival, first, other
+        cdef Two two
         complexity = self.known_complexity if self.known_complexity else self._estimate()
-        width = sqrt((self.budget - self.n_arms) / (4.0 * complexity))
+        self._bound(sqrt(min((self.budget - self.n_arms) / (4.0 * complexity), LARGE)))
+        two = largest_two(&self.upper[0], self.n_arms)
+        first = position(&self.upper[0], self.n_arms, two.first, -1)
+        other = position(&self.upper[0], self.n_arms, two.second, first)
+        # -B, the largest of which is looked for
         for arm in range(self.n_arms):
-            high = centres[arm] + width * roots[arm]
-            if high > second:
-                if high > upper:
-                    second, other = upper, first
-                    upper, first = high, arm
-                else:
-                    second, other = high, arm
-        for arm in range(self.n_arms):
-            bound = (second if arm == first else upper) - (centres[arm] - width * roots[arm])
-            if bound < least:
-                least, best = bound, arm
+            bounds[arm] = lower[arm] - two.first
+        bounds[first] = lower[first] - two.second
+        least = largest_two(bounds, self.n_arms).first
+        best = position(bounds, self.n_arms, least, -1)
+        least = -least
         if least < self.least_bound:
             self.least_bound, self.found = least, best
         rival = other if best == first else first
@@ -475,6 +486,56 @@ cdef class UGapEb(_IndexPolicy):
         if self.found < 0:
             return super().recommend()
         return np.array([self.found], dtype=np.int64)
+
+
+cdef inline double larger(double a, double b) noexcept nogil:
+    return b if b > a else a
+
+
+cdef inline double smaller(double a, double b) noexcept nogil:
+    return b if b < a else a
+
+
+cdef Two largest_two(const double *values, int64_t n) noexcept nogil:
+    """The two largest values; four chains, whose steps do not wait for each other."""
+    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
+    cdef double next_a = a, next_b = a, next_c = a, next_d = a
+    cdef int64_t i
+    cdef Two two
+    for i in range(0, n - 3, 4):
+        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
+        next_b, b = larger(next_b, smaller(b, values[i + 1])), larger(b, values[i + 1])
+        next_c, c = larger(next_c, smaller(c, values[i + 2])), larger(c, values[i + 2])
+        next_d, d = larger(next_d, smaller(d, values[i + 3])), larger(d, values[i + 3])
+    for i in range(n - n % 4, n):
+        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
+    next_a, a = larger(larger(next_a, next_b), smaller(a, b)), larger(a, b)
+    next_c, c = larger(larger(next_c, next_d), smaller(c, d)), larger(c, d)
+    two.second, two.first = larger(larger(next_a, next_c), smaller(a, c)), larger(a, c)
+    return two
+
+
+cdef inline int64_t position(const double *values, int64_t n, double value,
+                             int64_t other) noexcept nogil:
+    """The first position of a value but for the position `other`."""
+    cdef int64_t i
+    for i in range(n):
+        if values[i] == value and i != other:
+            return i
+    return 0
+
+
+cdef inline double sum_of(const double *values, int64_t n) noexcept nogil:
+    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
+    cdef int64_t i
+    for i in range(0, n - 3, 4):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+    for i in range(n - n % 4, n):
+        a += values[i]
+    return (a + b) + (c + d)
 
 
 def _scalar(name, value, expected, holds):

@@ -52,9 +52,13 @@ class Gap:
         return sum(seen) / len(seen)
 
     def variance(self, arm):
-        """Of the unbiased kind."""
-        mean = self.mean(arm)
-        return sum((x - mean) ** 2 for x in self.rewards[arm]) / (self.count(arm) - 1)
+        """Of the unbiased kind, summed as policies do it: on a grid indices tie exactly."""
+        total, deviations = 0.0, 0.0
+        for n, x in enumerate(self.rewards[arm]):
+            before = total / n if n else x
+            total += x
+            deviations += (x - before) * (x - total / (n + 1))
+        return deviations / (self.count(arm) - 1)
 
     def recommend(self):
         return max(range(self.n_arms), key=self.mean)
@@ -63,9 +67,11 @@ class Gap:
 class GapE(Gap):
     """Gabillon et al. 2011; adaptive without a complexity."""
 
-    def __init__(self, n_arms, budget, b, complexity=None):
+    factor = 4 / 9
+
+    def __init__(self, n_arms, budget, b, complexity=None, scale=1.0):
         super().__init__(n_arms, budget, complexity)
-        self.b = b
+        self.b, self.scale = b, scale
 
     def gap(self, arm):
         return abs(self.mean(arm) - max(self.mean(i) for i in self.arms if i != arm))
@@ -80,10 +86,8 @@ class GapE(Gap):
         H = self.complexity
         if H is None:
             H = math.fsum(self.term(arm) for arm in self.arms)
-        self.a = self.factor * (self.budget - self.first * self.n_arms) / H
+        self.a = self.factor * (self.budget - self.first * self.n_arms) / (self.scale * H)
         return super().choose()
-
-    factor = 4 / 9
 
     def index(self, arm):
         return -self.gap(arm) + self.b * math.sqrt(self.a / self.count(arm))
@@ -99,9 +103,11 @@ class GapEV(GapE):
         return (sigma + math.sqrt(sigma**2 + 16 / 3 * self.b * u)) ** 2 / u**2
 
     def index(self, arm):
-        n = self.count(arm)
-        return (-self.gap(arm) + math.sqrt(2 * self.a * self.variance(arm) / n)
-                + 7 * self.a * self.b / (3 * (n - 1)))
+        # the roots apart, as the policy has them: variances tie but for their last bits
+        n, root = self.count(arm), math.sqrt(self.a)
+        return (-self.gap(arm)
+                + (root * math.sqrt(2 * self.variance(arm) / n)
+                   + self.a * (7 * self.b / (3 * (n - 1)))))
 
 
 class UCBE(Gap):
