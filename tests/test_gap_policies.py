@@ -205,10 +205,15 @@ def test_one_arm_is_one_batch(name):
 def test_simulate_is_ask_and_tell(name):
     table = np.random.default_rng(5).normal(size=(9, 31)).cumsum(axis=1) % 1.0
     policy, pulls = play(policy_of(name, 9, 200, 40.0), pb.environments.TableBandit(table))
+
+    def found(policy, environment):
+        return policy.recommend()[0]
+
     result = pb.simulate(lambda environment: policy_of(name, 9, 200, 40.0),
-                         pb.environments.TableBandit(table), 3, rng=1)
-    assert result.mean_pulls == 200 == len(pulls)
-    assert (np.asarray(result.recommendations) == policy.recommend()).all()
+                         pb.environments.TableBandit(table), 3, rng=1, metrics=[found])
+    assert len(pulls) == result.mean_pulls == 200
+    assert result.arm_pulls.tolist() == policy.pulls.tolist()
+    assert (result.metrics["found"] == policy.recommend()).all()
 
 
 def test_a_range_is_a_length():

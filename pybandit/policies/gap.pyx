@@ -126,7 +126,7 @@ cdef class _IndexPolicy(NativePolicy):
         cdef int64_t arm
         for arm in range(self.n_arms):
             indices[arm] = centres[arm] - top + (root * roots[arm] + factor * slopes[arm])
-        self.chosen = position(indices, self.n_arms, largest_two(indices, self.n_arms).first, -1)
+        self.chosen = position(indices, self.n_arms, largest(indices, self.n_arms), -1)
 
     def _get_progress(self):
         return {"asked": np.array(self.asked)}
@@ -463,7 +463,7 @@ cdef class UGapEb(_IndexPolicy):
         for arm in range(self.n_arms):
             bounds[arm] = lower[arm] - two.first
         bounds[first] = lower[first] - two.second
-        least = largest_two(bounds, self.n_arms).first
+        least = largest(bounds, self.n_arms)
         best = position(bounds, self.n_arms, least, -1)
         least = -least
         if least < self.least_bound:
@@ -513,6 +513,17 @@ cdef Two largest_two(const double *values, int64_t n) noexcept nogil:
     next_c, c = larger(larger(next_c, next_d), smaller(c, d)), larger(c, d)
     two.second, two.first = larger(larger(next_a, next_c), smaller(a, c)), larger(a, c)
     return two
+
+
+cdef double largest(const double *values, int64_t n) noexcept nogil:
+    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
+    cdef int64_t i
+    for i in range(0, n - 3, 4):
+        a, b = larger(a, values[i]), larger(b, values[i + 1])
+        c, d = larger(c, values[i + 2]), larger(d, values[i + 3])
+    for i in range(n - n % 4, n):
+        a = larger(a, values[i])
+    return larger(larger(a, b), larger(c, d))
 
 
 cdef inline int64_t position(const double *values, int64_t n, double value,
