@@ -21,6 +21,7 @@ KERNELS = {
     "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
     "policies/batch_racing": ["round_robin", "batch_racing"],
     "policies/top_two": ["round_robin"],
+    "policies/gap": [],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {"environments": ["npyrandom"]}

@@ -4,6 +4,7 @@ from pybandit.policies._base import Policy
 from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
+from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
 from pybandit.policies.halving import (
     VBR,
     SequentialHalving,
@@ -14,5 +15,6 @@ from pybandit.policies.halving import (
 )
 from pybandit.policies.top_two import EBTC, ContinuousRejects
 
-__all__ = ["EBTC", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects", "Policy",
-           "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform"]
+__all__ = ["EBTC", "UCBE", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects",
+           "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving",
+           "SuccessiveRejects", "UGapEb", "Uniform"]

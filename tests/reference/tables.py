@@ -30,3 +30,8 @@ def batch_cases(*algorithms):
     """Tiny runs of the policies in batches, with every batch and what came of it."""
     cases = json.loads((DATA / "batch_cases.json").read_text())["cases"]
     return [case for case in cases if case["algorithm"] in algorithms]
+
+
+def gap_cases():
+    """Tiny runs of the gap-based policies: every pull, and the arm recommended."""
+    return json.loads((DATA / "gap_cases.json").read_text())["cases"]

@@ -1,0 +1,60 @@
+from numpy import int64
+from numpy.typing import NDArray
+
+from pybandit.policies._base import NativePolicy
+
+__all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
+
+class _IndexPolicy(NativePolicy):
+    @property
+    def budget(self) -> int: ...
+    @property
+    def complexity(self) -> float | None: ...
+    def recommend(self) -> NDArray[int64]: ...
+
+class _GapPolicy(_IndexPolicy):
+    @property
+    def value_range(self) -> float: ...
+    @property
+    def complexity_scale(self) -> float: ...
+
+class GapE(_GapPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        budget: int,
+        value_range: float | tuple[float, float],
+        complexity: float | None = None,
+        *,
+        complexity_scale: float = 1.0,
+    ) -> None: ...
+
+class GapEV(_GapPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        budget: int,
+        value_range: float | tuple[float, float],
+        complexity: float | None = None,
+        *,
+        complexity_scale: float = 1.0,
+    ) -> None: ...
+
+class UCBE(_IndexPolicy):
+    def __init__(self, n_arms: int, budget: int, complexity: float) -> None: ...
+
+class UGapEb(_IndexPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        budget: int,
+        complexity: float | None = None,
+        *,
+        epsilon: float = 0.0,
+        sigma: float | None = None,
+    ) -> None: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def sigma(self) -> float | None: ...
+    def recommend(self) -> NDArray[int64]: ...

@@ -1,0 +1,571 @@
+"""The best arm within a budget of pulls, one at a time at the largest index.
+
+Gabillon, Ghavamzadeh, Lazaric and Bubeck, Multi-bandit best arm identification,
+NIPS 2011; Gabillon, Ghavamzadeh and Lazaric, Best arm identification: a unified
+approach to fixed budget and fixed confidence, NIPS 2012; Audibert, Bubeck and Munos,
+Best arm identification in multi-armed bandits, COLT 2010.
+"""
+
+import numpy as np
+
+from pybandit._checks import check_in, check_integer
+from pybandit.policies.halving import _check_budget
+
+from libc.math cimport INFINITY, sqrt
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport pb_batch
+from pybandit.policies._base cimport NativePolicy
+
+cdef double LARGE = 1e150    # of bounds on what a tiny complexity gives
+
+__all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
+
+
+cdef struct Two:
+    double first, second
+
+
+cdef class _IndexPolicy(NativePolicy):
+    """`least` pulls of each arm in one batch, then one at a time what `_choose` says.
+
+    An index is the arm's centre, its mean or what follows of it, and a width
+    ``sqrt(a) roots + a slopes``: roots and slopes change with the arm's own rewards only.
+    A single arm leaves nothing to choose, and is pulled in one batch.
+    """
+
+    cdef readonly int64_t budget
+    cdef readonly object complexity       # None: estimated before each pull
+    cdef double known_complexity
+    cdef int64_t least
+    cdef int64_t chosen                   # -1: the first batch
+    cdef int64_t n_lacking                # arms with fewer rewards than `least`
+    cdef int64_t[::1] all_arms, asked
+    cdef double[::1] centres, roots, slopes, scratch
+
+    def __init__(self, n_arms, budget, complexity, least):
+        super().__init__(n_arms, 1)
+        self.budget, self.least = check_integer("budget", budget, 0), least
+        _check_budget(self.budget, least * self.n_arms, self.n_arms,
+                      "one pull an arm" if least == 1 else f"{least} pulls an arm")
+        if complexity is not None:
+            complexity = _above_zero("complexity", complexity)
+            self.known_complexity = complexity
+        self.complexity = complexity
+        self.all_arms = np.arange(self.n_arms)
+        self.asked = np.zeros(self.n_arms, dtype=np.int64)
+        self.centres = np.full(self.n_arms, -INFINITY)
+        self.roots, self.slopes = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self.scratch = np.zeros(self.n_arms)
+        self.chosen, self.n_lacking = -1, self.n_arms
+
+    cdef void _choose(self) noexcept nogil:
+        """Sets `chosen`, where at least two arms have their first rewards."""
+        pass
+
+    cdef void _widen(self, int64_t arm) noexcept nogil:
+        """Roots and slopes of an arm with its first rewards."""
+        self.roots[arm] = 1.0 / sqrt(<double>self._pulls[arm])
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.n_pulls >= self.budget
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
+        batch.n_pulls, batch.counts = 1, NULL
+        if self.chosen < 0:
+            batch.arms, batch.n_arms = &self.all_arms[0], self.n_arms
+            batch.n_pulls = self.budget if self.n_arms == 1 else self.least * self.n_arms
+        return batch
+
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t arm
+        if self.chosen >= 0:
+            self.asked[self.chosen] += 1
+            self._refresh(self.chosen)
+        else:
+            for arm in range(self.n_arms):
+                self.asked[arm] = self.least
+                self._refresh(arm)
+        if self.n_pulls < self.budget:
+            self._plan()
+
+    cdef void _refresh(self, int64_t arm) noexcept nogil:
+        if self._pulls[arm] < self.least:
+            return
+        if self.centres[arm] == -INFINITY:
+            self.n_lacking -= 1
+        self.centres[arm] = self._sums[arm] / self._pulls[arm]
+        self._widen(arm)
+
+    cdef void _plan(self) noexcept nogil:
+        cdef int64_t arm, known = 0
+        if self.n_lacking:
+            for arm in range(self.n_arms - 1, -1, -1):
+                if self._pulls[arm] >= self.least:
+                    known = arm
+            # an arm that never answers must not take more than its part
+            for arm in range(self.n_arms):
+                if (self._pulls[arm] < self.least
+                        and self.asked[arm] < self.budget // self.n_arms):
+                    self.chosen = arm
+                    return
+            if self.n_lacking >= self.n_arms - 1:
+                self.chosen = known
+                return
+        self._choose()
+
+    cdef void _choose_largest(self, double a, double top) noexcept nogil:
+        """The arm of the largest index, ties to the lowest; `top` is taken off all."""
+        cdef const double *centres = &self.centres[0]
+        cdef const double *roots = &self.roots[0]
+        cdef const double *slopes = &self.slopes[0]
+        cdef double *indices = &self.scratch[0]
+        cdef double factor = min(a, LARGE), root = sqrt(factor)
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            indices[arm] = centres[arm] - top + (root * roots[arm] + factor * slopes[arm])
+        self.chosen = position(indices, self.n_arms, largest(indices, self.n_arms), -1)
+
+    def _get_progress(self):
+        return {"asked": np.array(self.asked)}
+
+    def _set_progress(self, progress):
+        np.asarray(self.asked)[:] = progress["asked"]
+
+    def _restore(self, state):
+        cdef int64_t arm
+        super()._restore(state)
+        # the rest follows of the arms' statistics
+        for arm in range(self.n_arms):
+            self._refresh(arm)
+        if 0 < self.n_pulls < self.budget:
+            self._plan()
+
+    def recommend(self):
+        """The arm of the best mean, int64 of shape (1,)."""
+        return self._best(np.asarray(self.all_arms), 1)
+
+
+cdef class _GapPolicy(_IndexPolicy):
+    """The index is minus the gap, and a width."""
+
+    cdef readonly double value_range      # b
+    cdef readonly double complexity_scale
+    cdef double factor
+
+    def __init__(self, n_arms, budget, value_range, complexity, complexity_scale, least, factor):
+        super().__init__(n_arms, budget, complexity, least)
+        self.value_range = _range(value_range)
+        self.complexity_scale = _above_zero("complexity_scale", complexity_scale)
+        self.factor = factor
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget, value_range=self.value_range,
+                    complexity=self.complexity, complexity_scale=self.complexity_scale)
+
+    cdef double _estimate(self, double top) noexcept nogil:
+        """H where the centre of the arm of mean `top` is the second mean."""
+        return 0.0
+
+    cdef void _choose(self) noexcept nogil:
+        cdef Two best = largest_two(&self.centres[0], self.n_arms)
+        cdef int64_t leader = position(&self.centres[0], self.n_arms, best.first, -1)
+        cdef double complexity
+        # the leader's gap is to the second, the others' to the leader: one formula for all
+        self.centres[leader] = best.second
+        complexity = self.known_complexity if self.known_complexity else self._estimate(best.first)
+        self._choose_largest(
+            self.factor * (self.budget - self.least * self.n_arms)
+            / (self.complexity_scale * complexity), best.first)
+        self.centres[leader] = best.first
+
+
+cdef class GapE(_GapPolicy):
+    """Pulls where the gap to the best mean is small or little known.
+
+    Gabillon et al. 2011, GapE for one problem: after one pull each, the arm of largest
+    ``-D_i + b sqrt(a / T_i)``, ``a = (4/9) (n - K) / H``, where T_i are the pulls of arm
+    i and D_i is the distance of its mean to the best, that of the best to the second.
+    Ties go to the lowest index; the best mean is recommended.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        n, at least K; all of it is spent.
+    value_range : float or (float, float)
+        b, the length of the interval that holds all rewards, above 0; or its ends.
+    complexity : float, optional
+        ``H = sum_i b^2 / Delta_i^2`` of the true gaps, above 0. Without it H is
+        estimated before each pull (A-GapE), with ``u_i = D_i + b sqrt(1 / (2 T_i))``
+        for Delta_i.
+    complexity_scale : float, default 1
+        H is multiplied by it, above 0: below 1 the policy explores more. Lalitha et
+        al. 2023 take ``(1/144) 4 log2(K)``.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+
+    Notes
+    -----
+    O(K) a pull. An arm whose first pull was lost is asked again, n // K times in all.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.GapE(4, 80, value_range=1.0, complexity=6.0)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2])[arms])
+    >>> policy.recommend()
+    array([1])
+    """
+
+    def __init__(self, n_arms, budget, value_range, complexity=None, *, complexity_scale=1.0):
+        super().__init__(n_arms, budget, value_range, complexity, complexity_scale, 1, 4.0 / 9.0)
+
+    cdef void _widen(self, int64_t arm) noexcept nogil:
+        self.roots[arm] = self.value_range / sqrt(<double>self._pulls[arm])
+
+    cdef double _estimate(self, double top) noexcept nogil:
+        cdef const double *centres = &self.centres[0]
+        cdef const double *roots = &self.roots[0]
+        cdef double *terms = &self.scratch[0]
+        cdef double half = sqrt(0.5), gap
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            gap = top - centres[arm] + half * roots[arm]
+            terms[arm] = 1.0 / (gap * gap)
+        return self.value_range * self.value_range * sum_of(terms, self.n_arms)
+
+
+cdef class GapEV(_GapPolicy):
+    """Pulls where the gap to the best mean is small or little known, given the variances.
+
+    Gabillon et al. 2011, GapE-V for one problem: after two pulls each, the arm of largest
+    ``-D_i + sqrt(2 a v_i / T_i) + 7 a b / (3 (T_i - 1))``, ``a = (8/9) (n - 2 K) / H``,
+    where v_i is the unbiased variance of its T_i rewards and D_i the gap as in `GapE`.
+    Ties go to the lowest index; the best mean is recommended.
+
+    Parameters
+    ----------
+    n_arms, value_range, complexity_scale
+        As in `GapE`; Lalitha et al. 2023 scale by ``(1/512) 4 log2(K)``.
+    budget : int
+        n, at least 2 K; all of it is spent.
+    complexity : float, optional
+        ``H = sum_i (s_i + sqrt(s_i^2 + (16/3) b Delta_i))^2 / Delta_i^2`` of the true gaps
+        and standard deviations s_i, above 0. Without it H is estimated before each pull
+        (A-GapE-V), with ``D_i + b sqrt(1 / (2 T_i))`` for Delta_i and
+        ``max(0, sqrt(v_i) - b sqrt(2 / (T_i - 1)))`` for s_i.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` below 2 K pulls.
+
+    Notes
+    -----
+    O(K) a pull. An arm without two rewards is asked again, n // K times in all.
+    """
+
+    # lower bounds of the standard deviations; what an estimated gap is widened by
+    cdef double[::1] spreads, margins
+
+    def __init__(self, n_arms, budget, value_range, complexity=None, *, complexity_scale=1.0):
+        super().__init__(n_arms, budget, value_range, complexity, complexity_scale, 2, 8.0 / 9.0)
+        self._wants_rewards = True
+        self.spreads, self.margins = np.zeros(self.n_arms), np.zeros(self.n_arms)
+
+    cdef void _widen(self, int64_t arm) noexcept nogil:
+        cdef double n = self._pulls[arm], b = self.value_range
+        # rounding can put the sum of squares below 0
+        cdef double variance = max(self._deviations[arm], 0.0) / (n - 1.0)
+        self.roots[arm] = sqrt(2.0 * variance / n)
+        self.slopes[arm] = 7.0 * b / (3.0 * (n - 1.0))
+        self.spreads[arm] = max(sqrt(variance) - b * sqrt(2.0 / (n - 1.0)), 0.0)
+        self.margins[arm] = b * sqrt(0.5 / n)
+
+    cdef double _estimate(self, double top) noexcept nogil:
+        cdef const double *centres = &self.centres[0]
+        cdef const double *spreads = &self.spreads[0]
+        cdef const double *margins = &self.margins[0]
+        cdef double *terms = &self.scratch[0]
+        cdef double product = self.value_range * 16.0 / 3.0, gap, root
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            gap = top - centres[arm] + margins[arm]
+            root = (spreads[arm] + sqrt(spreads[arm] * spreads[arm] + product * gap)) / gap
+            terms[arm] = root * root
+        if self.n_lacking:
+            for arm in range(self.n_arms):
+                if centres[arm] == -INFINITY:
+                    terms[arm] = 0.0
+        return sum_of(terms, self.n_arms)
+
+
+cdef class UCBE(_IndexPolicy):
+    """Pulls the arm of the largest upper bound, bounds as wide as the budget allows.
+
+    Audibert, Bubeck and Munos 2010, UCB-E: after one pull each, the arm of largest
+    ``mean_i + sqrt(a / N_i)``, ``a = (25/36) (T - K) / H1``, where N_i are its pulls.
+    Ties go to the lowest index; the best mean is recommended.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        T, at least K; all of it is spent.
+    complexity : float
+        ``H1 = sum_i 1 / Delta_i^2`` of the true gaps, rewards in [0, 1]; above 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+
+    Notes
+    -----
+    O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
+    """
+
+    def __init__(self, n_arms, budget, complexity):
+        super().__init__(n_arms, budget, _above_zero("complexity", complexity), 1)
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity)
+
+    cdef void _choose(self) noexcept nogil:
+        self._choose_largest(25.0 / 36.0 * (self.budget - self.n_arms) / self.known_complexity,
+                             0.0)
+
+
+cdef class UGapEb(_IndexPolicy):
+    """Pulls the likely best arm or its strongest rival, whichever is less known.
+
+    Gabillon, Ghavamzadeh and Lazaric 2012, UGapEb for one best arm: after one pull each,
+    with ``U, L = mean_k +- sqrt((T - K) / (4 H N_k))`` and
+    ``B_k = max_{i != k} U_i - L_k``, J is the arm of least B and j, of the others, that of
+    largest U; the one of the two with fewer pulls is pulled. J of the round of least B_J
+    is recommended, of equal ones the earliest. Ties go to the lowest index.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        T, at least K; all of it is spent.
+    complexity : float, optional
+        ``H = sum_k max((Delta_k + epsilon) / 2, epsilon)^-2`` of the true gaps, above 0.
+        Without it H is estimated before each pull, with the largest gaps that
+        ``mean_k +- 3 sigma / sqrt(N_k)`` leave for Delta_k (Hoffman, Shahriari and de
+        Freitas 2014, two-sided).
+    epsilon : float, default 0
+        How much worse than the best an arm may be, at least 0; part of the estimate of H,
+        not used where `complexity` is given.
+    sigma : float, optional
+        Standard deviation of the rewards, above 0; needed without `complexity`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or neither `complexity` nor `sigma` is
+        given; `InfeasibleBudget` below K pulls.
+
+    Notes
+    -----
+    O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
+    """
+
+    cdef readonly double epsilon
+    cdef readonly object sigma
+    cdef double reach                     # 3 sigma
+    cdef double[::1] upper, lower
+    cdef double least_bound
+    cdef int64_t found                    # -1: before the first round
+
+    def __init__(self, n_arms, budget, complexity=None, *, epsilon=0.0, sigma=None):
+        super().__init__(n_arms, budget, complexity, 1)
+        self.epsilon = _scalar("epsilon", epsilon, "finite and at least 0",
+                               lambda x: np.isfinite(x) & (x >= 0))
+        if sigma is not None:
+            sigma = _above_zero("sigma", sigma)
+            self.reach = 3.0 * sigma
+        elif complexity is None:
+            raise ValueError("sigma must be given where complexity is None; got None")
+        self.sigma = sigma
+        self.upper, self.lower = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self.least_bound, self.found = INFINITY, -1
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity,
+                    epsilon=self.epsilon, sigma=self.sigma)
+
+    cdef void _bound(self, double width) noexcept nogil:
+        """Fills `upper` and `lower`."""
+        cdef const double *centres = &self.centres[0]
+        cdef const double *roots = &self.roots[0]
+        cdef double *upper = &self.upper[0]
+        cdef double *lower = &self.lower[0]
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            upper[arm] = centres[arm] + width * roots[arm]
+            lower[arm] = centres[arm] - width * roots[arm]
+
+    cdef double _estimate(self) noexcept nogil:
+        """H of the largest gaps that the intervals of 3 sigma leave."""
+        cdef const double *upper = &self.upper[0]
+        cdef const double *lower = &self.lower[0]
+        cdef double *terms = &self.scratch[0]
+        cdef int64_t arm, highest, lowest
+        cdef Two high, low
+        cdef double epsilon = self.epsilon
+        self._bound(self.reach)
+        high, low = largest_two(upper, self.n_arms), largest_two(lower, self.n_arms)
+        highest = position(upper, self.n_arms, high.first, -1)
+        lowest = position(lower, self.n_arms, low.first, -1)
+        for arm in range(self.n_arms):
+            terms[arm] = max(high.first - lower[arm], upper[arm] - low.first)
+        terms[highest] = max(high.second - lower[highest], upper[highest] - low.first)
+        terms[lowest] = max(high.first - lower[lowest], upper[lowest] - low.second)
+        if highest == lowest:
+            terms[lowest] = max(high.second - lower[lowest], upper[lowest] - low.second)
+        for arm in range(self.n_arms):
+            terms[arm] = max(0.5 * (terms[arm] + epsilon), epsilon)
+            terms[arm] = 1.0 / (terms[arm] * terms[arm])
+        return sum_of(terms, self.n_arms)
+
+    cdef void _choose(self) noexcept nogil:
+        cdef const double *lower = &self.lower[0]
+        cdef double *bounds = &self.scratch[0]
+        cdef double complexity, least
+        cdef int64_t arm, best, rival, first, other
+        cdef Two two
+        complexity = self.known_complexity if self.known_complexity else self._estimate()
+        self._bound(sqrt(min((self.budget - self.n_arms) / (4.0 * complexity), LARGE)))
+        two = largest_two(&self.upper[0], self.n_arms)
+        first = position(&self.upper[0], self.n_arms, two.first, -1)
+        other = position(&self.upper[0], self.n_arms, two.second, first)
+        # -B, the largest of which is looked for
+        for arm in range(self.n_arms):
+            bounds[arm] = lower[arm] - two.first
+        bounds[first] = lower[first] - two.second
+        least = largest(bounds, self.n_arms)
+        best = position(bounds, self.n_arms, least, -1)
+        least = -least
+        if least < self.least_bound:
+            self.least_bound, self.found = least, best
+        rival = other if best == first else first
+        self.chosen = best
+        if (self._pulls[rival] < self._pulls[best]
+                or (self._pulls[rival] == self._pulls[best] and rival < best)):
+            self.chosen = rival
+
+    def _get_progress(self):
+        return {**super()._get_progress(), "least_bound": self.least_bound, "found": self.found}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.least_bound, self.found = progress["least_bound"], progress["found"]
+
+    def recommend(self):
+        """The arm found, int64 of shape (1,): before the first round, the best mean."""
+        if self.found < 0:
+            return super().recommend()
+        return np.array([self.found], dtype=np.int64)
+
+
+cdef inline double larger(double a, double b) noexcept nogil:
+    return b if b > a else a
+
+
+cdef inline double smaller(double a, double b) noexcept nogil:
+    return b if b < a else a
+
+
+cdef Two largest_two(const double *values, int64_t n) noexcept nogil:
+    """The two largest values; four chains, whose steps do not wait for each other."""
+    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
+    cdef double next_a = a, next_b = a, next_c = a, next_d = a
+    cdef int64_t i
+    cdef Two two
+    for i in range(0, n - 3, 4):
+        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
+        next_b, b = larger(next_b, smaller(b, values[i + 1])), larger(b, values[i + 1])
+        next_c, c = larger(next_c, smaller(c, values[i + 2])), larger(c, values[i + 2])
+        next_d, d = larger(next_d, smaller(d, values[i + 3])), larger(d, values[i + 3])
+    for i in range(n - n % 4, n):
+        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
+    next_a, a = larger(larger(next_a, next_b), smaller(a, b)), larger(a, b)
+    next_c, c = larger(larger(next_c, next_d), smaller(c, d)), larger(c, d)
+    two.second, two.first = larger(larger(next_a, next_c), smaller(a, c)), larger(a, c)
+    return two
+
+
+cdef double largest(const double *values, int64_t n) noexcept nogil:
+    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
+    cdef int64_t i
+    for i in range(0, n - 3, 4):
+        a, b = larger(a, values[i]), larger(b, values[i + 1])
+        c, d = larger(c, values[i + 2]), larger(d, values[i + 3])
+    for i in range(n - n % 4, n):
+        a = larger(a, values[i])
+    return larger(larger(a, b), larger(c, d))
+
+
+cdef inline int64_t position(const double *values, int64_t n, double value,
+                             int64_t other) noexcept nogil:
+    """The first position of a value but for the position `other`."""
+    cdef int64_t i
+    for i in range(n):
+        if values[i] == value and i != other:
+            return i
+    return 0
+
+
+cdef inline double sum_of(const double *values, int64_t n) noexcept nogil:
+    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
+    cdef int64_t i
+    for i in range(0, n - 3, 4):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+    for i in range(n - n % 4, n):
+        a += values[i]
+    return (a + b) + (c + d)
+
+
+def _scalar(name, value, expected, holds):
+    value = check_in(name, value, expected, holds)
+    if value.ndim:
+        raise ValueError(f"{name} must be a number; got shape {value.shape}")
+    return float(value)
+
+
+def _above_zero(name, value):
+    return _scalar(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
+
+
+def _range(value_range):
+    """The length of an interval that is given by its length or its two ends."""
+    if np.ndim(value_range) == 0:
+        return _above_zero("value_range", value_range)
+    ends = check_in("value_range", value_range, "finite", np.isfinite)
+    if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
+        raise ValueError(f"value_range must be a length or (low, high), low below high; got "
+                         f"{value_range!r}")
+    return float(ends[1] - ends[0])
