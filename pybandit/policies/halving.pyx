@@ -99,6 +99,12 @@ cdef class _StagedPolicy(NativePolicy):
                 "stage_sums": np.array(self.stage_sums)}
 
     def _set_progress(self, progress):
+        arms = np.asarray(progress["arms"])[:max(0, progress["ring_n_arms"])]
+        if (arms.size != progress["ring_n_arms"] or not 0 <= progress["ring_cursor"] < arms.size
+                or (np.diff(arms, prepend=-1, append=self.n_arms) < 1).any()):
+            raise ValueError(f"state must hold ring_n_arms increasing arms of {self.n_arms} in "
+                             f"arms, ring_cursor among them; got {progress['ring_n_arms']}, "
+                             f"{arms}, {progress['ring_cursor']}")
         np.asarray(self.arms)[:] = progress["arms"]
         np.asarray(self.stage_pulls)[:] = progress["stage_pulls"]
         np.asarray(self.stage_sums)[:] = progress["stage_sums"]
@@ -525,6 +531,11 @@ cdef class SHAdaVar(_Halving):
                 "heap_arms": np.array(self.heap_arms), "keys": np.array(self.keys)}
 
     def _set_progress(self, progress):
+        arms, n = np.sort(progress["heap_arms"][:max(0, progress["heap_n"])]), progress["heap_n"]
+        if arms.size != n or n < progress["by_heap"] or (
+                np.diff(arms, prepend=-1, append=self.n_arms) < 1).any():
+            raise ValueError(f"state must hold heap_n different arms of {self.n_arms} in "
+                             f"heap_arms; got {n}, {arms}")
         super()._set_progress(progress)
         self.by_heap, self.pending = progress["by_heap"], progress["pending"]
         self.heap.n = progress["heap_n"]
