@@ -25,6 +25,10 @@ cnp.import_array()
 __all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform"]
 
 
+# exact in float64
+MOST_PULLS = 1 << 53
+
+
 cdef class _StagedPolicy(NativePolicy):
     """Stages: survivors are pulled, then those of the largest means stay.
 
@@ -44,7 +48,10 @@ cdef class _StagedPolicy(NativePolicy):
 
     def __init__(self, n_arms, budget):
         super().__init__(n_arms, 1)
-        self.budget = check_integer("budget", budget, 0)
+        budget = check_integer("budget", budget, 0)
+        if budget > MOST_PULLS:
+            raise ValueError(f"budget must be at most {MOST_PULLS}; got {budget}")
+        self.budget = budget
         self.arms = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_pulls = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_sums = np.zeros(self.n_arms)
