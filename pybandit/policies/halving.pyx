@@ -5,6 +5,10 @@ heterogeneous reward variances, UAI 2023; Karnin, Koren and Somekh, 2013; Audibe
 Bubeck and Munos, 2010.
 """
 
+import functools
+import math
+from fractions import Fraction
+
 import numpy as np
 
 from pybandit._checks import InfeasibleBudget, check_in, check_integer
@@ -175,7 +179,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
         Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
     """
 
-    cdef double harmonic
+    cdef const int64_t[::1] schedule    # pulls that an arm has at the end of each phase
     cdef int64_t pulls_an_arm
 
     def __init__(self, n_arms, budget):
@@ -183,7 +187,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
         self.n_stages = self.n_arms - 1
         if self.n_stages:
             _check_budget(self.budget, self.n_arms + 1, self.n_arms, "one more than the arms")
-        self.harmonic = 0.5 + sum(1.0 / i for i in range(2, self.n_arms + 1))
+        self.schedule = _rejects_schedule(self.n_arms, self.budget)
         self._begin_stage()
 
     def _options(self):
@@ -195,8 +199,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
     cdef void _begin_stage(self) noexcept nogil:
         cdef int64_t wanted
         while self.stage < self.n_stages:
-            wanted = round_up((self.budget - self.n_arms)
-                              / (self.harmonic * (self.n_arms - self.stage)))
+            wanted = self.schedule[self.stage]
             self.left = self.ring.n_arms * (wanted - self.pulls_an_arm)
             self.pulls_an_arm = wanted
             if self.left > 0:
@@ -552,10 +555,32 @@ cdef class SHAdaVar(_Halving):
             np.asarray(array)[:] = progress[name]
 
 
-cdef int64_t round_up(double x) noexcept nogil:
-    """The ceiling of a quotient that is often an integer, which rounding must not push up."""
-    cdef double nearest = floor(x + 0.5)
-    return <int64_t>(nearest if fabs(x - nearest) <= 1e-9 * max(1.0, fabs(x)) else ceil(x))
+@functools.lru_cache(maxsize=128)
+def _rejects_schedule(n_arms, budget):
+    """n_1 ... n_{K-1} of SuccessiveRejects; exact where rounding could decide."""
+    harmonic = math.fsum([0.5, *(1.0 / i for i in range(2, n_arms + 1))])
+    quotients = (budget - n_arms) / (harmonic * np.arange(n_arms, 1, -1))
+    schedule = np.ceil(quotients).astype(np.int64)
+    near = np.abs(quotients - np.rint(quotients)) <= 1e-14 * np.maximum(quotients, 1.0)
+    if near.any():
+        exact = _logbar(n_arms)
+        for k in np.flatnonzero(near):
+            divisor = exact.numerator * (n_arms - int(k))
+            schedule[k] = -((n_arms - budget) * exact.denominator // divisor)
+    schedule.flags.writeable = False
+    return schedule
+
+
+@functools.lru_cache(maxsize=8)
+def _logbar(n_arms):
+    """1/2 + 1/2 + 1/3 + ... + 1/K as a fraction."""
+    def total(first, after):
+        if after - first == 1:
+            return Fraction(1, first)
+        middle = (first + after) // 2
+        return total(first, middle) + total(middle, after)
+
+    return Fraction(1, 2) + (total(2, n_arms + 1) if n_arms > 1 else 0)
 
 
 def _check_budget(budget, least, n_arms, reason):
