@@ -457,6 +457,8 @@ cdef class SHAdaVar(_Halving):
         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         self.level = -log(self.delta)
         self.enough = <int64_t>floor(4.0 * self.level) + 2
+        while self._margin(self.enough) <= 0.0:     # rounding may undo what floor ensures
+            self.enough += 1
         self._wants_rewards = True
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
         self.centres, self.spreads = np.zeros(self.n_arms), np.zeros(self.n_arms)
@@ -500,7 +502,11 @@ cdef class SHAdaVar(_Halving):
     cdef double _key(self, int64_t arm) noexcept nogil:
         """U / N, finite from `enough` pulls on."""
         cdef double n = self.seen[arm]
-        return self.spreads[arm] / ((n - 1.0) * n * (1.0 - 2.0 * sqrt(self.level / (n - 1.0))))
+        return self.spreads[arm] / (n * self._margin(n))
+
+    cdef double _margin(self, double n) noexcept nogil:
+        """``(n - 1) (1 - 2 sqrt(level / (n - 1)))``."""
+        return n - 1.0 - 2.0 * sqrt(self.level * (n - 1.0))
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j, arm
