@@ -14,7 +14,7 @@ import numpy as np
 from pybandit._checks import InfeasibleBudget, check_in, check_integer
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, ceil, fabs, floor, isnan, log, sqrt
+from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
@@ -332,7 +332,7 @@ cdef class SHVar(_Halving):
 
     cdef double[::1] known
     cdef int64_t[::1] counts, heap_arms
-    cdef double[::1] keys
+    cdef double[::1] keys, shares     # shares: the survivors' variances, by position
 
     def __init__(self, n_arms, budget, variances, *, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
@@ -344,7 +344,7 @@ cdef class SHVar(_Halving):
         self.known = np.array(variances)
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
         self.heap_arms = np.zeros(self.n_arms, dtype=np.int64)
-        self.keys = np.zeros(self.n_arms)
+        self.keys, self.shares = np.zeros(self.n_arms), np.zeros(self.n_arms)
         if self.n_stages:
             self._begin_stage()
 
@@ -356,32 +356,41 @@ cdef class SHVar(_Halving):
         self._apportion()
 
     cdef int64_t _apportion_above(self, double divisor) noexcept nogil:
-        """Counts of the pulls at a ratio variance / pulls above `divisor`; their sum."""
-        cdef int64_t i, arm, had, total = 0
+        """How many pulls have a ratio above `divisor`; `counts`: of each arm all but one.
+
+        One less, because the division may have rounded up.
+        """
+        cdef int64_t i, arm, had, above, total = 0
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
             had = self._pulls[arm] - self.stage_pulls[arm]
-            # one less: the division may have rounded up
-            self.counts[i] = max(<int64_t>ceil(self.known[arm] / divisor) - 1 - had, 0)
-            total += self.counts[i]
+            above = max(<int64_t>ceil(self.shares[i] / divisor) - had, 0)
+            self.counts[i] = max(above - 1, 0)
+            total += above
         return total
 
     cdef void _apportion(self) noexcept nogil:
         """Fills `counts` as pulls one by one at the largest ratio would."""
-        cdef int64_t i, arm, had, placed, n = self.ring.n_arms
-        cdef double total = 0.0, pulls
+        cdef int64_t i, arm, placed = 0, n = self.ring.n_arms
+        cdef int exponent
+        cdef double largest = 0.0, total = 0.0, pulls
         cdef pb_heap heap
         pulls = self.left
         for i in range(n):
+            largest = max(largest, self.known[self.ring.arms[i]])
+        # a power of two: sums do not overflow, ratios are as before
+        frexp(largest, &exponent)
+        for i in range(n):
             arm = self.ring.arms[i]
-            total += self.known[arm]
+            self.shares[i] = ldexp(self.known[arm], -exponent)
+            total += self.shares[i]
             pulls += self._pulls[arm] - self.stage_pulls[arm]
-        # at this divisor fewer are placed, by at most n, unless arms had more than their part
+        # at this divisor few are left to place, unless arms had more than their part
         total /= max(pulls - n, 1.0)
-        placed = self._apportion_above(total)
-        while placed > self.left:
+        while self._apportion_above(total) > self.left:
             total *= 1.05
-            placed = self._apportion_above(total)
+        for i in range(n):
+            placed += self.counts[i]
         heap.keys, heap.arms, heap.n = &self.keys[0], &self.heap_arms[0], n
         for i in range(n):
             heap.arms[i], heap.keys[i] = i, self._ratio(i)
@@ -395,7 +404,7 @@ cdef class SHVar(_Halving):
         """Variance over pulls of the arm at a position; infinite before the first."""
         cdef int64_t arm = self.ring.arms[i]
         cdef int64_t pulls = self._pulls[arm] - self.stage_pulls[arm] + self.counts[i]
-        return self.known[arm] / pulls if pulls else INFINITY
+        return self.shares[i] / pulls if pulls else INFINITY
 
     cdef pb_batch _next(self) noexcept nogil:
         cdef pb_batch batch
