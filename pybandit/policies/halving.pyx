@@ -36,7 +36,7 @@ MOST_PULLS = 1 << 53
 cdef class _StagedPolicy(NativePolicy):
     """Stages: survivors are pulled, then those of the largest means stay.
 
-    A subclass says what a stage pulls, in `_next_of_stage`, and how many stay.
+    A subclass says what a stage pulls, in `_next`, and how many stay.
     `stage_pulls` and `stage_sums` are the arms' totals when the stage began, or 0
     where means are over all pulls.
     """
@@ -395,7 +395,7 @@ cdef class SHVar(_Halving):
         for i in range(n):
             heap.arms[i], heap.keys[i] = i, self._ratio(i)
         pb_heap_build(&heap)
-        for placed in range(placed, self.left):
+        for _ in range(self.left - placed):
             i = heap.arms[0]
             self.counts[i] += 1
             pb_heap_replace_root(&heap, self._ratio(i))

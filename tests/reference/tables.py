@@ -30,3 +30,13 @@ def batch_cases(*algorithms):
     """Tiny runs of the policies in batches, with every batch and what came of it."""
     cases = json.loads((DATA / "batch_cases.json").read_text())["cases"]
     return [case for case in cases if case["algorithm"] in algorithms]
+
+
+def halving_cases():
+    """Tiny runs of the policies by stages, pull by pull."""
+    return json.loads((DATA / "halving_cases.json").read_text())["cases"]
+
+
+def halving_cells():
+    """Error probabilities of those policies in the paper's two settings, K = 64."""
+    return json.loads((DATA / "halving_cells.json").read_text())
