@@ -58,3 +58,10 @@ def check_numeric(name, values):
 def _index(mask):
     index = tuple(int(i) for i in np.argwhere(mask)[0])
     return index[0] if len(index) == 1 else index
+
+
+def check_budget(budget, least, n_arms, reason):
+    """Raise `InfeasibleBudget` below `least` pulls; `reason` says what they are for."""
+    if budget < least:
+        raise InfeasibleBudget(f"budget must be at least {least} for {n_arms} arms: {reason}; got "
+                               f"{budget}")

@@ -58,10 +58,10 @@ cdef void pull_batch(NativePolicy policy, Environment environment,
                      pb_bitgen *bitgen) noexcept nogil:
     """Draws the next batch, an arm's pulls together, and lets the policy go on."""
     cdef pb_batch batch = policy._next()
-    cdef int64_t n = batch.n_arms, position = batch.first, j
+    cdef int64_t n = batch.n_arms, position = batch.first
     if not batch.counts:
         n = min(n, batch.n_pulls)
-    for j in range(n):
+    for _ in range(n):
         pull_arm(policy, environment, batch.arms[position], pb_batch_count(&batch, position),
                  bitgen)
         position += 1

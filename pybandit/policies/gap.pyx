@@ -8,8 +8,7 @@ Best arm identification in multi-armed bandits, COLT 2010.
 
 import numpy as np
 
-from pybandit._checks import check_in, check_integer
-from pybandit.policies.halving import _check_budget
+from pybandit._checks import check_budget, check_in, check_integer
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
@@ -46,7 +45,7 @@ cdef class _IndexPolicy(NativePolicy):
     def __init__(self, n_arms, budget, complexity, least):
         super().__init__(n_arms, 1)
         self.budget, self.least = check_integer("budget", budget, 0), least
-        _check_budget(self.budget, least * self.n_arms, self.n_arms,
+        check_budget(self.budget, least * self.n_arms, self.n_arms,
                       "one pull an arm" if least == 1 else f"{least} pulls an arm")
         if complexity is not None:
             complexity = _above_zero("complexity", complexity)

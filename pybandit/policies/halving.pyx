@@ -5,12 +5,16 @@ heterogeneous reward variances, UAI 2023; Karnin, Koren and Somekh, 2013; Audibe
 Bubeck and Munos, 2010.
 """
 
+import functools
+import math
+from fractions import Fraction
+
 import numpy as np
 
-from pybandit._checks import InfeasibleBudget, check_in, check_integer
+from pybandit._checks import check_budget, check_in, check_integer
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, ceil, fabs, floor, isnan, log, sqrt
+from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
@@ -25,10 +29,14 @@ cnp.import_array()
 __all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform", "VBR"]
 
 
+# exact in float64
+MOST_PULLS = 1 << 53
+
+
 cdef class _StagedPolicy(NativePolicy):
     """Stages: survivors are pulled, then those of the largest means stay.
 
-    A subclass says what a stage pulls, in `_next_of_stage`, and how many stay.
+    A subclass says what a stage pulls, in `_next`, and how many stay.
     `stage_pulls` and `stage_sums` are the arms' totals when the stage began, or 0
     where means are over all pulls.
     """
@@ -44,7 +52,10 @@ cdef class _StagedPolicy(NativePolicy):
 
     def __init__(self, n_arms, budget):
         super().__init__(n_arms, 1)
-        self.budget = check_integer("budget", budget, 0)
+        budget = check_integer("budget", budget, 0)
+        if budget > MOST_PULLS:
+            raise ValueError(f"budget must be at most {MOST_PULLS}; got {budget}")
+        self.budget = budget
         self.arms = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_pulls = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_sums = np.zeros(self.n_arms)
@@ -99,6 +110,12 @@ cdef class _StagedPolicy(NativePolicy):
                 "stage_sums": np.array(self.stage_sums)}
 
     def _set_progress(self, progress):
+        arms = np.asarray(progress["arms"])[:max(0, progress["ring_n_arms"])]
+        if (arms.size != progress["ring_n_arms"] or not 0 <= progress["ring_cursor"] < arms.size
+                or (np.diff(arms, prepend=-1, append=self.n_arms) < 1).any()):
+            raise ValueError(f"state must hold ring_n_arms increasing arms of {self.n_arms} in "
+                             f"arms, ring_cursor among them; got {progress['ring_n_arms']}, "
+                             f"{arms}, {progress['ring_cursor']}")
         np.asarray(self.arms)[:] = progress["arms"]
         np.asarray(self.stage_pulls)[:] = progress["stage_pulls"]
         np.asarray(self.stage_sums)[:] = progress["stage_sums"]
@@ -129,7 +146,7 @@ cdef class Uniform(_StagedPolicy):
 
     def __init__(self, n_arms, budget):
         super().__init__(n_arms, budget)
-        _check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
+        check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
         self.n_stages, self.left = 1, self.budget
 
     def _options(self):
@@ -162,15 +179,15 @@ cdef class SuccessiveRejects(_StagedPolicy):
         Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
     """
 
-    cdef double harmonic
+    cdef const int64_t[::1] schedule    # pulls that an arm has at the end of each phase
     cdef int64_t pulls_an_arm
 
     def __init__(self, n_arms, budget):
         super().__init__(n_arms, budget)
         self.n_stages = self.n_arms - 1
         if self.n_stages:
-            _check_budget(self.budget, self.n_arms + 1, self.n_arms, "one more than the arms")
-        self.harmonic = 0.5 + sum(1.0 / i for i in range(2, self.n_arms + 1))
+            check_budget(self.budget, self.n_arms + 1, self.n_arms, "one more than the arms")
+        self.schedule = _rejects_schedule(self.n_arms, self.budget)
         self._begin_stage()
 
     def _options(self):
@@ -182,8 +199,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
     cdef void _begin_stage(self) noexcept nogil:
         cdef int64_t wanted
         while self.stage < self.n_stages:
-            wanted = round_up((self.budget - self.n_arms)
-                              / (self.harmonic * (self.n_arms - self.stage)))
+            wanted = self.schedule[self.stage]
             self.left = self.ring.n_arms * (wanted - self.pulls_an_arm)
             self.pulls_an_arm = wanted
             if self.left > 0:
@@ -296,7 +312,7 @@ cdef class _Halving(_StagedPolicy):
         super().__init__(n_arms, budget)
         self.reuse, self.spend_all = bool(reuse), bool(spend_all)
         self.n_stages = (self.n_arms - 1).bit_length()
-        _check_budget(self.budget, self.n_arms * self.n_stages, self.n_arms,
+        check_budget(self.budget, self.n_arms * self.n_stages, self.n_arms,
                       f"one pull an arm and stage, of {self.n_stages} stages")
 
     def _options(self):
@@ -397,7 +413,7 @@ cdef class SHVar(_Halving):
 
     cdef double[::1] known
     cdef int64_t[::1] counts, heap_arms
-    cdef double[::1] keys
+    cdef double[::1] keys, shares     # shares: the survivors' variances, by position
 
     def __init__(self, n_arms, budget, variances, *, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
@@ -409,7 +425,7 @@ cdef class SHVar(_Halving):
         self.known = np.array(variances)
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
         self.heap_arms = np.zeros(self.n_arms, dtype=np.int64)
-        self.keys = np.zeros(self.n_arms)
+        self.keys, self.shares = np.zeros(self.n_arms), np.zeros(self.n_arms)
         if self.n_stages:
             self._begin_stage()
 
@@ -421,37 +437,46 @@ cdef class SHVar(_Halving):
         self._apportion()
 
     cdef int64_t _apportion_above(self, double divisor) noexcept nogil:
-        """Counts of the pulls at a ratio variance / pulls above `divisor`; their sum."""
-        cdef int64_t i, arm, had, total = 0
+        """How many pulls have a ratio above `divisor`; `counts`: of each arm all but one.
+
+        One less, because the division may have rounded up.
+        """
+        cdef int64_t i, arm, had, above, total = 0
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
             had = self._pulls[arm] - self.stage_pulls[arm]
-            # one less: the division may have rounded up
-            self.counts[i] = max(<int64_t>ceil(self.known[arm] / divisor) - 1 - had, 0)
-            total += self.counts[i]
+            above = max(<int64_t>ceil(self.shares[i] / divisor) - had, 0)
+            self.counts[i] = max(above - 1, 0)
+            total += above
         return total
 
     cdef void _apportion(self) noexcept nogil:
         """Fills `counts` as pulls one by one at the largest ratio would."""
-        cdef int64_t i, arm, had, placed, n = self.ring.n_arms
-        cdef double total = 0.0, pulls
+        cdef int64_t i, arm, placed = 0, n = self.ring.n_arms
+        cdef int exponent
+        cdef double largest = 0.0, total = 0.0, pulls
         cdef pb_heap heap
         pulls = self.left
         for i in range(n):
+            largest = max(largest, self.known[self.ring.arms[i]])
+        # a power of two: sums do not overflow, ratios are as before
+        frexp(largest, &exponent)
+        for i in range(n):
             arm = self.ring.arms[i]
-            total += self.known[arm]
+            self.shares[i] = ldexp(self.known[arm], -exponent)
+            total += self.shares[i]
             pulls += self._pulls[arm] - self.stage_pulls[arm]
-        # at this divisor fewer are placed, by at most n, unless arms had more than their part
+        # at this divisor few are left to place, unless arms had more than their part
         total /= max(pulls - n, 1.0)
-        placed = self._apportion_above(total)
-        while placed > self.left:
+        while self._apportion_above(total) > self.left:
             total *= 1.05
-            placed = self._apportion_above(total)
+        for i in range(n):
+            placed += self.counts[i]
         heap.keys, heap.arms, heap.n = &self.keys[0], &self.heap_arms[0], n
         for i in range(n):
             heap.arms[i], heap.keys[i] = i, self._ratio(i)
         pb_heap_build(&heap)
-        for placed in range(placed, self.left):
+        for _ in range(self.left - placed):
             i = heap.arms[0]
             self.counts[i] += 1
             pb_heap_replace_root(&heap, self._ratio(i))
@@ -460,7 +485,7 @@ cdef class SHVar(_Halving):
         """Variance over pulls of the arm at a position; infinite before the first."""
         cdef int64_t arm = self.ring.arms[i]
         cdef int64_t pulls = self._pulls[arm] - self.stage_pulls[arm] + self.counts[i]
-        return self.known[arm] / pulls if pulls else INFINITY
+        return self.shares[i] / pulls if pulls else INFINITY
 
     cdef pb_batch _next(self) noexcept nogil:
         cdef pb_batch batch
@@ -522,6 +547,8 @@ cdef class SHAdaVar(_Halving):
         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         self.level = -log(self.delta)
         self.enough = <int64_t>floor(4.0 * self.level) + 2
+        while self._margin(self.enough) <= 0.0:     # rounding may undo what floor ensures
+            self.enough += 1
         self._wants_rewards = True
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
         self.centres, self.spreads = np.zeros(self.n_arms), np.zeros(self.n_arms)
@@ -565,7 +592,11 @@ cdef class SHAdaVar(_Halving):
     cdef double _key(self, int64_t arm) noexcept nogil:
         """U / N, finite from `enough` pulls on."""
         cdef double n = self.seen[arm]
-        return self.spreads[arm] / ((n - 1.0) * n * (1.0 - 2.0 * sqrt(self.level / (n - 1.0))))
+        return self.spreads[arm] / (n * self._margin(n))
+
+    cdef double _margin(self, double n) noexcept nogil:
+        """``(n - 1) (1 - 2 sqrt(level / (n - 1)))``."""
+        return n - 1.0 - 2.0 * sqrt(self.level * (n - 1.0))
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j, arm
@@ -606,6 +637,11 @@ cdef class SHAdaVar(_Halving):
                 "heap_arms": np.array(self.heap_arms), "keys": np.array(self.keys)}
 
     def _set_progress(self, progress):
+        arms, n = np.sort(progress["heap_arms"][:max(0, progress["heap_n"])]), progress["heap_n"]
+        if arms.size != n or n < progress["by_heap"] or (
+                np.diff(arms, prepend=-1, append=self.n_arms) < 1).any():
+            raise ValueError(f"state must hold heap_n different arms of {self.n_arms} in "
+                             f"heap_arms; got {n}, {arms}")
         super()._set_progress(progress)
         self.by_heap, self.pending = progress["by_heap"], progress["pending"]
         self.heap.n = progress["heap_n"]
@@ -615,13 +651,29 @@ cdef class SHAdaVar(_Halving):
             np.asarray(array)[:] = progress[name]
 
 
-cdef int64_t round_up(double x) noexcept nogil:
-    """The ceiling of a quotient that is often an integer, which rounding must not push up."""
-    cdef double nearest = floor(x + 0.5)
-    return <int64_t>(nearest if fabs(x - nearest) <= 1e-9 * max(1.0, fabs(x)) else ceil(x))
+@functools.lru_cache(maxsize=128)
+def _rejects_schedule(n_arms, budget):
+    """n_1 ... n_{K-1} of SuccessiveRejects; exact where rounding could decide."""
+    harmonic = math.fsum([0.5, *(1.0 / i for i in range(2, n_arms + 1))])
+    quotients = (budget - n_arms) / (harmonic * np.arange(n_arms, 1, -1))
+    schedule = np.ceil(quotients).astype(np.int64)
+    near = np.abs(quotients - np.rint(quotients)) <= 1e-14 * np.maximum(quotients, 1.0)
+    if near.any():
+        exact = _logbar(n_arms)
+        for k in np.flatnonzero(near):
+            divisor = exact.numerator * (n_arms - int(k))
+            schedule[k] = -((n_arms - budget) * exact.denominator // divisor)
+    schedule.flags.writeable = False
+    return schedule
 
 
-def _check_budget(budget, least, n_arms, reason):
-    if budget < least:
-        raise InfeasibleBudget(f"budget must be at least {least} for {n_arms} arms: {reason}; got "
-                               f"{budget}")
+@functools.lru_cache(maxsize=8)
+def _logbar(n_arms):
+    """1/2 + 1/2 + 1/3 + ... + 1/K as a fraction."""
+    def total(first, after):
+        if after - first == 1:
+            return Fraction(1, first)
+        middle = (first + after) // 2
+        return total(first, middle) + total(middle, after)
+
+    return Fraction(1, 2) + (total(2, n_arms + 1) if n_arms > 1 else 0)

@@ -35,3 +35,13 @@ def batch_cases(*algorithms):
 def gap_cases():
     """Tiny runs of the gap-based policies: every pull, and the arm recommended."""
     return json.loads((DATA / "gap_cases.json").read_text())["cases"]
+
+
+def halving_cases():
+    """Tiny runs of the policies by stages, pull by pull."""
+    return json.loads((DATA / "halving_cases.json").read_text())["cases"]
+
+
+def halving_cells():
+    """Error probabilities of those policies in the paper's two settings, K = 64."""
+    return json.loads((DATA / "halving_cells.json").read_text())
