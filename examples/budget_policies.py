@@ -55,7 +55,7 @@ def ucbe(environment, n):
 
 
 # name: what it takes from pybandit, and how it is made for n pulls. SHVar knows the
-# variances, and GapE, GapEV and UCBE how hard the problem is.
+# variances, UGapEb the largest, and GapE, GapEV and UCBE how hard the problem is.
 MAKERS = {
     "Uniform": ("Uniform", lambda e, n: pb.Uniform(e.n_arms, n)),
     "SuccessiveRejects": ("SuccessiveRejects", lambda e, n: pb.SuccessiveRejects(e.n_arms, n)),
@@ -69,9 +69,11 @@ MAKERS = {
     "GapE": ("GapE", gape),
     "GapEV": ("GapEV", gapev),
     "UCBE": ("UCBE", ucbe),
-    "UGapEb": ("UGapEb", lambda e, n: pb.UGapEb(e.n_arms, n)),
+    "UGapEb": ("UGapEb", lambda e, n: pb.UGapEb(e.n_arms, n, sigma=e.variances.max() ** 0.5)),
     "VBR": ("VBR", lambda e, n: pb.VBR(e.n_arms, n)),
     "EBTC": ("EBTC", lambda e, n: pb.EBTC(e.n_arms, budget=n)),
+    "EBTC, variance_aware": (
+        "EBTC", lambda e, n: pb.EBTC(e.n_arms, budget=n, variance_aware=True)),
     "ContinuousRejects": ("ContinuousRejects", lambda e, n: pb.ContinuousRejects(e.n_arms, n)),
 }
 POLICIES = {name: make for name, (needs, make) in MAKERS.items() if hasattr(pb, needs)}
