@@ -1,0 +1,90 @@
+"""Policies of a fixed budget, Gaussian rewards included, on one core: nanoseconds a pull.
+
+Run with ``make bench``. The first of a group only draws as many rewards one by one, in
+`GaussianBandit.pull`; then whole runs of `simulate`, with all it sets up: policies that
+never ask for a single reward get an arm's sum in one draw, and may be faster. The peers:
+halving in NumPy for all runs at once, and UCB-E as a loop in Python.
+"""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+SIZES = [(64, 5000), (1000, 50_000)]
+SHARED = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "budget_policies.py"))
+
+
+def bandit(n_arms):
+    """Setting B of the examples, once."""
+    means, variances = SHARED["arms"](n_arms, "B", np.random.default_rng(1))
+    return pb.environments.GaussianBandit(means, variances)
+
+
+def numpy_halving(environment, budget, n_runs, rng, draw_sums):
+    """Sequential halving of all runs together."""
+    n_arms, rows = environment.n_arms, np.arange(n_runs)[:, None]
+    n_stages = (n_arms - 1).bit_length()
+    means, deviations = environment.means, np.sqrt(environment.variances)
+    arms = np.tile(np.arange(n_arms), (n_runs, 1))
+    for _ in range(n_stages):
+        width = arms.shape[1]
+        pulls, more = divmod(budget // n_stages, width)
+        counts = pulls + (np.arange(width) < more)
+        if draw_sums:
+            sums = np.sqrt(counts) * rng.standard_normal((n_runs, width))
+        else:
+            sums = np.zeros((n_runs, width))
+            for j in range(pulls + 1):
+                step = width if j < pulls else more
+                sums[:, :step] += rng.standard_normal((n_runs, step))
+        found = means[arms] + deviations[arms] * sums / counts
+        keep = np.argsort(-found, axis=1, kind="stable")[:, :(width + 1) // 2]
+        arms = arms[rows, np.sort(keep, axis=1)]
+    return arms[:, 0]
+
+
+def python_ucbe(environment, budget, rng):
+    """One pull each, then the largest mean + sqrt(a / pulls), one at a time."""
+    n_arms, means = environment.n_arms, environment.means
+    deviations = np.sqrt(environment.variances)
+    a = 25 / 36 * (budget - n_arms) / (1 / SHARED["gaps"](means) ** 2).sum()
+    sums, pulls = rng.normal(means, deviations), np.ones(n_arms)
+    for _ in range(budget - n_arms):
+        arm = int(np.argmax(sums / pulls + np.sqrt(a / pulls)))
+        sums[arm] += rng.normal(means[arm], deviations[arm])
+        pulls[arm] += 1
+    return int(np.argmax(sums / pulls))
+
+
+ROLES = ["rewards alone", *SHARED["POLICIES"], "NumPy halving, one by one",
+         "NumPy halving, sums", "Python UCB-E"]
+
+
+@pytest.mark.parametrize("n_arms, budget", SIZES)
+@pytest.mark.parametrize("role", ROLES)
+def test_budget(timed, n_arms, budget, role):
+    environment, rng, n_runs = bandit(n_arms), np.random.default_rng(1), 500_000 // budget
+    if role == "rewards alone":
+        in_turn = np.arange(budget) % n_arms
+
+        def run():
+            for _ in range(n_runs):
+                environment.pull(in_turn, rng)
+    elif role.startswith("NumPy"):
+        def run():
+            numpy_halving(environment, budget, n_runs, rng, role.endswith("sums"))
+    elif role == "Python UCB-E":
+        n_runs = 1
+
+        def run():
+            python_ucbe(environment, budget, rng)
+    else:
+        def run():
+            pb.simulate(lambda e: SHARED["POLICIES"][role](e, budget), environment, n_runs, rng=1,
+                        n_threads=1, progress=False)
+    timed(f"a pull, K = {n_arms:,}, n = {budget:,}", role, run, per=n_runs * budget,
+          rounds=1 if n_runs == 1 else 7)

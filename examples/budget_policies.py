@@ -1,0 +1,112 @@
+"""What the two examples on budgets share: arms, policies, tables (Lalitha et al. 2023, Sec. 5)."""
+
+import functools
+
+import numpy as np
+
+import pybandit as pb
+from pybandit import plotting
+
+SETTINGS = ("A", "B")
+
+
+def arms(n_arms, setting, rng):
+    """Means and variances of a run; setting A: the first arm has little noise, B: much."""
+    rank = np.arange(n_arms)
+    means = 1.0 - np.sqrt(rank / n_arms)
+    noisy = rank % 2 == SETTINGS[::-1].index(setting)
+    variances = np.where(noisy, 0.9 * means**2 + 0.1, 0.1)
+    return means + rng.normal(0.0, 0.05, n_arms), variances * rng.uniform(0.5, 1.5, n_arms)
+
+
+def once_a_run(draw):
+    """Environments by ``draw(rng)``, made once: run i meets the same one in every call."""
+    made = functools.cache(lambda key: draw(np.random.default_rng(key)))
+    return lambda rng: made(int(rng.integers(2**63)))
+
+
+def gaps(means):
+    """To the best mean; for the best arm to the next one."""
+    gap = means.max() - means
+    return np.where(gap > 0, gap, gap[gap > 0].min(initial=np.inf))
+
+
+def width(environment, n):
+    """b of GapE: no reward is likely to be further out."""
+    return (environment.means + np.sqrt(environment.variances * np.log(n))).max()
+
+
+def gape(environment, n):
+    """With the paper's scale of H, 4 log2(K) / 144."""
+    n_arms, b = environment.n_arms, width(environment, n)
+    complexity = (b**2 / gaps(environment.means) ** 2).sum() * np.log2(n_arms) / 36
+    return pb.GapE(n_arms, n, (0.0, b), complexity)
+
+
+def gapev(environment, n):
+    """With the paper's scale of H, 4 log2(K) / 512."""
+    n_arms, b, gap = environment.n_arms, width(environment, n), gaps(environment.means)
+    root = np.sqrt(environment.variances) + np.sqrt(environment.variances + 16 / 3 * b * gap)
+    return pb.GapEV(n_arms, n, (0.0, b), (root**2 / gap**2).sum() * np.log2(n_arms) / 128)
+
+
+def ucbe(environment, n):
+    return pb.UCBE(environment.n_arms, n, (1.0 / gaps(environment.means) ** 2).sum())
+
+
+# name: what it takes from pybandit, and how it is made for n pulls. SHVar knows the
+# variances, UGapEb the largest, and GapE, GapEV and UCBE how hard the problem is.
+MAKERS = {
+    "Uniform": ("Uniform", lambda e, n: pb.Uniform(e.n_arms, n)),
+    "SuccessiveRejects": ("SuccessiveRejects", lambda e, n: pb.SuccessiveRejects(e.n_arms, n)),
+    "SequentialHalving": ("SequentialHalving", lambda e, n: pb.SequentialHalving(e.n_arms, n)),
+    "SequentialHalving, reuse": (
+        "SequentialHalving", lambda e, n: pb.SequentialHalving(e.n_arms, n, reuse=True)),
+    "SHVar": ("SHVar", lambda e, n: pb.SHVar(e.n_arms, n, e.variances)),
+    "SHVar, reuse": ("SHVar", lambda e, n: pb.SHVar(e.n_arms, n, e.variances, reuse=True)),
+    "SHAdaVar": ("SHAdaVar", lambda e, n: pb.SHAdaVar(e.n_arms, n)),
+    "SHAdaVar, reuse": ("SHAdaVar", lambda e, n: pb.SHAdaVar(e.n_arms, n, reuse=True)),
+    "GapE": ("GapE", gape),
+    "GapEV": ("GapEV", gapev),
+    "UCBE": ("UCBE", ucbe),
+    "UGapEb": ("UGapEb", lambda e, n: pb.UGapEb(e.n_arms, n, sigma=e.variances.max() ** 0.5)),
+    "VBR": ("VBR", lambda e, n: pb.VBR(e.n_arms, n)),
+    "EBTC": ("EBTC", lambda e, n: pb.EBTC(e.n_arms, budget=n)),
+    "EBTC, variance_aware": (
+        "EBTC", lambda e, n: pb.EBTC(e.n_arms, budget=n, variance_aware=True)),
+    "ContinuousRejects": ("ContinuousRejects", lambda e, n: pb.ContinuousRejects(e.n_arms, n)),
+}
+POLICIES = {name: make for name, (needs, make) in MAKERS.items() if hasattr(pb, needs)}
+
+
+def measure(make, environment, n, n_runs, seed):
+    """Share of runs with an error, and half of its 95 % interval."""
+    result = pb.simulate(lambda e: make(e, n), environment, n_runs, rng=seed, progress=False)
+    low, high = result.error_interval
+    return result.error_probability, (high - low) / 2
+
+
+def run_table(title, axis, cells, n_runs, seed, reference=None):
+    """Print errors of all policies in `cells`, axis value -> (environment, n); return rows."""
+    print(f"\n{title}, {n_runs:,} runs")
+    print(f"{axis:>25}   " + "".join(f"{x:<14,}" for x in cells))
+    rows = []
+    for name, make in POLICIES.items():
+        known = [(reference or {}).get(name, {}).get(x) for x in cells]
+        found = [measure(make, *cell, n_runs, seed) for cell in cells.values()]
+        rows.append({"label": name, "x": list(cells), "y": [error for error, _ in found],
+                     "half": [half for _, half in found], "reference": known})
+        print(f"{name:>25}   " + "".join(
+            f"{text(error) + ('' if of is None else f' [{text(of)}]'):<14}"
+            for (error, _), of in zip(found, known, strict=True)), flush=True)
+    return rows
+
+
+def text(error):
+    return f"{error:.4f}"[error < 1:]
+
+
+def save(panels, axis, path):
+    """The picture of some tables; rings: references."""
+    plotting.save(plotting.measured_figure(panels, axis, "probability of error"), path)
+    print(f"picture: {path}")

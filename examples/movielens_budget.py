@@ -1,0 +1,96 @@
+"""The movie of highest mean rating within n ratings: Lalitha et al. 2023, Figures 5 and 6.
+
+    python examples/movielens_budget.py --data CSV [--runs N] [--quick] [--out PNG]
+
+The CSV has a line for each movie and columns c1 to c5, how many users gave it 1 to 5
+stars; without it an invented catalogue stands in. In every run means and variances are
+drawn as in variance_budget.py, each is matched to the movie closest in mean and
+variance, mean 0 at three stars, which no arm before it took, and a pull is a rating of
+that movie. The paper says neither where its means are put on the scale of stars nor
+whether a movie may serve twice. Probability of error.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from budget_policies import SETTINGS, arms, once_a_run, run_table, save
+
+import pybandit as pb
+
+BUDGETS, SIZES = (1000, 2000, 5000, 10_000), (64, 128)
+STARS = np.arange(-2.0, 3.0)
+
+
+def load(path):
+    """Ratings of each movie by stars; shape (movies, 5)."""
+    table = np.genfromtxt(path, delimiter=",", names=True)
+    return np.stack([table[f"c{stars}"] for stars in range(1, 6)], axis=1)
+
+
+def invent(n_movies, rng):
+    """A catalogue like a real one: few movies have many ratings, tastes differ."""
+    n_ratings = 5 + rng.lognormal(3.0, 1.5, n_movies).astype(int)
+    centres, spreads = rng.normal(0.2, 0.6, n_movies), rng.uniform(0.3, 1.5, n_movies)
+    return np.stack([
+        np.bincount(np.clip(np.rint(rng.normal(centre, spread, n)), -2, 2).astype(int) + 2,
+                    minlength=5)
+        for centre, spread, n in zip(centres, spreads, n_ratings, strict=True)])
+
+
+class Catalogue:
+    """Movies whose ratings are not all alike."""
+
+    def __init__(self, counts):
+        self.counts = counts[(counts > 0).sum(axis=1) > 1]
+        shares = self.counts / self.counts.sum(axis=1, keepdims=True)
+        self.means = shares @ STARS
+        self.variances = shares @ STARS**2 - self.means**2
+
+    def closest(self, means, variances):
+        """For each arm the movie closest to it of those not taken."""
+        distances = ((means[:, None] - self.means) ** 2
+                     + (variances[:, None] - self.variances) ** 2)
+        movies = []
+        for row in distances:
+            row[movies] = np.inf
+            movies.append(int(row.argmin()))
+        return movies
+
+    def environment(self, n_arms, setting):
+        """Environments, one a run."""
+        return once_a_run(lambda rng: pb.environments.EmpiricalBandit(
+            values=STARS, counts=self.counts[self.closest(*arms(n_arms, setting, rng))]))
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="The best movie within a budget.")
+    parser.add_argument("--data", metavar="CSV", help="c1 ... c5: ratings of each movie")
+    parser.add_argument("--runs", type=int, default=5000, help="a cell (default %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="20 runs of few movies")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", metavar="PNG", help="picture")
+    arguments = parser.parse_args(argv)
+    start, panels = time.perf_counter(), {}
+    if arguments.data:
+        catalogue = Catalogue(load(arguments.data))
+    else:
+        print("No --data: the ratings are invented.")
+        catalogue = Catalogue(invent(1700, np.random.default_rng(5)))
+    print(f"{catalogue.means.size:,} movies whose ratings are not all alike")
+    sizes, budgets, n_runs = SIZES, BUDGETS, arguments.runs
+    if arguments.quick:
+        sizes, budgets, n_runs = (8,), (100, 400), 20
+    for n_arms in sizes:
+        for setting in SETTINGS:
+            environment, title = catalogue.environment(n_arms, setting), f"{setting}, K = {n_arms}"
+            panels[title] = run_table(f"Setting {title}", "n",
+                                      {n: (environment, n) for n in budgets}, n_runs,
+                                      arguments.seed)
+    print(f"\n{time.perf_counter() - start:.0f} s")
+    if arguments.out:
+        save(panels, "n", arguments.out)
+
+
+if __name__ == "__main__":
+    main()
