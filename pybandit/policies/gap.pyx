@@ -46,7 +46,7 @@ cdef class _IndexPolicy(NativePolicy):
         super().__init__(n_arms, 1)
         self.budget, self.least = check_integer("budget", budget, 0), least
         check_budget(self.budget, least * self.n_arms, self.n_arms,
-                      "one pull an arm" if least == 1 else f"{least} pulls an arm")
+                     "one pull an arm" if least == 1 else f"{least} pulls an arm")
         if complexity is not None:
             complexity = _above_zero("complexity", complexity)
             self.known_complexity = complexity

@@ -313,7 +313,7 @@ cdef class _Halving(_StagedPolicy):
         self.reuse, self.spend_all = bool(reuse), bool(spend_all)
         self.n_stages = (self.n_arms - 1).bit_length()
         check_budget(self.budget, self.n_arms * self.n_stages, self.n_arms,
-                      f"one pull an arm and stage, of {self.n_stages} stages")
+                     f"one pull an arm and stage, of {self.n_stages} stages")
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, reuse=self.reuse,
