@@ -63,5 +63,6 @@ setup(
             "embedsignature": True,
         },
     ),
-    options={"editable_wheel": {"mode": "compat"}},
+    options={"editable_wheel": {"mode": "compat"},
+             "build_ext": {"parallel": os.cpu_count() or 1}},
 )

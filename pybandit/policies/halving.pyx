@@ -514,6 +514,10 @@ cdef class SHAdaVar(_Halving):
     index. As printed an arm one pull short has U < 0 and is never pulled again.
     With fewer pulls a stage than that it is sequential halving.
 
+    Rewards of few values (clicks, stars) can be all alike at first: such an arm has
+    variance 0 and is not pulled again in the stage, with `reuse` in none. Take
+    `SequentialHalving` or `SHVar` there.
+
     Parameters
     ----------
     n_arms, budget, reuse, spend_all
