@@ -73,3 +73,13 @@ def test_against_the_product(timed, limits, near_tie, role):
     result = pb.race(rewards, bound=BOUNDS["betting"], rng=1)
     timed(group, role, lambda: pb.race(rewards, bound=BOUNDS["betting"], rng=1),
           per=result.n_evaluations, rounds=15)
+
+
+@pytest.mark.parametrize("role", ["exact", "betting"])
+def test_nothing_to_decide(timed, role):
+    """What betting costs where it cannot help: equal arms, of which all is read."""
+    rewards = np.tile(np.random.default_rng(5).random((N, 1)), 10)
+    run = {"exact": lambda: pb.exact_sample(rewards, rng=1),
+           "betting": lambda: pb.race(rewards, bound=BOUNDS["betting"], rng=1)}[role]
+    timed(f"an arm and item of 10 equal arms, {N} items, all read", role, run,
+          per=rewards.size, rounds=10)

@@ -241,6 +241,9 @@ class _Runs:
         columns["regret"][i] = best.mean() - means[chosen].mean() if best.size else 0.0
         columns["pulls"][i], columns["batches"][i] = pulls.sum(), n_batches
         with self.lock:  # integers: their sum does not depend on the order
+            if np.shape(self.arm_totals) not in ((), pulls.shape):
+                raise ValueError(f"environment must have as many arms in every run, "
+                                 f"{self.arm_totals.size}; got {pulls.size} in run {i}")
             self.arm_totals = self.arm_totals + pulls
         for name, function in self.functions.items():
             columns[name][i] = function(policy, environment)

@@ -308,6 +308,28 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
     assert len(set(policy.recommend())) == k
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 13, 21, 34, 47, 60])
+def test_budgets_over_20_000_problems(n):
+    """A tenth of them: full batches, never more than B; m_s leaves at least two."""
+
+    def make(environment):
+        rng = np.random.default_rng(environment.means.view(np.uint64))
+        problem = n, int(rng.integers(1, n)), int(rng.integers(1, 3 * n)), int(rng.integers(1, 10))
+        spare, improved = rng.choice([0, 0, 1, 2, 10, 100]), rng.random() < 0.5
+        B = least_batches(*problem) + int(spare)
+        return pb.BatchSAR(*problem[:3], B, problem[3], improved=improved)
+
+    def unused(policy, environment):
+        return policy.max_batches - policy.n_batches - 2 * (not policy.improved)
+
+    def lacking(policy, environment):
+        return policy.n_batches * policy.batch_size - policy.n_pulls
+
+    result = pb.simulate(make, lambda rng: pb.environments.BernoulliBandit(rng.random(n)), 2000,
+                         rng=n, metrics=[unused, lacking])
+    assert result.metrics["unused"].min() == 0 and not result.metrics["lacking"].any()
+
+
 def ends_early(policy, bandit, n_tilde):
     """Whether the twin ran out of places, or of arms, before its last stage."""
     reference = twin_of(policy)

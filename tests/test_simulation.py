@@ -296,3 +296,11 @@ def test_progress_shows_a_bar(capsys):
 def test_bad_arguments(options, error, words):
     with pytest.raises(error, match=words):
         pb.simulate(sar, BANDIT, **{"n_runs": 2, **options})
+
+
+def test_environments_of_different_sizes():
+    def draw(rng):
+        return pb.environments.BernoulliBandit(rng.random(rng.integers(2, 9)))
+
+    with pytest.raises(ValueError, match="environment must have as many arms in every run"):
+        pb.simulate(lambda e: pb.RoundRobin(e.n_arms, 1, 2, 3), draw, 50, rng=1)
