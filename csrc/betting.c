@@ -107,14 +107,8 @@ ALWAYS_INLINE int take_row(pb_betting *b, const double *row)
         good &= (int64_t)(rewards[i] >= low) & (int64_t)(rewards[i] <= high) &
                 (int64_t)(fabs(lead - rewards[i]) <= most);
     /* where any two bet on each other, any two have to be in range */
-    if (b->hybrid || (b->near && n <= b->near_slots)) {
-        double least = lead, largest = lead;
-        for (int64_t i = 0; i < n; i++) {
-            least = rewards[i] < least ? rewards[i] : least;
-            largest = rewards[i] > largest ? rewards[i] : largest;
-        }
-        good &= (int64_t)(largest - least <= most);
-    }
+    if (b->hybrid || (b->near && n <= b->near_slots))
+        good &= (int64_t)pb_items_allow(&b->items, row, columns, n);
     return (int)good;
 }
 

@@ -205,21 +205,6 @@ static pb_status read_matrix(pb_race *race, pb_bitgen *bitgen, int64_t target)
     return follow_bets(race);
 }
 
-/* Bets need rewards in range; so must be those that are only added up. */
-static int row_in_range(const pb_race *race, const double *row)
-{
-    const pb_items *items = &race->betting->items;
-    double low = INFINITY, high = -INFINITY;
-    int good = 1;
-    for (int64_t i = 0; i < race->n_alive; i++) {
-        const double reward = row[race->states[i]];
-        low = reward < low ? reward : low;
-        high = reward > high ? reward : high;
-        good &= (reward >= items->low) & (reward <= items->high);
-    }
-    return good && high - low <= items->range * (1.0 + 1e-12);
-}
-
 WIDE static int all_in_range(const double *values, int64_t n, double low, double high)
 {
     int64_t good = 1;
@@ -228,6 +213,7 @@ WIDE static int all_in_range(const double *values, int64_t n, double low, double
     return good != 0;
 }
 
+/* Bets need rewards in range; so must be those that are only added up. */
 static void check_range(pb_race *race, const double *rows, int64_t n_rows)
 {
     const int64_t stride = race->factors.n_states;
@@ -236,7 +222,7 @@ static void check_range(pb_race *race, const double *rows, int64_t n_rows)
     if (items->low == -INFINITY ||
         !all_in_range(rows, n_rows * stride, items->low, items->high))
         for (int64_t r = 0; r < n_rows && !race->refused; r++)
-            if (!row_in_range(race, rows + r * stride))
+            if (!pb_items_allow(items, rows + r * stride, race->states, race->n_alive))
                 race->refused = rows + r * stride;
 }
 

@@ -1,7 +1,6 @@
 /* The k best arms by pairwise claims (pybandit/top_k.h). */
 #include "pybandit/top_k.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -20,22 +19,6 @@ void pb_top_k_begin(pb_top_k *top)
     pb_pairs_begin(&top->beats);
     if (top->near.memory)
         pb_pairs_begin(&top->near);
-}
-
-/* Gathers the item's rewards of the open arms; whether they may be used. */
-static int take_row(pb_top_k *top, const double *row)
-{
-    const pb_items *items = &top->beats.items;
-    double low = INFINITY, high = -INFINITY;
-    int good = 1;
-    for (int64_t i = 0; i < top->n_open; i++) {
-        const double reward = row[top->columns[i]];
-        top->rewards[i] = reward;
-        good &= (reward >= items->low) & (reward <= items->high);
-        low = reward < low ? reward : low;
-        high = reward > high ? reward : high;
-    }
-    return good & (high - low <= items->range * (1.0 + 1e-12));
 }
 
 static int64_t count_claims(const pb_top_k *top, int64_t i, int wins)
@@ -106,9 +89,11 @@ static int leads_nearly(pb_top_k *top)
     return 1;
 }
 
-static void read_item(pb_top_k *top)
+static void read_item(pb_top_k *top, const double *row)
 {
     const int64_t n = top->n_open;
+    for (int64_t i = 0; i < n; i++)
+        top->rewards[i] = row[top->columns[i]];
     if (top->near.memory)
         pb_pairs_add(&top->near, top->n_read, top->arms, n, top->sums, top->rewards);
     const int found =
@@ -129,11 +114,11 @@ pb_status pb_top_k_add(pb_top_k *top, const double *const *rows, int64_t n_rows)
     for (int64_t r = 0; r < n_rows && !top->decided; r++) {
         if (n_items && top->n_read == n_items)
             break;
-        if (!take_row(top, rows[r])) {
+        if (!pb_items_allow(&top->beats.items, rows[r], top->columns, top->n_open)) {
             top->bad_row = r;
             return PB_RANGE;
         }
-        read_item(top);
+        read_item(top, rows[r]);
     }
     return PB_OK;
 }

@@ -32,6 +32,22 @@ typedef struct {
     double range;      /* the difference of two rewards of an item lies in [-range, range] */
 } pb_items;
 
+/* Whether the rewards row[columns[i]] of n arms may be used: each, and any two of them. */
+static inline int pb_items_allow(const pb_items *items, const double *row,
+                                 const int64_t *columns, int64_t n)
+{
+    double least = row[columns[0]], largest = least;
+    int good = 1;
+    for (int64_t i = 0; i < n; i++) {
+        const double reward = row[columns[i]];
+        good &= (reward >= items->low) & (reward <= items->high);
+        least = reward < least ? reward : least;
+        largest = reward > largest ? reward : largest;
+    }
+    /* the last bit of a difference is rounding */
+    return good && largest - least <= items->range * (1.0 + 1e-12);
+}
+
 /* Doubles that one process keeps. */
 static inline int64_t pb_bets_memory(const pb_bets *bets)
 {
