@@ -31,7 +31,9 @@ def is_native(policy, environment):
     """Whether `replicate` can run the pair: neither has its own Python methods."""
     if not (isinstance(policy, NativePolicy) and isinstance(environment, Environment)):
         return False
-    plain = all(getattr(type(policy), name) is getattr(NativePolicy, name)
+    compiled = next(cls for cls in type(policy).__mro__ if cls.__module__.startswith("pybandit.")
+                    and issubclass(cls, NativePolicy))
+    plain = all(getattr(type(policy), name) is getattr(compiled, name)
                 for name in ("ask", "tell", "done"))
     return plain and (<Environment>environment)._is_native()
 
@@ -50,7 +52,7 @@ def replicate(NativePolicy policy, Environment environment, rng, Stop stop):
                 checked = policy.n_pulls
                 with gil:
                     PyErr_CheckSignals()
-    if not policy._wants_rewards:
+    if not (policy._wants_rewards or policy._wants_costs):
         policy._deviations[:] = NAN
 
 
@@ -74,7 +76,12 @@ cdef void pull_batch(NativePolicy policy, Environment environment,
 
 cdef inline void pull_arm(NativePolicy policy, Environment environment, int64_t arm,
                           int64_t n, pb_bitgen *bitgen) noexcept nogil:
-    cdef double reward
+    cdef double reward, cost
+    if policy._wants_costs:
+        for _ in range(n):
+            reward = environment._draw_with_cost(arm, policy._pulls[arm], bitgen, &cost)
+            policy._absorb_with_cost(arm, reward, cost)
+        return
     if not policy._wants_rewards:
         policy._sums[arm] += environment._draw_sum(arm, policy._pulls[arm], n, bitgen)
         policy._pulls[arm] += n

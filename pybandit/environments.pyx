@@ -44,6 +44,7 @@ cdef class Environment:
             raise ValueError(f"variances must be one, or one for each of the {self.n_arms} means; "
                              f"got shape {variances.shape}")
         self._variances = np.array(np.broadcast_to(variances, (self.n_arms,)))
+        self._costs = np.ones(self.n_arms)
 
     @property
     def means(self):
@@ -54,6 +55,12 @@ cdef class Environment:
     def variances(self):
         """The variance of each arm's rewards; float64, shape (n_arms,), a copy."""
         return np.array(self._variances)
+
+    @property
+    def costs(self):
+        """The mean cost of a pull of each arm; float64, shape (n_arms,), a copy. Ones,
+        unless the environment says otherwise."""
+        return np.array(self._costs)
 
     def best(self, k=1):
         """The k arms of largest mean, best first, ties to the lower index; int64."""
@@ -67,6 +74,11 @@ cdef class Environment:
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return 0.0
+
+    cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,
+                                double *cost) noexcept nogil:
+        cost[0] = self._costs[arm]
+        return self._draw(arm, seen, bitgen)
 
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil:
@@ -89,17 +101,36 @@ cdef class Environment:
         -------
         ndarray of float64, shape (n,)
         """
+        return self._draw_all(arms, rng)[0]
+
+    def pull_with_costs(self, arms, rng=None):
+        """Draw a reward for each of these arms, and what each draw cost.
+
+        Parameters
+        ----------
+        arms, rng
+            As for `pull`.
+
+        Returns
+        -------
+        rewards, costs : ndarray of float64, shape (n,)
+        """
+        if type(self).pull is Environment.pull:
+            return self._draw_all(arms, rng)
+        return self.pull(arms, rng), np.asarray(self._costs)[arms]
+
+    def _draw_all(self, arms, rng):
         cdef const int64_t[::1] chosen = self._check_arms(arms)
-        cdef double[::1] view
+        cdef double[::1] view, paid
         cdef int64_t j
         rng = as_generator(rng)
-        rewards = np.empty(chosen.shape[0])
-        view = rewards
+        rewards, costs = np.empty(chosen.shape[0]), np.empty(chosen.shape[0])
+        view, paid = rewards, costs
         cdef pb_bitgen *bitgen = bitgen_of(rng)
         with rng.bit_generator.lock, nogil:
             for j in range(chosen.shape[0]):
-                view[j] = self._draw(chosen[j], 0, bitgen)
-        return rewards
+                view[j] = self._draw_with_cost(chosen[j], 0, bitgen, &paid[j])
+        return rewards, costs
 
     def _check_arms(self, arms):
         arms = np.asarray(arms)

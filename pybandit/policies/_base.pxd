@@ -21,6 +21,9 @@ cdef class Policy:
 cdef class NativePolicy(Policy):
     # Whether it looks at every reward; else at the sums of an arm's rewards.
     cdef bint _wants_rewards
+    # Whether `_absorb_with_cost` gets them one by one, each with what it cost.
+    cdef bint _wants_costs
 
     cdef bint _is_done(self) noexcept nogil
     cdef pb_batch _next(self) noexcept nogil
+    cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil

@@ -174,6 +174,9 @@ cdef class NativePolicy(Policy):
         batch.n_arms, batch.first, batch.n_pulls = 0, 0, 0
         return batch
 
+    cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil:
+        self._absorb(&arm, &reward, 1)
+
     @property
     def done(self):
         """Whether nothing is left to ask."""
