@@ -15,6 +15,8 @@ KERNELS = {
     "racing": ["bitgen", "moments"],
     "policies/_base": ["round_robin"],
     "environments": [],
+    "_allocation_rules": ["variance"],
+    "allocation": ["variance"],
     "_engine": [],
     "policies/halving": ["round_robin", "ranking", "heap"],
     "policies/batch": ["round_robin", "ranking"],
@@ -24,7 +26,7 @@ KERNELS = {
     "policies/gap": [],
 }
 # NumPy's distributions, linked statically
-LIBRARIES = {"environments": ["npyrandom"]}
+LIBRARIES = {"environments": ["npyrandom"], "_allocation_rules": ["npyrandom"]}
 FLAGS = [
     "-std=c11",
     "-O3",

@@ -5,6 +5,7 @@ import os as _os
 from pybandit import bounds, environments
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
+from pybandit.allocation import EstimatorAllocator
 from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
@@ -49,6 +50,7 @@ __all__ = [
     "ContinuousRejects",
     "DrawInfo",
     "EBSBound",
+    "EstimatorAllocator",
     "Factors",
     "GapE",
     "GapEV",

@@ -283,6 +283,8 @@ cdef extern from "pybandit/round_robin.h" nogil:
         int64_t n_pulls
         const int64_t *counts
 
+    pb_batch pb_batch_one(const int64_t *arm) noexcept
+
     ctypedef struct pb_round_robin:
         int64_t *arms
         int64_t n_arms
@@ -364,6 +366,12 @@ cdef extern from "pybandit/batch_racing.h" nogil:
     pb_batch pb_batch_racing_next(const pb_batch_racing *race) noexcept
     void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls,
                                  const double *sums) noexcept
+
+
+cdef extern from "pybandit/variance.h" nogil:
+    double pb_variance(int64_t pulls, double sum, double deviation) noexcept
+    double pb_variance_harmonic(const int64_t *pulls, const double *sums,
+                                const double *deviations, int64_t n_arms) noexcept
 
 
 cdef extern from "pybandit/heap.h" nogil:

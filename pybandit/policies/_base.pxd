@@ -15,6 +15,8 @@ cdef class Policy:
     # The batch of ask was pulled; the arms' statistics hold it.
     cdef void _advance(self) noexcept nogil
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
+    cdef void _finish(self, int64_t n) noexcept nogil
+    cdef _checked(self, arms, rewards, missing)
 
 
 # A policy whose batches the engine can pull without Python.
@@ -26,4 +28,6 @@ cdef class NativePolicy(Policy):
 
     cdef bint _is_done(self) noexcept nogil
     cdef pb_batch _next(self) noexcept nogil
+    cdef bint _as_asked(self, arms, rewards) except -1
+    cdef bint _accepts(self, double reward) noexcept nogil
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil

@@ -4,9 +4,12 @@ import numpy as np
 
 from pybandit._checks import check_choice, check_integer, check_numeric
 
-from libc.math cimport isnan
+from libc.math cimport isfinite, isnan
 
 from pybandit._csrc cimport pb_batch
+
+
+INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
 cdef class Policy:
@@ -38,6 +41,11 @@ cdef class Policy:
         self._pulls = np.zeros(self.n_arms, dtype=np.int64)
         self._sums = np.zeros(self.n_arms)
         self._deviations = np.zeros(self.n_arms)
+
+    @property
+    def _is_endless(self):
+        """Whether `done` stays False whatever happens."""
+        return False
 
     @property
     def pulls(self):
@@ -85,15 +93,24 @@ cdef class Policy:
             Where `arms` is not what was asked, a shape differs, or a reward is
             infinite, or NaN without ``missing="drop"``. The policy is then as before.
         """
-        check_choice("missing", missing, ("raise", "drop"))
-        cdef int64_t[::1] told = self._check_arms(arms)
-        cdef const double[::1] values = self._check_rewards(told, rewards, missing)
-        cdef int64_t n = told.shape[0]
+        cdef const int64_t[::1] told
+        cdef const double[::1] values
+        told, values = self._checked(arms, rewards, missing)
         with nogil:
-            self._absorb(&told[0], &values[0], n)
-            self.n_pulls += n
-            self.n_batches += 1
-            self._advance()
+            self._absorb(&told[0], &values[0], told.shape[0])
+            self._finish(told.shape[0])
+
+    cdef void _finish(self, int64_t n) noexcept nogil:
+        """A batch of n pulls was absorbed."""
+        self.n_pulls += n
+        self.n_batches += 1
+        self._advance()
+
+    cdef _checked(self, arms, rewards, missing):
+        """Arms and rewards of a tell as int64 and float64 arrays."""
+        check_choice("missing", missing, ("raise", "drop"))
+        arms = self._check_arms(arms)
+        return arms, self._check_rewards(arms, rewards, missing)
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         """Adds rewards to the arms' statistics; NaN is a lost pull."""
@@ -210,6 +227,42 @@ cdef class NativePolicy(Policy):
             if position == batch.n_arms:
                 position = 0
         return arms
+
+    cdef _checked(self, arms, rewards, missing):
+        if (type(arms) is np.ndarray and type(rewards) is np.ndarray
+                and arms.dtype is INT64 and rewards.dtype is FLOAT64
+                and arms.flags.c_contiguous and rewards.flags.c_contiguous
+                and self._as_asked(arms, rewards)):
+            check_choice("missing", missing, ("raise", "drop"))
+            return arms, rewards
+        return Policy._checked(self, arms, rewards, missing)
+
+    cdef bint _as_asked(self, arms, rewards) except -1:
+        """Whether they are what `ask` would be answered with, in its order."""
+        cdef const int64_t[::1] told
+        cdef const double[::1] values
+        cdef pb_batch batch
+        cdef int64_t j, position
+        if arms.ndim != 1 or rewards.ndim != 1 or type(self).ask is not NativePolicy.ask:
+            return False
+        told, values = arms, rewards
+        if self._is_done() or told.shape[0] != values.shape[0]:
+            return False
+        batch = self._next()
+        if batch.counts or batch.n_pulls != told.shape[0]:
+            return False
+        position = batch.first
+        for j in range(batch.n_pulls):
+            if told[j] != batch.arms[position] or not self._accepts(values[j]):
+                return False
+            position += 1
+            if position == batch.n_arms:
+                position = 0
+        return True
+
+    cdef bint _accepts(self, double reward) noexcept nogil:
+        """Whether `_check_rewards` would let it pass."""
+        return isfinite(reward)
 
     def _seed(self, rng):
         """Draw what the policy draws for itself from this generator."""

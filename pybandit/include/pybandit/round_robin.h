@@ -15,6 +15,12 @@ typedef struct {
     const int64_t *counts;  /* NULL: a ring */
 } pb_batch;
 
+/* One pull of one arm. */
+static inline pb_batch pb_batch_one(const int64_t *arm)
+{
+    return (pb_batch){.arms = arm, .n_arms = 1, .first = 0, .n_pulls = 1, .counts = 0};
+}
+
 /*
  * RoundRobin of Jun et al. 2016, Algorithm 1, over arms that only ever leave: the
  * arms before the cursor have rounds + 1 pulls, the others `rounds`.

@@ -1,0 +1,44 @@
+"""Private to pybandit: which estimator an allocator runs next."""
+
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport pb_batch, pb_bitgen
+from pybandit.policies._base cimport NativePolicy
+
+
+cdef class Rule:
+    cdef int64_t n_arms
+    cdef int64_t chosen                  # -1: not yet
+    # The allocator's: values of each estimator, sums, sums of squares about the mean, costs.
+    cdef const int64_t[::1] pulls
+    cdef const double[::1] sums, deviations, cost_sums
+    cdef int64_t[::1] asked              # decisions for each, answered or not
+    cdef int64_t n_decisions
+
+    # Decisions, each for as many runs as the allocator likes.
+    cdef pb_batch next(self) noexcept nogil
+    # The allocator's statistics hold this value of estimator `arm`.
+    cdef void absorb(self, int64_t arm, double value, double cost) noexcept nogil
+    # All runs of `n` decisions came back.
+    cdef void advance(self, int64_t n) noexcept nogil
+    cdef void _decide(self) noexcept nogil
+    cdef void _choose(self, double t) noexcept nogil
+    cdef double _spread(self, int64_t arm) noexcept nogil
+
+
+cdef class ThompsonRule(Rule):
+    cdef object generator
+    cdef pb_bitgen *bitgen
+    cdef seed(self, generator)
+
+
+cdef class BanditRule(Rule):
+    cdef readonly NativePolicy inner
+    cdef readonly int64_t per_reward     # runs for one reward: 1, or 2 or 3 where costs count
+    cdef double centre, scale            # a loss is z / scale, at most 1
+    cdef double[::1] lows, scales        # of each estimator, where their ranges differ
+    cdef bint ranged
+    cdef double[:, ::1] held             # values that wait for their pair: (arm, 2)
+    cdef double[::1] held_costs
+    cdef int64_t[::1] n_held
+    cdef double loss(self, int64_t arm, double value, double cost) noexcept nogil
