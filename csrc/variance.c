@@ -13,17 +13,14 @@ double pb_variance(int64_t pulls, double sum, double deviation)
     return variance > least * least ? variance : 0.0;
 }
 
-double pb_variance_harmonic(const int64_t *pulls, const double *sums, const double *deviations,
-                            int64_t n_arms)
+double pb_variance_least(const int64_t *pulls, const double *sums, const double *deviations,
+                         int64_t n_arms)
 {
-    double total = 0.0;
-    int64_t n_positive = 0;
+    double least = 0.0;
     for (int64_t arm = 0; arm < n_arms; arm++) {
         const double variance = pb_variance(pulls[arm], sums[arm], deviations[arm]);
-        if (variance > 0.0) {
-            total += 1.0 / variance;
-            n_positive++;
-        }
+        if (variance > 0.0 && (least == 0.0 || variance < least))
+            least = variance;
     }
-    return n_positive ? (double)n_positive / total : 0.0;
+    return least;
 }

@@ -10,6 +10,7 @@ from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
+from pybandit.montecarlo import combine_estimators
 from pybandit.policies import (
     EBTC,
     UCBE,
@@ -71,6 +72,7 @@ __all__ = [
     "Uniform",
     "best_of",
     "bounds",
+    "combine_estimators",
     "confidence_sequence",
     "environments",
     "exact_sample",

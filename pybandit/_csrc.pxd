@@ -370,8 +370,8 @@ cdef extern from "pybandit/batch_racing.h" nogil:
 
 cdef extern from "pybandit/variance.h" nogil:
     double pb_variance(int64_t pulls, double sum, double deviation) noexcept
-    double pb_variance_harmonic(const int64_t *pulls, const double *sums,
-                                const double *deviations, int64_t n_arms) noexcept
+    double pb_variance_least(const int64_t *pulls, const double *sums, const double *deviations,
+                             int64_t n_arms) noexcept
 
 
 cdef extern from "pybandit/heap.h" nogil:

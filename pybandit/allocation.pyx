@@ -17,7 +17,7 @@ from libc.stdint cimport int64_t
 
 from pybandit._allocation_rules cimport BanditRule, Rule, ThompsonRule
 from pybandit._allocation_rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
-from pybandit._csrc cimport pb_batch, pb_variance, pb_variance_harmonic
+from pybandit._csrc cimport pb_batch, pb_variance, pb_variance_least
 from pybandit.policies._base cimport NativePolicy, Policy
 
 __all__ = ["EstimatorAllocator"]
@@ -115,8 +115,8 @@ cdef class EstimatorAllocator(NativePolicy):
     the weight and m3_k the third central moment, so it grows with skewness; under
     adaptive choices there is some for symmetric laws too, and where a variance is
     estimated far too low (no rare event seen yet) the estimate is ruined. Hence
-    `least_values`, and no v_k below ``h / N_k``, h the harmonic mean of the positive
-    sample variances. ``"predictable"`` weighs each value with 1 / v_k of the values
+    `least_values`, and an estimator whose values are all alike counts as having the
+    least positive variance of the others. ``"predictable"`` weighs each value with 1 / v_k of the values
     before it. Weighted errors are then a martingale: no adaptive choice biases them,
     and `interval` holds at all times together.
 
@@ -302,13 +302,13 @@ cdef class EstimatorAllocator(NativePolicy):
 
     cdef double _weight_of(self, int64_t arm) noexcept nogil:
         """1 / variance of the values so far; 0 where there are too few, or none differ."""
-        cdef double variance, least
+        cdef double variance
         if self._pulls[arm] < self.least_values:
             return 0.0
         variance = pb_variance(self._pulls[arm], self._sums[arm], self._deviations[arm])
-        least = pb_variance_harmonic(&self._pulls[0], &self._sums[0], &self._deviations[0],
-                                     self.n_arms) / self._pulls[arm]
-        variance = max(variance, least)
+        if variance == 0.0:
+            variance = pb_variance_least(&self._pulls[0], &self._sums[0], &self._deviations[0],
+                                         self.n_arms)
         return 1.0 / variance if variance > 0.0 else 0.0
 
     cdef void _advance(self) noexcept nogil:
@@ -344,15 +344,15 @@ cdef class EstimatorAllocator(NativePolicy):
                     rule.absorb(arm, self.pilot_values[arm, j], self.pilot_costs[arm, j])
         rule.advance(self.pilot * self.n_arms // rule.per_reward)
 
-    def tell(self, arms, rewards, costs=None, missing="raise"):
+    def tell(self, estimators, values, costs=None, missing="raise"):
         """Give the values of the estimators that `ask` returned; all or nothing.
 
         Parameters
         ----------
-        arms : array_like of int, shape (n,)
-            The estimators of `ask`, in any order.
-        rewards : array_like of float, shape (n,)
-            Their values.
+        estimators : array_like of int, shape (n,)
+            Those of `ask`, in any order.
+        values : array_like of float, shape (n,)
+            What each gave.
         costs : array_like of float, shape (n,), optional
             What each run cost, finite and at least 0, in the units of the budget;
             with ``costs="observed"`` only, and then required.
@@ -365,26 +365,32 @@ cdef class EstimatorAllocator(NativePolicy):
             Where an argument is not as above. The allocator is then as before.
         """
         cdef const int64_t[::1] told
-        cdef const double[::1] values, paid
+        cdef const double[::1] given, paid
         cdef int64_t j, n
         if not self._wants_costs:
             if costs is not None:
                 raise ValueError("costs must not be given where all runs cost 1; make the "
                                  "allocator with costs=\"observed\"")
-            return NativePolicy.tell(self, arms, rewards, missing)
+            return NativePolicy.tell(self, estimators, values, missing)
         if costs is None:
             raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
-        told, values = self._checked(arms, rewards, missing)
+        told, given = self._checked(estimators, values, missing)
         costs = check_in("costs", costs, "finite and at least 0",
                          lambda c: np.isfinite(c) & (c >= 0))
-        if costs.shape != np.shape(values):
-            raise ValueError(f"costs must have the shape of arms, {np.shape(values)}; got "
+        if costs.shape != np.shape(given):
+            raise ValueError(f"costs must have the shape of estimators, {np.shape(given)}; got "
                              f"{costs.shape}")
         paid, n = np.ascontiguousarray(costs), told.shape[0]
         with nogil:
             for j in range(n):
-                self._absorb_with_cost(told[j], values[j], paid[j])
+                self._absorb_with_cost(told[j], given[j], paid[j])
             self._finish(n)
+
+    @property
+    def variances(self):
+        """Sample variance of each estimator's values; NaN below two, 0 where rounding made it."""
+        return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
+                         if self._pulls[k] > 1 else math.nan for k in range(self.n_arms)])
 
     @property
     def estimate(self):
@@ -420,8 +426,8 @@ cdef class EstimatorAllocator(NativePolicy):
         if anytime is None:
             anytime = self.predictable
         if anytime and self.weights == "inverse-variance":
-            raise ValueError("anytime must be False with weights=\"inverse-variance\": they look at "
-                             "later values; use \"predictable\"")
+            raise ValueError("anytime must be False with weights='inverse-variance', which look at "
+                             "later values; use 'predictable'")
         estimate, error = self._combine()
         n = self.n_weighted if self.n_weighted else np.sum(self._pulls)
         radius = error * (_sequence_width(n, alpha) if anytime else _normal_width(alpha))
@@ -447,7 +453,7 @@ cdef class EstimatorAllocator(NativePolicy):
     def recommend(self):
         """The estimator of the least variance times cost seen, int64 of shape (1,)."""
         spreads = self.variances * self.mean_costs
-        return np.array([np.argmin(np.where(np.isnan(spreads), np.inf, spreads))])
+        return np.array([np.argmin(np.where(np.isnan(spreads), np.inf, spreads))], dtype=np.int64)
 
     def plot(self, axes=None):
         """Each estimator's mean, share of the runs and the estimate; a matplotlib Figure."""
@@ -567,9 +573,7 @@ def _inverse_variance(pulls, means, variances, least_values):
     if not counted.any() or not np.nanmax(variances[counted]) > 0.0:
         return _pooled(pulls, means, variances)
     pulls, means, variances = pulls[counted], means[counted], variances[counted]
-    positive = variances[variances > 0.0]
-    floor = 1.0 / np.mean(1.0 / positive) / pulls
-    weights = pulls / np.maximum(variances, floor)
+    weights = pulls / np.where(variances > 0.0, variances, variances[variances > 0.0].min())
     return float(weights @ means / weights.sum()), math.sqrt(1.0 / weights.sum())
 
 

@@ -268,7 +268,10 @@ def _replicate_in_python(policy, environment, rng, stop):
         environment.reset()
     while not policy.done and not stop.is_set():
         arms = policy.ask()
-        policy.tell(arms, environment.pull(arms, rng))
+        if getattr(policy, "costs", None) == "observed":
+            policy.tell(arms, *environment.pull_with_costs(arms, rng))
+        else:
+            policy.tell(arms, environment.pull(arms, rng))
         pulls += np.bincount(arms, minlength=pulls.size)
         n_batches += 1
     return pulls, n_batches

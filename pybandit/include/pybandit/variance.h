@@ -9,11 +9,8 @@
  */
 double pb_variance(int64_t pulls, double sum, double deviation);
 
-/*
- * The harmonic mean of the arms' positive variances, 0 where none is positive:
- * what one value is worth, on average over the arms, to an inverse-variance mean.
- */
-double pb_variance_harmonic(const int64_t *pulls, const double *sums, const double *deviations,
-                            int64_t n_arms);
+/* The least of the arms' positive variances; 0 where none is positive. */
+double pb_variance_least(const int64_t *pulls, const double *sums, const double *deviations,
+                         int64_t n_arms);
 
 #endif

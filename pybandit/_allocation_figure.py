@@ -1,0 +1,54 @@
+"""A picture of what an allocator learned."""
+
+import numpy as np
+
+from pybandit._drawing import DATA, EXACT, RACING, new_figure, tidy
+
+
+def allocation_figure(allocator, axes=None):
+    """Each estimator's mean with its 95 % interval beside the estimate, and the cost of each.
+
+    Parameters
+    ----------
+    allocator : EstimatorAllocator
+    axes : pair of matplotlib.axes.Axes, optional
+        Where to draw; by default a figure of its own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    if axes is None:
+        _, (axes,) = new_figure(9.0, 3.4, 1, 2)
+    axes = list(axes)
+    if len(axes) != 2:
+        raise ValueError(f"axes must be two, for means and costs; got {len(axes)}")
+    _draw_means(axes[0], allocator)
+    _draw_costs(axes[1], allocator)
+    return axes[0].figure
+
+
+def _draw_means(axis, allocator):
+    arms = np.arange(allocator.n_arms)
+    low, high = allocator.interval()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = 1.96 * np.sqrt(allocator.variances / allocator.pulls)
+    axis.axhspan(low, high, color=RACING, alpha=0.15, lw=0)
+    axis.axhline(allocator.estimate, lw=1.2, color=RACING)
+    axis.errorbar(arms, allocator.means, half, fmt="o", ms=3, lw=1, color=EXACT)
+    axis.set_xlabel("estimator", fontsize=9)
+    axis.set_ylabel("mean, 95 %", fontsize=9)
+    axis.set_title(f"estimate {allocator.estimate:.5g} ± {allocator.standard_error:.2g}",
+                   fontsize=10, loc="left")
+    tidy(axis)
+
+
+def _draw_costs(axis, allocator):
+    arms = np.arange(allocator.n_arms)
+    shares = np.nan_to_num(allocator.mean_costs) * allocator.pulls
+    axis.bar(arms, shares / max(shares.sum(), np.finfo(float).tiny), 0.8, color=DATA)
+    axis.set_xlabel("estimator", fontsize=9)
+    axis.set_ylabel("share of the cost", fontsize=9)
+    axis.set_title(f"{allocator.n_pulls:,} runs, cost {allocator.total_cost:,.4g}", fontsize=10,
+                   loc="left")
+    tidy(axis)

@@ -1,0 +1,73 @@
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from numpy import float64
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike, NDArray
+
+from pybandit.policies._base import NativePolicy
+
+__all__ = ["EstimatorAllocator"]
+
+class EstimatorAllocator(NativePolicy):
+    def __init__(
+        self,
+        n_estimators: int,
+        policy: str | NativePolicy = "thompson-variance",
+        *,
+        value_range: ArrayLike | None = None,
+        costs: Literal["equal", "observed"] = "equal",
+        weights: Literal["mean", "inverse-variance", "predictable"] = "mean",
+        budget: float | None = None,
+        batch_size: int = 1,
+        pilot: int = 10,
+        centre: float | None = None,
+        max_cost: float | None = None,
+        dependent_costs: bool = False,
+        cost_floor: float = 1e-9,
+        least_values: int | None = None,
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> None: ...
+    @property
+    def policy(self) -> str | NativePolicy: ...
+    @property
+    def costs(self) -> str: ...
+    @property
+    def weights(self) -> str: ...
+    @property
+    def budget(self) -> float | None: ...
+    @property
+    def value_range(self) -> NDArray[float64] | None: ...
+    @property
+    def centre(self) -> float | None: ...
+    @property
+    def max_cost(self) -> float | None: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def pilot(self) -> int: ...
+    @property
+    def least_values(self) -> int: ...
+    @property
+    def dependent_costs(self) -> bool: ...
+    @property
+    def cost_floor(self) -> float: ...
+    @property
+    def total_cost(self) -> float: ...
+    @property
+    def estimate(self) -> float: ...
+    @property
+    def standard_error(self) -> float: ...
+    @property
+    def mean_costs(self) -> NDArray[float64]: ...
+    def tell(  # type: ignore[override]
+        self,
+        estimators: ArrayLike,
+        values: ArrayLike,
+        costs: ArrayLike | None = None,
+        missing: Literal["raise", "drop"] = "raise",
+    ) -> None: ...
+    def interval(self, alpha: float = 0.05, *, anytime: bool | None = None) -> tuple[
+        float, float
+    ]: ...
+    def plot(self, axes: Sequence[Any] | None = None) -> Any: ...

@@ -1,0 +1,165 @@
+"""combine_estimators: who runs the functions, and what happens when one fails."""
+
+import concurrent.futures
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+
+def hit(rng):
+    """A quarter circle's area, by hitting it."""
+    return float(np.hypot(*rng.random(2)) < 1)
+
+
+def height(rng):
+    return np.sqrt(1 - rng.random() ** 2)
+
+
+def heights(rng, size):
+    return np.sqrt(1 - rng.random(size) ** 2)
+
+
+def hits(rng, size):
+    return np.hypot(*rng.random((2, size))) < 1
+
+
+def spin(seconds):
+    """Processor time, not sleep."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+AREA = np.pi / 4
+
+
+@pytest.mark.parametrize("weights", ["mean", "inverse-variance", "predictable"])
+def test_it_estimates(weights):
+    result = pb.combine_estimators([hit, height], 1500, weights=weights, rng=1)
+    assert result.n_pulls == result.total_cost == 1500
+    assert abs(result.estimate - AREA) < 5 * result.standard_error < 0.1
+    assert result.pulls[1] > result.pulls[0]
+
+
+@pytest.mark.parametrize("pool", [concurrent.futures.ThreadPoolExecutor,
+                                  concurrent.futures.ProcessPoolExecutor])
+def test_an_executor_changes_nothing(pool):
+    here = pb.combine_estimators([hit, height], 200, batch_size=8, rng=3)
+    with pool(2) as executor:
+        there = pb.combine_estimators([hit, height], 200, batch_size=8, rng=3, executor=executor)
+    assert repr(there.get_state()) == repr(here.get_state())
+
+
+def test_vectorized_functions_give_a_batch_at_a_call():
+    sizes = []
+
+    def counted(rng, size):
+        sizes.append(size)
+        return heights(rng, size)
+
+    result = pb.combine_estimators([hits, counted], 20_000, vectorized=True, batch_size=1000,
+                                   rng=1)
+    assert abs(result.estimate - AREA) < 5 * result.standard_error
+    assert sizes[0] == 10 and set(sizes[1:-1]) == {1000} and sum(sizes) == result.pulls[1]
+
+
+def test_processor_time_is_what_counts():
+    def slow(rng):
+        spin(0.002)
+        return rng.normal()
+
+    def quick(rng):
+        time.sleep(0.001)
+        return rng.normal()
+
+    for executor in (None, concurrent.futures.ThreadPoolExecutor(2)):
+        result = pb.combine_estimators([slow, quick], 0.06, costs="observed", rng=1,
+                                       executor=executor, batch_size=2)
+        assert result.pulls[1] > 2 * result.pulls[0]
+        assert 0.001 < result.mean_costs[0] < 0.02
+        assert result.mean_costs[1] < 0.001
+        assert result.total_cost >= 0.06
+
+
+def test_a_clock_that_stands_still_costs_the_floor(monkeypatch):
+    monkeypatch.setattr(time, "process_time", lambda: 5.0)
+    result = pb.combine_estimators([hit, height], 1e-7, costs="observed", rng=1)
+    assert result.n_pulls in (100, 101)  # of 1e-9 s each
+    assert result.total_cost == pytest.approx(1e-7, rel=0.02)
+
+
+class Fragile:
+    """Fails at its n-th call."""
+
+    def __init__(self, n, gives=None, error=None):
+        self.left, self.gives, self.error = n, gives, error
+
+    def __call__(self, rng):
+        self.left -= 1
+        if self.left == 0:
+            if self.error:
+                raise self.error
+            return self.gives
+        return rng.normal()
+
+
+@pytest.mark.parametrize("in_threads", [False, True])
+def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
+    executor = concurrent.futures.ThreadPoolExecutor(1) if in_threads else None
+    raised = KeyError("gone")
+    functions = [Fragile(13, error=raised), height]
+    allocator = pb.EstimatorAllocator(2, "uniform", budget=100, batch_size=10, rng=1)
+    with pytest.raises(KeyError, match="gone") as info:
+        pb.combine_estimators(functions, allocator=allocator, rng=1, executor=executor)
+    assert info.value is raised
+    assert any("raised by functions[0]" in note for note in raised.__notes__)
+    assert any("pass allocator= to go on" in note for note in raised.__notes__)
+    # ten of each estimator in turn; the 13th call of the first is in the third batch
+    expected = [19, 10] if in_threads else [12, 10]
+    assert allocator.pulls.tolist() == expected and allocator.n_pulls == 30
+    pb.combine_estimators(functions, allocator=allocator, rng=2, executor=executor)
+    assert allocator.done and allocator.n_pulls == 100
+    assert allocator.pulls.sum() == 100 - (30 - sum(expected))
+
+
+@pytest.mark.parametrize("gives, error, message", [
+    (np.nan, ValueError, r"functions\[1\] must return finite numbers; got nan"),
+    (np.inf, ValueError, "finite numbers; got inf"),
+    (None, TypeError, "must return a number; got dtype object"),
+    ("1.0", TypeError, "must return a number; got dtype <U3"),
+    (np.ones(2), TypeError, r"must return a number; got dtype float64, shape \(2,\)"),
+])
+def test_what_is_no_number_is_refused_or_dropped(gives, error, message):
+    with pytest.raises(error, match=message):
+        pb.combine_estimators([height, Fragile(5, gives)], 50, rng=1)
+    result = pb.combine_estimators([height, Fragile(5, gives)], 50, rng=1, on_error="drop")
+    assert result.n_pulls == 50 and result.pulls.sum() == 49
+
+
+def test_an_interrupt_is_not_dropped():
+    allocator = pb.EstimatorAllocator(1, "uniform", budget=100)
+    with pytest.raises(KeyboardInterrupt):
+        pb.combine_estimators([Fragile(30, error=KeyboardInterrupt())], allocator=allocator,
+                              on_error="drop", rng=1)
+    assert allocator.pulls[0] == 29
+
+
+@pytest.mark.parametrize("given, error, message", [
+    (dict(functions=[]), ValueError, "number of functions must be at least 1; got 0"),
+    (dict(functions=[hit, 3]), TypeError, "functions must be callable; got 3 at index 1"),
+    (dict(budget=None), ValueError, "budget must be given"),
+    (dict(budget=5), pb.InfeasibleBudget, "at least 20"),
+    (dict(on_error="skip"), ValueError, "on_error must be one of"),
+    (dict(costs="free"), ValueError, "costs must be one of"),
+    (dict(pilots=3), TypeError, "pilots"),
+    (dict(allocator=pb.EstimatorAllocator(2, budget=99)), ValueError, "budget and options must"),
+    (dict(budget=None, allocator=pb.EstimatorAllocator(3, budget=99)), ValueError,
+     "allocator must be an EstimatorAllocator of 2"),
+    (dict(budget=None, allocator=pb.EstimatorAllocator(2)), ValueError, "must have a budget"),
+])
+def test_arguments_are_checked(given, error, message):
+    with pytest.raises(error, match=message):
+        pb.combine_estimators(**{"functions": [hit, height], "budget": 100, **given})
