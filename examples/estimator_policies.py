@@ -1,0 +1,52 @@
+"""What the three examples on Monte Carlo estimators share: policies, runs, tables."""
+
+import functools
+
+import numpy as np
+
+import pybandit as pb
+
+# name: what EstimatorAllocator takes, and options; "UCB-V (1/3, 1)" halves the regret of the
+# usual constants
+PAPER = {
+    "UCB1": ("ucb1", pb.UCB1, {}),
+    "UCB-V": ("ucb-v", pb.UCBV, {}),
+    "UCB-V (1/3, 1)": (None, pb.UCBV, {"c": 1 / 3, "zeta": 1.0}),
+    "KL-UCB": ("kl-ucb", pb.KLUCB, {}),
+    "Thompson": ("thompson", pb.ThompsonSampling, {}),
+}
+OURS = {"lcb-variance": "lcb-variance", "thompson-variance": "thompson-variance"}
+
+
+def make(name, n_estimators, **options):
+    """An allocator that chooses by this policy."""
+    if name in OURS or name == "uniform":
+        return pb.EstimatorAllocator(n_estimators, name, **options)
+    policy, cls, arguments = PAPER[name]
+    return pb.EstimatorAllocator(n_estimators, policy or cls(n_estimators, **arguments), **options)
+
+
+def shared_variance(variances, policy, environment):
+    """sum_k V_k N_k / n: n times the squared error of the pooled mean, with less noise."""
+    return float(policy.pulls @ variances) / policy.pulls.sum()
+
+
+def excess(variances, policy, environment):
+    """sum_k N_k (V_k - V*), the regret."""
+    return float(policy.pulls @ (variances - variances.min()))
+
+
+def measure(name, environment, n_runs, seed, metric, **options):
+    """Mean of a metric over runs, and half of its 95 % interval."""
+    named = functools.partial(metric)
+    named.__name__ = "value"
+    result = pb.simulate(lambda e: make(name, e.n_arms, **options), environment, n_runs, rng=seed,
+                         metrics=[named], progress=False)
+    values = result.metrics["value"]
+    half = 1.96 * values.std(ddof=1) / np.sqrt(n_runs) if n_runs > 1 else np.nan
+    return values.mean(), half
+
+
+def agrees(value, half, known, known_half):
+    """Whether two means of independent runs differ by no more than their intervals say."""
+    return abs(value - known) <= np.hypot(half, known_half)
