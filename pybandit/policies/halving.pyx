@@ -18,9 +18,9 @@ from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
-    pb_batch, pb_heap, pb_heap_build, pb_heap_replace_root, pb_ranked, pb_ranking_sort,
-    pb_round_robin, pb_round_robin_begin, pb_round_robin_keep, pb_round_robin_next,
-    pb_round_robin_pulled,
+    pb_batch, pb_batch_one, pb_heap, pb_heap_build, pb_heap_replace_root, pb_ranked,
+    pb_ranking_sort, pb_round_robin, pb_round_robin_begin, pb_round_robin_keep,
+    pb_round_robin_next, pb_round_robin_pulled,
 )
 from pybandit.policies._base cimport NativePolicy
 
@@ -278,12 +278,9 @@ cdef class VBR(SuccessiveRejects):
         pb_heap_build(&self.heap)
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
         if self.stage == 0:
             return SuccessiveRejects._next(self)
-        batch.arms, batch.n_arms, batch.first, batch.n_pulls = &self.heap_arms[0], 1, 0, 1
-        batch.counts = NULL
-        return batch
+        return pb_batch_one(&self.heap_arms[0])
 
     cdef void _advance(self) noexcept nogil:
         if self.stage > 0 and self.left > 1:
@@ -616,12 +613,9 @@ cdef class SHAdaVar(_Halving):
             self.spreads[arm] += deviation * (rewards[j] - self.centres[arm])
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
         if not self.by_heap:
             return pb_round_robin_next(&self.ring, self.pending, self.pending)
-        batch.arms, batch.n_arms, batch.first, batch.n_pulls = &self.heap_arms[0], 1, 0, 1
-        batch.counts = NULL
-        return batch
+        return pb_batch_one(&self.heap_arms[0])
 
     cdef void _advance(self) noexcept nogil:
         self.left -= self.pending

@@ -13,8 +13,8 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
-    pb_batch, pb_round_robin, pb_round_robin_begin, pb_round_robin_keep, pb_round_robin_next,
-    pb_round_robin_pulled,
+    pb_batch, pb_batch_one, pb_round_robin, pb_round_robin_begin, pb_round_robin_keep,
+    pb_round_robin_next, pb_round_robin_pulled,
 )
 from pybandit.policies._base cimport NativePolicy
 
@@ -137,11 +137,10 @@ cdef class EBTC(NativePolicy):
         return 0 <= self.most <= self.n_pulls
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.n_arms, batch.first, batch.n_pulls = 1, 0, self.pending
-        batch.arms, batch.counts = &self.chosen, NULL
+        cdef pb_batch batch = pb_batch_one(&self.chosen)
         if not self.begun:
             batch.arms, batch.counts, batch.n_arms = &self.arms[0], &self.counts[0], self.n_arms
+            batch.n_pulls = self.pending
         return batch
 
     cdef void _advance(self) noexcept nogil:
