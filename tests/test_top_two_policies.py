@@ -290,6 +290,10 @@ def test_simulate_is_ask_and_tell(make):
     (lambda: pb.EBTC(2, variances=[1, 1], variance_aware=True), ValueError,
      "variance_aware must be False where variances are given; got True"),
     (lambda: pb.ContinuousRejects(4, 3), pb.InfeasibleBudget, "at least 4 for 4 arms.*got 3"),
+    (lambda: pb.EBTC(4, budget=2**70), ValueError, f"budget must be at most {2**53}; got {2**70}"),
+    (lambda: pb.EBTC(4, budget=2**53 + 1), ValueError, f"budget must be at most {2**53}; got"),
+    (lambda: pb.ContinuousRejects(4, 2**70), ValueError, f"budget must be at most {2**53}; got"),
+    (lambda: pb.ContinuousRejects(2**70, 9), ValueError, f"n_arms must be at most {2**63 - 1}"),
     (lambda: pb.ContinuousRejects(4, 9, "B"), ValueError, "criterion must be one of 'C', 'A'"),
 ])
 def test_bad_input(make, error, message):

@@ -6,7 +6,7 @@ batch arm pulls, AISTATS 2016.
 
 import numpy as np
 
-from pybandit._checks import InfeasibleBudget, check_integer
+from pybandit._checks import LARGEST, InfeasibleBudget, check_integer
 from pybandit._race import as_generator
 
 cimport numpy as cnp
@@ -28,11 +28,11 @@ cdef class _BatchPolicy(NativePolicy):
 
     def __init__(self, n_arms, k, batch_size, max_repeats):
         super().__init__(n_arms, k)
-        self.batch_size = check_integer("batch_size", batch_size, 1)
+        self.batch_size = check_integer("batch_size", batch_size, 1, LARGEST)
         self.max_repeats = self.batch_size
         if max_repeats is not None:
             self.max_repeats = min(self.batch_size,
-                                   check_integer("max_repeats", max_repeats, 1))
+                                   check_integer("max_repeats", max_repeats, 1, LARGEST))
         # a batch can hold no more
         self.batch_size = min(self.batch_size, <object>self.n_arms * self.max_repeats)
         self.arrays = {"ring": np.zeros(self.n_arms, dtype=np.int64)}
@@ -129,7 +129,7 @@ cdef class RoundRobin(_BatchPolicy):
 
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1)
+        self.max_batches = check_integer("max_batches", max_batches, 1, LARGEST)
         self.ring.arms = <int64_t *>self._memory("ring")
         pb_round_robin_begin(&self.ring, self.n_arms)
 
@@ -196,7 +196,7 @@ cdef class BatchHalving(_BatchPolicy):
 
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1)
+        self.max_batches = check_integer("max_batches", max_batches, 1, LARGEST)
         while 0 < self.k << self.n_stages < self.n_arms:
             self.n_stages += 1
         if self.max_batches < self.n_stages:

@@ -6,7 +6,7 @@ batch arm pulls, AISTATS 2016, Algorithm 3.
 
 import numpy as np
 
-from pybandit._checks import InfeasibleBudget, check_choice, check_integer
+from pybandit._checks import MOST_PULLS, InfeasibleBudget, check_choice, check_integer
 
 from libc.stdint cimport int64_t
 
@@ -17,8 +17,6 @@ from pybandit._csrc cimport (
 from pybandit.policies.batch cimport _BatchPolicy
 
 __all__ = ["BatchSAR"]
-
-MOST_PULLS = 1 << 53  # budgets are exact in float64
 
 
 cdef class BatchSAR(_BatchPolicy):
@@ -83,12 +81,12 @@ cdef class BatchSAR(_BatchPolicy):
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,
                  tie="reject"):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1)
+        max_batches = check_integer("max_batches", max_batches, 1)
+        check_integer(f"batch_size times max_batches, {self.batch_size} times {max_batches},",
+                      self.batch_size * max_batches, 1, MOST_PULLS)
+        self.max_batches = max_batches
         self.improved = bool(improved)
         self.tie = check_choice("tie", tie, ("reject", "index"))
-        if <object>self.batch_size * self.max_batches > MOST_PULLS:
-            raise ValueError(f"batch_size times max_batches must be at most {MOST_PULLS}; got "
-                             f"{self.batch_size} times {self.max_batches}")
         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
         if self.max_batches < least and 0 < self.k < self.n_arms:
             raise InfeasibleBudget(

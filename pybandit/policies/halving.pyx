@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from pybandit._checks import check_budget, check_in, check_integer
+from pybandit._checks import MOST_PULLS, check_budget, check_in, check_integer
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
@@ -27,10 +27,6 @@ from pybandit.policies._base cimport NativePolicy
 cnp.import_array()
 
 __all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform", "VBR"]
-
-
-# exact in float64
-MOST_PULLS = 1 << 53
 
 
 cdef class _StagedPolicy(NativePolicy):
@@ -52,10 +48,7 @@ cdef class _StagedPolicy(NativePolicy):
 
     def __init__(self, n_arms, budget):
         super().__init__(n_arms, 1)
-        budget = check_integer("budget", budget, 0)
-        if budget > MOST_PULLS:
-            raise ValueError(f"budget must be at most {MOST_PULLS}; got {budget}")
-        self.budget = budget
+        self.budget = check_integer("budget", budget, 0, MOST_PULLS)
         self.arms = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_pulls = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_sums = np.zeros(self.n_arms)

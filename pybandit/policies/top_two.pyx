@@ -7,7 +7,9 @@ identification with fixed budget: a large deviation perspective, NeurIPS 2023.
 
 import numpy as np
 
-from pybandit._checks import InfeasibleBudget, check_choice, check_in, check_integer
+from pybandit._checks import (
+    MOST_PULLS, check_budget, check_choice, check_in, check_integer,
+)
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
@@ -111,11 +113,9 @@ cdef class EBTC(NativePolicy):
         self.needed = 2 if self.variance_aware else 1
         self.most = -1
         if budget is not None:
-            self.most = check_integer("budget", budget, 0)
-            if self.most < self.needed * self.n_arms:
-                raise InfeasibleBudget(
-                    f"budget must be at least {self.needed * self.n_arms} for {self.n_arms} arms: "
-                    f"{self.needed} an arm before the first comparison; got {self.most}")
+            self.most = check_integer("budget", budget, 0, MOST_PULLS)
+            check_budget(self.most, self.needed * self.n_arms, self.n_arms,
+                         f"{self.needed} an arm before the first comparison")
         self._wants_rewards = self.variance_aware
         self.led, self.own = np.zeros((2, self.n_arms), dtype=np.int64)
         self.arms = np.arange(self.n_arms)
@@ -296,10 +296,9 @@ cdef class ContinuousRejects(NativePolicy):
 
     def __init__(self, n_arms, budget, criterion="C"):
         super().__init__(n_arms, 1)
-        self.budget = check_integer("budget", budget, 0)
-        if self.budget < self.n_arms and self.n_arms > 1:
-            raise InfeasibleBudget(f"budget must be at least {self.n_arms} for {self.n_arms} arms: "
-                                   f"one pull an arm; got {self.budget}")
+        self.budget = check_integer("budget", budget, 0, MOST_PULLS)
+        if self.n_arms > 1:
+            check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
         self.criterion = check_choice("criterion", criterion, ("C", "A"))
         self.aggressive = criterion == "A"
         self.arms = np.zeros(self.n_arms, dtype=np.int64)
