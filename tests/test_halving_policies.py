@@ -572,8 +572,8 @@ def test_states_that_do_not_fit(make):
         with pytest.raises(ValueError, match=rf"hold {name} of shape .*; got \(2, 2\)"):
             cls.from_state(state)
     for change in (dict(ring_n_arms=N + 1), dict(ring_n_arms=-1), dict(ring_n_arms=0),
-                   dict(ring_cursor=N), dict(ring_cursor=-1), dict(arms=np.arange(N) + 1),
-                   dict(arms=np.zeros(N, int)), dict(arms=np.arange(N) - 1)):
+                   dict(ring_cursor=N), dict(ring_cursor=-1), dict(ring=np.arange(N) + 1),
+                   dict(ring=np.zeros(N, int)), dict(ring=np.arange(N) - 1)):
         state = make().get_state()
         state["progress"].update(change)
         with pytest.raises(ValueError, match="ring"):

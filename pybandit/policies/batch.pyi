@@ -3,19 +3,17 @@ from numpy import int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from pybandit.policies._base import NativePolicy
+from pybandit.policies._ring import _RingPolicy
 
 __all__ = ["BatchHalving", "RoundRobin"]
 
 _Rng = int | SeedSequence | Generator | None
 
-class _BatchPolicy(NativePolicy):
+class _BatchPolicy(_RingPolicy):
     @property
     def batch_size(self) -> int: ...
     @property
     def max_repeats(self) -> int: ...
-    @property
-    def survivors(self) -> NDArray[int64]: ...
 
 class RoundRobin(_BatchPolicy):
     def __init__(

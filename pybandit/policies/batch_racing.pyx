@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
     pb_batch, pb_batch_racing, pb_batch_racing_advance, pb_batch_racing_begin,
-    pb_batch_racing_next, pb_round_robin,
+    pb_batch_racing_next,
 )
 from pybandit.policies.batch cimport _BatchPolicy
 
@@ -66,6 +66,9 @@ cdef class BatchRacing(_BatchPolicy):
     cdef readonly double delta, sigma
     cdef pb_batch_racing race
 
+    def __cinit__(self):
+        self.ring = &self.race.ring
+
     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
@@ -75,7 +78,6 @@ cdef class BatchRacing(_BatchPolicy):
         self.race.size, self.race.repeats = self.batch_size, self.max_repeats
         self.race.omega = (self.delta / (6 * self.n_arms)) ** 0.5
         self.race.scale = 2 * self.sigma
-        self.race.ring.arms = <int64_t *>self._memory("ring")
         self.race.lower = <double *>self._allocate("lower", self.n_arms, np.float64)
         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
         self.race.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
@@ -86,9 +88,6 @@ cdef class BatchRacing(_BatchPolicy):
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
                     max_repeats=self.max_repeats, sigma=self.sigma)
-
-    cdef pb_round_robin *_ring(self) noexcept nogil:
-        return &self.race.ring
 
     cdef bint _is_done(self) noexcept nogil:
         return self.race.done
@@ -116,11 +115,12 @@ cdef class BatchRacing(_BatchPolicy):
                 "race_done": self.race.done, "race_batches": self.race.n_batches}
 
     def _set_progress(self, progress):
+        self.race.done = progress["race_done"]
         super()._set_progress(progress)
         self.race.n_open, self.race.moved = progress["n_open"], progress["moved"]
         self.race.reject_below = progress["reject_below"]
         self.race.accept_above = progress["accept_above"]
-        self.race.done, self.race.n_batches = progress["race_done"], progress["race_batches"]
+        self.race.n_batches = progress["race_batches"]
 
     def recommend(self):
         """The k best arms, best first; before the end, those accepted and the best means."""

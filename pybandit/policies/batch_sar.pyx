@@ -6,13 +6,13 @@ batch arm pulls, AISTATS 2016, Algorithm 3.
 
 import numpy as np
 
-from pybandit._checks import MOST_PULLS, InfeasibleBudget, check_choice, check_integer
+from pybandit._checks import MOST_PULLS, InfeasibleBudget, check_choice, check_entry, check_integer
 
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
     pb_batch, pb_batch_sar, pb_batch_sar_advance, pb_batch_sar_begin, pb_batch_sar_least,
-    pb_batch_sar_next, pb_ranked, pb_round_robin,
+    pb_batch_sar_next, pb_ranked,
 )
 from pybandit.policies.batch cimport _BatchPolicy
 
@@ -78,6 +78,9 @@ cdef class BatchSAR(_BatchPolicy):
     cdef readonly object tie
     cdef pb_batch_sar sar
 
+    def __cinit__(self):
+        self.ring = &self.sar.ring
+
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,
                  tie="reject"):
         super().__init__(n_arms, k, batch_size, max_repeats)
@@ -97,8 +100,7 @@ cdef class BatchSAR(_BatchPolicy):
         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats
         self.sar.max_batches = self.max_batches
         self.sar.improved, self.sar.lower_index = self.improved, self.tie == "index"
-        self.sar.ring.arms = <int64_t *>self._memory("ring")
-        self.sar.alive = <unsigned char *>self._allocate("alive", self.n_arms, np.uint8)
+        self.sar.alive = <unsigned char *>self._scratch(self.n_arms)
         self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))
         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))
@@ -110,9 +112,6 @@ cdef class BatchSAR(_BatchPolicy):
         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
                     max_batches=self.max_batches, max_repeats=self.max_repeats,
                     improved=self.improved, tie=self.tie)
-
-    cdef pb_round_robin *_ring(self) noexcept nogil:
-        return &self.sar.ring
 
     cdef bint _is_done(self) noexcept nogil:
         return self.sar.done
@@ -139,10 +138,16 @@ cdef class BatchSAR(_BatchPolicy):
                 "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}
 
     def _set_progress(self, progress):
+        cdef int64_t arm
         super()._set_progress(progress)
-        self.sar.n_left, self.sar.n_open = progress["n_left"], progress["n_open"]
+        self.sar.n_left = check_entry(progress, "n_left", 0, self.ring.n_arms)
+        self.sar.n_open = check_entry(progress, "n_open", 0, self.sar.n_left)
         self.sar.removed_pulls = progress["removed_pulls"]
         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
+        for arm in range(self.n_arms):
+            self.sar.alive[arm] = False
+        for arm in self.ring_arms[:self.ring.n_arms]:
+            self.sar.alive[arm] = True
 
     def recommend(self):
         """The k best arms, best first; before the end, those accepted and the best means."""

@@ -1,16 +1,14 @@
 from numpy import int64
 from numpy.typing import ArrayLike, NDArray
 
-from pybandit.policies._base import NativePolicy
+from pybandit.policies._ring import _RingPolicy
 
 __all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform",
            "VBR"]
 
-class _StagedPolicy(NativePolicy):
+class _StagedPolicy(_RingPolicy):
     @property
     def budget(self) -> int: ...
-    @property
-    def survivors(self) -> NDArray[int64]: ...
     def recommend(self) -> NDArray[int64]: ...
 
 class Uniform(_StagedPolicy):

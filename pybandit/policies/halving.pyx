@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from pybandit._checks import MOST_PULLS, check_budget, check_in, check_integer
+from pybandit._checks import MOST_PULLS, check_budget, check_entry, check_in, check_integer
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
@@ -19,17 +19,17 @@ from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
     pb_batch, pb_batch_one, pb_heap, pb_heap_build, pb_heap_replace_root, pb_ranked,
-    pb_ranking_sort, pb_round_robin, pb_round_robin_begin, pb_round_robin_keep,
-    pb_round_robin_next, pb_round_robin_pulled,
+    pb_ranking_sort, pb_round_robin_keep, pb_round_robin_next, pb_round_robin_pulled,
 )
 from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._ring cimport _RingPolicy
 
 cnp.import_array()
 
 __all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform", "VBR"]
 
 
-cdef class _StagedPolicy(NativePolicy):
+cdef class _StagedPolicy(_RingPolicy):
     """Stages: survivors are pulled, then those of the largest means stay.
 
     A subclass says what a stage pulls, in `_next`, and how many stay.
@@ -38,10 +38,9 @@ cdef class _StagedPolicy(NativePolicy):
     """
 
     cdef readonly int64_t budget
-    cdef pb_round_robin ring
     cdef int64_t stage, n_stages
     cdef int64_t left             # pulls that the stage still has
-    cdef int64_t[::1] arms, stage_pulls
+    cdef int64_t[::1] stage_pulls
     cdef double[::1] stage_sums, scratch_means
     cdef unsigned char[::1] kept
     cdef cnp.ndarray ranked
@@ -49,14 +48,11 @@ cdef class _StagedPolicy(NativePolicy):
     def __init__(self, n_arms, budget):
         super().__init__(n_arms, 1)
         self.budget = check_integer("budget", budget, 0, MOST_PULLS)
-        self.arms = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_pulls = np.zeros(self.n_arms, dtype=np.int64)
         self.stage_sums = np.zeros(self.n_arms)
         self.scratch_means = np.zeros(self.n_arms)
         self.kept = np.zeros(self.n_arms, dtype=np.uint8)
         self.ranked = np.zeros(4 * self.n_arms, dtype=np.int64)
-        self.ring.arms = &self.arms[0]
-        pb_round_robin_begin(&self.ring, self.n_arms)
 
     cdef void _begin_stage(self) noexcept nogil:
         pass
@@ -82,7 +78,7 @@ cdef class _StagedPolicy(NativePolicy):
                         ranked + self.n_arms)
         for i in range(self.ring.n_arms):
             self.kept[ranked[i].arm] = i < n_kept
-        pb_round_robin_keep(&self.ring, &self.kept[0])
+        pb_round_robin_keep(self.ring, &self.kept[0])
 
     cdef void _end_stage(self) noexcept nogil:
         self._keep_best(self._n_kept())
@@ -90,31 +86,17 @@ cdef class _StagedPolicy(NativePolicy):
         if self.stage < self.n_stages:
             self._begin_stage()
 
-    @property
-    def survivors(self):
-        """The arms that are still pulled, increasing; int64."""
-        return np.array(self.arms[:self.ring.n_arms])
-
     def _get_progress(self):
-        return {"arms": np.array(self.arms), "ring_n_arms": self.ring.n_arms,
-                "ring_cursor": self.ring.cursor, "ring_rounds": self.ring.rounds,
-                "stage": self.stage, "left": self.left,
+        return {**super()._get_progress(), "stage": self.stage, "left": self.left,
                 "stage_pulls": np.array(self.stage_pulls),
                 "stage_sums": np.array(self.stage_sums)}
 
     def _set_progress(self, progress):
-        arms = np.asarray(progress["arms"])[:max(0, progress["ring_n_arms"])]
-        if (arms.size != progress["ring_n_arms"] or not 0 <= progress["ring_cursor"] < arms.size
-                or (np.diff(arms, prepend=-1, append=self.n_arms) < 1).any()):
-            raise ValueError(f"state must hold ring_n_arms increasing arms of {self.n_arms} in "
-                             f"arms, ring_cursor among them; got {progress['ring_n_arms']}, "
-                             f"{arms}, {progress['ring_cursor']}")
-        np.asarray(self.arms)[:] = progress["arms"]
+        super()._set_progress(progress)
         np.asarray(self.stage_pulls)[:] = progress["stage_pulls"]
         np.asarray(self.stage_sums)[:] = progress["stage_sums"]
-        self.ring.n_arms, self.ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
-        self.ring.rounds = progress["ring_rounds"]
-        self.stage, self.left = progress["stage"], progress["left"]
+        self.stage = check_entry(progress, "stage", 0, self.n_stages)
+        self.left = check_entry(progress, "left", 0, self.budget)
 
     def recommend(self):
         """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""
@@ -146,7 +128,7 @@ cdef class Uniform(_StagedPolicy):
         return dict(n_arms=self.n_arms, budget=self.budget)
 
     cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.left, self.left)
+        return pb_round_robin_next(self.ring, self.left, self.left)
 
     cdef void _advance(self) noexcept nogil:
         self.stage = 1
@@ -202,7 +184,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
             self.stage += 1
 
     cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.left, self.left)
+        return pb_round_robin_next(self.ring, self.left, self.left)
 
     cdef void _advance(self) noexcept nogil:
         self._end_stage()
@@ -369,10 +351,10 @@ cdef class SequentialHalving(_Halving):
             self._begin_stage()
 
     cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.left, self.left)
+        return pb_round_robin_next(self.ring, self.left, self.left)
 
     cdef void _advance(self) noexcept nogil:
-        pb_round_robin_pulled(&self.ring, self.left)
+        pb_round_robin_pulled(self.ring, self.left)
         self._end_stage()
 
 
@@ -607,7 +589,7 @@ cdef class SHAdaVar(_Halving):
 
     cdef pb_batch _next(self) noexcept nogil:
         if not self.by_heap:
-            return pb_round_robin_next(&self.ring, self.pending, self.pending)
+            return pb_round_robin_next(self.ring, self.pending, self.pending)
         return pb_batch_one(&self.heap_arms[0])
 
     cdef void _advance(self) noexcept nogil:
@@ -615,7 +597,7 @@ cdef class SHAdaVar(_Halving):
         if self.by_heap:
             pb_heap_replace_root(&self.heap, self._key(self.heap_arms[0]))
         else:
-            pb_round_robin_pulled(&self.ring, self.pending)
+            pb_round_robin_pulled(self.ring, self.pending)
         if self.left:
             self._plan()
         else:

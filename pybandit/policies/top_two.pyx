@@ -8,17 +8,17 @@ identification with fixed budget: a large deviation perspective, NeurIPS 2023.
 import numpy as np
 
 from pybandit._checks import (
-    MOST_PULLS, check_budget, check_choice, check_in, check_integer,
+    MOST_PULLS, check_budget, check_choice, check_entry, check_in, check_integer,
 )
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
-    pb_batch, pb_batch_one, pb_round_robin, pb_round_robin_begin, pb_round_robin_keep,
-    pb_round_robin_next, pb_round_robin_pulled,
+    pb_batch, pb_batch_one, pb_round_robin_keep, pb_round_robin_next, pb_round_robin_pulled,
 )
 from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._ring cimport _RingPolicy
 
 __all__ = ["EBTC", "ContinuousRejects"]
 
@@ -223,19 +223,24 @@ cdef class EBTC(NativePolicy):
 
     def _get_progress(self):
         return {"begun": self.begun, "leader": self.leader, "chosen": self.chosen,
-                "pending": self.pending, "led": np.array(self.led), "own": np.array(self.own),
+                "led": np.array(self.led), "own": np.array(self.own),
                 "counts": np.array(self.counts), "centres": np.array(self.centres),
                 "squares": np.array(self.squares)}
 
     def _set_progress(self, progress):
-        self.begun, self.pending = progress["begun"], progress["pending"]
-        self.leader, self.chosen = progress["leader"], progress["chosen"]
+        self.begun = progress["begun"]
+        self.leader = check_entry(progress, "leader", 0, self.n_arms - 1)
+        self.chosen = check_entry(progress, "chosen", 0, self.n_arms - 1)
+        counts = np.asarray(progress["counts"])
+        if not ((counts >= 0) & (counts <= self.needed)).all():
+            raise ValueError(f"state must hold counts in [0, {self.needed}]; got {counts}")
         for array, name in ((self.led, "led"), (self.own, "own"), (self.counts, "counts"),
                             (self.centres, "centres"), (self.squares, "squares")):
             np.asarray(array)[:] = progress[name]
+        self.pending = 1 if self.begun else counts.sum()
 
 
-cdef class ContinuousRejects(NativePolicy):
+cdef class ContinuousRejects(_RingPolicy):
     """Pulls all survivors alike and rejects the worst as soon as its gap allows.
 
     CR-C and CR-A of Wang, Tzeng and Proutiere 2023. Of the j survivors C let l have
@@ -287,10 +292,8 @@ cdef class ContinuousRejects(NativePolicy):
     cdef readonly int64_t budget
     cdef readonly str criterion
     cdef bint aggressive
-    cdef pb_round_robin ring
     cdef int64_t pending
     cdef int64_t n_rejected_pulls, most_rejected
-    cdef int64_t[::1] arms
     cdef double[::1] harmonic, centres   # logbar by j; mean by arm
     cdef unsigned char[::1] kept
 
@@ -301,34 +304,26 @@ cdef class ContinuousRejects(NativePolicy):
             check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
         self.criterion = check_choice("criterion", criterion, ("C", "A"))
         self.aggressive = criterion == "A"
-        self.arms = np.zeros(self.n_arms, dtype=np.int64)
         self.centres = np.zeros(self.n_arms)
         self.kept = np.ones(self.n_arms, dtype=np.uint8)
         counts = np.arange(1, self.n_arms + 1)
         self.harmonic = np.concatenate([[0.0], np.cumsum(1.0 / counts) - 0.5])
-        self.ring.arms = &self.arms[0]
-        pb_round_robin_begin(&self.ring, self.n_arms)
         self.pending = self.n_arms
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, criterion=self.criterion)
 
-    @property
-    def survivors(self):
-        """The arms that are still pulled, increasing; int64."""
-        return np.array(self.arms[:self.ring.n_arms])
-
     cdef bint _is_done(self) noexcept nogil:
         return self.ring.n_arms == 1 or self.n_pulls >= self.budget
 
     cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.pending, 1)
+        return pb_round_robin_next(self.ring, self.pending, 1)
 
     cdef void _advance(self) noexcept nogil:
         cdef int64_t j, position = self.ring.cursor
         for j in range(self.pending):
             self._measure(self.ring.arms[position + j])
-        pb_round_robin_pulled(&self.ring, self.pending)
+        pb_round_robin_pulled(self.ring, self.pending)
         self.pending = 1
         while self.ring.n_arms > 1 and self._reject():
             pass
@@ -341,7 +336,7 @@ cdef class ContinuousRejects(NativePolicy):
         """Rejects the worst survivor, if that may go."""
         cdef int64_t n = self.ring.n_arms, i, arm, at = 0, pulls
         cdef double mean, worst = INFINITY, second = INFINITY, total = 0.0
-        cdef const int64_t *arms = &self.arms[0]
+        cdef const int64_t *arms = self.ring.arms
         cdef const int64_t *seen = &self._pulls[0]
         cdef const double *centres = &self.centres[0]
         cdef double threshold, beta
@@ -371,7 +366,7 @@ cdef class ContinuousRejects(NativePolicy):
         self.most_rejected = pulls
         self.n_rejected_pulls += pulls
         self.kept[arms[at]] = 0
-        pb_round_robin_keep(&self.ring, &self.kept[0])
+        pb_round_robin_keep(self.ring, &self.kept[0])
         return True
 
     def recommend(self):
@@ -379,19 +374,17 @@ cdef class ContinuousRejects(NativePolicy):
         return self._best(self.survivors, 1)
 
     def _get_progress(self):
-        return {"arms": np.array(self.arms), "ring_n_arms": self.ring.n_arms,
-                "ring_cursor": self.ring.cursor, "ring_rounds": self.ring.rounds,
-                "pending": self.pending, "n_rejected_pulls": self.n_rejected_pulls,
-                "most_rejected": self.most_rejected, "centres": np.array(self.centres),
-                "kept": np.array(self.kept)}
+        return {**super()._get_progress(), "pending": self.pending,
+                "n_rejected_pulls": self.n_rejected_pulls, "most_rejected": self.most_rejected,
+                "centres": np.array(self.centres)}
 
     def _set_progress(self, progress):
-        self.ring.n_arms, self.ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
-        self.ring.rounds, self.pending = progress["ring_rounds"], progress["pending"]
+        super()._set_progress(progress)
+        self.pending = check_entry(progress, "pending", 1, self.ring.n_arms - self.ring.cursor)
         self.n_rejected_pulls = progress["n_rejected_pulls"]
         self.most_rejected = progress["most_rejected"]
-        for array, name in ((self.arms, "arms"), (self.centres, "centres"), (self.kept, "kept")):
-            np.asarray(array)[:] = progress[name]
+        np.asarray(self.centres)[:] = progress["centres"]
+        np.asarray(self.kept)[:] = np.isin(np.arange(self.n_arms), self.survivors)
 
 
 cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil:
