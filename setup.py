@@ -14,6 +14,7 @@ KERNELS = {
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],
     "policies/_base": ["round_robin"],
+    "policies/_heap": ["heap"],
     "policies/_ring": ["round_robin"],
     "environments": [],
     "_engine": [],

@@ -18,10 +18,11 @@ from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
-    pb_batch, pb_batch_one, pb_heap, pb_heap_build, pb_heap_replace_root, pb_ranked,
-    pb_ranking_sort, pb_round_robin_keep, pb_round_robin_next, pb_round_robin_pulled,
+    pb_batch, pb_ranked, pb_ranking_sort, pb_round_robin_keep, pb_round_robin_next,
+    pb_round_robin_pulled,
 )
 from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._heap cimport Heap
 from pybandit.policies._ring cimport _RingPolicy
 
 cnp.import_array()
@@ -225,15 +226,12 @@ cdef class VBR(SuccessiveRejects):
     comes before all ratios. O(log K) a pull, by a heap.
     """
 
-    cdef double[::1] keys
-    cdef int64_t[::1] heap_arms
-    cdef pb_heap heap
+    cdef Heap heap
 
     def __init__(self, n_arms, budget):
         super().__init__(n_arms, budget)
         self._wants_rewards = True
-        self.heap_arms, self.keys = np.zeros(self.n_arms, dtype=np.int64), np.zeros(self.n_arms)
-        self.heap.keys, self.heap.arms = &self.keys[0], &self.heap_arms[0]
+        self.heap = Heap(self.n_arms)
 
     cdef double _key(self, int64_t arm) noexcept nogil:
         """v / T; infinite where v is unknown."""
@@ -246,33 +244,30 @@ cdef class VBR(SuccessiveRejects):
         # the constructor of the base class begins the first phase, before there is a heap
         if self.stage == 0 or self.stage >= self.n_stages:
             return
-        self.heap.n = self.ring.n_arms
+        self.heap.clear()
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
-            self.heap_arms[i], self.keys[i] = arm, self._key(arm)
-        pb_heap_build(&self.heap)
+            self.heap.add(arm, self._key(arm))
+        self.heap.build()
 
     cdef pb_batch _next(self) noexcept nogil:
         if self.stage == 0:
             return SuccessiveRejects._next(self)
-        return pb_batch_one(&self.heap_arms[0])
+        return self.heap.pull_root()
 
     cdef void _advance(self) noexcept nogil:
         if self.stage > 0 and self.left > 1:
             self.left -= 1
-            pb_heap_replace_root(&self.heap, self._key(self.heap_arms[0]))
+            self.heap.replace_root(self._key(self.heap.root()))
         else:
             self._end_stage()
 
     def _get_progress(self):
-        return {**super()._get_progress(), "heap_n": self.heap.n,
-                "heap_arms": np.array(self.heap_arms), "keys": np.array(self.keys)}
+        return {**super()._get_progress(), **self.heap.get_progress()}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
-        self.heap.n = progress["heap_n"]
-        np.asarray(self.heap_arms)[:] = progress["heap_arms"]
-        np.asarray(self.keys)[:] = progress["keys"]
+        self.heap.set_progress(progress, 0 < self.stage < self.n_stages)
 
 
 cdef class _Halving(_StagedPolicy):
@@ -384,8 +379,9 @@ cdef class SHVar(_Halving):
     """
 
     cdef double[::1] known
-    cdef int64_t[::1] counts, heap_arms
-    cdef double[::1] keys, shares     # shares: the survivors' variances, by position
+    cdef int64_t[::1] counts
+    cdef double[::1] shares           # the survivors' variances, by position
+    cdef Heap heap                    # of positions
 
     def __init__(self, n_arms, budget, variances, *, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
@@ -396,8 +392,7 @@ cdef class SHVar(_Halving):
                              f"{variances.shape}")
         self.known = np.array(variances)
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
-        self.heap_arms = np.zeros(self.n_arms, dtype=np.int64)
-        self.keys, self.shares = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self.shares, self.heap = np.zeros(self.n_arms), Heap(self.n_arms)
         if self.n_stages:
             self._begin_stage()
 
@@ -427,7 +422,6 @@ cdef class SHVar(_Halving):
         cdef int64_t i, arm, placed = 0, n = self.ring.n_arms
         cdef int exponent
         cdef double largest = 0.0, total = 0.0, pulls
-        cdef pb_heap heap
         pulls = self.left
         for i in range(n):
             largest = max(largest, self.known[self.ring.arms[i]])
@@ -444,14 +438,14 @@ cdef class SHVar(_Halving):
             total *= 1.05
         for i in range(n):
             placed += self.counts[i]
-        heap.keys, heap.arms, heap.n = &self.keys[0], &self.heap_arms[0], n
+        self.heap.clear()
         for i in range(n):
-            heap.arms[i], heap.keys[i] = i, self._ratio(i)
-        pb_heap_build(&heap)
+            self.heap.add(i, self._ratio(i))
+        self.heap.build()
         for _ in range(self.left - placed):
-            i = heap.arms[0]
+            i = self.heap.root()
             self.counts[i] += 1
-            pb_heap_replace_root(&heap, self._ratio(i))
+            self.heap.replace_root(self._ratio(i))
 
     cdef double _ratio(self, int64_t i) noexcept nogil:
         """Variance over pulls of the arm at a position; infinite before the first."""
@@ -514,9 +508,8 @@ cdef class SHAdaVar(_Halving):
     cdef int64_t pending      # pulls of the next batch
     # of the rewards in question: those of the stage, or all
     cdef int64_t[::1] seen
-    cdef double[::1] centres, spreads, keys
-    cdef int64_t[::1] heap_arms
-    cdef pb_heap heap
+    cdef double[::1] centres, spreads
+    cdef Heap heap
 
     def __init__(self, n_arms, budget, delta=0.05, *, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
@@ -528,8 +521,7 @@ cdef class SHAdaVar(_Halving):
         self._wants_rewards = True
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
         self.centres, self.spreads = np.zeros(self.n_arms), np.zeros(self.n_arms)
-        self.heap_arms, self.keys = np.zeros(self.n_arms, dtype=np.int64), np.zeros(self.n_arms)
-        self.heap.keys, self.heap.arms = &self.keys[0], &self.heap_arms[0]
+        self.heap = Heap(self.n_arms)
         if self.n_stages:
             self._begin_stage()
 
@@ -559,11 +551,11 @@ cdef class SHAdaVar(_Halving):
         if lacking > 0:
             return
         self.by_heap, self.pending = True, 1
-        self.heap.n = self.ring.n_arms
+        self.heap.clear()
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
-            self.heap_arms[i], self.keys[i] = arm, self._key(arm)
-        pb_heap_build(&self.heap)
+            self.heap.add(arm, self._key(arm))
+        self.heap.build()
 
     cdef double _key(self, int64_t arm) noexcept nogil:
         """U / N, finite from `enough` pulls on."""
@@ -590,12 +582,12 @@ cdef class SHAdaVar(_Halving):
     cdef pb_batch _next(self) noexcept nogil:
         if not self.by_heap:
             return pb_round_robin_next(self.ring, self.pending, self.pending)
-        return pb_batch_one(&self.heap_arms[0])
+        return self.heap.pull_root()
 
     cdef void _advance(self) noexcept nogil:
         self.left -= self.pending
         if self.by_heap:
-            pb_heap_replace_root(&self.heap, self._key(self.heap_arms[0]))
+            self.heap.replace_root(self._key(self.heap.root()))
         else:
             pb_round_robin_pulled(self.ring, self.pending)
         if self.left:
@@ -606,21 +598,15 @@ cdef class SHAdaVar(_Halving):
     def _get_progress(self):
         return {**super()._get_progress(), "by_heap": self.by_heap, "pending": self.pending,
                 "seen": np.array(self.seen), "centres": np.array(self.centres),
-                "spreads": np.array(self.spreads), "heap_n": self.heap.n,
-                "heap_arms": np.array(self.heap_arms), "keys": np.array(self.keys)}
+                "spreads": np.array(self.spreads), **self.heap.get_progress()}
 
     def _set_progress(self, progress):
-        arms, n = np.sort(progress["heap_arms"][:max(0, progress["heap_n"])]), progress["heap_n"]
-        if arms.size != n or n < progress["by_heap"] or (
-                np.diff(arms, prepend=-1, append=self.n_arms) < 1).any():
-            raise ValueError(f"state must hold heap_n different arms of {self.n_arms} in "
-                             f"heap_arms; got {n}, {arms}")
         super()._set_progress(progress)
-        self.by_heap, self.pending = progress["by_heap"], progress["pending"]
-        self.heap.n = progress["heap_n"]
+        self.by_heap = progress["by_heap"]
+        self.pending = check_entry(progress, "pending", 0, self.budget)
+        self.heap.set_progress(progress, self.by_heap)
         for array, name in ((self.seen, "seen"), (self.centres, "centres"),
-                            (self.spreads, "spreads"), (self.heap_arms, "heap_arms"),
-                            (self.keys, "keys")):
+                            (self.spreads, "spreads")):
             np.asarray(array)[:] = progress[name]
 
 
