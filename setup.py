@@ -19,6 +19,7 @@ KERNELS = {
     "environments": [],
     "_engine": [],
     "policies/halving": ["round_robin", "ranking", "heap"],
+    "policies/_batch": [],
     "policies/batch": ["round_robin", "ranking"],
     "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
     "policies/batch_racing": ["round_robin", "batch_racing"],

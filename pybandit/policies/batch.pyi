@@ -3,17 +3,11 @@ from numpy import int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from pybandit.policies._ring import _RingPolicy
+from pybandit.policies._batch import _BatchPolicy
 
 __all__ = ["BatchHalving", "RoundRobin"]
 
 _Rng = int | SeedSequence | Generator | None
-
-class _BatchPolicy(_RingPolicy):
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def max_repeats(self) -> int: ...
 
 class RoundRobin(_BatchPolicy):
     def __init__(

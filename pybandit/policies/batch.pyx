@@ -9,54 +9,15 @@ import numpy as np
 from pybandit._checks import LARGEST, InfeasibleBudget, check_entry, check_integer
 from pybandit._race import as_generator
 
-cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
     pb_batch, pb_ranked, pb_ranking_sort, pb_round_robin, pb_round_robin_keep,
     pb_round_robin_next, pb_round_robin_pulled,
 )
-from pybandit.policies._ring cimport _RingPolicy
-
-cnp.import_array()
+from pybandit.policies._batch cimport _BatchPolicy
 
 __all__ = ["BatchHalving", "RoundRobin"]
-
-
-cdef class _BatchPolicy(_RingPolicy):
-    """Batches around a ring of the arms that are left."""
-
-    def __init__(self, n_arms, k, batch_size, max_repeats):
-        super().__init__(n_arms, k)
-        self.batch_size = check_integer("batch_size", batch_size, 1, LARGEST)
-        self.max_repeats = self.batch_size
-        if max_repeats is not None:
-            self.max_repeats = min(self.batch_size,
-                                   check_integer("max_repeats", max_repeats, 1, LARGEST))
-        # a batch can hold no more
-        self.batch_size = min(self.batch_size, <object>self.n_arms * self.max_repeats)
-        self.arrays = {}
-        self.scratch = []
-
-    cdef void *_allocate(self, str name, shape, dtype):
-        """Memory that belongs to the state."""
-        memory = self.arrays[name] = np.zeros(shape, dtype=dtype)
-        return cnp.PyArray_DATA(memory)
-
-    cdef void *_scratch(self, int64_t size):
-        """Memory whose content does not outlive a step."""
-        memory = np.empty(size, dtype=np.uint8)
-        self.scratch.append(memory)
-        return cnp.PyArray_DATA(memory)
-
-    def _get_progress(self):
-        return {**super()._get_progress(),
-                **{name: array.copy() for name, array in self.arrays.items()}}
-
-    def _set_progress(self, progress):
-        super()._set_progress(progress)
-        for name, array in self.arrays.items():
-            array[...] = progress[name]
 
 
 cdef class RoundRobin(_BatchPolicy):

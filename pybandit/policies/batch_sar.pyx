@@ -4,8 +4,6 @@ Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016, Algorithm 3.
 """
 
-import numpy as np
-
 from pybandit._checks import MOST_PULLS, InfeasibleBudget, check_choice, check_entry, check_integer
 
 from libc.stdint cimport int64_t
@@ -14,12 +12,12 @@ from pybandit._csrc cimport (
     pb_batch, pb_batch_sar, pb_batch_sar_advance, pb_batch_sar_begin, pb_batch_sar_least,
     pb_batch_sar_next, pb_ranked,
 )
-from pybandit.policies.batch cimport _BatchPolicy
+from pybandit.policies._batch cimport _AcceptingPolicy
 
 __all__ = ["BatchSAR"]
 
 
-cdef class BatchSAR(_BatchPolicy):
+cdef class BatchSAR(_AcceptingPolicy):
     """Accepts or rejects one arm a stage, the one furthest from the boundary.
 
     Jun et al. 2016, Algorithm 3. Stage s pulls the n - s + 1 survivors until each
@@ -101,7 +99,7 @@ cdef class BatchSAR(_BatchPolicy):
         self.sar.max_batches = self.max_batches
         self.sar.improved, self.sar.lower_index = self.improved, self.tie == "index"
         self.sar.alive = <unsigned char *>self._scratch(self.n_arms)
-        self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
+        self.sar.accepted = self._accepted()
         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))
         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))
         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))
@@ -122,16 +120,6 @@ cdef class BatchSAR(_BatchPolicy):
     cdef void _advance(self) noexcept nogil:
         pb_batch_sar_advance(&self.sar, &self._pulls[0], &self._sums[0])
 
-    @property
-    def accepted(self):
-        """Arms accepted so far, increasing; int64."""
-        return np.flatnonzero(self.arrays["accepted"])
-
-    @property
-    def survivors(self):
-        """Arms neither accepted nor rejected, increasing; int64."""
-        return np.empty(0, np.int64) if self.sar.done else super().survivors
-
     def _get_progress(self):
         return {**super()._get_progress(), "n_left": self.sar.n_left,
                 "n_open": self.sar.n_open, "removed_pulls": self.sar.removed_pulls,
@@ -148,9 +136,3 @@ cdef class BatchSAR(_BatchPolicy):
             self.sar.alive[arm] = False
         for arm in self.ring_arms[:self.ring.n_arms]:
             self.sar.alive[arm] = True
-
-    def recommend(self):
-        """The k best arms, best first; before the end, those accepted and the best means."""
-        chosen = np.concatenate([
-            self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
-        return self._best(chosen, self.k)

@@ -13,3 +13,8 @@ cdef class _BatchPolicy(_RingPolicy):
 
     cdef void *_allocate(self, str name, shape, dtype)
     cdef void *_scratch(self, int64_t size)
+
+
+# Its kernel keeps flags of the arms that it accepted.
+cdef class _AcceptingPolicy(_BatchPolicy):
+    cdef unsigned char *_accepted(self)
