@@ -18,11 +18,16 @@ KERNELS = {
     "_allocation_rules": ["variance"],
     "allocation": ["variance"],
     "_engine": [],
-    "policies/halving": ["round_robin", "ranking", "heap"],
+    "policies/_heap": ["heap"],
+    "policies/_ring": ["round_robin"],
+    "policies/_staged": ["round_robin", "ranking"],
+    "policies/halving": ["round_robin", "heap"],
+    "policies/rejects": ["round_robin", "heap"],
+    "policies/_batch": [],
     "policies/batch": ["round_robin", "ranking"],
     "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
     "policies/batch_racing": ["round_robin", "batch_racing"],
-    "policies/top_two": ["round_robin"],
+    "policies/top_two": [],
     "policies/gap": [],
 }
 # NumPy's distributions, linked statically

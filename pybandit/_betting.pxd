@@ -15,7 +15,12 @@ cdef class Bets:
 cdef class Race:
     cdef readonly dict arrays
     cdef Bets bets
+    cdef int64_t *columns          # the kernel's, as the two below
+    cdef const int64_t *n_alive
+    cdef const int *decided_flag
 
+    cdef int64_t *_integers(self, int64_t n_arms, const int64_t *n_alive, const int *decided)
+    cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots)
 
 

@@ -69,7 +69,14 @@ cdef pb_items make_items(int64_t n_items, limits):
 
 
 cdef class Race:
-    """What the races share: memory by name."""
+    """What the races share: memory by name, and what is told and read."""
+
+    cdef int64_t *_integers(self, int64_t n_arms, const int64_t *n_alive, const int *decided):
+        """Three rows of n_arms integers: arms, columns, and one for the race."""
+        self.arrays["integers"] = np.zeros((3, n_arms), dtype=np.int64)
+        self.n_alive, self.decided_flag = n_alive, decided
+        self.columns = integers_of(self.arrays["integers"]) + n_arms
+        return integers_of(self.arrays["integers"])
 
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots):
         """Memory for claims between n_slots arms."""
@@ -79,6 +86,27 @@ cdef class Race:
         pairs.n_slots = n_slots
         pairs.memory = doubles_of(self.arrays[name + "_memory"])
         pairs.claims = bytes_of(self.arrays[name + "_claims"])
+
+    cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
+        pass
+
+    def add(self, const double[:, ::1] rewards):
+        """Rewards of items, one column an alive arm."""
+        cdef int64_t i
+        cdef uintptr_t[::1] rows = row_addresses(rewards)
+        for i in range(self.n_alive[0]):
+            self.columns[i] = i
+        with nogil:
+            self._add_rows(<const double *const *>&rows[0], rewards.shape[0])
+
+    @property
+    def alive(self):
+        """Arms that are not decided, as the columns of the next rewards."""
+        return self.arrays["integers"][0, :self.n_alive[0]].copy()
+
+    @property
+    def decided(self):
+        return self.decided_flag[0] != 0
 
 
 cdef class LeaderRace(Race):
@@ -98,13 +126,12 @@ cdef class LeaderRace(Race):
         self.arrays = dict(
             memory=aligned_doubles(pb_betting_memory(&bets.bets, n_arms, hybrid)),
             doubles=np.zeros(4 * n_arms + bets.bets.n_bets),
-            integers=np.zeros((3, n_arms), dtype=np.int64),
             gone=np.zeros(n_arms, dtype=np.uint8),
         )
         self.race.memory = doubles_of(self.arrays["memory"])
         self.race.scores = doubles_of(self.arrays["doubles"])
         self.race.rewards = self.race.scores + n_arms
-        self.race.arms = integers_of(self.arrays["integers"])
+        self.race.arms = self._integers(n_arms, &self.race.n_alive, &self.race.decided)
         self.race.columns = self.race.arms + n_arms
         self.race.slots = self.race.columns + n_arms
         self.race.gone = bytes_of(self.arrays["gone"])
@@ -124,26 +151,12 @@ cdef class LeaderRace(Race):
             self.race.scores[i] = 0.0
         pb_betting_begin(&self.race)
 
-    def add(self, const double[:, ::1] rewards):
-        """Rewards of items, one column an alive arm."""
-        cdef int64_t i
-        cdef uintptr_t[::1] rows = row_addresses(rewards)
-        for i in range(self.race.n_alive):
-            self.race.columns[i] = i
-        with nogil:
-            pb_betting_add(&self.race, <const double *const *>&rows[0], rewards.shape[0])
-
-    @property
-    def alive(self):
-        return np.array(<int64_t[:self.race.n_alive]>self.race.arms)
+    cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
+        pb_betting_add(&self.race, rows, n_rows)
 
     @property
     def leaders(self):
         return np.array([self.race.arms[self.race.leader]])
-
-    @property
-    def decided(self):
-        return self.race.decided != 0
 
 
 cdef class TopKRace(Race):
@@ -156,17 +169,16 @@ cdef class TopKRace(Race):
         self.race.n_arms, self.race.k = n_arms, k
         self.race.beats.bets, self.race.beats.items = bets.bets, make_items(n_items, limits)
         self.race.beats.threshold = n_pairs / delta
-        self.arrays = dict(integers=np.zeros((3, n_arms), dtype=np.int64),
-                           doubles=np.zeros((2, n_arms)),
+        self.arrays = dict(doubles=np.zeros((2, n_arms)),
                            inside=np.zeros(n_arms, dtype=np.uint8))
         self._claims("beats", &self.race.beats, n_arms)
         if tolerance > 0:
             self.race.near.bets, self.race.near.items = bets.bets, self.race.beats.items
             self.race.near.slack, self.race.near.threshold = tolerance, n_pairs / near_delta
             self._claims("near", &self.race.near, n_arms)
-        self.race.verdicts = integers_of(self.arrays["integers"])
-        self.race.arms = self.race.verdicts + n_arms
+        self.race.arms = self._integers(n_arms, &self.race.n_open, &self.race.decided)
         self.race.columns = self.race.arms + n_arms
+        self.race.verdicts = self.race.columns + n_arms
         self.race.sums = doubles_of(self.arrays["doubles"])
         self.race.rewards = self.race.sums + n_arms
         self.race.inside = bytes_of(self.arrays["inside"])
@@ -175,28 +187,14 @@ cdef class TopKRace(Race):
         """All arms open."""
         pb_top_k_begin(&self.race)
 
-    def add(self, const double[:, ::1] rewards):
-        """Rewards of items, one column an open arm."""
-        cdef int64_t i
-        cdef uintptr_t[::1] rows = row_addresses(rewards)
-        for i in range(self.race.n_open):
-            self.race.columns[i] = i
-        with nogil:
-            pb_top_k_add(&self.race, <const double *const *>&rows[0], rewards.shape[0])
-
-    @property
-    def alive(self):
-        return self.arrays["integers"][1, :self.race.n_open].copy()
+    cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
+        pb_top_k_add(&self.race, rows, n_rows)
 
     @property
     def leaders(self):
         flags = np.zeros(self.race.n_arms, dtype=np.uint8)
         pb_top_k_leaders(&self.race, bytes_of(flags))
         return np.flatnonzero(flags)
-
-    @property
-    def decided(self):
-        return self.race.decided != 0
 
 
 cdef class ThresholdRace(Race):
@@ -209,39 +207,24 @@ cdef class ThresholdRace(Race):
         self.race.tau, self.race.slack = tau, tolerance
         self.race.n_arms, self.race.threshold = n_arms, n_arms / delta
         self.arrays = dict(memory=aligned_doubles(2 * n_arms * pb_bets_memory(&bets.bets)),
-                           integers=np.zeros((3, n_arms), dtype=np.int64),
                            sums=np.zeros(n_arms))
         self.race.memory = doubles_of(self.arrays["memory"])
-        self.race.verdicts = integers_of(self.arrays["integers"])
-        self.race.arms = self.race.verdicts + n_arms
+        self.race.arms = self._integers(n_arms, &self.race.n_open, &self.race.decided)
         self.race.columns = self.race.arms + n_arms
+        self.race.verdicts = self.race.columns + n_arms
         self.race.sums = doubles_of(self.arrays["sums"])
 
     def begin(self):
         """All arms open."""
         pb_threshold_begin(&self.race)
 
-    def add(self, const double[:, ::1] rewards):
-        """Rewards of items, one column an open arm."""
-        cdef int64_t i
-        cdef uintptr_t[::1] rows = row_addresses(rewards)
-        for i in range(self.race.n_open):
-            self.race.columns[i] = i
-        with nogil:
-            pb_threshold_add(&self.race, <const double *const *>&rows[0], rewards.shape[0])
-
-    @property
-    def alive(self):
-        return self.arrays["integers"][1, :self.race.n_open].copy()
+    cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
+        pb_threshold_add(&self.race, rows, n_rows)
 
     @property
     def verdicts(self):
         """Of every arm: 1 above, -1 below, 0 open."""
         return np.array(<int64_t[:self.race.n_arms]>self.race.verdicts)
-
-    @property
-    def decided(self):
-        return self.race.decided != 0
 
 
 cdef uintptr_t[::1] row_addresses(const double[:, ::1] rewards):

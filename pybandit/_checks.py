@@ -2,6 +2,10 @@
 
 import numpy as np
 
+# what an int64 holds; what is exact in float64, in which pulls are counted too
+LARGEST = 2**63 - 1
+MOST_PULLS = 2**53
+
 
 class InfeasibleBudget(ValueError):
     """A budget too small for what was asked; the message names the smallest feasible one."""
@@ -15,8 +19,8 @@ def check_choice(name, value, choices):
     return value
 
 
-def check_integer(name, value, minimum):
-    """Return `value` as an int of at least `minimum`."""
+def check_integer(name, value, minimum, maximum=None):
+    """Return `value` as an int of at least `minimum`, at most `maximum`."""
     try:
         number = int(value)
         whole = number == value
@@ -26,6 +30,8 @@ def check_integer(name, value, minimum):
         raise TypeError(f"{name} must be an integer; got {value!r}")
     if number < minimum:
         raise ValueError(f"{name} must be at least {minimum}; got {number}")
+    if maximum is not None and number > maximum:
+        raise ValueError(f"{name} must be at most {maximum}; got {number}")
     return number
 
 
@@ -65,3 +71,16 @@ def check_budget(budget, least, n_arms, reason):
     if budget < least:
         raise InfeasibleBudget(f"budget must be at least {least} for {n_arms} arms: {reason}; got "
                                f"{budget}")
+
+
+def check_entry(progress, name, least, most):
+    """Return the entry of a policy's saved progress, a number in [least, most]."""
+    value = progress[name]
+    if not least <= value <= most:
+        raise ValueError(f"state must hold {name} in [{least}, {most}]; got {value}")
+    return value
+
+
+def are_increasing(arms, n_arms):
+    """Whether these are increasing arms of n_arms; NaN is none."""
+    return bool((np.diff(arms, prepend=-1, append=n_arms) >= 1).all())

@@ -296,6 +296,7 @@ cdef extern from "pybandit/round_robin.h" nogil:
                                  int64_t repeats) noexcept
     void pb_round_robin_pulled(pb_round_robin *ring, int64_t n_pulls) noexcept
     void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags) noexcept
+    pb_batch pb_batch_one(const int64_t *arm) noexcept
     int64_t pb_batch_count(const pb_batch *batch, int64_t position) noexcept
 
 

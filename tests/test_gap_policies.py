@@ -1,12 +1,12 @@
 """GapE, GapEV, UCBE, UGapEb: the cases, the twins, the protocol."""
 
-import pickle
-
 import numpy as np
 import pytest
 
 import pybandit as pb
 
+import protocol
+from protocol import losing
 from reference import gap as twin
 from reference import tables
 
@@ -62,22 +62,10 @@ def grid_bandit(rng, n_arms):
                                        if rng.random() < 0.4 else table)
 
 
-def lose(rng, share, dead=()):
-    """Loses this share of the rewards, and all of some arms."""
-    def lost(arms, rewards):
-        return np.where((rng.random(arms.size) < share) | np.isin(arms, dead), np.nan, rewards)
-    return lost
-
-
-def play(policy, bandit, lost=lambda arms, rewards: rewards, copied=lambda policy: policy):
+def play(policy, bandit, lost=lambda arms, rewards: rewards):
     """Run it to its end; the policy and every pull."""
-    pulls = []
-    while not policy.done:
-        policy = copied(policy)
-        arms = policy.ask()
-        pulls += arms.tolist()
-        policy.tell(arms, lost(arms, bandit.pull(arms)), missing="drop")
-    return policy, pulls
+    policy, log = protocol.play(policy, bandit, lost=lost)
+    return policy, [arm for arms in log for arm in arms]
 
 
 def assert_equals_the_twin(policy, bandit, lost=lambda arms, rewards: rewards):
@@ -117,14 +105,15 @@ def test_the_twin_where_pulls_are_lost(name):
         rng = np.random.default_rng([seed, NAMES.index(name), 1])
         policy = random_policy(name, rng)
         dead = rng.choice(policy.n_arms, int(rng.integers(policy.n_arms + 1)), replace=False)
-        lost = lose(rng, float(rng.choice([0.1, 0.6])), dead if rng.random() < 0.5 else ())
+        lost = losing(rng, float(rng.choice([0.1, 0.6])), dead if rng.random() < 0.5 else ())
         assert_equals_the_twin(policy, grid_bandit(rng, policy.n_arms), lost)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_dead_arm_takes_no_more_than_its_part(name):
     bandit = pb.environments.TableBandit([[0.5], [0.25, 1.0], [0.75, 0.0], [0.5, 0.25]])
-    policy, pulls = play(policy_of(name, 4, 40), bandit, lost=lose(np.random.default_rng(), 0, [0]))
+    lost = losing(np.random.default_rng(), 0, [0])
+    policy, pulls = play(policy_of(name, 4, 40), bandit, lost)
     assert pulls.count(0) == 10 and policy.pulls[0] == 0
     assert policy.pulls.sum() == 30 and policy.recommend() != 0
 
@@ -132,53 +121,60 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
 # -- the protocol -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_ask_changes_nothing_and_tell_is_all_or_nothing(name):
-    bandit = grid_bandit(np.random.default_rng(1), 4)
-    policy = policy_of(name, 4, 30)
-    while not policy.done:
-        arms, before = policy.ask(), pickle.dumps(policy)
-        assert arms.dtype == np.int64 and policy.ask().tolist() == arms.tolist()
-        for told, rewards, missing in ((arms, np.full(arms.size, np.nan), "raise"),
-                                       (arms, np.full(arms.size, np.inf), "drop"),
-                                       ((arms + 1) % 3, np.ones(arms.size), "raise"),
-                                       (arms[1:], np.ones(arms.size - 1), "raise"),
-                                       (arms, np.ones(arms.size + 1), "raise")):
-            with pytest.raises((ValueError, TypeError)):
-                policy.tell(told, rewards, missing)
-        assert pickle.dumps(policy) == before
-        policy.tell(arms, bandit.pull(arms))
-    assert policy.n_pulls == 30 and policy.ask().size == 0
-    with pytest.raises(ValueError, match="the policy is done"):
-        policy.tell([0], [1.0])
+def table_of(n_arms=6, seed=1):
+    """Sums are exact in any order."""
+    return np.random.default_rng(seed).integers(0, 2**20, (n_arms, 31)) / 2**20
 
 
-@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)),
-                                    lambda one: type(one).from_state(one.get_state())],
-                         ids=["pickle", "state"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_copy_continues_bit_for_bit(name, copied):
+def test_asking_changes_nothing_and_the_order_of_telling_neither(name):
+    bandit = pb.environments.TableBandit(table_of())
+    protocol.assert_asking_changes_nothing(lambda: policy_of(name, 6, 60), bandit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_known_on_the_way(name):
+    bandit = pb.environments.TableBandit(table_of())
+    policy = protocol.assert_known_on_the_way(lambda: policy_of(name, 6, 60), bandit)
+    assert policy.n_pulls == 60
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bad_batch_changes_nothing(name, missing):
+    bandit = pb.environments.TableBandit(table_of())
+    protocol.assert_bad_batches_change_nothing(lambda: policy_of(name, 6, 30), bandit, missing, 30)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lost_pulls(name):
+    bandit, rng = pb.environments.TableBandit(table_of()), np.random.default_rng(2)
+    policy = protocol.assert_lost_pulls_count(lambda: policy_of(name, 6, 60), bandit, rng, 4)
+    assert policy.n_pulls == 60 and policy.recommend().tolist() != [4]
+    assert protocol.lose_all(policy_of(name, 6, 60)).n_pulls == 60
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_policy_continues_bit_for_bit(name):
     for seed in range(10):
         rng = np.random.default_rng([seed, NAMES.index(name), 2])
-        policy = random_policy(name, rng)
-        table = rng.normal(size=(policy.n_arms, 50))
-        ends = []
-        for one in (lambda policy: policy, copied):
-            bandit, lost = pb.environments.TableBandit(table), lose(np.random.default_rng(7), 0.1)
-            start = type(policy).from_state(policy.get_state())
-            ends.append(play(start, bandit, lost, one))
-        assert ends[0][1] == ends[1][1]
-        assert pickle.dumps(ends[0][0]) == pickle.dumps(ends[1][0])
-        assert ends[0][0].recommend() == ends[1][0].recommend()
+        start = random_policy(name, rng)
+        table = rng.normal(size=(start.n_arms, 50))
+        make = protocol.COPIES["state"]
+        protocol.assert_copies_continue(lambda: make(start), table, rng, share=0.1)  # noqa: B023
 
 
-def test_a_state_is_of_its_class_and_shape():
-    state = pb.GapE(3, 9, 1.0).get_state()
-    with pytest.raises(ValueError, match="must be that of a UCBE"):
-        pb.UCBE.from_state(state)
-    state["progress"]["asked"] = np.zeros(4, dtype=np.int64)
-    with pytest.raises(ValueError, match="asked of shape"):
-        pb.GapE.from_state(state)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_copy_is_on_its_own(name):
+    bandit = pb.environments.TableBandit(table_of())
+    protocol.assert_a_copy_is_on_its_own(lambda: policy_of(name, 6, 60), bandit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_states_that_do_not_fit(name):
+    policy, _ = protocol.play(policy_of(name, 6, 60), pb.environments.TableBandit(table_of()), 3)
+    others = [policy_of(other, 6, 60) for other in NAMES]
+    protocol.assert_states_of_others_refused(policy, others)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -202,18 +198,9 @@ def test_one_arm_is_one_batch(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_simulate_is_ask_and_tell(name):
+def test_simulated_as_by_hand(name):
     table = np.random.default_rng(5).normal(size=(9, 31)).cumsum(axis=1) % 1.0
-    policy, pulls = play(policy_of(name, 9, 200, 40.0), pb.environments.TableBandit(table))
-
-    def found(policy, environment):
-        return policy.recommend()[0]
-
-    result = pb.simulate(lambda environment: policy_of(name, 9, 200, 40.0),
-                         pb.environments.TableBandit(table), 3, rng=1, metrics=[found])
-    assert len(pulls) == result.mean_pulls == 200
-    assert result.arm_pulls.tolist() == policy.pulls.tolist()
-    assert (result.metrics["found"] == policy.recommend()).all()
+    protocol.assert_simulated_as_by_hand(lambda: policy_of(name, 9, 200, 40.0), table)
 
 
 def test_a_range_is_a_length():

@@ -1,8 +1,6 @@
 """Uniform, SuccessiveRejects, SequentialHalving, SHVar, SHAdaVar: cases, twins, protocol."""
 
-import copy
 import math
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +10,8 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
+import protocol
+from protocol import frozen, play
 from reference import halving as twin
 from reference import tables
 
@@ -158,14 +158,27 @@ def test_the_twin_of_shvar(options):
 
 def test_arms_that_had_more_than_their_part():
     """With reuse a stage may begin with most survivors ahead of a very noisy one."""
+    alone = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(9, 41))
         known = 10 ** rng.uniform(-1, 1, K)
         known[rng.integers(K, size=2)] = 10 ** rng.uniform(2, 6, 2)
         for spare in 0, 7, 300:
-            policy = pb.SHVar(K, K * stages_of(K) + spare, known, reuse=True)
-            follow(policy, grid_table(rng, K, 1))
+            problem, table = (K, K * stages_of(K) + spare, known), grid_table(rng, K, 1)
+            follow(pb.SHVar(*problem, reuse=True), table)
+            alone += leaves_most_alone(pb.SHVar(*problem, reuse=True), table)
+    assert alone > 100
+
+
+def leaves_most_alone(policy, table):
+    """Whether a stage pulls fewer than half of the survivors."""
+    bandit, found = pb.environments.TableBandit(table), False
+    while not policy.done:
+        arms = policy.ask()
+        found |= 2 * np.unique(arms).size < policy.survivors.size
+        policy.tell(arms, bandit.pull(arms))
+    return found
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -367,162 +380,52 @@ def bandit_of(seed=5):
     return pb.environments.TableBandit(table_of(seed))
 
 
-def play(policy, bandit, most_batches=100_000, copied=lambda policy: policy):
-    log = []
-    while not policy.done and policy.n_batches < most_batches:
-        policy = copied(policy)
-        arms = policy.ask()
-        log.append(arms.tolist())
-        policy.tell(arms, bandit.pull(arms))
-    return policy, log
-
-
-def frozen(value):
-    """A state, or anything in it, as what can be compared bit for bit."""
-    if isinstance(value, dict):
-        return {name: frozen(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
-    return repr(value)
-
-
 @makers
 def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
-    rng, policy, other, bandit = np.random.default_rng(0), make(), make(), bandit_of()
-    while not policy.done:
-        before = frozen(policy.get_state())
-        arms = policy.ask()
-        for again in policy.ask(), policy.ask():
-            assert again.dtype == np.int64 and np.array_equal(again, arms)
-            again[:] = -1
-        assert frozen(policy.get_state()) == before
-        rewards = bandit.pull(arms)
-        mixed = rng.permutation(arms.size)
-        rewards.flags.writeable = False
-        policy.tell(arms, rewards)
-        other.tell(arms[mixed].astype(np.int16), rewards[mixed].tolist())
-        assert other.pulls.tolist() == policy.pulls.tolist()
-        assert frozen(other.means) == frozen(policy.means)
-        assert np.allclose(other.variances, policy.variances, atol=1e-12, equal_nan=True)
-        assert np.array_equal(other.ask(), policy.ask())
-        assert np.array_equal(other.survivors, policy.survivors)
-    assert np.array_equal(other.recommend(), policy.recommend())
+    protocol.assert_asking_changes_nothing(make, bandit_of())
 
 
 @makers
 def test_what_is_known_on_the_way(make):
-    policy, bandit, read = make(), bandit_of(), {arm: [] for arm in range(N)}
-    assert not policy.done and policy.n_pulls == policy.n_batches == 0
-    assert np.isnan(policy.means).all() and np.isnan(policy.variances).all()
-    assert policy.survivors.tolist() == list(range(N)) and policy.recommend().tolist() == [0]
-    while not policy.done:
-        arms = policy.ask()
-        assert set(arms) <= set(policy.survivors) and f"{policy.n_pulls} pulls" in repr(policy)
-        rewards = bandit.pull(arms)
-        policy.tell(arms, rewards)
-        for arm, reward in zip(arms, rewards, strict=True):
-            read[arm].append(reward)
-        assert policy.pulls.tolist() == [len(read[arm]) for arm in range(N)]
-        assert policy.n_pulls == policy.pulls.sum()
-        for arm, seen in read.items():
-            mean = np.mean(seen) if seen else np.nan
-            variance = np.var(seen, ddof=1) if len(seen) > 1 else np.nan
-            assert policy.means[arm] == pytest.approx(mean, rel=1e-12, nan_ok=True)
-            assert policy.variances[arm] == pytest.approx(variance, rel=1e-9, nan_ok=True)
+    def check(policy):
         among = policy.survivors
         assert policy.recommend().tolist() == [among[np.argmax(policy.means[among])]]
-    assert policy.recommend().tolist() == [11] and "done" in repr(policy)
-    assert policy.ask().shape == (0,) and policy.ask().dtype == np.int64
-    for values in policy.pulls, policy.means, policy.variances, policy.survivors:
-        values[:] = -1
-    assert policy.pulls.min() >= 0 and policy.recommend().tolist() == [11]
-    before = frozen(policy.get_state())
-    for arms, rewards in ([0], [0.5]), (policy.ask(), []):
-        with pytest.raises(ValueError, match="done"):
-            policy.tell(arms, rewards)
-    assert frozen(policy.get_state()) == before
+
+    assert make().survivors.tolist() == list(range(N)) and make().recommend().tolist() == [0]
+    policy = protocol.assert_known_on_the_way(make, bandit_of(), check)
+    assert policy.recommend().tolist() == [11]
 
 
 @makers
 @pytest.mark.parametrize("seed", range(5))
 def test_simulated_as_by_hand(make, seed):
-    """Native and pull by pull: the same pulls, the same sums, the same arm."""
-    made = []
-
-    def factory(environment):
-        made.append(make())
-        return made[-1]
-
-    result = pb.simulate(factory, bandit_of(seed), 2, rng=1, n_threads=1)
-    by_hand, _ = play(make(), bandit_of(seed))
+    """Native and pull by pull: the same sums, the same state."""
+    made, by_hand = protocol.assert_simulated_as_by_hand(make, table_of(seed))
     for policy in made:
-        assert policy.done and np.array_equal(policy.recommend(), by_hand.recommend())
         native, hand = policy.get_state(), by_hand.get_state()
         if not isinstance(policy, pb.SHAdaVar):  # else every reward was seen
             assert np.isnan(native.pop("deviations")).all() and hand.pop("deviations").any()
         else:
             assert frozen(policy.variances) == frozen(by_hand.variances)
         assert frozen(native) == frozen(hand)
-    assert result.pulls.tolist() == [by_hand.n_pulls] * 2
-    assert result.batches.tolist() == [by_hand.n_batches] * 2
 
 
 @makers
-def test_a_bad_batch_changes_nothing(make):
-    policy, undisturbed, bandit = make(), make(), bandit_of()
-    for _ in range(5):
-        if policy.done:
-            break
-        arms = policy.ask()
-        rewards, before = bandit.pull(arms), frozen(policy.get_state())
-        wrong = arms.copy()
-        wrong[-1] = N
-        bad = [
-            (arms, np.append(rewards[:-1], np.nan), "raise", ValueError, "rewards.*nan"),
-            (arms, np.append(rewards[:-1], np.inf), "raise", ValueError, "rewards.*inf"),
-            (arms, np.append(rewards[:-1], -np.inf), "drop", ValueError, "rewards.*inf"),
-            (arms, np.append(rewards, 0.5), "raise", ValueError, "shape of arms"),
-            (arms[1:], rewards[1:], "drop", ValueError, "arms.*shape of ask"),
-            (wrong, rewards, "raise", ValueError, "arm 12 1 times, not 0"),
-            (arms + 0.0, rewards, "raise", TypeError, "arms.*float64"),
-            (arms, rewards, "skip", ValueError, "missing.*'skip'"),
-        ]
-        for told, given_rewards, missing, error, words in bad:
-            with pytest.raises(error, match=words):
-                policy.tell(told, given_rewards, missing=missing)
-            assert frozen(policy.get_state()) == before, words
-        policy.tell(arms, rewards, missing="drop")
-        undisturbed.tell(arms, rewards)
-        assert frozen(policy.get_state()) == frozen(undisturbed.get_state())
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_a_bad_batch_changes_nothing(make, missing):
+    protocol.assert_bad_batches_change_nothing(make, bandit_of(), missing)
 
 
 @makers
 @pytest.mark.parametrize("seed", range(8))
 def test_lost_pulls(make, seed):
-    """They count against the budget; an arm of which nothing is known goes first."""
-    rng, policy, bandit = np.random.default_rng(seed), make(), bandit_of()
-    seen, full = np.zeros(N, dtype=int), play(make(), bandit_of())[0].n_pulls
-    while not policy.done:
-        arms, before = policy.ask(), policy.n_pulls
-        gone = (rng.random(arms.size) < 0.3) | (arms == 4)
-        policy.tell(arms, np.where(gone, np.nan, bandit.pull(arms)), missing="drop")
-        seen += np.bincount(arms[~gone], minlength=N)
-        assert policy.n_pulls == before + arms.size and policy.pulls.tolist() == seen.tolist()
-        assert set(policy.ask()) <= set(policy.survivors)
-    assert policy.n_pulls == full and np.isnan(policy.means[4])
+    """An arm of which nothing is known goes first."""
+    full = play(make(), bandit_of())[0].n_pulls
+    policy = protocol.assert_lost_pulls_count(make, bandit_of(), np.random.default_rng(seed), 4)
+    assert policy.n_pulls == full
     assert len(policy.recommend()) == 1 and policy.recommend()[0] != 4
-    policy = make()
-    while not policy.done:
-        arms = policy.ask()
-        policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
-    assert policy.n_pulls == full and not policy.pulls.any()
-    assert policy.recommend().tolist() == [0]
-
-
-# -- states --------------------------------------------------------------------------------
-
-COPIES = [lambda policy: policy, lambda policy: type(policy).from_state(policy.get_state()),
-          lambda policy: pickle.loads(pickle.dumps(policy)), copy.deepcopy]
+    policy = protocol.lose_all(make())
+    assert policy.n_pulls == full and policy.recommend().tolist() == [0]
 
 
 @settings(max_examples=120, deadline=None, derandomize=True)
@@ -530,68 +433,28 @@ COPIES = [lambda policy: policy, lambda policy: type(policy).from_state(policy.g
 def test_a_policy_continues_bit_for_bit(name, seed, stop):
     rng = np.random.default_rng(seed)
     table = rng.random((N, 11)) / 3 + np.linspace(0, 1, N)[:, None]
-    bandits = [pb.environments.TableBandit(table) for _ in range(2)]
-    straight, log = play(MAKERS[name](), bandits[0], stop)
-    copied, same = play(MAKERS[name](), bandits[1], stop,
-                        lambda policy: COPIES[rng.integers(len(COPIES))](policy))
-    assert same == log
-    for one in (copied, *(make_copy(straight) for make_copy in COPIES)):
-        assert type(one) is type(straight)
-        assert frozen(one.get_state()) == frozen(straight.get_state())
-        assert frozen([one.means, one.variances]) == frozen([straight.means, straight.variances])
-        assert np.array_equal(one.recommend(), straight.recommend())
-        assert np.array_equal(one.ask(), straight.ask()) and one.done == straight.done
+    protocol.assert_copies_continue(MAKERS[name], table, rng, stop)
 
 
 @makers
 def test_a_copy_is_on_its_own(make):
-    policy, _ = play(make(), bandit_of(), 2)
-    state = policy.get_state()
-    before = frozen(state)
-    play(type(policy).from_state(state), bandit_of())
-    assert frozen(state) == before == frozen(policy.get_state())
-    for part in (state, state["progress"], state["options"]):
-        for value in part.values():
-            if isinstance(value, np.ndarray):
-                value[...] = 0
-    assert frozen(policy.get_state()) == before
+    protocol.assert_a_copy_is_on_its_own(make, bandit_of(), 2)
 
 
 @makers
 def test_states_that_do_not_fit(make):
     policy, _ = play(make(), bandit_of(), 1)
-    cls = type(policy)
-    for other in MAKERS.values():
-        state = other().get_state()
-        if state["type"] != cls.__name__:
-            with pytest.raises(ValueError, match=f"that of a {cls.__name__}; .* {state['type']}"):
-                cls.from_state(state)
-    for name in policy.get_state()["progress"]:
-        state = policy.get_state()
-        state["progress"][name] = np.zeros((2, 2))
-        with pytest.raises(ValueError, match=rf"hold {name} of shape .*; got \(2, 2\)"):
-            cls.from_state(state)
-    for change in (dict(ring_n_arms=N + 1), dict(ring_n_arms=-1), dict(ring_n_arms=0),
-                   dict(ring_cursor=N), dict(ring_cursor=-1), dict(arms=np.arange(N) + 1),
-                   dict(arms=np.zeros(N, int)), dict(arms=np.arange(N) - 1)):
-        state = make().get_state()
-        state["progress"].update(change)
-        with pytest.raises(ValueError, match="ring"):
-            cls.from_state(state)
+    protocol.assert_states_of_others_refused(policy, [other() for other in MAKERS.values()])
+    protocol.assert_bad_rings_refused(make())
+    for name in "stage", "left":
+        protocol.assert_entries_refused(policy, [{name: -1}, {name: 10**6}], f"hold {name} in")
 
 
-@pytest.mark.parametrize("change", [
-    dict(heap_n=N + 1), dict(heap_n=-1), dict(heap_n=0), dict(heap_arms=np.arange(N) + 1),
-    dict(heap_arms=np.zeros(N, int)), dict(heap_arms=-np.arange(N))])
-def test_heaps_that_do_not_fit(change):
-    policy, bandit = MAKERS["shadavar"](), bandit_of()
-    play(policy, bandit, 3)
-    state = policy.get_state()
-    assert state["progress"]["by_heap"]
-    pb.SHAdaVar.from_state(state)
-    state["progress"].update(change)
-    with pytest.raises(ValueError, match="heap"):
-        pb.SHAdaVar.from_state(state)
+def test_heaps_that_do_not_fit():
+    policy, _ = play(MAKERS["shadavar"](), bandit_of(), 3)
+    assert policy.get_state()["progress"]["by_heap"]
+    protocol.assert_bad_heaps_refused(policy)
+    protocol.assert_entries_refused(policy, [dict(pending=-1)], "hold pending in")
 
 
 # -- what is refused -------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """VBR, EBTC and ContinuousRejects: the cases, the twins, the protocol."""
 
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -9,20 +8,19 @@ import pytest
 
 import pybandit as pb
 
+import protocol
 from reference import top_two as twin
 
 CASES = json.loads((Path(__file__).parent / "data" / "vbr_cases.json").read_text())["cases"]
 
 
-def play(policy, bandit, lost=lambda reward: reward, copied=lambda policy: policy):
+def play(policy, bandit):
     """Run it; the arms in order, and those that left, in order."""
     order, rejected = [], []
     while not policy.done:
-        policy = copied(policy)
         arms = policy.ask()
-        assert policy.ask().tolist() == arms.tolist()
         before = set(getattr(policy, "survivors", np.array([])).tolist())
-        policy.tell(arms, [lost(r) for r in bandit.pull(arms)], missing="drop")
+        policy.tell(arms, bandit.pull(arms))
         order += arms.tolist()
         left = before - set(getattr(policy, "survivors", np.array([])).tolist())
         # several at once: their order is not seen
@@ -162,52 +160,67 @@ MAKERS = {
     "CR-A": lambda: pb.ContinuousRejects(N, 90, criterion="A"),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-TABLE = np.random.default_rng(5).random((N, 37))
-
-
-def frozen(value):
-    if isinstance(value, dict):
-        return {name: frozen(entry) for name, entry in value.items()}
-    return (value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
+# sums are exact in any order
+TABLE = np.random.default_rng(5).integers(0, 2**20, (N, 37)) / 2**20
 
 
 @makers
-@pytest.mark.parametrize("copied", [lambda p: type(p).from_state(p.get_state()),
-                                    lambda p: pickle.loads(pickle.dumps(p))])
-def test_a_copy_continues_bit_for_bit(make, copied):
-    one, order, _ = play(make(), pb.environments.TableBandit(TABLE))
-    other, again, _ = play(make(), pb.environments.TableBandit(TABLE), copied=copied)
-    assert order == again and frozen(one.get_state()) == frozen(other.get_state())
+def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
+    protocol.assert_asking_changes_nothing(make, pb.environments.TableBandit(TABLE))
 
 
 @makers
-def test_asking_and_failed_telling_change_nothing(make):
-    policy, bandit = make(), pb.environments.TableBandit(TABLE)
-    while not policy.done:
-        before = frozen(policy.get_state())
-        arms = policy.ask()
-        rewards = bandit.pull(arms)
-        for bad in (arms + N, arms[:-1], arms.astype(float)):
-            with pytest.raises((ValueError, TypeError)):
-                policy.tell(bad, rewards)
-        for value in (np.nan, np.inf):
-            with pytest.raises(ValueError, match="rewards must be finite"):
-                policy.tell(arms, np.append(rewards[:-1], value))
-        assert frozen(policy.get_state()) == before
-        policy.tell(arms, rewards)
-    assert policy.ask().size == 0
-    with pytest.raises(ValueError, match="done"):
-        policy.tell([0], [0.5])
+def test_what_is_known_on_the_way(make):
+    protocol.assert_known_on_the_way(make, pb.environments.TableBandit(TABLE))
 
 
 @makers
-def test_all_pulls_lost(make):
-    policy = make()
-    while not policy.done:
-        arms = policy.ask()
-        policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
-    assert policy.n_pulls <= 90 and policy.pulls.sum() == 0
-    assert policy.recommend().shape == (1,)
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_a_bad_batch_changes_nothing(make, missing):
+    bandit = pb.environments.TableBandit(TABLE)
+    protocol.assert_bad_batches_change_nothing(make, bandit, missing, 15)
+
+
+@makers
+def test_lost_pulls(make):
+    bandit, rng = pb.environments.TableBandit(TABLE), np.random.default_rng(2)
+    policy = protocol.assert_lost_pulls_count(make, bandit, rng, 4)
+    assert policy.n_pulls <= 90 and policy.recommend().tolist() != [4]
+    policy = protocol.lose_all(make())
+    assert policy.n_pulls <= 90 and policy.recommend().tolist() == [0]
+
+
+@makers
+@pytest.mark.parametrize("seed", range(4))
+def test_a_policy_continues_bit_for_bit(make, seed):
+    rng = np.random.default_rng(seed)
+    protocol.assert_copies_continue(make, TABLE, rng, [20, 100][seed % 2], 0.2 * (seed > 1))
+
+
+@makers
+def test_a_copy_is_on_its_own(make):
+    protocol.assert_a_copy_is_on_its_own(make, pb.environments.TableBandit(TABLE))
+
+
+@makers
+def test_states_that_do_not_fit(make):
+    """What a kernel would read beyond its memory with is refused."""
+    policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
+    others = [other() for other in MAKERS.values()]
+    protocol.assert_states_of_others_refused(policy, others)
+    if isinstance(policy, pb.EBTC):
+        for name in "leader", "chosen":
+            changes = [{name: N}, {name: -1}, {name: np.nan}]
+            protocol.assert_entries_refused(policy, changes, rf"hold {name} in \[0, 5\]")
+        protocol.assert_entries_refused(make(), [dict(counts=np.full(N, 3)),
+                                                 dict(counts=np.full(N, -1))], "hold counts in")
+        return
+    protocol.assert_bad_rings_refused(make())
+    if isinstance(policy, pb.VBR):
+        protocol.assert_bad_heaps_refused(policy)
+    else:
+        changes = [dict(pending=N + 1), dict(pending=0)]
+        protocol.assert_entries_refused(policy, changes, "hold pending in")
 
 
 def test_budgets():
@@ -257,22 +270,9 @@ def test_one_arm():
     assert play(policy, pb.environments.TableBandit([[0.5]]))[0].n_pulls == 7
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_simulate_is_ask_and_tell(make):
-    """The engine gives what a loop over the protocol gives."""
-    table = pb.environments.TableBandit(TABLE)
-    policies = []
-
-    def factory(environment):
-        policies.append(make())
-        return policies[-1]
-
-    result = pb.simulate(factory, table, 1, rng=0)
-    table.reset()
-    expected = play(make(), table)[0]
-    assert policies[0].pulls.tolist() == expected.pulls.tolist()
-    assert result.pulls.tolist() == [expected.n_pulls]
-    assert policies[0].recommend().tolist() == expected.recommend().tolist()
+@makers
+def test_simulated_as_by_hand(make):
+    protocol.assert_simulated_as_by_hand(make, TABLE)
 
 
 @pytest.mark.parametrize("make, error, message", [
@@ -290,6 +290,10 @@ def test_simulate_is_ask_and_tell(make):
     (lambda: pb.EBTC(2, variances=[1, 1], variance_aware=True), ValueError,
      "variance_aware must be False where variances are given; got True"),
     (lambda: pb.ContinuousRejects(4, 3), pb.InfeasibleBudget, "at least 4 for 4 arms.*got 3"),
+    (lambda: pb.EBTC(4, budget=2**70), ValueError, f"budget must be at most {2**53}; got {2**70}"),
+    (lambda: pb.EBTC(4, budget=2**53 + 1), ValueError, f"budget must be at most {2**53}; got"),
+    (lambda: pb.ContinuousRejects(4, 2**70), ValueError, f"budget must be at most {2**53}; got"),
+    (lambda: pb.ContinuousRejects(2**70, 9), ValueError, f"n_arms must be at most {2**63 - 1}"),
     (lambda: pb.ContinuousRejects(4, 9, "B"), ValueError, "criterion must be one of 'C', 'A'"),
 ])
 def test_bad_input(make, error, message):

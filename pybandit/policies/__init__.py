@@ -1,19 +1,14 @@
 """Policies under one protocol: ask which arms to pull, tell what they gave."""
 
 from pybandit.policies._base import Policy
+from pybandit.policies._staged import Uniform
 from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
 from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
-from pybandit.policies.halving import (
-    VBR,
-    SequentialHalving,
-    SHAdaVar,
-    SHVar,
-    SuccessiveRejects,
-    Uniform,
-)
-from pybandit.policies.top_two import EBTC, ContinuousRejects
+from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
+from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
+from pybandit.policies.top_two import EBTC
 
 __all__ = ["EBTC", "UCBE", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects",
            "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving",

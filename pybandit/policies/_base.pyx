@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer, check_numeric
+from pybandit._checks import LARGEST, check_choice, check_integer, check_numeric
 
 from libc.math cimport isfinite, isnan
 
@@ -34,10 +34,11 @@ cdef class Policy:
     """
 
     def __init__(self, n_arms, k=1):
-        self.n_arms = check_integer("n_arms", n_arms, 1)
-        self.k = check_integer("k", k, 0)
-        if self.k > self.n_arms:
-            raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {self.k}")
+        self.n_arms = check_integer("n_arms", n_arms, 1, LARGEST)
+        k = check_integer("k", k, 0)
+        if k > self.n_arms:
+            raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {k}")
+        self.k = k
         self._pulls = np.zeros(self.n_arms, dtype=np.int64)
         self._sums = np.zeros(self.n_arms)
         self._deviations = np.zeros(self.n_arms)

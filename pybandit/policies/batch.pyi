@@ -3,19 +3,11 @@ from numpy import int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from pybandit.policies._base import NativePolicy
+from pybandit.policies._batch import _BatchPolicy
 
 __all__ = ["BatchHalving", "RoundRobin"]
 
 _Rng = int | SeedSequence | Generator | None
-
-class _BatchPolicy(NativePolicy):
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def max_repeats(self) -> int: ...
-    @property
-    def survivors(self) -> NDArray[int64]: ...
 
 class RoundRobin(_BatchPolicy):
     def __init__(

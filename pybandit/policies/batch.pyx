@@ -6,80 +6,18 @@ batch arm pulls, AISTATS 2016.
 
 import numpy as np
 
-from pybandit._checks import InfeasibleBudget, check_integer
+from pybandit._checks import LARGEST, InfeasibleBudget, check_entry, check_integer
 from pybandit._race import as_generator
 
-cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
-    pb_batch, pb_ranked, pb_ranking_sort, pb_round_robin, pb_round_robin_begin,
-    pb_round_robin_keep, pb_round_robin_next, pb_round_robin_pulled,
+    pb_batch, pb_ranked, pb_ranking_sort, pb_round_robin, pb_round_robin_keep,
+    pb_round_robin_next, pb_round_robin_pulled,
 )
-from pybandit.policies._base cimport NativePolicy
-
-cnp.import_array()
+from pybandit.policies._batch cimport _BatchPolicy
 
 __all__ = ["BatchHalving", "RoundRobin"]
-
-
-cdef class _BatchPolicy(NativePolicy):
-    """Batches around a ring of the arms that are left."""
-
-    def __init__(self, n_arms, k, batch_size, max_repeats):
-        super().__init__(n_arms, k)
-        self.batch_size = check_integer("batch_size", batch_size, 1)
-        self.max_repeats = self.batch_size
-        if max_repeats is not None:
-            self.max_repeats = min(self.batch_size,
-                                   check_integer("max_repeats", max_repeats, 1))
-        # a batch can hold no more
-        self.batch_size = min(self.batch_size, <object>self.n_arms * self.max_repeats)
-        self.arrays = {"ring": np.zeros(self.n_arms, dtype=np.int64)}
-        self.scratch = []
-
-    cdef void *_memory(self, str name):
-        return cnp.PyArray_DATA(self.arrays[name])
-
-    cdef void *_allocate(self, str name, shape, dtype):
-        """Memory that belongs to the state."""
-        self.arrays[name] = np.zeros(shape, dtype=dtype)
-        return self._memory(name)
-
-    cdef void *_scratch(self, int64_t size):
-        """Memory whose content does not outlive a step."""
-        memory = np.empty(size, dtype=np.uint8)
-        self.scratch.append(memory)
-        return cnp.PyArray_DATA(memory)
-
-    cdef pb_round_robin *_ring(self) noexcept nogil:
-        return NULL
-
-    @property
-    def survivors(self):
-        """The arms that are still pulled, increasing; int64."""
-        cdef pb_round_robin *ring = self._ring()
-        return np.array(<int64_t[:ring.n_arms]>ring.arms) if ring.n_arms else np.empty(0, np.int64)
-
-    def _get_progress(self):
-        cdef pb_round_robin *ring = self._ring()
-        return {**{name: array.copy() for name, array in self.arrays.items()},
-                "ring_n_arms": ring.n_arms, "ring_cursor": ring.cursor,
-                "ring_rounds": ring.rounds}
-
-    def _set_progress(self, progress):
-        cdef pb_round_robin *ring = self._ring()
-        arms = np.asarray(progress["ring"])[:max(0, progress["ring_n_arms"])]
-        if (arms.size != progress["ring_n_arms"]
-                or not 0 <= progress["ring_cursor"] < max(1, arms.size)
-                or (np.diff(arms, prepend=-1, append=self.n_arms) < 1).any()):
-            raise ValueError(f"state must hold ring_n_arms increasing arms of {self.n_arms} in "
-                             f"ring, ring_cursor among them; got {progress['ring_n_arms']}, "
-                             f"{arms}, {progress['ring_cursor']}")
-        for name, array in self.arrays.items():
-            array[...] = progress[name]
-        ring.n_arms, ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
-        ring.rounds = progress["ring_rounds"]
 
 
 cdef class RoundRobin(_BatchPolicy):
@@ -125,29 +63,23 @@ cdef class RoundRobin(_BatchPolicy):
     """
 
     cdef readonly int64_t max_batches
-    cdef pb_round_robin ring
 
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1)
-        self.ring.arms = <int64_t *>self._memory("ring")
-        pb_round_robin_begin(&self.ring, self.n_arms)
+        self.max_batches = check_integer("max_batches", max_batches, 1, LARGEST)
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
                     max_batches=self.max_batches, max_repeats=self.max_repeats)
 
-    cdef pb_round_robin *_ring(self) noexcept nogil:
-        return &self.ring
-
     cdef bint _is_done(self) noexcept nogil:
         return self.n_batches >= self.max_batches
 
     cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)
+        return pb_round_robin_next(self.ring, self.batch_size, self.max_repeats)
 
     cdef void _advance(self) noexcept nogil:
-        pb_round_robin_pulled(&self.ring, self._next().n_pulls)
+        pb_round_robin_pulled(self.ring, self._next().n_pulls)
 
     def recommend(self):
         """The k arms of largest mean, best first; int64."""
@@ -186,7 +118,6 @@ cdef class BatchHalving(_BatchPolicy):
     """
 
     cdef readonly int64_t max_batches
-    cdef pb_round_robin ring
     cdef double *means
     cdef pb_ranked *ranked
     cdef unsigned char *kept
@@ -196,18 +127,16 @@ cdef class BatchHalving(_BatchPolicy):
 
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1)
+        self.max_batches = check_integer("max_batches", max_batches, 1, LARGEST)
         while 0 < self.k << self.n_stages < self.n_arms:
             self.n_stages += 1
         if self.max_batches < self.n_stages:
             raise InfeasibleBudget(f"max_batches must be at least {self.n_stages}, one for each "
                                    f"halving of {self.n_arms} arms to {self.k}; got "
                                    f"{self.max_batches}")
-        self.ring.arms = <int64_t *>self._memory("ring")
         self.means = <double *>self._scratch(self.n_arms * sizeof(double))
         self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
         self.kept = <unsigned char *>self._scratch(self.n_arms)
-        pb_round_robin_begin(&self.ring, self.n_arms)
         self.rng_given = rng is not None
         self._deal(as_generator(rng))
 
@@ -232,17 +161,14 @@ cdef class BatchHalving(_BatchPolicy):
         """Batches of each stage; int64, a copy."""
         return np.array(self._stage_batches)[:self.n_stages]
 
-    cdef pb_round_robin *_ring(self) noexcept nogil:
-        return &self.ring
-
     cdef bint _is_done(self) noexcept nogil:
         return self.stage >= self.n_stages
 
     cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.batch_size, self.max_repeats)
+        return pb_round_robin_next(self.ring, self.batch_size, self.max_repeats)
 
     cdef void _advance(self) noexcept nogil:
-        pb_round_robin_pulled(&self.ring, self._next().n_pulls)
+        pb_round_robin_pulled(self.ring, self._next().n_pulls)
         self.stage_left -= 1
         if self.stage_left == 0:
             self._halve()
@@ -256,11 +182,11 @@ cdef class BatchHalving(_BatchPolicy):
         if self.stage < self.n_stages - 1:
             n_kept = max(n_kept, (n + 1) // 2,
                          (self.batch_size + self.max_repeats - 1) // self.max_repeats)
-        fill_means(&self.ring, self._pulls, self._sums, self.means)
+        fill_means(self.ring, self._pulls, self._sums, self.means)
         pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)
         for i in range(n):
             self.kept[self.ranked[i].arm] = i < n_kept
-        pb_round_robin_keep(&self.ring, self.kept)
+        pb_round_robin_keep(self.ring, self.kept)
 
     def _get_progress(self):
         return {**super()._get_progress(), "stage_batches": np.array(self._stage_batches),
@@ -270,7 +196,8 @@ cdef class BatchHalving(_BatchPolicy):
     def _set_progress(self, progress):
         super()._set_progress(progress)
         self._stage_batches = np.array(progress["stage_batches"])
-        self.stage, self.stage_left = progress["stage"], progress["stage_left"]
+        self.stage = check_entry(progress, "stage", 0, self.n_stages)
+        self.stage_left = progress["stage_left"]
         self.rng_given = progress["rng_given"]
 
     def recommend(self):

@@ -1,11 +1,8 @@
-from numpy import int64
-from numpy.typing import NDArray
-
-from pybandit.policies.batch import _BatchPolicy
+from pybandit.policies._batch import _AcceptingPolicy
 
 __all__ = ["BatchRacing"]
 
-class BatchRacing(_BatchPolicy):
+class BatchRacing(_AcceptingPolicy):
     def __init__(
         self,
         n_arms: int,
@@ -19,8 +16,3 @@ class BatchRacing(_BatchPolicy):
     def delta(self) -> float: ...
     @property
     def sigma(self) -> float: ...
-    @property
-    def accepted(self) -> NDArray[int64]: ...
-    @property
-    def survivors(self) -> NDArray[int64]: ...
-    def recommend(self) -> NDArray[int64]: ...

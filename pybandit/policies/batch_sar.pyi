@@ -1,13 +1,10 @@
 from typing import Literal
 
-from numpy import int64
-from numpy.typing import NDArray
-
-from pybandit.policies.batch import _BatchPolicy
+from pybandit.policies._batch import _AcceptingPolicy
 
 __all__ = ["BatchSAR"]
 
-class BatchSAR(_BatchPolicy):
+class BatchSAR(_AcceptingPolicy):
     def __init__(
         self,
         n_arms: int,
@@ -24,8 +21,3 @@ class BatchSAR(_BatchPolicy):
     def improved(self) -> bool: ...
     @property
     def tie(self) -> Literal["reject", "index"]: ...
-    @property
-    def accepted(self) -> NDArray[int64]: ...
-    @property
-    def survivors(self) -> NDArray[int64]: ...
-    def recommend(self) -> NDArray[int64]: ...

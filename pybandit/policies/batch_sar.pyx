@@ -4,24 +4,20 @@ Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016, Algorithm 3.
 """
 
-import numpy as np
-
-from pybandit._checks import InfeasibleBudget, check_choice, check_integer
+from pybandit._checks import MOST_PULLS, InfeasibleBudget, check_choice, check_entry, check_integer
 
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
     pb_batch, pb_batch_sar, pb_batch_sar_advance, pb_batch_sar_begin, pb_batch_sar_least,
-    pb_batch_sar_next, pb_ranked, pb_round_robin,
+    pb_batch_sar_next, pb_ranked,
 )
-from pybandit.policies.batch cimport _BatchPolicy
+from pybandit.policies._batch cimport _AcceptingPolicy
 
 __all__ = ["BatchSAR"]
 
-MOST_PULLS = 1 << 53  # budgets are exact in float64
 
-
-cdef class BatchSAR(_BatchPolicy):
+cdef class BatchSAR(_AcceptingPolicy):
     """Accepts or rejects one arm a stage, the one furthest from the boundary.
 
     Jun et al. 2016, Algorithm 3. Stage s pulls the n - s + 1 survivors until each
@@ -80,15 +76,18 @@ cdef class BatchSAR(_BatchPolicy):
     cdef readonly object tie
     cdef pb_batch_sar sar
 
+    def __cinit__(self):
+        self.ring = &self.sar.ring
+
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,
                  tie="reject"):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1)
+        max_batches = check_integer("max_batches", max_batches, 1)
+        check_integer(f"batch_size times max_batches, {self.batch_size} times {max_batches},",
+                      self.batch_size * max_batches, 1, MOST_PULLS)
+        self.max_batches = max_batches
         self.improved = bool(improved)
         self.tie = check_choice("tie", tie, ("reject", "index"))
-        if <object>self.batch_size * self.max_batches > MOST_PULLS:
-            raise ValueError(f"batch_size times max_batches must be at most {MOST_PULLS}; got "
-                             f"{self.batch_size} times {self.max_batches}")
         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
         if self.max_batches < least and 0 < self.k < self.n_arms:
             raise InfeasibleBudget(
@@ -99,9 +98,8 @@ cdef class BatchSAR(_BatchPolicy):
         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats
         self.sar.max_batches = self.max_batches
         self.sar.improved, self.sar.lower_index = self.improved, self.tie == "index"
-        self.sar.ring.arms = <int64_t *>self._memory("ring")
-        self.sar.alive = <unsigned char *>self._allocate("alive", self.n_arms, np.uint8)
-        self.sar.accepted = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
+        self.sar.alive = <unsigned char *>self._scratch(self.n_arms)
+        self.sar.accepted = self._accepted()
         self.sar.harmonic = <double *>self._scratch((self.n_arms + 1) * sizeof(double))
         self.sar.ceilings = <int64_t *>self._scratch((self.n_arms + 1) * sizeof(int64_t))
         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))
@@ -113,9 +111,6 @@ cdef class BatchSAR(_BatchPolicy):
                     max_batches=self.max_batches, max_repeats=self.max_repeats,
                     improved=self.improved, tie=self.tie)
 
-    cdef pb_round_robin *_ring(self) noexcept nogil:
-        return &self.sar.ring
-
     cdef bint _is_done(self) noexcept nogil:
         return self.sar.done
 
@@ -125,29 +120,19 @@ cdef class BatchSAR(_BatchPolicy):
     cdef void _advance(self) noexcept nogil:
         pb_batch_sar_advance(&self.sar, &self._pulls[0], &self._sums[0])
 
-    @property
-    def accepted(self):
-        """Arms accepted so far, increasing; int64."""
-        return np.flatnonzero(self.arrays["accepted"])
-
-    @property
-    def survivors(self):
-        """Arms neither accepted nor rejected, increasing; int64."""
-        return np.empty(0, np.int64) if self.sar.done else super().survivors
-
     def _get_progress(self):
         return {**super()._get_progress(), "n_left": self.sar.n_left,
                 "n_open": self.sar.n_open, "removed_pulls": self.sar.removed_pulls,
                 "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}
 
     def _set_progress(self, progress):
+        cdef int64_t arm
         super()._set_progress(progress)
-        self.sar.n_left, self.sar.n_open = progress["n_left"], progress["n_open"]
+        self.sar.n_left = check_entry(progress, "n_left", 0, self.ring.n_arms)
+        self.sar.n_open = check_entry(progress, "n_open", 0, self.sar.n_left)
         self.sar.removed_pulls = progress["removed_pulls"]
         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
-
-    def recommend(self):
-        """The k best arms, best first; before the end, those accepted and the best means."""
-        chosen = np.concatenate([
-            self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
-        return self._best(chosen, self.k)
+        for arm in range(self.n_arms):
+            self.sar.alive[arm] = False
+        for arm in self.ring_arms[:self.ring.n_arms]:
+            self.sar.alive[arm] = True

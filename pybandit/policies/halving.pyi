@@ -1,26 +1,8 @@
-from numpy import int64
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pybandit.policies._base import NativePolicy
+from pybandit.policies._staged import _StagedPolicy
 
-__all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform",
-           "VBR"]
-
-class _StagedPolicy(NativePolicy):
-    @property
-    def budget(self) -> int: ...
-    @property
-    def survivors(self) -> NDArray[int64]: ...
-    def recommend(self) -> NDArray[int64]: ...
-
-class Uniform(_StagedPolicy):
-    def __init__(self, n_arms: int, budget: int) -> None: ...
-
-class SuccessiveRejects(_StagedPolicy):
-    def __init__(self, n_arms: int, budget: int) -> None: ...
-
-class VBR(SuccessiveRejects):
-    def __init__(self, n_arms: int, budget: int) -> None: ...
+__all__ = ["SHAdaVar", "SHVar", "SequentialHalving"]
 
 class _Halving(_StagedPolicy):
     @property

@@ -1,306 +1,23 @@
 """The best arm within a budget of pulls, by stages that keep the better half.
 
+Karnin, Koren and Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013;
 Lalitha, Kalantari, Ma, Deoras and Kveton, Fixed-budget best-arm identification with
-heterogeneous reward variances, UAI 2023; Karnin, Koren and Somekh, 2013; Audibert,
-Bubeck and Munos, 2010.
+heterogeneous reward variances, UAI 2023.
 """
-
-import functools
-import math
-from fractions import Fraction
 
 import numpy as np
 
-from pybandit._checks import check_budget, check_in, check_integer
+from pybandit._checks import check_budget, check_entry, check_in
 
-cimport numpy as cnp
 from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    pb_batch, pb_heap, pb_heap_build, pb_heap_replace_root, pb_ranked, pb_ranking_sort,
-    pb_round_robin, pb_round_robin_begin, pb_round_robin_keep, pb_round_robin_next,
-    pb_round_robin_pulled,
-)
+from pybandit._csrc cimport pb_batch, pb_round_robin_next, pb_round_robin_pulled
 from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._heap cimport Heap
+from pybandit.policies._staged cimport _StagedPolicy
 
-cnp.import_array()
-
-__all__ = ["SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "Uniform", "VBR"]
-
-
-# exact in float64
-MOST_PULLS = 1 << 53
-
-
-cdef class _StagedPolicy(NativePolicy):
-    """Stages: survivors are pulled, then those of the largest means stay.
-
-    A subclass says what a stage pulls, in `_next`, and how many stay.
-    `stage_pulls` and `stage_sums` are the arms' totals when the stage began, or 0
-    where means are over all pulls.
-    """
-
-    cdef readonly int64_t budget
-    cdef pb_round_robin ring
-    cdef int64_t stage, n_stages
-    cdef int64_t left             # pulls that the stage still has
-    cdef int64_t[::1] arms, stage_pulls
-    cdef double[::1] stage_sums, scratch_means
-    cdef unsigned char[::1] kept
-    cdef cnp.ndarray ranked
-
-    def __init__(self, n_arms, budget):
-        super().__init__(n_arms, 1)
-        budget = check_integer("budget", budget, 0)
-        if budget > MOST_PULLS:
-            raise ValueError(f"budget must be at most {MOST_PULLS}; got {budget}")
-        self.budget = budget
-        self.arms = np.zeros(self.n_arms, dtype=np.int64)
-        self.stage_pulls = np.zeros(self.n_arms, dtype=np.int64)
-        self.stage_sums = np.zeros(self.n_arms)
-        self.scratch_means = np.zeros(self.n_arms)
-        self.kept = np.zeros(self.n_arms, dtype=np.uint8)
-        self.ranked = np.zeros(4 * self.n_arms, dtype=np.int64)
-        self.ring.arms = &self.arms[0]
-        pb_round_robin_begin(&self.ring, self.n_arms)
-
-    cdef void _begin_stage(self) noexcept nogil:
-        pass
-
-    cdef int64_t _n_kept(self) noexcept nogil:
-        return (self.ring.n_arms + 1) // 2
-
-    cdef bint _is_done(self) noexcept nogil:
-        return self.stage >= self.n_stages
-
-    cdef void _keep_best(self, int64_t n_kept) noexcept nogil:
-        """Only the n_kept arms of largest mean in the stage stay, ties to the lower index."""
-        cdef pb_ranked *ranked = <pb_ranked *>cnp.PyArray_DATA(self.ranked)
-        cdef int64_t i, arm, pulls
-        for i in range(self.ring.n_arms):
-            arm = self.ring.arms[i]
-            pulls = self._pulls[arm] - self.stage_pulls[arm]
-            # an arm all of whose pulls were lost goes first
-            self.scratch_means[arm] = -INFINITY
-            if pulls:
-                self.scratch_means[arm] = (self._sums[arm] - self.stage_sums[arm]) / pulls
-        pb_ranking_sort(self.ring.arms, self.ring.n_arms, &self.scratch_means[0], ranked,
-                        ranked + self.n_arms)
-        for i in range(self.ring.n_arms):
-            self.kept[ranked[i].arm] = i < n_kept
-        pb_round_robin_keep(&self.ring, &self.kept[0])
-
-    cdef void _end_stage(self) noexcept nogil:
-        self._keep_best(self._n_kept())
-        self.stage += 1
-        if self.stage < self.n_stages:
-            self._begin_stage()
-
-    @property
-    def survivors(self):
-        """The arms that are still pulled, increasing; int64."""
-        return np.array(self.arms[:self.ring.n_arms])
-
-    def _get_progress(self):
-        return {"arms": np.array(self.arms), "ring_n_arms": self.ring.n_arms,
-                "ring_cursor": self.ring.cursor, "ring_rounds": self.ring.rounds,
-                "stage": self.stage, "left": self.left,
-                "stage_pulls": np.array(self.stage_pulls),
-                "stage_sums": np.array(self.stage_sums)}
-
-    def _set_progress(self, progress):
-        arms = np.asarray(progress["arms"])[:max(0, progress["ring_n_arms"])]
-        if (arms.size != progress["ring_n_arms"] or not 0 <= progress["ring_cursor"] < arms.size
-                or (np.diff(arms, prepend=-1, append=self.n_arms) < 1).any()):
-            raise ValueError(f"state must hold ring_n_arms increasing arms of {self.n_arms} in "
-                             f"arms, ring_cursor among them; got {progress['ring_n_arms']}, "
-                             f"{arms}, {progress['ring_cursor']}")
-        np.asarray(self.arms)[:] = progress["arms"]
-        np.asarray(self.stage_pulls)[:] = progress["stage_pulls"]
-        np.asarray(self.stage_sums)[:] = progress["stage_sums"]
-        self.ring.n_arms, self.ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
-        self.ring.rounds = progress["ring_rounds"]
-        self.stage, self.left = progress["stage"], progress["left"]
-
-    def recommend(self):
-        """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""
-        return self._best(self.survivors, 1)
-
-
-cdef class Uniform(_StagedPolicy):
-    """Pulls all arms in turn until the budget is spent; recommends the best mean.
-
-    Parameters
-    ----------
-    n_arms : int
-        K, at least 1.
-    budget : int
-        n, at least K.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
-    """
-
-    def __init__(self, n_arms, budget):
-        super().__init__(n_arms, budget)
-        check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
-        self.n_stages, self.left = 1, self.budget
-
-    def _options(self):
-        return dict(n_arms=self.n_arms, budget=self.budget)
-
-    cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.left, self.left)
-
-    cdef void _advance(self) noexcept nogil:
-        self.stage = 1
-
-
-cdef class SuccessiveRejects(_StagedPolicy):
-    """Rejects the worst arm after each of K - 1 phases.
-
-    Audibert, Bubeck and Munos 2010: in phase k every survivor reaches
-    ``n_k = ceil((n - K) / (logbar(K) (K + 1 - k)))`` pulls,
-    ``logbar(K) = 1/2 + sum_{i=2}^K 1/i``; of equal means the higher index goes.
-
-    Parameters
-    ----------
-    n_arms : int
-        K, at least 1.
-    budget : int
-        n, above K. Rounding leaves some of it unspent.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
-    """
-
-    cdef const int64_t[::1] schedule    # pulls that an arm has at the end of each phase
-    cdef int64_t pulls_an_arm
-
-    def __init__(self, n_arms, budget):
-        super().__init__(n_arms, budget)
-        self.n_stages = self.n_arms - 1
-        if self.n_stages:
-            check_budget(self.budget, self.n_arms + 1, self.n_arms, "one more than the arms")
-        self.schedule = _rejects_schedule(self.n_arms, self.budget)
-        self._begin_stage()
-
-    def _options(self):
-        return dict(n_arms=self.n_arms, budget=self.budget)
-
-    cdef int64_t _n_kept(self) noexcept nogil:
-        return self.ring.n_arms - 1
-
-    cdef void _begin_stage(self) noexcept nogil:
-        cdef int64_t wanted
-        while self.stage < self.n_stages:
-            wanted = self.schedule[self.stage]
-            self.left = self.ring.n_arms * (wanted - self.pulls_an_arm)
-            self.pulls_an_arm = wanted
-            if self.left > 0:
-                return
-            # a phase without pulls only rejects
-            self._keep_best(self._n_kept())
-            self.stage += 1
-
-    cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.left, self.left)
-
-    cdef void _advance(self) noexcept nogil:
-        self._end_stage()
-
-    def _get_progress(self):
-        return {**super()._get_progress(), "pulls_an_arm": self.pulls_an_arm}
-
-    def _set_progress(self, progress):
-        super()._set_progress(progress)
-        self.pulls_an_arm = progress["pulls_an_arm"]
-
-
-cdef class VBR(SuccessiveRejects):
-    """Successive rejects that pulls in proportion to variances it learns.
-
-    A reconstruction of variance-based rejects: the text of Faella, Finzi and Sauro,
-    Rapidly finding the best arm using variance, ECAI 2020, was not available, and
-    theirs may differ. Phases and rejections are those of `SuccessiveRejects`. The
-    first phase pulls all arms in turn; each later one spends its
-    ``(K + 1 - k) (n_k - n_{k-1})`` pulls one by one on the survivor of largest
-    ``v / T``, v the unbiased variance of its T rewards of all phases.
-
-    Parameters
-    ----------
-    n_arms : int
-        K, at least 1.
-    budget : int
-        n, above K. Rounding leaves some of it unspent.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
-
-    Notes
-    -----
-    Of equal ratios the lower index is pulled; an arm with fewer than two rewards
-    comes before all ratios. O(log K) a pull, by a heap.
-    """
-
-    cdef double[::1] keys
-    cdef int64_t[::1] heap_arms
-    cdef pb_heap heap
-
-    def __init__(self, n_arms, budget):
-        super().__init__(n_arms, budget)
-        self._wants_rewards = True
-        self.heap_arms, self.keys = np.zeros(self.n_arms, dtype=np.int64), np.zeros(self.n_arms)
-        self.heap.keys, self.heap.arms = &self.keys[0], &self.heap_arms[0]
-
-    cdef double _key(self, int64_t arm) noexcept nogil:
-        """v / T; infinite where v is unknown."""
-        cdef double n = self._pulls[arm]
-        return self._deviations[arm] / ((n - 1.0) * n) if n > 1.0 else INFINITY
-
-    cdef void _begin_stage(self) noexcept nogil:
-        cdef int64_t i, arm
-        SuccessiveRejects._begin_stage(self)
-        # the constructor of the base class begins the first phase, before there is a heap
-        if self.stage == 0 or self.stage >= self.n_stages:
-            return
-        self.heap.n = self.ring.n_arms
-        for i in range(self.ring.n_arms):
-            arm = self.ring.arms[i]
-            self.heap_arms[i], self.keys[i] = arm, self._key(arm)
-        pb_heap_build(&self.heap)
-
-    cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        if self.stage == 0:
-            return SuccessiveRejects._next(self)
-        batch.arms, batch.n_arms, batch.first, batch.n_pulls = &self.heap_arms[0], 1, 0, 1
-        batch.counts = NULL
-        return batch
-
-    cdef void _advance(self) noexcept nogil:
-        if self.stage > 0 and self.left > 1:
-            self.left -= 1
-            pb_heap_replace_root(&self.heap, self._key(self.heap_arms[0]))
-        else:
-            self._end_stage()
-
-    def _get_progress(self):
-        return {**super()._get_progress(), "heap_n": self.heap.n,
-                "heap_arms": np.array(self.heap_arms), "keys": np.array(self.keys)}
-
-    def _set_progress(self, progress):
-        super()._set_progress(progress)
-        self.heap.n = progress["heap_n"]
-        np.asarray(self.heap_arms)[:] = progress["heap_arms"]
-        np.asarray(self.keys)[:] = progress["keys"]
+__all__ = ["SHAdaVar", "SHVar", "SequentialHalving"]
 
 
 cdef class _Halving(_StagedPolicy):
@@ -379,10 +96,10 @@ cdef class SequentialHalving(_Halving):
             self._begin_stage()
 
     cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.left, self.left)
+        return pb_round_robin_next(self.ring, self.left, self.left)
 
     cdef void _advance(self) noexcept nogil:
-        pb_round_robin_pulled(&self.ring, self.left)
+        pb_round_robin_pulled(self.ring, self.left)
         self._end_stage()
 
 
@@ -412,8 +129,9 @@ cdef class SHVar(_Halving):
     """
 
     cdef double[::1] known
-    cdef int64_t[::1] counts, heap_arms
-    cdef double[::1] keys, shares     # shares: the survivors' variances, by position
+    cdef int64_t[::1] counts
+    cdef double[::1] shares           # the survivors' variances, by position
+    cdef Heap heap                    # of positions
 
     def __init__(self, n_arms, budget, variances, *, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
@@ -424,8 +142,7 @@ cdef class SHVar(_Halving):
                              f"{variances.shape}")
         self.known = np.array(variances)
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
-        self.heap_arms = np.zeros(self.n_arms, dtype=np.int64)
-        self.keys, self.shares = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self.shares, self.heap = np.zeros(self.n_arms), Heap(self.n_arms)
         if self.n_stages:
             self._begin_stage()
 
@@ -455,7 +172,6 @@ cdef class SHVar(_Halving):
         cdef int64_t i, arm, placed = 0, n = self.ring.n_arms
         cdef int exponent
         cdef double largest = 0.0, total = 0.0, pulls
-        cdef pb_heap heap
         pulls = self.left
         for i in range(n):
             largest = max(largest, self.known[self.ring.arms[i]])
@@ -472,14 +188,14 @@ cdef class SHVar(_Halving):
             total *= 1.05
         for i in range(n):
             placed += self.counts[i]
-        heap.keys, heap.arms, heap.n = &self.keys[0], &self.heap_arms[0], n
+        self.heap.clear()
         for i in range(n):
-            heap.arms[i], heap.keys[i] = i, self._ratio(i)
-        pb_heap_build(&heap)
+            self.heap.add(i, self._ratio(i))
+        self.heap.build()
         for _ in range(self.left - placed):
-            i = heap.arms[0]
+            i = self.heap.root()
             self.counts[i] += 1
-            pb_heap_replace_root(&heap, self._ratio(i))
+            self.heap.replace_root(self._ratio(i))
 
     cdef double _ratio(self, int64_t i) noexcept nogil:
         """Variance over pulls of the arm at a position; infinite before the first."""
@@ -542,9 +258,8 @@ cdef class SHAdaVar(_Halving):
     cdef int64_t pending      # pulls of the next batch
     # of the rewards in question: those of the stage, or all
     cdef int64_t[::1] seen
-    cdef double[::1] centres, spreads, keys
-    cdef int64_t[::1] heap_arms
-    cdef pb_heap heap
+    cdef double[::1] centres, spreads
+    cdef Heap heap
 
     def __init__(self, n_arms, budget, delta=0.05, *, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
@@ -556,8 +271,7 @@ cdef class SHAdaVar(_Halving):
         self._wants_rewards = True
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
         self.centres, self.spreads = np.zeros(self.n_arms), np.zeros(self.n_arms)
-        self.heap_arms, self.keys = np.zeros(self.n_arms, dtype=np.int64), np.zeros(self.n_arms)
-        self.heap.keys, self.heap.arms = &self.keys[0], &self.heap_arms[0]
+        self.heap = Heap(self.n_arms)
         if self.n_stages:
             self._begin_stage()
 
@@ -587,11 +301,11 @@ cdef class SHAdaVar(_Halving):
         if lacking > 0:
             return
         self.by_heap, self.pending = True, 1
-        self.heap.n = self.ring.n_arms
+        self.heap.clear()
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
-            self.heap_arms[i], self.keys[i] = arm, self._key(arm)
-        pb_heap_build(&self.heap)
+            self.heap.add(arm, self._key(arm))
+        self.heap.build()
 
     cdef double _key(self, int64_t arm) noexcept nogil:
         """U / N, finite from `enough` pulls on."""
@@ -616,19 +330,16 @@ cdef class SHAdaVar(_Halving):
             self.spreads[arm] += deviation * (rewards[j] - self.centres[arm])
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
         if not self.by_heap:
-            return pb_round_robin_next(&self.ring, self.pending, self.pending)
-        batch.arms, batch.n_arms, batch.first, batch.n_pulls = &self.heap_arms[0], 1, 0, 1
-        batch.counts = NULL
-        return batch
+            return pb_round_robin_next(self.ring, self.pending, self.pending)
+        return self.heap.pull_root()
 
     cdef void _advance(self) noexcept nogil:
         self.left -= self.pending
         if self.by_heap:
-            pb_heap_replace_root(&self.heap, self._key(self.heap_arms[0]))
+            self.heap.replace_root(self._key(self.heap.root()))
         else:
-            pb_round_robin_pulled(&self.ring, self.pending)
+            pb_round_robin_pulled(self.ring, self.pending)
         if self.left:
             self._plan()
         else:
@@ -637,47 +348,13 @@ cdef class SHAdaVar(_Halving):
     def _get_progress(self):
         return {**super()._get_progress(), "by_heap": self.by_heap, "pending": self.pending,
                 "seen": np.array(self.seen), "centres": np.array(self.centres),
-                "spreads": np.array(self.spreads), "heap_n": self.heap.n,
-                "heap_arms": np.array(self.heap_arms), "keys": np.array(self.keys)}
+                "spreads": np.array(self.spreads), **self.heap.get_progress()}
 
     def _set_progress(self, progress):
-        arms, n = np.sort(progress["heap_arms"][:max(0, progress["heap_n"])]), progress["heap_n"]
-        if arms.size != n or n < progress["by_heap"] or (
-                np.diff(arms, prepend=-1, append=self.n_arms) < 1).any():
-            raise ValueError(f"state must hold heap_n different arms of {self.n_arms} in "
-                             f"heap_arms; got {n}, {arms}")
         super()._set_progress(progress)
-        self.by_heap, self.pending = progress["by_heap"], progress["pending"]
-        self.heap.n = progress["heap_n"]
+        self.by_heap = progress["by_heap"]
+        self.pending = check_entry(progress, "pending", 0, self.budget)
+        self.heap.set_progress(progress, self.by_heap)
         for array, name in ((self.seen, "seen"), (self.centres, "centres"),
-                            (self.spreads, "spreads"), (self.heap_arms, "heap_arms"),
-                            (self.keys, "keys")):
+                            (self.spreads, "spreads")):
             np.asarray(array)[:] = progress[name]
-
-
-@functools.lru_cache(maxsize=128)
-def _rejects_schedule(n_arms, budget):
-    """n_1 ... n_{K-1} of SuccessiveRejects; exact where rounding could decide."""
-    harmonic = math.fsum([0.5, *(1.0 / i for i in range(2, n_arms + 1))])
-    quotients = (budget - n_arms) / (harmonic * np.arange(n_arms, 1, -1))
-    schedule = np.ceil(quotients).astype(np.int64)
-    near = np.abs(quotients - np.rint(quotients)) <= 1e-14 * np.maximum(quotients, 1.0)
-    if near.any():
-        exact = _logbar(n_arms)
-        for k in np.flatnonzero(near):
-            divisor = exact.numerator * (n_arms - int(k))
-            schedule[k] = -((n_arms - budget) * exact.denominator // divisor)
-    schedule.flags.writeable = False
-    return schedule
-
-
-@functools.lru_cache(maxsize=8)
-def _logbar(n_arms):
-    """1/2 + 1/2 + 1/3 + ... + 1/K as a fraction."""
-    def total(first, after):
-        if after - first == 1:
-            return Fraction(1, first)
-        middle = (first + after) // 2
-        return total(first, middle) + total(middle, after)
-
-    return Fraction(1, 2) + (total(2, n_arms + 1) if n_arms > 1 else 0)

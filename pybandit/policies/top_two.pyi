@@ -1,11 +1,9 @@
-from typing import Literal
-
 from numpy import int64
 from numpy.typing import ArrayLike, NDArray
 
 from pybandit.policies._base import NativePolicy
 
-__all__ = ["EBTC", "ContinuousRejects"]
+__all__ = ["EBTC"]
 
 class EBTC(NativePolicy):
     def __init__(
@@ -23,14 +21,4 @@ class EBTC(NativePolicy):
     def variance_aware(self) -> bool: ...
     @property
     def budget(self) -> int | None: ...
-    def recommend(self) -> NDArray[int64]: ...
-
-class ContinuousRejects(NativePolicy):
-    def __init__(self, n_arms: int, budget: int, criterion: Literal["C", "A"] = "C") -> None: ...
-    @property
-    def budget(self) -> int: ...
-    @property
-    def criterion(self) -> Literal["C", "A"]: ...
-    @property
-    def survivors(self) -> NDArray[int64]: ...
     def recommend(self) -> NDArray[int64]: ...

@@ -1,24 +1,20 @@
-"""The best arm by a leader and its challenger, or by rejects at any moment.
+"""The best arm by a leader and its challenger.
 
 Jourdan, Degenne and Kaufmann, An epsilon-best-arm identification algorithm for
-fixed-confidence and beyond, NeurIPS 2023; Wang, Tzeng and Proutiere, Best arm
-identification with fixed budget: a large deviation perspective, NeurIPS 2023.
+fixed-confidence and beyond, NeurIPS 2023.
 """
 
 import numpy as np
 
-from pybandit._checks import InfeasibleBudget, check_choice, check_in, check_integer
+from pybandit._checks import MOST_PULLS, check_budget, check_entry, check_in, check_integer
 
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    pb_batch, pb_round_robin, pb_round_robin_begin, pb_round_robin_keep, pb_round_robin_next,
-    pb_round_robin_pulled,
-)
+from pybandit._csrc cimport pb_batch, pb_batch_one
 from pybandit.policies._base cimport NativePolicy
 
-__all__ = ["EBTC", "ContinuousRejects"]
+__all__ = ["EBTC"]
 
 
 cdef class EBTC(NativePolicy):
@@ -111,11 +107,9 @@ cdef class EBTC(NativePolicy):
         self.needed = 2 if self.variance_aware else 1
         self.most = -1
         if budget is not None:
-            self.most = check_integer("budget", budget, 0)
-            if self.most < self.needed * self.n_arms:
-                raise InfeasibleBudget(
-                    f"budget must be at least {self.needed * self.n_arms} for {self.n_arms} arms: "
-                    f"{self.needed} an arm before the first comparison; got {self.most}")
+            self.most = check_integer("budget", budget, 0, MOST_PULLS)
+            check_budget(self.most, self.needed * self.n_arms, self.n_arms,
+                         f"{self.needed} an arm before the first comparison")
         self._wants_rewards = self.variance_aware
         self.led, self.own = np.zeros((2, self.n_arms), dtype=np.int64)
         self.arms = np.arange(self.n_arms)
@@ -137,11 +131,10 @@ cdef class EBTC(NativePolicy):
         return 0 <= self.most <= self.n_pulls
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.n_arms, batch.first, batch.n_pulls = 1, 0, self.pending
-        batch.arms, batch.counts = &self.chosen, NULL
+        cdef pb_batch batch = pb_batch_one(&self.chosen)
         if not self.begun:
             batch.arms, batch.counts, batch.n_arms = &self.arms[0], &self.counts[0], self.n_arms
+            batch.n_pulls = self.pending
         return batch
 
     cdef void _advance(self) noexcept nogil:
@@ -224,176 +217,21 @@ cdef class EBTC(NativePolicy):
 
     def _get_progress(self):
         return {"begun": self.begun, "leader": self.leader, "chosen": self.chosen,
-                "pending": self.pending, "led": np.array(self.led), "own": np.array(self.own),
+                "led": np.array(self.led), "own": np.array(self.own),
                 "counts": np.array(self.counts), "centres": np.array(self.centres),
                 "squares": np.array(self.squares)}
 
     def _set_progress(self, progress):
-        self.begun, self.pending = progress["begun"], progress["pending"]
-        self.leader, self.chosen = progress["leader"], progress["chosen"]
+        self.begun = progress["begun"]
+        self.leader = check_entry(progress, "leader", 0, self.n_arms - 1)
+        self.chosen = check_entry(progress, "chosen", 0, self.n_arms - 1)
+        counts = np.asarray(progress["counts"])
+        if not ((counts >= 0) & (counts <= self.needed)).all():
+            raise ValueError(f"state must hold counts in [0, {self.needed}]; got {counts}")
         for array, name in ((self.led, "led"), (self.own, "own"), (self.counts, "counts"),
                             (self.centres, "centres"), (self.squares, "squares")):
             np.asarray(array)[:] = progress[name]
-
-
-cdef class ContinuousRejects(NativePolicy):
-    """Pulls all survivors alike and rejects the worst as soon as its gap allows.
-
-    CR-C and CR-A of Wang, Tzeng and Proutiere 2023. Of the j survivors C let l have
-    the least mean. It is rejected when it has had more pulls than every rejected arm,
-    and when the least of the other means (CR-C), or their average (CR-A), exceeds its
-    own by more than ``G = 1 / sqrt(beta) - 1``,
-    ``beta = logbar(j) N(C) / (T - N(rejected))``, with N the pulls of these arms
-    together and ``logbar(j) = 1/2 + sum_{i=2}^j 1/i``.
-
-    Parameters
-    ----------
-    n_arms : int
-        K, at least 1.
-    budget : int
-        T, at least K. Pulls that are left when one arm survives stay unspent.
-    criterion : {"C", "A"}, default "C"
-        The conservative or the aggressive one.
-
-    Attributes
-    ----------
-    done : bool
-    n_pulls, n_batches : int
-    pulls, means, variances, survivors : ndarray
-        See the protocol, `Policy`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
-
-    Notes
-    -----
-    G is on the scale of rewards in [0, 1], which is not checked. The next pull is of
-    the survivor with the fewest, ties to the lower index; of equal least means the
-    higher index goes. A lost pull counts as a pull; nothing is rejected while a
-    survivor has no reward. O(K) a pull.
-
-    Examples
-    --------
-    >>> import numpy as np, pybandit as pb
-    >>> policy = pb.ContinuousRejects(4, 80)
-    >>> while not policy.done:
-    ...     arms = policy.ask()
-    ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
-    >>> policy.recommend(), policy.n_pulls
-    (array([1]), 55)
-    """
-
-    cdef readonly int64_t budget
-    cdef readonly str criterion
-    cdef bint aggressive
-    cdef pb_round_robin ring
-    cdef int64_t pending
-    cdef int64_t n_rejected_pulls, most_rejected
-    cdef int64_t[::1] arms
-    cdef double[::1] harmonic, centres   # logbar by j; mean by arm
-    cdef unsigned char[::1] kept
-
-    def __init__(self, n_arms, budget, criterion="C"):
-        super().__init__(n_arms, 1)
-        self.budget = check_integer("budget", budget, 0)
-        if self.budget < self.n_arms and self.n_arms > 1:
-            raise InfeasibleBudget(f"budget must be at least {self.n_arms} for {self.n_arms} arms: "
-                                   f"one pull an arm; got {self.budget}")
-        self.criterion = check_choice("criterion", criterion, ("C", "A"))
-        self.aggressive = criterion == "A"
-        self.arms = np.zeros(self.n_arms, dtype=np.int64)
-        self.centres = np.zeros(self.n_arms)
-        self.kept = np.ones(self.n_arms, dtype=np.uint8)
-        counts = np.arange(1, self.n_arms + 1)
-        self.harmonic = np.concatenate([[0.0], np.cumsum(1.0 / counts) - 0.5])
-        self.ring.arms = &self.arms[0]
-        pb_round_robin_begin(&self.ring, self.n_arms)
-        self.pending = self.n_arms
-
-    def _options(self):
-        return dict(n_arms=self.n_arms, budget=self.budget, criterion=self.criterion)
-
-    @property
-    def survivors(self):
-        """The arms that are still pulled, increasing; int64."""
-        return np.array(self.arms[:self.ring.n_arms])
-
-    cdef bint _is_done(self) noexcept nogil:
-        return self.ring.n_arms == 1 or self.n_pulls >= self.budget
-
-    cdef pb_batch _next(self) noexcept nogil:
-        return pb_round_robin_next(&self.ring, self.pending, 1)
-
-    cdef void _advance(self) noexcept nogil:
-        cdef int64_t j, position = self.ring.cursor
-        for j in range(self.pending):
-            self._measure(self.ring.arms[position + j])
-        pb_round_robin_pulled(&self.ring, self.pending)
-        self.pending = 1
-        while self.ring.n_arms > 1 and self._reject():
-            pass
-
-    cdef void _measure(self, int64_t arm) noexcept nogil:
-        if self._pulls[arm]:
-            self.centres[arm] = self._sums[arm] / self._pulls[arm]
-
-    cdef bint _reject(self) noexcept nogil:
-        """Rejects the worst survivor, if that may go."""
-        cdef int64_t n = self.ring.n_arms, i, arm, at = 0, pulls
-        cdef double mean, worst = INFINITY, second = INFINITY, total = 0.0
-        cdef const int64_t *arms = &self.arms[0]
-        cdef const int64_t *seen = &self._pulls[0]
-        cdef const double *centres = &self.centres[0]
-        cdef double threshold, beta
-        # the arms before the cursor are one pull ahead
-        if self.ring.rounds + (self.ring.cursor > 0) <= self.most_rejected:
-            return False
-        for i in range(n):
-            arm = arms[i]
-            mean = centres[arm]
-            total += mean
-            if not seen[arm]:
-                return False
-            if mean <= worst:
-                second, worst, at = worst, mean, i
-            elif mean < second:
-                second = mean
-        pulls = self.ring.rounds + (at < self.ring.cursor)
-        if pulls <= self.most_rejected:
-            return False
-        beta = (self.harmonic[n] * (self.n_pulls - self.n_rejected_pulls)
-                / (self.budget - self.n_rejected_pulls))
-        threshold = 1.0 / sqrt(beta) - 1.0
-        if self.aggressive:
-            second = (total - worst) / (n - 1)
-        if not second - worst > threshold:
-            return False
-        self.most_rejected = pulls
-        self.n_rejected_pulls += pulls
-        self.kept[arms[at]] = 0
-        pb_round_robin_keep(&self.ring, &self.kept[0])
-        return True
-
-    def recommend(self):
-        """The survivor of largest mean, int64 of shape (1,); at any time."""
-        return self._best(self.survivors, 1)
-
-    def _get_progress(self):
-        return {"arms": np.array(self.arms), "ring_n_arms": self.ring.n_arms,
-                "ring_cursor": self.ring.cursor, "ring_rounds": self.ring.rounds,
-                "pending": self.pending, "n_rejected_pulls": self.n_rejected_pulls,
-                "most_rejected": self.most_rejected, "centres": np.array(self.centres),
-                "kept": np.array(self.kept)}
-
-    def _set_progress(self, progress):
-        self.ring.n_arms, self.ring.cursor = progress["ring_n_arms"], progress["ring_cursor"]
-        self.ring.rounds, self.pending = progress["ring_rounds"], progress["pending"]
-        self.n_rejected_pulls = progress["n_rejected_pulls"]
-        self.most_rejected = progress["most_rejected"]
-        for array, name in ((self.arms, "arms"), (self.centres, "centres"), (self.kept, "kept")):
-            np.asarray(array)[:] = progress[name]
+        self.pending = 1 if self.begun else counts.sum()
 
 
 cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil:

@@ -71,8 +71,17 @@ static void takes_large_caps(void)
     assert(pb_round_robin_next(&ring, INT64_MAX / 2, 5).n_pulls == 15);
 }
 
+static void pulls_one_arm(void)
+{
+    const int64_t arm = 5;
+    const pb_batch batch = pb_batch_one(&arm);
+    assert(batch.n_pulls == 1 && batch.arms[batch.first] == 5);
+    assert(batch.n_arms == 1 && pb_batch_count(&batch, 0) == 1);
+}
+
 int main(void)
 {
+    pulls_one_arm();
     equals_the_printed_algorithm();
     takes_large_caps();
     return 0;

@@ -2,17 +2,19 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_round_robin
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._ring cimport _RingPolicy
 
 
 # Batches around a ring of the arms that are left.
-cdef class _BatchPolicy(NativePolicy):
+cdef class _BatchPolicy(_RingPolicy):
     cdef readonly int64_t batch_size, max_repeats
     cdef dict arrays   # the memory of the kernels
     cdef list scratch
 
-    cdef void *_memory(self, str name)
     cdef void *_allocate(self, str name, shape, dtype)
     cdef void *_scratch(self, int64_t size)
-    cdef pb_round_robin *_ring(self) noexcept nogil
+
+
+# Its kernel keeps flags of the arms that it accepted.
+cdef class _AcceptingPolicy(_BatchPolicy):
+    cdef unsigned char *_accepted(self)

@@ -1,0 +1,126 @@
+"""RoundRobin and BatchHalving: the ring, the twins, budgets, the deal of the remainder."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+
+from batch_runs import PROBLEMS, assert_equals_the_twin, case_id, grid_bandit, random_problem
+from reference import batch as twin
+from reference import tables
+
+
+@pytest.mark.parametrize("case", tables.batch_cases("RoundRobin"), ids=case_id)
+def test_cases_of_round_robin(case):
+    p, expect = case["params"], case["expect"]
+    sequence = twin.round_robin(p["active"], p["counts"], p["b"], p["r"])
+    assert sequence == expect["pull_sequence"]
+    assert [sequence.count(arm) for arm in p["active"]] == expect["a"]
+    if len(set(p["counts"])) == 1:  # what a run can come to
+        assert ring(p["active"], 0, p["counts"][0], p["b"], p["r"]).ask().tolist() == sequence
+
+
+def ring(active, cursor, rounds, b, r):
+    """A RoundRobin with these arms left, the first `cursor` one pull ahead."""
+    policy = pb.RoundRobin(max(active) + 1, 1, b, 9, r)
+    state = policy.get_state()
+    state["progress"]["ring"][:len(active)] = active
+    state["progress"].update(ring_n_arms=len(active), ring_cursor=cursor, ring_rounds=rounds)
+    return pb.RoundRobin.from_state(state)
+
+
+def test_the_ring_is_the_printed_round_robin():
+    """The same pulls; in the printed order but for where a batch goes round."""
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        n = int(rng.integers(1, 12))
+        active = sorted(rng.choice(30, n, replace=False).tolist())
+        cursor, rounds = int(rng.integers(n)), int(rng.integers(5))
+        b, r = (int(x) for x in rng.integers(1, 20, 2))
+        counts = {arm: rounds + (i < cursor) for i, arm in enumerate(active)}
+        policy = ring(active, cursor, rounds, b, r)
+        expected = twin.round_robin(active, counts, min(b, policy.batch_size), r)
+        assert sorted(policy.ask().tolist()) == sorted(expected), (active, cursor, b, r)
+        if b <= n:
+            assert policy.ask().tolist() == expected
+
+
+def test_the_twin_of_halving():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, k, b, r = random_problem(rng)
+        stages = int(np.ceil(np.log2(n / k)))
+        policy = pb.BatchHalving(n, k, b, stages + int(rng.integers(9)), r, rng=seed)
+        assert policy.stage_batches.size == stages
+        assert policy.stage_batches.sum() == policy.max_batches
+        assert np.ptp(policy.stage_batches) <= 1
+        assert_equals_the_twin(policy, grid_bandit(rng, n))
+        assert policy.n_batches == policy.max_batches
+
+
+def test_the_twin_of_round_robin():
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n, k, b, r = random_problem(rng)
+        policy = pb.RoundRobin(n, k, b, int(rng.integers(1, 9)), r)
+        assert_equals_the_twin(policy, grid_bandit(rng, n))
+        assert np.ptp(policy.pulls) <= 1
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(PROBLEMS, st.integers(1, 30), st.integers(0, 2**32))
+def test_the_others_use_their_batches(problem, B, seed):
+    n, k, b, r = problem
+    policies = [pb.RoundRobin(n, k, b, B, r)]
+    if k and n <= k << B:
+        policies.append(pb.BatchHalving(n, k, b, B, r, rng=seed))
+    bandit = grid_bandit(np.random.default_rng(seed), n)
+    for policy in policies:
+        trivial = isinstance(policy, pb.BatchHalving) and k == n
+        while not policy.done:
+            arms = policy.ask()
+            assert arms.size == min(b, n * r) and np.bincount(arms).max() <= r
+            policy.tell(arms, bandit.pull(arms))
+        assert policy.n_batches == (0 if trivial else B)
+        assert len(set(policy.recommend())) == k
+
+
+def test_the_smallest_budget_of_halving():
+    for n, k, stages in (8, 1, 3), (9, 1, 4), (7, 2, 2), (6, 5, 1), (5, 5, 0), (5, 0, 0):
+        for B in range(1, 5):
+            if B < stages:
+                with pytest.raises(pb.InfeasibleBudget, match=f"at least {stages},.* got {B}$"):
+                    pb.BatchHalving(n, k, 2, B)
+            else:
+                assert pb.BatchHalving(n, k, 2, B, rng=0).stage_batches.size == stages
+
+
+def test_halving_keeps_its_deal():
+    """A copy is dealt anew by `simulate` only where the policy it is of would be."""
+    dealt = {tuple(pb.BatchHalving(64, 1, 8, 9, rng=seed).stage_batches) for seed in range(200)}
+    assert len(dealt) == 20  # of 6 stages, 3 have one more
+    bandit = pb.environments.BernoulliBandit(np.linspace(0, 1, 64))
+
+    def deals(policy):
+        made = []
+
+        def factory(environment):
+            made.append(copy.deepcopy(policy))
+            return made[-1]
+
+        pb.simulate(factory, bandit, 20, rng=1, n_threads=1)
+        return {tuple(one.stage_batches) for one in made}
+
+    given = pb.BatchHalving(64, 1, 8, 9, rng=5)
+    assert deals(given) == {tuple(given.stage_batches)}
+    assert len(deals(pb.BatchHalving(64, 1, 8, 9))) > 5
+
+
+def test_a_batch_that_no_memory_holds():
+    policy = pb.RoundRobin(10, 1, 2**62, 1)
+    assert policy.batch_size == 2**62
+    assert pb.RoundRobin(10, 1, 2**62, 1, max_repeats=3).ask().size == 30

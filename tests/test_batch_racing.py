@@ -1,0 +1,35 @@
+"""BatchRacing: its twin, its batches."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+
+from batch_runs import PROBLEMS, assert_equals_the_twin, grid_bandit, random_problem
+
+
+def test_the_twin_of_racing():
+    """Ties at the boundary never end, so these stop after some batches; most are done."""
+    done = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n, k, b, r = random_problem(rng, 12)
+        sigma = float(rng.choice([0.5, 0.1, 0.02]))
+        policy = pb.BatchRacing(n, k, float(rng.choice([0.9, 0.1])), b, r, sigma)
+        assert_equals_the_twin(policy, grid_bandit(rng, n, 4), 300)
+        done += policy.done
+    assert 30 < done < 100
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(PROBLEMS, st.integers(0, 2**32))
+def test_a_batch_of_racing(problem, seed):
+    n, k, b, r = problem
+    policy = pb.BatchRacing(n, k, 0.5, b, r, sigma=0.05)
+    bandit = grid_bandit(np.random.default_rng(seed), n)
+    while not policy.done and policy.n_batches < 60:
+        arms = policy.ask()
+        assert arms.size == min(b, policy.survivors.size * r) and np.bincount(arms).max() <= r
+        assert set(arms) <= set(policy.survivors)
+        policy.tell(arms, bandit.pull(arms))
