@@ -20,8 +20,8 @@ KERNELS = {
     "policies/batch": ["round_robin", "ranking"],
     "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
     "policies/batch_racing": ["round_robin", "batch_racing"],
-    "policies/top_two": ["round_robin"],
-    "policies/gap": [],
+    "policies/top_two": ["round_robin", "scan"],
+    "policies/gap": ["scan"],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {"environments": ["npyrandom"]}

@@ -374,3 +374,18 @@ cdef extern from "pybandit/heap.h" nogil:
 
     void pb_heap_build(pb_heap *heap) noexcept
     void pb_heap_replace_root(pb_heap *heap, double key) noexcept
+
+
+cdef extern from "pybandit/scan.h" nogil:
+    ctypedef struct pb_two:
+        double first
+        double second
+
+    double pb_scan_largest(const double *values, int64_t n) noexcept
+    double pb_scan_least(const double *values, int64_t n) noexcept
+    double pb_scan_sum(const double *values, int64_t n) noexcept
+    pb_two pb_scan_two(const double *values, int64_t n) noexcept
+    int64_t pb_scan_position(const double *values, int64_t n, double value,
+                             int64_t other) noexcept
+    int64_t pb_scan_index(const double *centres, const double *roots, const double *slopes,
+                          double factor, double top, int64_t n, double *indices) noexcept

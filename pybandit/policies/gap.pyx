@@ -13,16 +13,12 @@ from pybandit._checks import check_budget, check_in, check_integer
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch
+from pybandit._csrc cimport (
+    pb_batch, pb_scan_index, pb_scan_largest, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
+)
 from pybandit.policies._base cimport NativePolicy
 
-cdef double LARGE = 1e150    # of bounds on what a tiny complexity gives
-
 __all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
-
-
-cdef struct Two:
-    double first, second
 
 
 cdef class _IndexPolicy(NativePolicy):
@@ -117,15 +113,8 @@ cdef class _IndexPolicy(NativePolicy):
 
     cdef void _choose_largest(self, double a, double top) noexcept nogil:
         """The arm of the largest index, ties to the lowest; `top` is taken off all."""
-        cdef const double *centres = &self.centres[0]
-        cdef const double *roots = &self.roots[0]
-        cdef const double *slopes = &self.slopes[0]
-        cdef double *indices = &self.scratch[0]
-        cdef double factor = min(a, LARGE), root = sqrt(factor)
-        cdef int64_t arm
-        for arm in range(self.n_arms):
-            indices[arm] = centres[arm] - top + (root * roots[arm] + factor * slopes[arm])
-        self.chosen = position(indices, self.n_arms, largest(indices, self.n_arms), -1)
+        self.chosen = pb_scan_index(&self.centres[0], &self.roots[0], &self.slopes[0],
+                                    bounded(a), top, self.n_arms, &self.scratch[0])
 
     def _get_progress(self):
         return {"asked": np.array(self.asked)}
@@ -169,8 +158,8 @@ cdef class _GapPolicy(_IndexPolicy):
         return 0.0
 
     cdef void _choose(self) noexcept nogil:
-        cdef Two best = largest_two(&self.centres[0], self.n_arms)
-        cdef int64_t leader = position(&self.centres[0], self.n_arms, best.first, -1)
+        cdef pb_two best = pb_scan_two(&self.centres[0], self.n_arms)
+        cdef int64_t leader = pb_scan_position(&self.centres[0], self.n_arms, best.first, -1)
         cdef double complexity
         # the leader's gap is to the second, the others' to the leader: one formula for all
         self.centres[leader] = best.second
@@ -247,7 +236,7 @@ cdef class GapE(_GapPolicy):
         for arm in range(self.n_arms):
             gap = top - centres[arm] + half * roots[arm]
             terms[arm] = 1.0 / (gap * gap)
-        return self.value_range * self.value_range * sum_of(terms, self.n_arms)
+        return self.value_range * self.value_range * pb_scan_sum(terms, self.n_arms)
 
 
 cdef class GapEV(_GapPolicy):
@@ -312,7 +301,7 @@ cdef class GapEV(_GapPolicy):
             for arm in range(self.n_arms):
                 if centres[arm] == -INFINITY:
                     terms[arm] = 0.0
-        return sum_of(terms, self.n_arms)
+        return pb_scan_sum(terms, self.n_arms)
 
 
 cdef class UCBE(_IndexPolicy):
@@ -430,12 +419,12 @@ cdef class UGapEb(_IndexPolicy):
         cdef const double *lower = &self.lower[0]
         cdef double *terms = &self.scratch[0]
         cdef int64_t arm, highest, lowest
-        cdef Two high, low
+        cdef pb_two high, low
         cdef double epsilon = self.epsilon
         self._bound(self.reach)
-        high, low = largest_two(upper, self.n_arms), largest_two(lower, self.n_arms)
-        highest = position(upper, self.n_arms, high.first, -1)
-        lowest = position(lower, self.n_arms, low.first, -1)
+        high, low = pb_scan_two(upper, self.n_arms), pb_scan_two(lower, self.n_arms)
+        highest = pb_scan_position(upper, self.n_arms, high.first, -1)
+        lowest = pb_scan_position(lower, self.n_arms, low.first, -1)
         for arm in range(self.n_arms):
             terms[arm] = max(high.first - lower[arm], upper[arm] - low.first)
         terms[highest] = max(high.second - lower[highest], upper[highest] - low.first)
@@ -445,25 +434,25 @@ cdef class UGapEb(_IndexPolicy):
         for arm in range(self.n_arms):
             terms[arm] = max(0.5 * (terms[arm] + epsilon), epsilon)
             terms[arm] = 1.0 / (terms[arm] * terms[arm])
-        return sum_of(terms, self.n_arms)
+        return pb_scan_sum(terms, self.n_arms)
 
     cdef void _choose(self) noexcept nogil:
         cdef const double *lower = &self.lower[0]
         cdef double *bounds = &self.scratch[0]
         cdef double complexity, least
         cdef int64_t arm, best, rival, first, other
-        cdef Two two
+        cdef pb_two two
         complexity = self.known_complexity if self.known_complexity else self._estimate()
-        self._bound(sqrt(min((self.budget - self.n_arms) / (4.0 * complexity), LARGE)))
-        two = largest_two(&self.upper[0], self.n_arms)
-        first = position(&self.upper[0], self.n_arms, two.first, -1)
-        other = position(&self.upper[0], self.n_arms, two.second, first)
+        self._bound(sqrt(bounded((self.budget - self.n_arms) / (4.0 * complexity))))
+        two = pb_scan_two(&self.upper[0], self.n_arms)
+        first = pb_scan_position(&self.upper[0], self.n_arms, two.first, -1)
+        other = pb_scan_position(&self.upper[0], self.n_arms, two.second, first)
         # -B, the largest of which is looked for
         for arm in range(self.n_arms):
             bounds[arm] = lower[arm] - two.first
         bounds[first] = lower[first] - two.second
-        least = largest(bounds, self.n_arms)
-        best = position(bounds, self.n_arms, least, -1)
+        least = pb_scan_largest(bounds, self.n_arms)
+        best = pb_scan_position(bounds, self.n_arms, least, -1)
         least = -least
         if least < self.least_bound:
             self.least_bound, self.found = least, best
@@ -487,65 +476,9 @@ cdef class UGapEb(_IndexPolicy):
         return np.array([self.found], dtype=np.int64)
 
 
-cdef inline double larger(double a, double b) noexcept nogil:
-    return b if b > a else a
-
-
-cdef inline double smaller(double a, double b) noexcept nogil:
-    return b if b < a else a
-
-
-cdef Two largest_two(const double *values, int64_t n) noexcept nogil:
-    """The two largest values; four chains, whose steps do not wait for each other."""
-    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
-    cdef double next_a = a, next_b = a, next_c = a, next_d = a
-    cdef int64_t i
-    cdef Two two
-    for i in range(0, n - 3, 4):
-        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
-        next_b, b = larger(next_b, smaller(b, values[i + 1])), larger(b, values[i + 1])
-        next_c, c = larger(next_c, smaller(c, values[i + 2])), larger(c, values[i + 2])
-        next_d, d = larger(next_d, smaller(d, values[i + 3])), larger(d, values[i + 3])
-    for i in range(n - n % 4, n):
-        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
-    next_a, a = larger(larger(next_a, next_b), smaller(a, b)), larger(a, b)
-    next_c, c = larger(larger(next_c, next_d), smaller(c, d)), larger(c, d)
-    two.second, two.first = larger(larger(next_a, next_c), smaller(a, c)), larger(a, c)
-    return two
-
-
-cdef double largest(const double *values, int64_t n) noexcept nogil:
-    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
-    cdef int64_t i
-    for i in range(0, n - 3, 4):
-        a, b = larger(a, values[i]), larger(b, values[i + 1])
-        c, d = larger(c, values[i + 2]), larger(d, values[i + 3])
-    for i in range(n - n % 4, n):
-        a = larger(a, values[i])
-    return larger(larger(a, b), larger(c, d))
-
-
-cdef inline int64_t position(const double *values, int64_t n, double value,
-                             int64_t other) noexcept nogil:
-    """The first position of a value but for the position `other`."""
-    cdef int64_t i
-    for i in range(n):
-        if values[i] == value and i != other:
-            return i
-    return 0
-
-
-cdef inline double sum_of(const double *values, int64_t n) noexcept nogil:
-    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
-    cdef int64_t i
-    for i in range(0, n - 3, 4):
-        a += values[i]
-        b += values[i + 1]
-        c += values[i + 2]
-        d += values[i + 3]
-    for i in range(n - n % 4, n):
-        a += values[i]
-    return (a + b) + (c + d)
+cdef inline double bounded(double a) noexcept nogil:
+    """What a tiny complexity gives, kept finite."""
+    return min(a, 1e150)
 
 
 def _scalar(name, value, expected, holds):
