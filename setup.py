@@ -21,7 +21,10 @@ KERNELS = {
     "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
     "policies/batch_racing": ["round_robin", "batch_racing"],
     "policies/top_two": ["round_robin", "scan"],
+    "policies/_index": ["scan"],
     "policies/gap": ["scan"],
+    "policies/index": ["scan", "kl", "kl_index"],
+    "_index_bounds": ["kl"],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {"environments": ["npyrandom"]}

@@ -12,14 +12,17 @@
 
 enum { MOST_STEPS = 30 };
 
+/* p log(p / q), exact to its last digits where q is near p and where it is far. */
+static double term(double p, double q, double q_less_p)
+{
+    if (p == 0.0)
+        return 0.0;
+    return q > 0.5 * p ? -p * log1p(q_less_p / p) : -p * log(q / p);
+}
+
 double pb_kl(double p, double q)
 {
-    const double gone = 1.0 - p;
-    double sum = 0.0;
-    if (p > 0.0)
-        sum -= p * log1p((q - p) / p);
-    if (gone > 0.0)
-        sum -= gone * log1p((p - q) / gone);
+    const double sum = term(p, q, q - p) + term(1.0 - p, 1.0 - q, p - q);
     return sum > 0.0 ? sum : 0.0;
 }
 

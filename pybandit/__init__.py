@@ -11,7 +11,10 @@ from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence
 from pybandit.factors import Factors
 from pybandit.policies import (
     EBTC,
+    KLUCB,
+    UCB1,
     UCBE,
+    UCBV,
     VBR,
     BatchHalving,
     BatchRacing,
@@ -53,6 +56,7 @@ __all__ = [
     "GapE",
     "GapEV",
     "InfeasibleBudget",
+    "KLUCB",
     "NormalBound",
     "Policy",
     "RaceResult",
@@ -64,7 +68,9 @@ __all__ = [
     "SimulationResult",
     "StudentBound",
     "SuccessiveRejects",
+    "UCB1",
     "UCBE",
+    "UCBV",
     "UGapEb",
     "Uniform",
     "best_of",

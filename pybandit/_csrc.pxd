@@ -389,3 +389,25 @@ cdef extern from "pybandit/scan.h" nogil:
                              int64_t other) noexcept
     int64_t pb_scan_index(const double *centres, const double *roots, const double *slopes,
                           double factor, double top, int64_t n, double *indices) noexcept
+
+
+cdef extern from "pybandit/kl.h" nogil:
+    double pb_kl_upper(double mean, double level) noexcept
+    double pb_kl_lower(double mean, double level) noexcept
+    double pb_kl_round(double t) noexcept
+
+
+cdef extern from "pybandit/kl_index.h" nogil:
+    ctypedef struct pb_kl_index:
+        int64_t n
+        const double *scales
+        double *means
+        double *pulls
+        double *bases
+        double *roots
+        double *slopes
+        double *bounds
+
+    void pb_kl_index_begin(pb_kl_index *index) noexcept
+    void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls) noexcept
+    int64_t pb_kl_index_choose(pb_kl_index *index, double f) noexcept

@@ -13,8 +13,9 @@ from pybandit.policies.halving import (
     SuccessiveRejects,
     Uniform,
 )
+from pybandit.policies.index import KLUCB, UCB1, UCBV
 from pybandit.policies.top_two import EBTC, ContinuousRejects
 
-__all__ = ["EBTC", "UCBE", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects",
-           "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving",
-           "SuccessiveRejects", "UGapEb", "Uniform"]
+__all__ = ["EBTC", "KLUCB", "UCB1", "UCBE", "UCBV", "VBR", "BatchHalving", "BatchRacing",
+           "BatchSAR", "ContinuousRejects", "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar",
+           "SHVar", "SequentialHalving", "SuccessiveRejects", "UGapEb", "Uniform"]

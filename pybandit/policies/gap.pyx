@@ -8,135 +8,34 @@ Best arm identification in multi-armed bandits, COLT 2010.
 
 import numpy as np
 
-from pybandit._checks import check_budget, check_in, check_integer
+from pybandit._checks import check_in, check_integer, check_positive, check_scalar
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
-    pb_batch, pb_scan_index, pb_scan_largest, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
+    pb_scan_largest, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
 )
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._index cimport _IndexPolicy, bounded
 
 __all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
 
 
-cdef class _IndexPolicy(NativePolicy):
-    """`least` pulls of each arm in one batch, then one at a time what `_choose` says.
+cdef class _BudgetPolicy(_IndexPolicy):
+    """An index policy of a budget that knows the problem's complexity, or estimates it."""
 
-    An index is the arm's centre, its mean or what follows of it, and a width
-    ``sqrt(a) roots + a slopes``: roots and slopes change with the arm's own rewards only.
-    A single arm leaves nothing to choose, and is pulled in one batch.
-    """
-
-    cdef readonly int64_t budget
     cdef readonly object complexity       # None: estimated before each pull
     cdef double known_complexity
-    cdef int64_t least
-    cdef int64_t chosen                   # -1: the first batch
-    cdef int64_t n_lacking                # arms with fewer rewards than `least`
-    cdef int64_t[::1] all_arms, asked
-    cdef double[::1] centres, roots, slopes, scratch
 
     def __init__(self, n_arms, budget, complexity, least):
-        super().__init__(n_arms, 1)
-        self.budget, self.least = check_integer("budget", budget, 0), least
-        check_budget(self.budget, least * self.n_arms, self.n_arms,
-                     "one pull an arm" if least == 1 else f"{least} pulls an arm")
+        super().__init__(n_arms, check_integer("budget", budget, 0), least)
         if complexity is not None:
-            complexity = _above_zero("complexity", complexity)
+            complexity = check_positive("complexity", complexity)
             self.known_complexity = complexity
         self.complexity = complexity
-        self.all_arms = np.arange(self.n_arms)
-        self.asked = np.zeros(self.n_arms, dtype=np.int64)
-        self.centres = np.full(self.n_arms, -INFINITY)
-        self.roots, self.slopes = np.zeros(self.n_arms), np.zeros(self.n_arms)
-        self.scratch = np.zeros(self.n_arms)
-        self.chosen, self.n_lacking = -1, self.n_arms
-
-    cdef void _choose(self) noexcept nogil:
-        """Sets `chosen`, where at least two arms have their first rewards."""
-        pass
-
-    cdef void _widen(self, int64_t arm) noexcept nogil:
-        """Roots and slopes of an arm with its first rewards."""
-        self.roots[arm] = 1.0 / sqrt(<double>self._pulls[arm])
-
-    cdef bint _is_done(self) noexcept nogil:
-        return self.n_pulls >= self.budget
-
-    cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
-        batch.n_pulls, batch.counts = 1, NULL
-        if self.chosen < 0:
-            batch.arms, batch.n_arms = &self.all_arms[0], self.n_arms
-            batch.n_pulls = self.budget if self.n_arms == 1 else self.least * self.n_arms
-        return batch
-
-    cdef void _advance(self) noexcept nogil:
-        cdef int64_t arm
-        if self.chosen >= 0:
-            self.asked[self.chosen] += 1
-            self._refresh(self.chosen)
-        else:
-            for arm in range(self.n_arms):
-                self.asked[arm] = self.least
-                self._refresh(arm)
-        if self.n_pulls < self.budget:
-            self._plan()
-
-    cdef void _refresh(self, int64_t arm) noexcept nogil:
-        if self._pulls[arm] < self.least:
-            return
-        if self.centres[arm] == -INFINITY:
-            self.n_lacking -= 1
-        self.centres[arm] = self._sums[arm] / self._pulls[arm]
-        self._widen(arm)
-
-    cdef void _plan(self) noexcept nogil:
-        cdef int64_t arm, known = 0
-        if self.n_lacking:
-            for arm in range(self.n_arms - 1, -1, -1):
-                if self._pulls[arm] >= self.least:
-                    known = arm
-            # an arm that never answers must not take more than its part
-            for arm in range(self.n_arms):
-                if (self._pulls[arm] < self.least
-                        and self.asked[arm] < self.budget // self.n_arms):
-                    self.chosen = arm
-                    return
-            if self.n_lacking >= self.n_arms - 1:
-                self.chosen = known
-                return
-        self._choose()
-
-    cdef void _choose_largest(self, double a, double top) noexcept nogil:
-        """The arm of the largest index, ties to the lowest; `top` is taken off all."""
-        self.chosen = pb_scan_index(&self.centres[0], &self.roots[0], &self.slopes[0],
-                                    bounded(a), top, self.n_arms, &self.scratch[0])
-
-    def _get_progress(self):
-        return {"asked": np.array(self.asked)}
-
-    def _set_progress(self, progress):
-        np.asarray(self.asked)[:] = progress["asked"]
-
-    def _restore(self, state):
-        cdef int64_t arm
-        super()._restore(state)
-        # the rest follows of the arms' statistics
-        for arm in range(self.n_arms):
-            self._refresh(arm)
-        if 0 < self.n_pulls < self.budget:
-            self._plan()
-
-    def recommend(self):
-        """The arm of the best mean, int64 of shape (1,)."""
-        return self._best(np.asarray(self.all_arms), 1)
 
 
-cdef class _GapPolicy(_IndexPolicy):
+cdef class _GapPolicy(_BudgetPolicy):
     """The index is minus the gap, and a width."""
 
     cdef readonly double value_range      # b
@@ -146,7 +45,7 @@ cdef class _GapPolicy(_IndexPolicy):
     def __init__(self, n_arms, budget, value_range, complexity, complexity_scale, least, factor):
         super().__init__(n_arms, budget, complexity, least)
         self.value_range = _range(value_range)
-        self.complexity_scale = _above_zero("complexity_scale", complexity_scale)
+        self.complexity_scale = check_positive("complexity_scale", complexity_scale)
         self.factor = factor
 
     def _options(self):
@@ -165,7 +64,7 @@ cdef class _GapPolicy(_IndexPolicy):
         self.centres[leader] = best.second
         complexity = self.known_complexity if self.known_complexity else self._estimate(best.first)
         self._choose_largest(
-            self.factor * (self.budget - self.least * self.n_arms)
+            self.factor * (self.limit - self.least * self.n_arms)
             / (self.complexity_scale * complexity), best.first)
         self.centres[leader] = best.first
 
@@ -304,7 +203,7 @@ cdef class GapEV(_GapPolicy):
         return pb_scan_sum(terms, self.n_arms)
 
 
-cdef class UCBE(_IndexPolicy):
+cdef class UCBE(_BudgetPolicy):
     """Pulls the arm of the largest upper bound, bounds as wide as the budget allows.
 
     Audibert, Bubeck and Munos 2010, UCB-E: after one pull each, the arm of largest
@@ -331,17 +230,17 @@ cdef class UCBE(_IndexPolicy):
     """
 
     def __init__(self, n_arms, budget, complexity):
-        super().__init__(n_arms, budget, _above_zero("complexity", complexity), 1)
+        super().__init__(n_arms, budget, check_positive("complexity", complexity), 1)
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity)
 
     cdef void _choose(self) noexcept nogil:
-        self._choose_largest(25.0 / 36.0 * (self.budget - self.n_arms) / self.known_complexity,
+        self._choose_largest(25.0 / 36.0 * (self.limit - self.n_arms) / self.known_complexity,
                              0.0)
 
 
-cdef class UGapEb(_IndexPolicy):
+cdef class UGapEb(_BudgetPolicy):
     """Pulls the likely best arm or its strongest rival, whichever is less known.
 
     Gabillon, Ghavamzadeh and Lazaric 2012, UGapEb for one best arm: after one pull each,
@@ -387,10 +286,10 @@ cdef class UGapEb(_IndexPolicy):
 
     def __init__(self, n_arms, budget, complexity=None, *, epsilon=0.0, sigma=None):
         super().__init__(n_arms, budget, complexity, 1)
-        self.epsilon = _scalar("epsilon", epsilon, "finite and at least 0",
-                               lambda x: np.isfinite(x) & (x >= 0))
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0",
+                                    lambda x: np.isfinite(x) & (x >= 0))
         if sigma is not None:
-            sigma = _above_zero("sigma", sigma)
+            sigma = check_positive("sigma", sigma)
             self.reach = 3.0 * sigma
         elif complexity is None:
             raise ValueError("sigma must be given where complexity is None; got None")
@@ -443,7 +342,7 @@ cdef class UGapEb(_IndexPolicy):
         cdef int64_t arm, best, rival, first, other
         cdef pb_two two
         complexity = self.known_complexity if self.known_complexity else self._estimate()
-        self._bound(sqrt(bounded((self.budget - self.n_arms) / (4.0 * complexity))))
+        self._bound(sqrt(bounded((self.limit - self.n_arms) / (4.0 * complexity))))
         two = pb_scan_two(&self.upper[0], self.n_arms)
         first = pb_scan_position(&self.upper[0], self.n_arms, two.first, -1)
         other = pb_scan_position(&self.upper[0], self.n_arms, two.second, first)
@@ -476,26 +375,10 @@ cdef class UGapEb(_IndexPolicy):
         return np.array([self.found], dtype=np.int64)
 
 
-cdef inline double bounded(double a) noexcept nogil:
-    """What a tiny complexity gives, kept finite."""
-    return min(a, 1e150)
-
-
-def _scalar(name, value, expected, holds):
-    value = check_in(name, value, expected, holds)
-    if value.ndim:
-        raise ValueError(f"{name} must be a number; got shape {value.shape}")
-    return float(value)
-
-
-def _above_zero(name, value):
-    return _scalar(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
-
-
 def _range(value_range):
     """The length of an interval that is given by its length or its two ends."""
     if np.ndim(value_range) == 0:
-        return _above_zero("value_range", value_range)
+        return check_positive("value_range", value_range)
     ends = check_in("value_range", value_range, "finite", np.isfinite)
     if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
         raise ValueError(f"value_range must be a length or (low, high), low below high; got "

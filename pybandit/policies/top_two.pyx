@@ -46,7 +46,7 @@ cdef class EBTC(NativePolicy):
         Not with `variances`.
     budget : int, optional
         Pulls after which it is `done`; at least K, or 2 K with `variance_aware`.
-        Without it `done` is never true: `simulate` needs one.
+        Without it `done` is never true: `simulate` then needs a `horizon`.
 
     Attributes
     ----------
@@ -132,6 +132,10 @@ cdef class EBTC(NativePolicy):
     def budget(self):
         """Pulls after which it is done, or None."""
         return None if self.most < 0 else self.most
+
+    @property
+    def _is_endless(self):
+        return self.most < 0
 
     cdef bint _is_done(self) noexcept nogil:
         return 0 <= self.most <= self.n_pulls

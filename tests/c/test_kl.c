@@ -18,7 +18,7 @@ static void bounds_solve_their_equation(void)
         assert(pb_kl(mean, upper * (1.0 - out)) <= level + noise || upper * (1.0 - out) < mean);
         assert(upper + out >= 1.0 || pb_kl(mean, upper + out) >= level - noise);
         assert(pb_kl(mean, lower + out) <= level + noise || lower + out > mean);
-        assert(pb_kl(mean, lower * (1.0 - 10.0 * out)) >= level - noise);
+        assert(lower < 1e-290 || pb_kl(mean, lower * (1.0 - 10.0 * out)) >= level - noise);
     }
 }
 

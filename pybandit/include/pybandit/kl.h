@@ -14,7 +14,7 @@ double pb_kl(double p, double q);
 /*
  * The largest q in [mean, 1], and the least in [0, mean], with kl(mean, q) <= level;
  * mean in [0, 1], level >= 0. Within a few units in the last place of the larger of q and
- * the mean; the lower one is relatively exact to 1e-13 as far as 1e-290, where it is 0.
+ * the mean; the lower one is relatively exact to 1e-13 as far down as 1e-290.
  */
 double pb_kl_upper(double mean, double level);
 double pb_kl_lower(double mean, double level);
