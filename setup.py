@@ -27,8 +27,11 @@ KERNELS = {
     "policies/batch": ["round_robin", "ranking"],
     "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
     "policies/batch_racing": ["round_robin", "batch_racing"],
-    "policies/top_two": [],
-    "policies/gap": [],
+    "policies/top_two": ["scan"],
+    "policies/_index": ["scan"],
+    "policies/gap": ["scan"],
+    "policies/index": ["scan", "kl", "kl_index"],
+    "_index_bounds": ["kl"],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {"environments": ["npyrandom"], "_allocation_rules": ["npyrandom"]}

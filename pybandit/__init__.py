@@ -13,7 +13,10 @@ from pybandit.factors import Factors
 from pybandit.montecarlo import combine_estimators
 from pybandit.policies import (
     EBTC,
+    KLUCB,
+    UCB1,
     UCBE,
+    UCBV,
     VBR,
     BatchHalving,
     BatchRacing,
@@ -56,6 +59,7 @@ __all__ = [
     "GapE",
     "GapEV",
     "InfeasibleBudget",
+    "KLUCB",
     "NormalBound",
     "Policy",
     "RaceResult",
@@ -67,7 +71,9 @@ __all__ = [
     "SimulationResult",
     "StudentBound",
     "SuccessiveRejects",
+    "UCB1",
     "UCBE",
+    "UCBV",
     "UGapEb",
     "Uniform",
     "best_of",

@@ -50,6 +50,19 @@ def check_in(name, values, expected, holds):
     return array
 
 
+def check_scalar(name, value, expected, holds):
+    """Return `value`, a number of which `holds` is true, as a float."""
+    value = check_in(name, value, expected, holds)
+    if value.ndim:
+        raise ValueError(f"{name} must be a number; got shape {value.shape}")
+    return float(value)
+
+
+def check_positive(name, value):
+    """Return `value` as a float if it is finite and above 0."""
+    return check_scalar(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
+
+
 def check_numeric(name, values):
     """Return `values` as a float64 array; refuses text, objects and complex numbers."""
     array = np.asarray(values)

@@ -283,8 +283,6 @@ cdef extern from "pybandit/round_robin.h" nogil:
         int64_t n_pulls
         const int64_t *counts
 
-    pb_batch pb_batch_one(const int64_t *arm) noexcept
-
     ctypedef struct pb_round_robin:
         int64_t *arms
         int64_t n_arms
@@ -383,3 +381,40 @@ cdef extern from "pybandit/heap.h" nogil:
 
     void pb_heap_build(pb_heap *heap) noexcept
     void pb_heap_replace_root(pb_heap *heap, double key) noexcept
+
+
+cdef extern from "pybandit/scan.h" nogil:
+    ctypedef struct pb_two:
+        double first
+        double second
+
+    double pb_scan_largest(const double *values, int64_t n) noexcept
+    double pb_scan_least(const double *values, int64_t n) noexcept
+    double pb_scan_sum(const double *values, int64_t n) noexcept
+    pb_two pb_scan_two(const double *values, int64_t n) noexcept
+    int64_t pb_scan_position(const double *values, int64_t n, double value,
+                             int64_t other) noexcept
+    int64_t pb_scan_index(const double *centres, const double *roots, const double *slopes,
+                          double factor, double top, int64_t n, double *indices) noexcept
+
+
+cdef extern from "pybandit/kl.h" nogil:
+    double pb_kl_upper(double mean, double level) noexcept
+    double pb_kl_lower(double mean, double level) noexcept
+    double pb_kl_round(double t) noexcept
+
+
+cdef extern from "pybandit/kl_index.h" nogil:
+    ctypedef struct pb_kl_index:
+        int64_t n
+        const double *scales
+        double *means
+        double *pulls
+        double *bases
+        double *roots
+        double *slopes
+        double *bounds
+
+    void pb_kl_index_begin(pb_kl_index *index) noexcept
+    void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls) noexcept
+    int64_t pb_kl_index_choose(pb_kl_index *index, double f) noexcept

@@ -2,7 +2,7 @@
 
 from libc.math cimport NAN
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit._csrc cimport pb_batch, pb_batch_count, pb_bitgen
 from pybandit._race cimport bitgen_of
@@ -38,28 +38,32 @@ def is_native(policy, environment):
     return plain and (<Environment>environment)._is_native()
 
 
-def replicate(NativePolicy policy, Environment environment, rng, Stop stop):
-    """Run the policy to its end; the GIL is released.
+def replicate(NativePolicy policy, Environment environment, rng, Stop stop, horizon=None):
+    """Run the policy to its end, or as many whole batches as the horizon holds, without the GIL.
 
     Pulls of an arm may come as one sum: the policy has no variances afterwards.
     """
     cdef pb_bitgen *bitgen = bitgen_of(rng)
-    cdef int64_t checked = 0
+    cdef int64_t checked = 0, most = INT64_MAX if horizon is None else horizon
+    cdef pb_batch batch
     with rng.bit_generator.lock, nogil:
         while not policy._is_done() and not stop.raised:
-            pull_batch(policy, environment, bitgen)
+            batch = policy._next()
+            if batch.n_pulls > most - policy.n_pulls:
+                break
+            pull_batch(policy, environment, batch, bitgen)
             if policy.n_pulls - checked > PULLS_BETWEEN_SIGNALS:
                 checked = policy.n_pulls
                 with gil:
                     PyErr_CheckSignals()
     if not (policy._wants_rewards or policy._wants_costs):
         policy._deviations[:] = NAN
+    policy._check_seen()
 
 
-cdef void pull_batch(NativePolicy policy, Environment environment,
+cdef void pull_batch(NativePolicy policy, Environment environment, pb_batch batch,
                      pb_bitgen *bitgen) noexcept nogil:
-    """Draws the next batch, an arm's pulls together, and lets the policy go on."""
-    cdef pb_batch batch = policy._next()
+    """Draws this batch, an arm's pulls together, and lets the policy go on."""
     cdef int64_t n = batch.n_arms, position = batch.first
     if not batch.counts:
         n = min(n, batch.n_pulls)

@@ -8,9 +8,13 @@ __all__ = [
     "boundary",
     "crossing_probability",
     "empirical_bernstein_serfling",
+    "kl_ucb",
+    "kl_variance",
     "normal",
     "normal_sample_complexity",
     "student",
+    "ucb1",
+    "ucb_v",
 ]
 
 _Convention = Literal["one-sided", "two-sided", "union"]
@@ -63,3 +67,41 @@ def normal_sample_complexity(
     first_look: int = ...,
     convention: _Convention = ...,
 ) -> int | NDArray[int64]: ...
+@overload
+def ucb1(mean: float, n: float, t: float, constant: float = ...) -> float: ...
+@overload
+def ucb1(
+    mean: ArrayLike, n: ArrayLike, t: ArrayLike, constant: ArrayLike = ...
+) -> float | NDArray[float64]: ...
+@overload
+def ucb_v(
+    mean: float,
+    variance: float,
+    n: float,
+    t: float,
+    c: float = ...,
+    zeta: float = ...,
+    value_range: float = ...,
+) -> float: ...
+@overload
+def ucb_v(
+    mean: ArrayLike,
+    variance: ArrayLike,
+    n: ArrayLike,
+    t: ArrayLike,
+    c: ArrayLike = ...,
+    zeta: ArrayLike = ...,
+    value_range: ArrayLike = ...,
+) -> float | NDArray[float64]: ...
+@overload
+def kl_ucb(mean: float, n: float, t: float) -> float: ...
+@overload
+def kl_ucb(mean: ArrayLike, n: ArrayLike, t: ArrayLike) -> float | NDArray[float64]: ...
+@overload
+def kl_variance(
+    pair_statistic: float, n_pairs: float, delta: float
+) -> tuple[float, float]: ...
+@overload
+def kl_variance(
+    pair_statistic: ArrayLike, n_pairs: ArrayLike, delta: ArrayLike
+) -> tuple[float | NDArray[float64], float | NDArray[float64]]: ...

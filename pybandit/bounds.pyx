@@ -1,4 +1,4 @@
-"""Concentration bounds for means of finite populations, vectorised.
+"""Concentration bounds, vectorised: of finite populations, and those policies pull by.
 
 Every function broadcasts its arguments as NumPy does and returns a float64
 array, or a float where all arguments are scalars.
@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from pybandit._checks import check_choice, check_in, check_integer
+from pybandit._index_bounds import kl_ucb, kl_variance, ucb1, ucb_v
 
 cimport cython
 from pybandit._csrc cimport (
@@ -23,9 +24,13 @@ __all__ = [
     "boundary",
     "crossing_probability",
     "empirical_bernstein_serfling",
+    "kl_ucb",
+    "kl_variance",
     "normal",
     "normal_sample_complexity",
     "student",
+    "ucb1",
+    "ucb_v",
 ]
 
 # Looks closer than this, relative to their odds, would take seconds each to resolve.

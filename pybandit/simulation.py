@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pybandit._checks import check_integer
+from pybandit._checks import InfeasibleBudget, check_integer
 from pybandit._engine import Stop, is_native, replicate
 from pybandit._progress import make_bar
 from pybandit._race import seed_sequence_of
@@ -30,6 +30,9 @@ class SimulationResult:
         either arm will do.
     regrets : ndarray of float64
         Simple regret: mean of the k best means less that of the recommended arms.
+    cumulative_regrets : ndarray of float64
+        Pseudo-regret: what the pulls lost in the mean against as many of the one best
+        arm, whatever k is.
     pulls, batches : ndarray of int64
         Told in the run.
     arm_pulls : ndarray of float64, shape (n_arms,)
@@ -41,6 +44,7 @@ class SimulationResult:
     n_runs: int
     errors: np.ndarray
     regrets: np.ndarray
+    cumulative_regrets: np.ndarray
     pulls: np.ndarray
     batches: np.ndarray
     arm_pulls: np.ndarray
@@ -62,6 +66,11 @@ class SimulationResult:
         return float(self.regrets.mean())
 
     @property
+    def mean_cumulative_regret(self):
+        """Mean pseudo-regret."""
+        return float(self.cumulative_regrets.mean())
+
+    @property
     def mean_pulls(self):
         """Mean number of pulls."""
         return float(self.pulls.mean())
@@ -78,10 +87,12 @@ class SimulationResult:
             "error_probability": self.error_probability,
             "error_interval": list(self.error_interval),
             "mean_regret": self.mean_regret,
+            "mean_cumulative_regret": self.mean_cumulative_regret,
             "mean_pulls": self.mean_pulls,
             "mean_batches": self.mean_batches,
             "errors": self.errors.tolist(),
             "regrets": self.regrets.tolist(),
+            "cumulative_regrets": self.cumulative_regrets.tolist(),
             "pulls": self.pulls.tolist(),
             "batches": self.batches.tolist(),
             "arm_pulls": self.arm_pulls.tolist(),
@@ -102,7 +113,7 @@ class SimulationResult:
 
 
 def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
-             metrics=METRICS, progress=None):
+             metrics=METRICS, progress=None, horizon=None):
     """Run a policy many times and report its errors, regret and cost.
 
     Policies and environments of this package meet without Python between their
@@ -130,6 +141,9 @@ def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
         of its own under its ``__name__``.
     progress : bool, optional
         None: a bar where tqdm is installed and errors go to a terminal.
+    horizon : int, optional
+        Most pulls of a run: it ends when the policy is done, or before the batch that
+        would go beyond. Policies that never end need one.
 
     Returns
     -------
@@ -138,8 +152,9 @@ def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range. An exception of the factory or of a
-        metric reaches the caller.
+        Where an argument is outside its range, or a policy that never ends has no
+        horizon; `InfeasibleBudget` where the horizon is below the first batch. An
+        exception of the factory or of a metric reaches the caller.
 
     Examples
     --------
@@ -152,6 +167,8 @@ def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
     n_runs = check_integer("n_runs", n_runs, 1)
     if n_threads is not None:
         n_threads = check_integer("n_threads", n_threads, 1)
+    if horizon is not None:
+        horizon = check_integer("horizon", horizon, 1)
     functions = {}
     for metric in metrics:
         if callable(metric):
@@ -161,7 +178,7 @@ def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
             functions[name] = metric
         elif metric not in METRICS:
             raise ValueError(f"metrics must be functions or of {METRICS}; got {metric!r}")
-    runs = _Runs(policy_factory, environment, n_runs, rng, functions)
+    runs = _Runs(policy_factory, environment, n_runs, rng, functions, horizon)
     native = runs.first_is_native()
     n_threads = n_threads or (os.cpu_count() or 1 if native else 1)
     with make_bar(progress, n_runs, "runs", "simulate") as bar:
@@ -172,13 +189,15 @@ def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
 class _Runs:
     """The runs of one call: their streams, and where their results go."""
 
-    def __init__(self, policy_factory, environment, n_runs, rng, functions):
+    def __init__(self, policy_factory, environment, n_runs, rng, functions, horizon):
         self.policy_factory, self.functions = policy_factory, functions
+        self.horizon = horizon
         self.environment = None if callable(environment) else environment
         self.draw_environment = environment if callable(environment) else None
         self.streams = seed_sequence_of(rng).spawn(n_runs)
         self.first, self.one_at_a_time = None, threading.Lock()
         self.columns = {name: np.zeros(n_runs) for name in (*METRICS, *functions)}
+        self.cumulative_regrets = np.zeros(n_runs)
         self.arm_totals, self.lock = 0, threading.Lock()
         self.stop = Stop()
 
@@ -223,15 +242,35 @@ class _Runs:
             rng, environment, policy = self.begin(i)
         if hasattr(policy, "_seed"):
             policy._seed(rng)
+        _check_horizon(policy, self.horizon)
         if is_native(policy, environment):
-            replicate(policy, environment, rng, self.stop)
+            replicate(policy, environment, rng, self.stop, self.horizon)
             pulls, n_batches = policy.pulls, policy.n_batches
         elif self.environment is not None and hasattr(environment, "reset"):
             with self.one_at_a_time:  # its state is shared
-                pulls, n_batches = _replicate_in_python(policy, environment, rng, self.stop)
+                pulls, n_batches = self.replicate_in_python(policy, environment, rng)
         else:
-            pulls, n_batches = _replicate_in_python(policy, environment, rng, self.stop)
+            pulls, n_batches = self.replicate_in_python(policy, environment, rng)
         self._record(i, policy, environment, pulls, n_batches)
+
+    def replicate_in_python(self, policy, environment, rng):
+        """Run the policy to its end; return the pulls of each arm, and the batches."""
+        pulls, n_batches = np.zeros(environment.n_arms, dtype=np.int64), 0
+        left = np.inf if self.horizon is None else self.horizon
+        if hasattr(environment, "reset"):
+            environment.reset()
+        while not policy.done and not self.stop.is_set():
+            arms = policy.ask()
+            left -= np.size(arms)
+            if left < 0:
+                break
+            if getattr(policy, "costs", None) == "observed":
+                policy.tell(arms, *environment.pull_with_costs(arms, rng))
+            else:
+                policy.tell(arms, environment.pull(arms, rng))
+            pulls += np.bincount(arms, minlength=pulls.size)
+            n_batches += 1
+        return pulls, n_batches
 
     def _record(self, i, policy, environment, pulls, n_batches):
         means, chosen = environment.means, policy.recommend()
@@ -239,6 +278,7 @@ class _Runs:
         columns = self.columns
         columns["error"][i] = not np.array_equal(np.sort(means[chosen]), np.sort(best))
         columns["regret"][i] = best.mean() - means[chosen].mean() if best.size else 0.0
+        self.cumulative_regrets[i] = pulls @ (means.max() - means)
         columns["pulls"][i], columns["batches"][i] = pulls.sum(), n_batches
         with self.lock:  # integers: their sum does not depend on the order
             if np.shape(self.arm_totals) not in ((), pulls.shape):
@@ -254,6 +294,7 @@ class _Runs:
             n_runs=len(self.streams),
             errors=columns["error"].astype(bool),
             regrets=columns["regret"],
+            cumulative_regrets=self.cumulative_regrets,
             pulls=columns["pulls"].astype(np.int64),
             batches=columns["batches"].astype(np.int64),
             arm_pulls=self.arm_totals / len(self.streams),
@@ -261,20 +302,16 @@ class _Runs:
         )
 
 
-def _replicate_in_python(policy, environment, rng, stop):
-    """Run the policy to its end; return the pulls of each arm, and the batches."""
-    pulls, n_batches = np.zeros(environment.n_arms, dtype=np.int64), 0
-    if hasattr(environment, "reset"):
-        environment.reset()
-    while not policy.done and not stop.is_set():
-        arms = policy.ask()
-        if getattr(policy, "costs", None) == "observed":
-            policy.tell(arms, *environment.pull_with_costs(arms, rng))
-        else:
-            policy.tell(arms, environment.pull(arms, rng))
-        pulls += np.bincount(arms, minlength=pulls.size)
-        n_batches += 1
-    return pulls, n_batches
+def _check_horizon(policy, horizon):
+    """Refuse runs that would have no end, or no beginning."""
+    if horizon is None:
+        if getattr(policy, "_is_endless", False):
+            raise ValueError(f"horizon must be given where the policy never ends; got None for "
+                             f"{policy!r}")
+        return
+    first = 0 if policy.done else np.size(policy.ask())
+    if first > horizon:
+        raise InfeasibleBudget(f"horizon must be at least {first}, the first batch; got {horizon}")
 
 
 def wilson_interval(hits, n, z=1.959963984540054):

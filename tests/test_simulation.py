@@ -304,3 +304,50 @@ def test_environments_of_different_sizes():
 
     with pytest.raises(ValueError, match="environment must have as many arms in every run"):
         pb.simulate(lambda e: pb.RoundRobin(e.n_arms, 1, 2, 3), draw, 50, rng=1)
+
+
+# -- horizons and cumulative regret -----------------------------------------------------
+
+
+class InTurnForEver(InTurn):
+    _is_endless = True
+
+    def __init__(self, n_arms):
+        super().__init__(n_arms, 1, 5, -1)
+
+
+@pytest.mark.parametrize("make, batch", [
+    (lambda e: pb.RoundRobin(12, 1, 5, 100), 5), (lambda e: InTurnForEver(12), 5),
+    (lambda e: pb.EBTC(12), 12), (lambda e: pb.UCB1(12), 12),
+], ids=["native", "python", "EBTC", "UCB1"])
+def test_a_run_ends_before_the_batch_beyond_the_horizon(make, batch):
+    for horizon in (batch, 2 * batch - 1, 23, 99):
+        result = pb.simulate(make, BANDIT, 3, rng=1, horizon=horizon)
+        pulls = horizon - horizon % 5 if batch == 5 else horizon
+        assert result.pulls.tolist() == [pulls] * 3
+    with pytest.raises(pb.InfeasibleBudget, match=f"horizon must be at least {batch}, the first"):
+        pb.simulate(make, BANDIT, 1, horizon=batch - 1)
+
+
+def test_a_horizon_beyond_the_end_changes_nothing():
+    assert_same(pb.simulate(sar, BANDIT, 5, rng=1, horizon=10**9),
+                pb.simulate(sar, BANDIT, 5, rng=1))
+
+
+def test_a_policy_without_end_needs_a_horizon():
+    for make in (lambda e: pb.EBTC(12), lambda e: pb.KLUCB(12), lambda e: InTurnForEver(12)):
+        with pytest.raises(ValueError, match="horizon must be given where the policy never ends"):
+            pb.simulate(make, BANDIT, 1)
+    for horizon, error in ((0, ValueError), (2.5, TypeError)):
+        with pytest.raises(error, match="horizon must be"):
+            pb.simulate(sar, BANDIT, 1, horizon=horizon)
+
+
+def test_cumulative_regret_is_of_all_pulls():
+    table = TableBandit([[0.5], [2.0], [1.75]])
+    for make in (lambda e: pb.RoundRobin(3, 2, 3, 4), lambda e: InTurn(3, 2, 3, 4)):
+        result = pb.simulate(make, table, 2, rng=1)
+        assert result.cumulative_regrets.tolist() == [4 * 1.75] * 2
+        assert result.mean_cumulative_regret == 7.0
+        back = result.to_dict()
+        assert back["cumulative_regrets"] == [7.0, 7.0] and back["mean_cumulative_regret"] == 7.0

@@ -7,9 +7,10 @@ from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
 from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
 from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
+from pybandit.policies.index import KLUCB, UCB1, UCBV
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
 from pybandit.policies.top_two import EBTC
 
-__all__ = ["EBTC", "UCBE", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects",
-           "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving",
-           "SuccessiveRejects", "UGapEb", "Uniform"]
+__all__ = ["EBTC", "KLUCB", "UCB1", "UCBE", "UCBV", "VBR", "BatchHalving", "BatchRacing",
+           "BatchSAR", "ContinuousRejects", "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar",
+           "SHVar", "SequentialHalving", "SuccessiveRejects", "UGapEb", "Uniform"]

@@ -71,6 +71,11 @@ cdef class Policy:
         """Whether nothing is left to ask."""
         raise NotImplementedError(f"{type(self).__name__} must define done")
 
+    # Whether `done` stays False for ever: `simulate` then needs a horizon.
+    @property
+    def _is_endless(self):
+        return False
+
     def ask(self):
         """The arms to pull now: int64, repeats allowed; the same until they are told."""
         raise NotImplementedError(f"{type(self).__name__} must define ask")
@@ -267,6 +272,9 @@ cdef class NativePolicy(Policy):
 
     def _seed(self, rng):
         """Draw what the policy draws for itself from this generator."""
+
+    def _check_seen(self):
+        """Raise where the engine met rewards that `tell` would have refused."""
 
     # A subclass names its constructor's arguments in `_options`, and gives and takes
     # what it has beyond the arms' statistics.

@@ -1,18 +1,15 @@
 from numpy import int64
 from numpy.typing import NDArray
 
-from pybandit.policies._base import NativePolicy
+from pybandit.policies._index import _IndexPolicy
 
 __all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
 
-class _IndexPolicy(NativePolicy):
-    @property
-    def budget(self) -> int: ...
+class _BudgetPolicy(_IndexPolicy):
     @property
     def complexity(self) -> float | None: ...
-    def recommend(self) -> NDArray[int64]: ...
 
-class _GapPolicy(_IndexPolicy):
+class _GapPolicy(_BudgetPolicy):
     @property
     def value_range(self) -> float: ...
     @property
@@ -40,10 +37,10 @@ class GapEV(_GapPolicy):
         complexity_scale: float = 1.0,
     ) -> None: ...
 
-class UCBE(_IndexPolicy):
+class UCBE(_BudgetPolicy):
     def __init__(self, n_arms: int, budget: int, complexity: float) -> None: ...
 
-class UGapEb(_IndexPolicy):
+class UGapEb(_BudgetPolicy):
     def __init__(
         self,
         n_arms: int,

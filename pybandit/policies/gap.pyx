@@ -8,146 +8,34 @@ Best arm identification in multi-armed bandits, COLT 2010.
 
 import numpy as np
 
-from pybandit._checks import check_budget, check_in, check_integer
+from pybandit._checks import check_in, check_integer, check_positive, check_scalar
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch
-from pybandit.policies._base cimport NativePolicy
-
-cdef double LARGE = 1e150    # of bounds on what a tiny complexity gives
+from pybandit._csrc cimport (
+    pb_scan_largest, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
+)
+from pybandit.policies._index cimport _IndexPolicy, bounded
 
 __all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
 
 
-cdef struct Two:
-    double first, second
+cdef class _BudgetPolicy(_IndexPolicy):
+    """An index policy of a budget that knows the problem's complexity, or estimates it."""
 
-
-cdef class _IndexPolicy(NativePolicy):
-    """`least` pulls of each arm in one batch, then one at a time what `_choose` says.
-
-    An index is the arm's centre, its mean or what follows of it, and a width
-    ``sqrt(a) roots + a slopes``: roots and slopes change with the arm's own rewards only.
-    A single arm leaves nothing to choose, and is pulled in one batch.
-    """
-
-    cdef readonly int64_t budget
     cdef readonly object complexity       # None: estimated before each pull
     cdef double known_complexity
-    cdef int64_t least
-    cdef int64_t chosen                   # -1: the first batch
-    cdef int64_t n_lacking                # arms with fewer rewards than `least`
-    cdef int64_t[::1] all_arms, asked
-    cdef double[::1] centres, roots, slopes, scratch
 
     def __init__(self, n_arms, budget, complexity, least):
-        super().__init__(n_arms, 1)
-        self.budget, self.least = check_integer("budget", budget, 0), least
-        check_budget(self.budget, least * self.n_arms, self.n_arms,
-                     "one pull an arm" if least == 1 else f"{least} pulls an arm")
+        super().__init__(n_arms, check_integer("budget", budget, 0), least)
         if complexity is not None:
-            complexity = _above_zero("complexity", complexity)
+            complexity = check_positive("complexity", complexity)
             self.known_complexity = complexity
         self.complexity = complexity
-        self.all_arms = np.arange(self.n_arms)
-        self.asked = np.zeros(self.n_arms, dtype=np.int64)
-        self.centres = np.full(self.n_arms, -INFINITY)
-        self.roots, self.slopes = np.zeros(self.n_arms), np.zeros(self.n_arms)
-        self.scratch = np.zeros(self.n_arms)
-        self.chosen, self.n_lacking = -1, self.n_arms
-
-    cdef void _choose(self) noexcept nogil:
-        """Sets `chosen`, where at least two arms have their first rewards."""
-        pass
-
-    cdef void _widen(self, int64_t arm) noexcept nogil:
-        """Roots and slopes of an arm with its first rewards."""
-        self.roots[arm] = 1.0 / sqrt(<double>self._pulls[arm])
-
-    cdef bint _is_done(self) noexcept nogil:
-        return self.n_pulls >= self.budget
-
-    cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
-        batch.n_pulls, batch.counts = 1, NULL
-        if self.chosen < 0:
-            batch.arms, batch.n_arms = &self.all_arms[0], self.n_arms
-            batch.n_pulls = self.budget if self.n_arms == 1 else self.least * self.n_arms
-        return batch
-
-    cdef void _advance(self) noexcept nogil:
-        cdef int64_t arm
-        if self.chosen >= 0:
-            self.asked[self.chosen] += 1
-            self._refresh(self.chosen)
-        else:
-            for arm in range(self.n_arms):
-                self.asked[arm] = self.least
-                self._refresh(arm)
-        if self.n_pulls < self.budget:
-            self._plan()
-
-    cdef void _refresh(self, int64_t arm) noexcept nogil:
-        if self._pulls[arm] < self.least:
-            return
-        if self.centres[arm] == -INFINITY:
-            self.n_lacking -= 1
-        self.centres[arm] = self._sums[arm] / self._pulls[arm]
-        self._widen(arm)
-
-    cdef void _plan(self) noexcept nogil:
-        cdef int64_t arm, known = 0
-        if self.n_lacking:
-            for arm in range(self.n_arms - 1, -1, -1):
-                if self._pulls[arm] >= self.least:
-                    known = arm
-            # an arm that never answers must not take more than its part
-            for arm in range(self.n_arms):
-                if (self._pulls[arm] < self.least
-                        and self.asked[arm] < self.budget // self.n_arms):
-                    self.chosen = arm
-                    return
-            if self.n_lacking >= self.n_arms - 1:
-                self.chosen = known
-                return
-        self._choose()
-
-    cdef void _choose_largest(self, double a, double top) noexcept nogil:
-        """The arm of the largest index, ties to the lowest; `top` is taken off all."""
-        cdef const double *centres = &self.centres[0]
-        cdef const double *roots = &self.roots[0]
-        cdef const double *slopes = &self.slopes[0]
-        cdef double *indices = &self.scratch[0]
-        cdef double factor = min(a, LARGE), root = sqrt(factor)
-        cdef int64_t arm
-        for arm in range(self.n_arms):
-            indices[arm] = centres[arm] - top + (root * roots[arm] + factor * slopes[arm])
-        self.chosen = position(indices, self.n_arms, largest(indices, self.n_arms), -1)
-
-    def _get_progress(self):
-        return {"asked": np.array(self.asked)}
-
-    def _set_progress(self, progress):
-        np.asarray(self.asked)[:] = progress["asked"]
-
-    def _restore(self, state):
-        cdef int64_t arm
-        super()._restore(state)
-        # the rest follows of the arms' statistics
-        for arm in range(self.n_arms):
-            self._refresh(arm)
-        if 0 < self.n_pulls < self.budget:
-            self._plan()
-
-    def recommend(self):
-        """The arm of the best mean, int64 of shape (1,)."""
-        return self._best(np.asarray(self.all_arms), 1)
 
 
-cdef class _GapPolicy(_IndexPolicy):
+cdef class _GapPolicy(_BudgetPolicy):
     """The index is minus the gap, and a width."""
 
     cdef readonly double value_range      # b
@@ -157,7 +45,7 @@ cdef class _GapPolicy(_IndexPolicy):
     def __init__(self, n_arms, budget, value_range, complexity, complexity_scale, least, factor):
         super().__init__(n_arms, budget, complexity, least)
         self.value_range = _range(value_range)
-        self.complexity_scale = _above_zero("complexity_scale", complexity_scale)
+        self.complexity_scale = check_positive("complexity_scale", complexity_scale)
         self.factor = factor
 
     def _options(self):
@@ -169,14 +57,14 @@ cdef class _GapPolicy(_IndexPolicy):
         return 0.0
 
     cdef void _choose(self) noexcept nogil:
-        cdef Two best = largest_two(&self.centres[0], self.n_arms)
-        cdef int64_t leader = position(&self.centres[0], self.n_arms, best.first, -1)
+        cdef pb_two best = pb_scan_two(&self.centres[0], self.n_arms)
+        cdef int64_t leader = pb_scan_position(&self.centres[0], self.n_arms, best.first, -1)
         cdef double complexity
         # the leader's gap is to the second, the others' to the leader: one formula for all
         self.centres[leader] = best.second
         complexity = self.known_complexity if self.known_complexity else self._estimate(best.first)
         self._choose_largest(
-            self.factor * (self.budget - self.least * self.n_arms)
+            self.factor * (self.limit - self.least * self.n_arms)
             / (self.complexity_scale * complexity), best.first)
         self.centres[leader] = best.first
 
@@ -247,7 +135,7 @@ cdef class GapE(_GapPolicy):
         for arm in range(self.n_arms):
             gap = top - centres[arm] + half * roots[arm]
             terms[arm] = 1.0 / (gap * gap)
-        return self.value_range * self.value_range * sum_of(terms, self.n_arms)
+        return self.value_range * self.value_range * pb_scan_sum(terms, self.n_arms)
 
 
 cdef class GapEV(_GapPolicy):
@@ -312,10 +200,10 @@ cdef class GapEV(_GapPolicy):
             for arm in range(self.n_arms):
                 if centres[arm] == -INFINITY:
                     terms[arm] = 0.0
-        return sum_of(terms, self.n_arms)
+        return pb_scan_sum(terms, self.n_arms)
 
 
-cdef class UCBE(_IndexPolicy):
+cdef class UCBE(_BudgetPolicy):
     """Pulls the arm of the largest upper bound, bounds as wide as the budget allows.
 
     Audibert, Bubeck and Munos 2010, UCB-E: after one pull each, the arm of largest
@@ -342,17 +230,17 @@ cdef class UCBE(_IndexPolicy):
     """
 
     def __init__(self, n_arms, budget, complexity):
-        super().__init__(n_arms, budget, _above_zero("complexity", complexity), 1)
+        super().__init__(n_arms, budget, check_positive("complexity", complexity), 1)
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity)
 
     cdef void _choose(self) noexcept nogil:
-        self._choose_largest(25.0 / 36.0 * (self.budget - self.n_arms) / self.known_complexity,
+        self._choose_largest(25.0 / 36.0 * (self.limit - self.n_arms) / self.known_complexity,
                              0.0)
 
 
-cdef class UGapEb(_IndexPolicy):
+cdef class UGapEb(_BudgetPolicy):
     """Pulls the likely best arm or its strongest rival, whichever is less known.
 
     Gabillon, Ghavamzadeh and Lazaric 2012, UGapEb for one best arm: after one pull each,
@@ -398,10 +286,10 @@ cdef class UGapEb(_IndexPolicy):
 
     def __init__(self, n_arms, budget, complexity=None, *, epsilon=0.0, sigma=None):
         super().__init__(n_arms, budget, complexity, 1)
-        self.epsilon = _scalar("epsilon", epsilon, "finite and at least 0",
-                               lambda x: np.isfinite(x) & (x >= 0))
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0",
+                                    lambda x: np.isfinite(x) & (x >= 0))
         if sigma is not None:
-            sigma = _above_zero("sigma", sigma)
+            sigma = check_positive("sigma", sigma)
             self.reach = 3.0 * sigma
         elif complexity is None:
             raise ValueError("sigma must be given where complexity is None; got None")
@@ -430,12 +318,12 @@ cdef class UGapEb(_IndexPolicy):
         cdef const double *lower = &self.lower[0]
         cdef double *terms = &self.scratch[0]
         cdef int64_t arm, highest, lowest
-        cdef Two high, low
+        cdef pb_two high, low
         cdef double epsilon = self.epsilon
         self._bound(self.reach)
-        high, low = largest_two(upper, self.n_arms), largest_two(lower, self.n_arms)
-        highest = position(upper, self.n_arms, high.first, -1)
-        lowest = position(lower, self.n_arms, low.first, -1)
+        high, low = pb_scan_two(upper, self.n_arms), pb_scan_two(lower, self.n_arms)
+        highest = pb_scan_position(upper, self.n_arms, high.first, -1)
+        lowest = pb_scan_position(lower, self.n_arms, low.first, -1)
         for arm in range(self.n_arms):
             terms[arm] = max(high.first - lower[arm], upper[arm] - low.first)
         terms[highest] = max(high.second - lower[highest], upper[highest] - low.first)
@@ -445,25 +333,25 @@ cdef class UGapEb(_IndexPolicy):
         for arm in range(self.n_arms):
             terms[arm] = max(0.5 * (terms[arm] + epsilon), epsilon)
             terms[arm] = 1.0 / (terms[arm] * terms[arm])
-        return sum_of(terms, self.n_arms)
+        return pb_scan_sum(terms, self.n_arms)
 
     cdef void _choose(self) noexcept nogil:
         cdef const double *lower = &self.lower[0]
         cdef double *bounds = &self.scratch[0]
         cdef double complexity, least
         cdef int64_t arm, best, rival, first, other
-        cdef Two two
+        cdef pb_two two
         complexity = self.known_complexity if self.known_complexity else self._estimate()
-        self._bound(sqrt(min((self.budget - self.n_arms) / (4.0 * complexity), LARGE)))
-        two = largest_two(&self.upper[0], self.n_arms)
-        first = position(&self.upper[0], self.n_arms, two.first, -1)
-        other = position(&self.upper[0], self.n_arms, two.second, first)
+        self._bound(sqrt(bounded((self.limit - self.n_arms) / (4.0 * complexity))))
+        two = pb_scan_two(&self.upper[0], self.n_arms)
+        first = pb_scan_position(&self.upper[0], self.n_arms, two.first, -1)
+        other = pb_scan_position(&self.upper[0], self.n_arms, two.second, first)
         # -B, the largest of which is looked for
         for arm in range(self.n_arms):
             bounds[arm] = lower[arm] - two.first
         bounds[first] = lower[first] - two.second
-        least = largest(bounds, self.n_arms)
-        best = position(bounds, self.n_arms, least, -1)
+        least = pb_scan_largest(bounds, self.n_arms)
+        best = pb_scan_position(bounds, self.n_arms, least, -1)
         least = -least
         if least < self.least_bound:
             self.least_bound, self.found = least, best
@@ -487,82 +375,10 @@ cdef class UGapEb(_IndexPolicy):
         return np.array([self.found], dtype=np.int64)
 
 
-cdef inline double larger(double a, double b) noexcept nogil:
-    return b if b > a else a
-
-
-cdef inline double smaller(double a, double b) noexcept nogil:
-    return b if b < a else a
-
-
-cdef Two largest_two(const double *values, int64_t n) noexcept nogil:
-    """The two largest values; four chains, whose steps do not wait for each other."""
-    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
-    cdef double next_a = a, next_b = a, next_c = a, next_d = a
-    cdef int64_t i
-    cdef Two two
-    for i in range(0, n - 3, 4):
-        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
-        next_b, b = larger(next_b, smaller(b, values[i + 1])), larger(b, values[i + 1])
-        next_c, c = larger(next_c, smaller(c, values[i + 2])), larger(c, values[i + 2])
-        next_d, d = larger(next_d, smaller(d, values[i + 3])), larger(d, values[i + 3])
-    for i in range(n - n % 4, n):
-        next_a, a = larger(next_a, smaller(a, values[i])), larger(a, values[i])
-    next_a, a = larger(larger(next_a, next_b), smaller(a, b)), larger(a, b)
-    next_c, c = larger(larger(next_c, next_d), smaller(c, d)), larger(c, d)
-    two.second, two.first = larger(larger(next_a, next_c), smaller(a, c)), larger(a, c)
-    return two
-
-
-cdef double largest(const double *values, int64_t n) noexcept nogil:
-    cdef double a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
-    cdef int64_t i
-    for i in range(0, n - 3, 4):
-        a, b = larger(a, values[i]), larger(b, values[i + 1])
-        c, d = larger(c, values[i + 2]), larger(d, values[i + 3])
-    for i in range(n - n % 4, n):
-        a = larger(a, values[i])
-    return larger(larger(a, b), larger(c, d))
-
-
-cdef inline int64_t position(const double *values, int64_t n, double value,
-                             int64_t other) noexcept nogil:
-    """The first position of a value but for the position `other`."""
-    cdef int64_t i
-    for i in range(n):
-        if values[i] == value and i != other:
-            return i
-    return 0
-
-
-cdef inline double sum_of(const double *values, int64_t n) noexcept nogil:
-    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
-    cdef int64_t i
-    for i in range(0, n - 3, 4):
-        a += values[i]
-        b += values[i + 1]
-        c += values[i + 2]
-        d += values[i + 3]
-    for i in range(n - n % 4, n):
-        a += values[i]
-    return (a + b) + (c + d)
-
-
-def _scalar(name, value, expected, holds):
-    value = check_in(name, value, expected, holds)
-    if value.ndim:
-        raise ValueError(f"{name} must be a number; got shape {value.shape}")
-    return float(value)
-
-
-def _above_zero(name, value):
-    return _scalar(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
-
-
 def _range(value_range):
     """The length of an interval that is given by its length or its two ends."""
     if np.ndim(value_range) == 0:
-        return _above_zero("value_range", value_range)
+        return check_positive("value_range", value_range)
     ends = check_in("value_range", value_range, "finite", np.isfinite)
     if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
         raise ValueError(f"value_range must be a length or (low, high), low below high; got "

@@ -11,7 +11,9 @@ from pybandit._checks import MOST_PULLS, check_budget, check_entry, check_in, ch
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_batch_one
+from pybandit._csrc cimport (
+    pb_batch, pb_batch_one, pb_scan_largest, pb_scan_least, pb_scan_position,
+)
 from pybandit.policies._base cimport NativePolicy
 
 __all__ = ["EBTC"]
@@ -42,7 +44,7 @@ cdef class EBTC(NativePolicy):
         Not with `variances`.
     budget : int, optional
         Pulls after which it is `done`; at least K, or 2 K with `variance_aware`.
-        Without it `done` is never true: `simulate` needs one.
+        Without it `done` is never true: `simulate` then needs a `horizon`.
 
     Attributes
     ----------
@@ -126,6 +128,10 @@ cdef class EBTC(NativePolicy):
     def budget(self):
         """Pulls after which it is done, or None."""
         return None if self.most < 0 else self.most
+
+    @property
+    def _is_endless(self):
+        return self.most < 0
 
     cdef bint _is_done(self) noexcept nogil:
         return 0 <= self.most <= self.n_pulls
@@ -234,34 +240,11 @@ cdef class EBTC(NativePolicy):
         self.pending = 1 if self.begun else counts.sum()
 
 
-cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil:
+cdef inline int64_t find_largest(const double *values, int64_t n) noexcept nogil:
     """Where the largest is, ties to the lowest index."""
-    cdef int64_t i, at = 0
-    cdef double most = values[0]
-    for i in range(1, n):
-        if values[i] > most:
-            most, at = values[i], i
-    return at
+    return pb_scan_position(values, n, pb_scan_largest(values, n), -1)
 
 
-cdef int64_t find_least(const double *values, int64_t n) noexcept nogil:
+cdef inline int64_t find_least(const double *values, int64_t n) noexcept nogil:
     """Where the least is, ties to the lowest index; none is NaN."""
-    cdef double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY
-    cdef int64_t i = 0
-    # four minima at a time: one would wait for itself at every arm
-    while i + 4 <= n:
-        a = values[i] if values[i] < a else a
-        b = values[i + 1] if values[i + 1] < b else b
-        c = values[i + 2] if values[i + 2] < c else c
-        d = values[i + 3] if values[i + 3] < d else d
-        i += 4
-    while i < n:
-        a = values[i] if values[i] < a else a
-        i += 1
-    a = b if b < a else a
-    c = d if d < c else c
-    a = c if c < a else a
-    i = 0
-    while values[i] != a:
-        i += 1
-    return i
+    return pb_scan_position(values, n, pb_scan_least(values, n), -1)

@@ -45,3 +45,8 @@ def halving_cases():
 def halving_cells():
     """Error probabilities of those policies in the paper's two settings, K = 64."""
     return json.loads((DATA / "halving_cells.json").read_text())
+
+
+def montecarlo_cases():
+    """Tiny runs of the index policies and Thompson sampling, and exact laws of nine pulls."""
+    return json.loads((DATA / "montecarlo_cases.json").read_text())

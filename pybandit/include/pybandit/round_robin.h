@@ -47,13 +47,6 @@ int64_t pb_round_robin_pulls(const pb_round_robin *ring, int64_t arm);
 /* Keeps the arms whose flag is set; flags has one an arm of the whole. O(n_arms). */
 void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags);
 
-/* One pull of *arm. */
-static inline pb_batch pb_batch_one(const int64_t *arm)
-{
-    const pb_batch batch = {.arms = arm, .n_arms = 1, .n_pulls = 1};
-    return batch;
-}
-
 /* How often a batch pulls the arm at a position. */
 static inline int64_t pb_batch_count(const pb_batch *batch, int64_t position)
 {

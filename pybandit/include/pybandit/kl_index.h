@@ -1,0 +1,38 @@
+#ifndef PYBANDIT_KL_INDEX_H
+#define PYBANDIT_KL_INDEX_H
+
+#include <stdint.h>
+
+/*
+ * KL-UCB's choice: the arm of the largest index, which is the upper bound
+ *     u = pb_kl_upper(mean, f / pulls),    or scale (u - 1) where arms have scales.
+ * u is concave in f: its tangent where it was last solved lies above it at every other f,
+ * and misses it by the square of the step. An arm is solved where its tangent reaches the
+ * best solved index; that choice is that of solving all.
+ */
+typedef struct {
+    int64_t n;
+    const double *scales; /* n, above 0; or NULL */
+    /* n each, the caller's */
+    double *means;
+    double *pulls;
+    /* bases + roots sqrt(f) + slopes f is at least the index, at every f */
+    double *bases;
+    double *roots;
+    double *slopes;
+    double *bounds; /* scratch */
+} pb_kl_index;
+
+/* No arm has rewards. */
+void pb_kl_index_begin(pb_kl_index *index);
+
+/* An arm has another mean, in [0, 1], of pulls >= 1 rewards. */
+void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls);
+
+/*
+ * The lowest arm of the largest index at f > 0; one arm at least has rewards. O(n), and
+ * few solutions.
+ */
+int64_t pb_kl_index_choose(pb_kl_index *index, double f);
+
+#endif

@@ -1,0 +1,130 @@
+"""Policies that pull the arm of the largest index, with a budget or without end."""
+
+import numpy as np
+
+from pybandit._checks import check_budget
+
+from libc.math cimport INFINITY, sqrt
+from libc.stdint cimport INT64_MAX, int64_t
+
+from pybandit._csrc cimport pb_batch, pb_scan_index
+from pybandit.policies._base cimport NativePolicy
+
+
+cdef class _IndexPolicy(NativePolicy):
+    """`least` pulls of each arm in one batch, then one at a time what `_choose` says.
+
+    An index is the arm's centre, its mean or what follows of it, and a width
+    ``sqrt(a) roots + a slopes``: roots and slopes change with the arm's own rewards only.
+    With a budget, a single arm leaves nothing to choose, and is pulled in one batch.
+
+    An arm whose first pulls were lost is asked again, but takes no more than its part:
+    ``budget // K`` pulls, or without a budget one more than ``n_pulls // K``.
+    """
+
+    def __init__(self, n_arms, budget, least):
+        super().__init__(n_arms, 1)
+        self.limit, self.least = INT64_MAX, least
+        if budget is not None:
+            self.limit = budget
+            check_budget(self.limit, least * self.n_arms, self.n_arms,
+                         "one pull an arm" if least == 1 else f"{least} pulls an arm")
+        self.all_arms = np.arange(self.n_arms)
+        self.asked = np.zeros(self.n_arms, dtype=np.int64)
+        self.centres = np.full(self.n_arms, -INFINITY)
+        self.roots, self.slopes = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self.scratch = np.zeros(self.n_arms)
+        self.chosen, self.n_lacking = -1, self.n_arms
+
+    @property
+    def budget(self):
+        """Pulls after which it is done; None: it never is."""
+        return None if self._is_endless else self.limit
+
+    @property
+    def _is_endless(self):
+        return self.limit == INT64_MAX
+
+    cdef void _choose(self) noexcept nogil:
+        pass
+
+    cdef void _widen(self, int64_t arm) noexcept nogil:
+        self.roots[arm] = 1.0 / sqrt(<double>self._pulls[arm])
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.n_pulls >= self.limit
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
+        batch.n_pulls, batch.counts = 1, NULL
+        if self.chosen < 0:
+            batch.arms, batch.n_arms = &self.all_arms[0], self.n_arms
+            batch.n_pulls = self.least * self.n_arms
+            if self.n_arms == 1 and self.limit != INT64_MAX:
+                batch.n_pulls = self.limit
+        return batch
+
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t arm
+        if self.chosen >= 0:
+            self.asked[self.chosen] += 1
+            self._refresh(self.chosen)
+        else:
+            for arm in range(self.n_arms):
+                self.asked[arm] = self.least
+                self._refresh(arm)
+        if self.n_pulls < self.limit:
+            self._plan()
+
+    cdef void _refresh(self, int64_t arm) noexcept nogil:
+        if self._pulls[arm] < self.least:
+            return
+        if self.centres[arm] == -INFINITY:
+            self.n_lacking -= 1
+        self.centres[arm] = self._sums[arm] / self._pulls[arm]
+        self._widen(arm)
+
+    cdef bint _may_ask(self, int64_t arm) noexcept nogil:
+        """Whether an arm that never answers is still within its part."""
+        if self.limit == INT64_MAX:
+            return self.asked[arm] <= self.n_pulls // self.n_arms
+        return self.asked[arm] < self.limit // self.n_arms
+
+    cdef void _plan(self) noexcept nogil:
+        cdef int64_t arm, known = 0
+        if self.n_lacking:
+            for arm in range(self.n_arms - 1, -1, -1):
+                if self._pulls[arm] >= self.least:
+                    known = arm
+            for arm in range(self.n_arms):
+                if self._pulls[arm] < self.least and self._may_ask(arm):
+                    self.chosen = arm
+                    return
+            if self.n_lacking >= self.n_arms - 1:
+                self.chosen = known
+                return
+        self._choose()
+
+    cdef void _choose_largest(self, double a, double top) noexcept nogil:
+        self.chosen = pb_scan_index(&self.centres[0], &self.roots[0], &self.slopes[0],
+                                    bounded(a), top, self.n_arms, &self.scratch[0])
+
+    def _get_progress(self):
+        return {"asked": np.array(self.asked)}
+
+    def _set_progress(self, progress):
+        np.asarray(self.asked)[:] = progress["asked"]
+
+    def _restore(self, state):
+        cdef int64_t arm
+        super()._restore(state)
+        # the rest follows of the arms' statistics
+        for arm in range(self.n_arms):
+            self._refresh(arm)
+        if 0 < self.n_pulls < self.limit:
+            self._plan()
+
+    def recommend(self):
+        """The arm of the best mean, int64 of shape (1,)."""
+        return self._best(np.asarray(self.all_arms), 1)

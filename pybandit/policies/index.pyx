@@ -1,0 +1,290 @@
+"""The arm of the largest upper confidence bound, without a horizon.
+
+Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem,
+Machine Learning 2002; Audibert, Munos and Szepesvari, Exploration-exploitation tradeoff
+using variance estimates in multi-armed bandits, Theoretical Computer Science 2009; Cappe,
+Garivier, Maillard, Munos and Stoltz, Kullback-Leibler upper confidence bounds for optimal
+sequential allocation, Annals of Statistics 2013. As Neufeld, Gyorgy, Schuurmans and
+Szepesvari, Adaptive Monte Carlo via bandit allocation, ICML 2014, use them.
+"""
+
+import numpy as np
+
+from pybandit._checks import check_in, check_positive, check_scalar
+
+from libc.math cimport INFINITY, isnan, log, sqrt
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport (
+    pb_kl_index, pb_kl_index_begin, pb_kl_index_choose, pb_kl_index_update, pb_kl_round,
+)
+from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._index cimport _IndexPolicy
+
+__all__ = ["KLUCB", "UCB1", "UCBV"]
+
+
+cdef class _UpperBound(_IndexPolicy):
+    """One pull each in one batch, then the largest index of round t = n_pulls + 1, for ever.
+
+    Where arms have scales, s (index - 1) is compared instead of the index.
+    """
+
+    cdef double highest                   # rewards are in [0, highest], or any
+    cdef double refused                   # one that was not, where no Python looked; or NaN
+    cdef bint is_scaled
+    cdef double[::1] scales
+
+    def __init__(self, n_arms, highest):
+        super().__init__(n_arms, None, 1)
+        self.highest, self.refused = highest, np.nan
+        # one by one, so that each can be looked at
+        self._wants_rewards = highest < INFINITY
+        self.scales = np.ones(self.n_arms)
+
+    def _check_rewards(self, arms, rewards, missing):
+        rewards = super()._check_rewards(arms, rewards, missing)
+        bad = (rewards < 0.0) | (rewards > self.highest)
+        if self.highest < INFINITY and bad.any():
+            at = int(bad.argmax())
+            raise ValueError(f"rewards must be in [0, {self.highest:g}]; got {rewards[at]} at "
+                             f"index {at}, arm {arms[at]}")
+        return rewards
+
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        cdef int64_t j
+        for j in range(n):
+            if rewards[j] > self.highest or (rewards[j] < 0.0 and self.highest < INFINITY):
+                self.refused = rewards[j]
+        NativePolicy._absorb(self, arms, rewards, n)
+
+    def _check_seen(self):
+        if not isnan(self.refused):
+            raise ValueError(f"rewards must be in [0, {self.highest:g}]; got {self.refused}")
+
+    def _set_scales(self, scales):
+        """From now on the index k is scales[k] (index - 1); float64 of shape (n_arms,)."""
+        scales = check_in("scales", scales, "finite and above 0",
+                          lambda x: np.isfinite(x) & (x > 0))
+        if scales.shape != (self.n_arms,):
+            raise ValueError(f"scales must have shape ({self.n_arms},); got {scales.shape}")
+        np.asarray(self.scales)[:] = scales
+        self.is_scaled = True
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            self._refresh(arm)
+        if self.n_pulls:
+            self._plan()
+
+    cdef void _put(self, int64_t arm, double root, double slope) noexcept nogil:
+        """The index is the mean + sqrt(a) root + a slope."""
+        cdef double scale = self.scales[arm]
+        if self.is_scaled:
+            self.centres[arm] = scale * (self.centres[arm] - 1.0)
+        self.roots[arm], self.slopes[arm] = scale * root, scale * slope
+
+    cdef double _log_round(self) noexcept nogil:
+        return log(<double>(self.n_pulls + 1))
+
+    def _get_progress(self):
+        return {**super()._get_progress(), "is_scaled": self.is_scaled,
+                "scales": np.array(self.scales)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.is_scaled = progress["is_scaled"]
+        np.asarray(self.scales)[:] = progress["scales"]
+
+
+cdef class UCB1(_UpperBound):
+    """Pulls the arm of the largest mean and width, a width of the pulls alone.
+
+    Auer et al. 2002: after one pull each, in round t the arm of largest
+    ``mean_i + sqrt(constant log(t) / T_i)``, where T_i are its rewards before the round.
+    Ties go to the lowest index; the best mean is recommended. It never ends: `done` stays
+    False, and `simulate` needs a `horizon`.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    constant : float, default 2
+        Above 0. The theory takes 2, and rewards in [0, 1]; any finite reward is taken.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    O(K) a pull. The first K pulls are one batch. A lost pull counts in t. An arm whose
+    first pull was lost is asked again before any other, as long as it was asked for no
+    more than ``n_pulls // K`` times.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.UCB1(3)
+    >>> while policy.n_pulls < 200:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.5])[arms])
+    >>> policy.recommend(), policy.pulls
+    (array([1]), array([ 15, 140,  45]))
+    """
+
+    cdef readonly double constant
+
+    def __init__(self, n_arms, constant=2.0):
+        super().__init__(n_arms, INFINITY)
+        self.constant = check_positive("constant", constant)
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, constant=self.constant)
+
+    cdef void _widen(self, int64_t arm) noexcept nogil:
+        self._put(arm, 1.0 / sqrt(<double>self._pulls[arm]), 0.0)
+
+    cdef void _choose(self) noexcept nogil:
+        self._choose_largest(self.constant * self._log_round(), 0.0)
+
+
+cdef class UCBV(_UpperBound):
+    """Pulls the arm of the largest mean and width, a width that knows the variance.
+
+    Audibert et al. 2009: after one pull each, in round t the arm of largest
+    ``mean_i + sqrt(2 v_i zeta log(t) / T_i) + 3 c b zeta log(t) / T_i``, where v_i is the
+    population variance (divisor T_i) of its T_i rewards before the round and b is
+    `value_range`. Ties go to the lowest index; the best mean is recommended. It never
+    ends: `done` stays False, and `simulate` needs a `horizon`.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    c, zeta : float, default 1 and 1.2
+        At least 0 and above 0. Smaller ones explore less: (1/3, 1) about halves the regret.
+    value_range : float, default 1
+        b, above 0: rewards are in [0, b], others are refused.
+
+    Attributes
+    ----------
+    done, n_pulls, n_batches, pulls, means, variances
+        See the protocol, `Policy`. `variances` are the unbiased ones.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    O(K) a pull. First and lost pulls as in `UCB1`.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.BernoulliBandit([0.1, 0.9, 0.5])
+    >>> result = pb.simulate(lambda e: pb.UCBV(3), bandit, 100, rng=1, horizon=1000)
+    >>> int(result.arm_pulls.argmax())
+    1
+    """
+
+    cdef readonly double c, zeta
+
+    def __init__(self, n_arms, c=1.0, zeta=1.2, value_range=1.0):
+        super().__init__(n_arms, check_positive("value_range", value_range))
+        self.c = check_scalar("c", c, "finite and at least 0",
+                              lambda x: np.isfinite(x) & (x >= 0))
+        self.zeta = check_positive("zeta", zeta)
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, c=self.c, zeta=self.zeta, value_range=self.value_range)
+
+    @property
+    def value_range(self):
+        """b: rewards are in [0, b]."""
+        return self.highest
+
+    cdef void _widen(self, int64_t arm) noexcept nogil:
+        cdef double n = self._pulls[arm]
+        # rounding can put the sum of squares below 0
+        cdef double variance = max(self._deviations[arm], 0.0) / n
+        self._put(arm, sqrt(2.0 * variance / n), 3.0 * self.c * self.highest / n)
+
+    cdef void _choose(self) noexcept nogil:
+        self._choose_largest(self.zeta * self._log_round(), 0.0)
+
+
+cdef class KLUCB(_UpperBound):
+    """Pulls the arm of the largest Kullback-Leibler bound of its mean.
+
+    Cappe et al. 2013: after one pull each, in round t the arm of largest
+    ``sup {q in [mean_i, 1] : T_i kl(mean_i, q) <= f(t)}``, with the divergence kl of two
+    Bernoulli laws, T_i its rewards before the round, ``f(t) = log t + 3 log log t`` and
+    f(1) = f(2) = f(3). Ties go to the lowest index; the best mean is recommended. It never
+    ends: `done` stays False, and `simulate` needs a `horizon`.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+
+    Attributes
+    ----------
+    done, n_pulls, n_batches, pulls, means, variances
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or a reward outside [0, 1].
+
+    Notes
+    -----
+    O(K) a pull, with few solutions of the equation: each bound is concave in f, so its
+    tangent where it was last solved stays above it, and only arms whose tangent (at first
+    Pinsker's ``mean + sqrt(f / (2 T))``) reaches the best solved bound are solved again.
+    First and lost pulls as in `UCB1`.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.KLUCB(3)
+    >>> while policy.n_pulls < 200:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.5])[arms])
+    >>> policy.recommend()
+    array([1])
+    """
+
+    cdef pb_kl_index index
+    cdef double[::1] own_means, own_pulls, bases
+
+    def __init__(self, n_arms):
+        super().__init__(n_arms, 1.0)
+        self.own_means, self.own_pulls, self.bases = np.zeros((3, self.n_arms))
+        self.index.n = self.n_arms
+        self.index.means, self.index.pulls = &self.own_means[0], &self.own_pulls[0]
+        self.index.bases, self.index.roots = &self.bases[0], &self.roots[0]
+        self.index.slopes, self.index.bounds = &self.slopes[0], &self.scratch[0]
+        pb_kl_index_begin(&self.index)
+
+    def _options(self):
+        return dict(n_arms=self.n_arms)
+
+    cdef void _widen(self, int64_t arm) noexcept nogil:
+        # the engine may have met a reward outside, which it reports at the run's end
+        cdef double mean = min(max(self.centres[arm], 0.0), 1.0)
+        self.index.scales = &self.scales[0] if self.is_scaled else NULL
+        pb_kl_index_update(&self.index, arm, mean, <double>self._pulls[arm])
+
+    cdef void _choose(self) noexcept nogil:
+        self.chosen = pb_kl_index_choose(&self.index, pb_kl_round(<double>(self.n_pulls + 1)))
