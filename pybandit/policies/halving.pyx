@@ -290,11 +290,8 @@ cdef class SHAdaVar(_Halving):
         self._plan()
 
     cdef void _plan(self) noexcept nogil:
-        """All pulls that no reward can change, or else the root of the heap."""
+        """All pulls that no reward can change, or else the heap, of which the root is pulled."""
         cdef int64_t i, arm, lacking = 0
-        if self.by_heap:
-            self.pending = 1
-            return
         for i in range(self.ring.n_arms):
             lacking += max(self.enough - self.seen[self.ring.arms[i]], 0)
         self.pending = min(lacking, self.left)
@@ -340,10 +337,10 @@ cdef class SHAdaVar(_Halving):
             self.heap.replace_root(self._key(self.heap.root()))
         else:
             pb_round_robin_pulled(self.ring, self.pending)
-        if self.left:
-            self._plan()
-        else:
+        if not self.left:
             self._end_stage()
+        elif not self.by_heap:
+            self._plan()
 
     def _get_progress(self):
         return {**super()._get_progress(), "by_heap": self.by_heap, "pending": self.pending,
