@@ -22,6 +22,7 @@ KERNELS = {
     "policies/batch_racing": ["round_robin", "batch_racing"],
     "policies/top_two": ["round_robin"],
     "policies/gap": [],
+    "policies/thompson": ["bitgen", "bounds", "logit_beta", "thompson"],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {"environments": ["npyrandom"]}

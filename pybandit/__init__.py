@@ -25,6 +25,7 @@ from pybandit.policies import (
     SHAdaVar,
     SHVar,
     SuccessiveRejects,
+    ThompsonSampling,
     UGapEb,
     Uniform,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "SimulationResult",
     "StudentBound",
     "SuccessiveRejects",
+    "ThompsonSampling",
     "UCBE",
     "UGapEb",
     "Uniform",

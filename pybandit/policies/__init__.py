@@ -13,8 +13,9 @@ from pybandit.policies.halving import (
     SuccessiveRejects,
     Uniform,
 )
+from pybandit.policies.thompson import ThompsonSampling
 from pybandit.policies.top_two import EBTC, ContinuousRejects
 
 __all__ = ["EBTC", "UCBE", "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "ContinuousRejects",
            "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving",
-           "SuccessiveRejects", "UGapEb", "Uniform"]
+           "SuccessiveRejects", "ThompsonSampling", "UGapEb", "Uniform"]
