@@ -29,6 +29,12 @@ static double stirling_error(double z)
            (z - 0.5) * log(z) + z;
 }
 
+/* log(1 + u) - u, given 1 + u with its own digits. */
+static double log_less(double u, double above)
+{
+    return (u > -0.5 ? log1p(u) : log(above)) - u;
+}
+
 /*
  * Loader 2000: the large terms of a log x + b log y - log B(a, b) cancel by hand,
  * which leaves a relative error of about 1e-16 (n x - a) / a or so, not 1e-16 n.
@@ -39,8 +45,8 @@ double pb_logit_beta_density(double a, double b, const pb_logit *point)
     const double surplus = point->x < point->y ? n * point->x - a : b - n * point->y;
     const double u = surplus / a, v = -surplus / b;
     return sqrt(a / n * b * 0.15915494309189533577) *
-           exp(a * (log1p(u) - u) + b * (log1p(v) - v) + stirling_error(n) -
-               stirling_error(a) - stirling_error(b));
+           exp(a * log_less(u, n / a * point->x) + b * log_less(v, n / b * point->y) +
+               stirling_error(n) - stirling_error(a) - stirling_error(b));
 }
 
 /* I_x(a, b) a / (x^a (1 - x)^b / B(a, b)) as a continued fraction, by Lentz's method. */
@@ -108,14 +114,15 @@ double pb_logit_beta_draw(double a, double b, pb_bitgen *bitgen)
 /*
  * What is beyond a point of a log-concave density, where it falls with this slope: an
  * exponential of the tangent, thinned. `shape` and `share` are a and x above the
- * point, b and y below it.
+ * point, b and y below it. The second derivative is -n x y, its size at most `bend` beyond.
  */
 static double beyond(double shape, double n, double share, double slope, pb_bitgen *bitgen)
 {
+    const double bend = share < 0.5 ? 0.25 * n : n * share * (1.0 - share);
     for (;;) {
-        const double step = -log(pb_bitgen_open(bitgen)) / slope;
-        const double excess = (shape + slope) * step - n * log1p(share * expm1(step));
-        if (log(pb_bitgen_open(bitgen)) <= excess)
+        const double step = -log(pb_bitgen_open(bitgen)) / slope, u = pb_bitgen_open(bitgen);
+        if (u <= 1.0 - 0.5 * bend * step * step ||
+            log(u) <= (shape + slope) * step - n * log1p(share * expm1(step)))
             return step;
     }
 }

@@ -30,10 +30,20 @@ static int64_t n_blocks(int64_t n_arms)
     return (n_arms + BLOCK - 1) / BLOCK;
 }
 
-/* Blocks of rates, filled up with zeros, then the sum of each block. */
+/* Blocks of rates, filled up with zeros, then the sum of each block, then that of all. */
 int64_t pb_thompson_rates(int64_t n_arms)
 {
-    return (BLOCK + 1) * n_blocks(n_arms);
+    return (BLOCK + 1) * n_blocks(n_arms) + 1;
+}
+
+static double *sums_of(const pb_thompson *thompson)
+{
+    return thompson->rates + BLOCK * n_blocks(thompson->n_arms);
+}
+
+static double *total_of(const pb_thompson *thompson)
+{
+    return thompson->rates + pb_thompson_rates(thompson->n_arms) - 1;
 }
 
 static int is_gaussian(const pb_thompson *thompson)
@@ -71,31 +81,20 @@ static void evaluate(const pb_thompson *thompson, pb_thompson_arm *arm)
     }
 }
 
-static void set_rate(pb_thompson *thompson, int64_t arm)
+static double rate_of(const pb_thompson_arm *arm)
 {
-    const double below = thompson->arms[arm].below;
-    thompson->rates[arm] = below >= 1.0 ? 0.0 : -log(fmax(below, LEAST));
-}
-
-static void sum_block(pb_thompson *thompson, int64_t block)
-{
-    const double *const rates = thompson->rates + BLOCK * block;
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    for (int i = 0; i < BLOCK; i += 4)
-        for (int j = 0; j < 4; j++)
-            sums[j] += rates[i + j];
-    thompson->rates[BLOCK * n_blocks(thompson->n_arms) + block] =
-        (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return arm->below >= 1.0 ? 0.0 : -log(arm->below > LEAST ? arm->below : LEAST);
 }
 
 static void set_rates(pb_thompson *thompson)
 {
+    double *const rates = thompson->rates, *const sums = sums_of(thompson);
     for (int64_t i = 0; i < pb_thompson_rates(thompson->n_arms); i++)
-        thompson->rates[i] = 0.0;
+        rates[i] = 0.0;
     for (int64_t k = 0; k < thompson->n_arms; k++)
-        set_rate(thompson, k);
+        sums[k / BLOCK] += rates[k] = rate_of(&thompson->arms[k]);
     for (int64_t block = 0; block < n_blocks(thompson->n_arms); block++)
-        sum_block(thompson, block);
+        *total_of(thompson) += sums[block];
 }
 
 static int near(double value, double expected)
@@ -103,18 +102,35 @@ static int near(double value, double expected)
     return fabs(value - expected) <= 1e-6 * fmax(expected, 1e-12);
 }
 
+static int rates_fit(const pb_thompson *thompson)
+{
+    double total = 0.0;
+    for (int64_t block = 0; block < n_blocks(thompson->n_arms); block++) {
+        double sum = 0.0;
+        for (int64_t k = BLOCK * block; k < BLOCK * (block + 1); k++) {
+            const double rate = k < thompson->n_arms ? rate_of(&thompson->arms[k]) : 0.0;
+            if (!near(thompson->rates[k], rate))
+                return 0;
+            sum += rate;
+        }
+        if (!(fabs(sums_of(thompson)[block] - sum) <= 1e-6))
+            return 0;
+        total += sum;
+    }
+    return fabs(*total_of(thompson) - total) <= 1e-6;
+}
+
 int pb_thompson_resume(pb_thompson *thompson, double threshold)
 {
-    int right = 1;
     thompson->threshold = pb_logit_at(threshold);
     for (int64_t k = 0; k < thompson->n_arms; k++) {
         pb_thompson_arm fresh = thompson->arms[k];
         evaluate(thompson, &fresh);
-        right = right && fabs(fresh.below - thompson->arms[k].below) <= 1e-6 &&
-                near(thompson->arms[k].density, fresh.density);
+        if (!(fabs(fresh.below - thompson->arms[k].below) <= 1e-6 &&
+              near(thompson->arms[k].density, fresh.density)))
+            return 0;
     }
-    set_rates(thompson);
-    return right;
+    return rates_fit(thompson);
 }
 
 /*
@@ -144,8 +160,10 @@ void pb_thompson_add(pb_thompson *thompson, int64_t k, double gained, double los
     arm->lost += lost;
     if (!whole || arm->density <= VANISHED)
         evaluate(thompson, arm);
-    set_rate(thompson, k);
-    sum_block(thompson, k / BLOCK);
+    const double rate = rate_of(arm), change = rate - thompson->rates[k];
+    thompson->rates[k] = rate;
+    sums_of(thompson)[k / BLOCK] += change;
+    *total_of(thompson) += change;
     thompson->age++;
 }
 
@@ -321,23 +339,43 @@ static int64_t largest_below(pb_thompson *thompson, pb_bitgen *bitgen)
     return best;
 }
 
-/* The first arm from k on that a step of this length ends in; n_arms if it ends in none. */
-static int64_t walk(const pb_thompson *thompson, int64_t k, double step)
+/* The first arm from k on that a step ends in, and what is left of it; n_arms if in none. */
+static int64_t walk(const pb_thompson *thompson, int64_t k, double *step)
 {
     const int64_t n = thompson->n_arms;
-    const double *const rates = thompson->rates, *const sums = rates + BLOCK * n_blocks(n);
+    const double *const rates = thompson->rates, *const sums = sums_of(thompson);
+    double left = *step;
     while (k < n) {
-        if (k % BLOCK == 0 && sums[k / BLOCK] <= step) {
-            step -= sums[k / BLOCK];
+        if (k % BLOCK == 0 && sums[k / BLOCK] <= left) {
+            left -= sums[k / BLOCK];
             k += BLOCK;
-        } else if (rates[k] <= step) {
-            step -= rates[k];
+        } else if (rates[k] <= left) {
+            left -= rates[k];
             k++;
         } else {
-            return k;
+            break;
         }
     }
-    return n;
+    *step = left;
+    return k < n ? k : n;
+}
+
+/*
+ * The next arm above the threshold after the first `k`, whose segments end at *end; moves
+ * *end to the end of its segment. n_arms if there is none.
+ */
+static int64_t next_above(const pb_thompson *thompson, int64_t k, double *end, pb_bitgen *bitgen)
+{
+    const double u = pb_bitgen_open(bitgen);
+    /* -log(u) > 1 - u: most often no logarithm is needed to see that nothing is left */
+    if (1.0 - u >= *total_of(thompson) - *end + 1e-9)
+        return thompson->n_arms;
+    const double step = -log(u);
+    double left = step;
+    k = walk(thompson, k, &left);
+    if (k < thompson->n_arms)
+        *end += step - left + thompson->rates[k];
+    return k;
 }
 
 int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen)
@@ -345,13 +383,13 @@ int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen)
     if (thompson->spent >= thompson->limit || thompson->age >= OLDEST)
         refresh(thompson);
     const int64_t n = thompson->n_arms;
-    const int64_t first = walk(thompson, 0, -log(pb_bitgen_open(bitgen)));
+    double end = 0.0, largest = NAN;
+    const int64_t first = next_above(thompson, 0, &end, bitgen);
     if (first >= n)
         return largest_below(thompson, bitgen);
     int64_t best = first, k = first;
-    double largest = NAN;  /* drawn once there is another */
-    while ((k = walk(thompson, k + 1, -log(pb_bitgen_open(bitgen)))) < n) {
-        if (best == first && isnan(largest))
+    while ((k = next_above(thompson, k + 1, &end, bitgen)) < n) {
+        if (isnan(largest))
             largest = draw(thompson, first, 1, bitgen);
         const double theta = draw(thompson, k, 1, bitgen);
         if (theta > largest) {

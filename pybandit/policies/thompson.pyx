@@ -236,15 +236,20 @@ cdef class ThompsonSampling(NativePolicy):
         a, b = self.posteriors.T
         return np.array([np.argmax(a / (a + b))], dtype=np.int64)
 
-    def _choices(self, n, threshold=None):
-        """Arms of n independent choices from today's posteriors: for tests of their law.
+    def _choices(self, n, counts, threshold=None):
+        """Arms of n independent choices where `counts` were seen: for tests of their law.
 
-        With a `threshold` it is moved there before each choice.
+        Successes and failures an arm, or sums and counts. With a `threshold` it is moved
+        there before each choice.
         """
         cdef double place = 0.0 if threshold is None else threshold
         cdef bint moves = threshold is not None
         cdef int64_t[::1] arms = np.empty(n, dtype=np.int64)
+        cdef const double[:, ::1] seen = np.array(counts, dtype=np.float64)
         cdef int64_t i
+        pb_thompson_begin(&self.kernel)
+        for i in range(self.n_arms):
+            pb_thompson_add(&self.kernel, i, seen[i, 0], seen[i, 1])
         for i in range(n):
             if moves:
                 pb_thompson_place(&self.kernel, place)
@@ -257,6 +262,7 @@ cdef class ThompsonSampling(NativePolicy):
                  for shift in (64, 0)]
         return {
             "arms": np.array(self.arms),
+            "rates": np.array(self.rates),
             "threshold": np.array([self.kernel.threshold.at, self.kernel.spent,
                                    self.kernel.limit, self.kernel.all_spent]),
             "age": self.kernel.age,
@@ -274,10 +280,11 @@ cdef class ThompsonSampling(NativePolicy):
             raise ValueError(f"state must hold a finite threshold and three numbers of at least "
                              f"0; got {numbers.tolist()}")
         np.asarray(self.arms)[:] = progress["arms"]
+        np.asarray(self.rates)[:] = progress["rates"]
         threshold, self.kernel.spent, self.kernel.limit, self.kernel.all_spent = numbers
         if not pb_thompson_resume(&self.kernel, threshold):
             raise ValueError("state must hold the posteriors' probabilities at its threshold; got "
-                             "others in arms")
+                             "others in arms or rates")
         self.kernel.age = _integer("age", progress["age"], 0, 1 << 40)
         self.chosen = _integer("chosen", progress["chosen"], -1, self.n_arms - 1)
         self.n_tries = _integer("n_tries", progress["n_tries"], 0, 1 << 40)

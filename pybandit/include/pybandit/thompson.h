@@ -61,8 +61,8 @@ int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen);
 void pb_thompson_place(pb_thompson *thompson, double threshold);
 
 /*
- * Goes on with `arms` and the four numbers after `threshold` as they were. Whether
- * the arms hold what belongs to this threshold, to 1e-6; if not, begin anew.
+ * Goes on with `arms`, `rates` and the four numbers after `threshold` as they were. Whether
+ * they are what belongs to this threshold, to 1e-6; if not, begin anew.
  */
 int pb_thompson_resume(pb_thompson *thompson, double threshold);
 
