@@ -45,3 +45,9 @@ def halving_cases():
 def halving_cells():
     """Error probabilities of those policies in the paper's two settings, K = 64."""
     return json.loads((DATA / "halving_cells.json").read_text())
+
+
+def montecarlo_cases(policy):
+    """Cases of one policy for Monte Carlo estimators, numbers as text."""
+    cases = json.loads((DATA / "montecarlo_cases.json").read_text())["cases"]
+    return [case for case in cases if case["policy"] == policy]
