@@ -1,12 +1,12 @@
 /*
  * Thompson sampling without most of its draws (pybandit/thompson.h).
  *
- * Theta k is above a threshold with probability p_k, independently. Points of a Poisson
- * process of rate 1 on a line of segments of lengths rate_k = -log(1 - p_k), one an arm,
- * hit segment k with just that probability: a few exponential steps find all arms above
- * the threshold. One arm: it is the argmax, and no theta is drawn. Several: their thetas
- * are drawn, given that they are above. None: all thetas, given that they are below. The
- * threshold may be any function of the past; a good one makes both exceptions rare.
+ * Theta k is above a threshold with probability p_k, independently. Against one uniform u
+ * the products (1 - p_1) (1 - p_2) ... fall below u at the first arm that is above the
+ * threshold; products of blocks skip most. The same from the arm after it on finds all. One
+ * arm: it is the argmax, and no theta is drawn. Several: their thetas are drawn, given that
+ * they are above. None: all thetas, given that they are below. The threshold may be any
+ * function of the past; a good one makes both exceptions rare.
  *
  * A reward changes the p of its own arm only, and p and the density by a recursion.
  */
@@ -22,28 +22,29 @@ enum {
     OLDEST = 1 << 15     /* rewards: bounds the recursion's error, 1e-12 or so */
 };
 
-static const double LEAST = 1e-18;      /* of P(below): rates stay below 42 */
-static const double VANISHED = 1e-250;  /* a density that would lose its digits */
+static const double LEAST = 1e-18;      /* of P(below): a block's product is no zero */
+static const double VANISHED = 1e-250;  /* a density or product that would lose digits */
 
 static int64_t n_blocks(int64_t n_arms)
 {
     return (n_arms + BLOCK - 1) / BLOCK;
 }
 
-/* Blocks of rates, filled up with zeros, then the sum of each block, then that of all. */
-int64_t pb_thompson_rates(int64_t n_arms)
+/* P(below) of arms, in blocks filled up with ones, the product of each block, that of all. */
+int64_t pb_thompson_chances(int64_t n_arms)
 {
     return (BLOCK + 1) * n_blocks(n_arms) + 1;
 }
 
-static double *sums_of(const pb_thompson *thompson)
+static double *blocks_of(const pb_thompson *thompson)
 {
-    return thompson->rates + BLOCK * n_blocks(thompson->n_arms);
+    return thompson->chances + BLOCK * n_blocks(thompson->n_arms);
 }
 
+/* Zero, for good, once it is too small to go on with. */
 static double *total_of(const pb_thompson *thompson)
 {
-    return thompson->rates + pb_thompson_rates(thompson->n_arms) - 1;
+    return thompson->chances + pb_thompson_chances(thompson->n_arms) - 1;
 }
 
 static int is_gaussian(const pb_thompson *thompson)
@@ -69,6 +70,7 @@ static int has_theta(const pb_thompson *thompson, const pb_thompson_arm *arm)
 static void evaluate(const pb_thompson *thompson, pb_thompson_arm *arm)
 {
     const pb_logit *const threshold = &thompson->threshold;
+    arm->density = 0.0;
     if (!has_theta(thompson, arm)) {
         arm->below = 1.0;
     } else if (is_gaussian(thompson)) {
@@ -81,20 +83,26 @@ static void evaluate(const pb_thompson *thompson, pb_thompson_arm *arm)
     }
 }
 
-static double rate_of(const pb_thompson_arm *arm)
+static double chance_of(const pb_thompson_arm *arm)
 {
-    return arm->below >= 1.0 ? 0.0 : -log(arm->below > LEAST ? arm->below : LEAST);
+    return arm->below > LEAST ? (arm->below < 1.0 ? arm->below : 1.0) : LEAST;
 }
 
-static void set_rates(pb_thompson *thompson)
+static void multiply_total(const pb_thompson *thompson, double factor)
 {
-    double *const rates = thompson->rates, *const sums = sums_of(thompson);
-    for (int64_t i = 0; i < pb_thompson_rates(thompson->n_arms); i++)
-        rates[i] = 0.0;
+    const double total = *total_of(thompson) * factor;
+    *total_of(thompson) = total > VANISHED ? total : 0.0;
+}
+
+static void set_chances(pb_thompson *thompson)
+{
+    double *const chances = thompson->chances, *const blocks = blocks_of(thompson);
+    for (int64_t i = 0; i < pb_thompson_chances(thompson->n_arms); i++)
+        chances[i] = 1.0;
     for (int64_t k = 0; k < thompson->n_arms; k++)
-        sums[k / BLOCK] += rates[k] = rate_of(&thompson->arms[k]);
+        blocks[k / BLOCK] *= chances[k] = chance_of(&thompson->arms[k]);
     for (int64_t block = 0; block < n_blocks(thompson->n_arms); block++)
-        *total_of(thompson) += sums[block];
+        multiply_total(thompson, blocks[block]);
 }
 
 static int near(double value, double expected)
@@ -102,22 +110,22 @@ static int near(double value, double expected)
     return fabs(value - expected) <= 1e-6 * fmax(expected, 1e-12);
 }
 
-static int rates_fit(const pb_thompson *thompson)
+static int chances_fit(const pb_thompson *thompson)
 {
-    double total = 0.0;
+    double total = 1.0;
     for (int64_t block = 0; block < n_blocks(thompson->n_arms); block++) {
-        double sum = 0.0;
+        double product = 1.0;
         for (int64_t k = BLOCK * block; k < BLOCK * (block + 1); k++) {
-            const double rate = k < thompson->n_arms ? rate_of(&thompson->arms[k]) : 0.0;
-            if (!near(thompson->rates[k], rate))
+            const double chance = k < thompson->n_arms ? chance_of(&thompson->arms[k]) : 1.0;
+            if (!near(thompson->chances[k], chance))
                 return 0;
-            sum += rate;
+            product *= chance;
         }
-        if (!(fabs(sums_of(thompson)[block] - sum) <= 1e-6))
+        if (!(fabs(blocks_of(thompson)[block] / product - 1.0) <= 1e-6))
             return 0;
-        total += sum;
+        total *= product;
     }
-    return fabs(*total_of(thompson) - total) <= 1e-6;
+    return *total_of(thompson) == 0.0 || fabs(*total_of(thompson) / total - 1.0) <= 1e-6;
 }
 
 int pb_thompson_resume(pb_thompson *thompson, double threshold)
@@ -130,7 +138,7 @@ int pb_thompson_resume(pb_thompson *thompson, double threshold)
               near(thompson->arms[k].density, fresh.density)))
             return 0;
     }
-    return rates_fit(thompson);
+    return chances_fit(thompson);
 }
 
 /*
@@ -160,10 +168,10 @@ void pb_thompson_add(pb_thompson *thompson, int64_t k, double gained, double los
     arm->lost += lost;
     if (!whole || arm->density <= VANISHED)
         evaluate(thompson, arm);
-    const double rate = rate_of(arm), change = rate - thompson->rates[k];
-    thompson->rates[k] = rate;
-    sums_of(thompson)[k / BLOCK] += change;
-    *total_of(thompson) += change;
+    const double chance = chance_of(arm), change = chance / thompson->chances[k];
+    thompson->chances[k] = chance;
+    blocks_of(thompson)[k / BLOCK] *= change;
+    multiply_total(thompson, change);
     thompson->age++;
 }
 
@@ -172,7 +180,7 @@ void pb_thompson_place(pb_thompson *thompson, double threshold)
     thompson->threshold = pb_logit_at(threshold);
     for (int64_t k = 0; k < thompson->n_arms; k++)
         evaluate(thompson, &thompson->arms[k]);
-    set_rates(thompson);
+    set_chances(thompson);
     thompson->all_spent += thompson->spent;
     thompson->spent = 0.0;
     thompson->age = 0;
@@ -189,7 +197,7 @@ void pb_thompson_begin(pb_thompson *thompson)
     thompson->age = 0;
 }
 
-/* Of a threshold: how many arms are above it on average, and the sum of the rates. */
+/* Of a threshold: how many arms are above it on average, and -log P(none is). */
 typedef struct {
     double above, rate;
 } burden;
@@ -227,7 +235,7 @@ static burden measured(const pb_thompson *thompson)
     burden found = {0.0, 0.0};
     for (int64_t k = 0; k < thompson->n_arms; k++) {
         found.above += 1.0 - thompson->arms[k].below;
-        found.rate += thompson->rates[k];
+        found.rate -= log(thompson->chances[k]);
     }
     return found;
 }
@@ -267,7 +275,7 @@ static double correction(const pb_thompson *thompson, burden found)
     double density = 0.0, hazard = 0.0;
     for (int64_t k = 0; k < thompson->n_arms; k++) {
         density += thompson->arms[k].density;
-        hazard += thompson->arms[k].density / fmax(thompson->arms[k].below, LEAST);
+        hazard += thompson->arms[k].density / thompson->chances[k];
     }
     const double none = exp(-found.rate), several = found.above - 1.0 + none;
     const double slope =
@@ -339,43 +347,31 @@ static int64_t largest_below(pb_thompson *thompson, pb_bitgen *bitgen)
     return best;
 }
 
-/* The first arm from k on that a step ends in, and what is left of it; n_arms if in none. */
-static int64_t walk(const pb_thompson *thompson, int64_t k, double *step)
+/*
+ * The first arm from k on that is above the threshold, n_arms if there is none;
+ * *passed is the product of all chances up to it.
+ */
+static int64_t next_above(const pb_thompson *thompson, int64_t k, double *passed, double u)
 {
     const int64_t n = thompson->n_arms;
-    const double *const rates = thompson->rates, *const sums = sums_of(thompson);
-    double left = *step;
+    const double *const chances = thompson->chances, *const blocks = blocks_of(thompson);
+    /* most often the rest need not be looked at */
+    if (u * *passed <= *total_of(thompson) * (1.0 - 1e-9))
+        return n;
+    double product = 1.0, next;
     while (k < n) {
-        if (k % BLOCK == 0 && sums[k / BLOCK] <= left) {
-            left -= sums[k / BLOCK];
+        if (k % BLOCK == 0 && (next = product * blocks[k / BLOCK]) >= u) {
+            product = next;
             k += BLOCK;
-        } else if (rates[k] <= left) {
-            left -= rates[k];
+        } else if ((next = product * chances[k]) >= u) {
+            product = next;
             k++;
         } else {
-            break;
+            *passed *= next;
+            return k;
         }
     }
-    *step = left;
-    return k < n ? k : n;
-}
-
-/*
- * The next arm above the threshold after the first `k`, whose segments end at *end; moves
- * *end to the end of its segment. n_arms if there is none.
- */
-static int64_t next_above(const pb_thompson *thompson, int64_t k, double *end, pb_bitgen *bitgen)
-{
-    const double u = pb_bitgen_open(bitgen);
-    /* -log(u) > 1 - u: most often no logarithm is needed to see that nothing is left */
-    if (1.0 - u >= *total_of(thompson) - *end + 1e-9)
-        return thompson->n_arms;
-    const double step = -log(u);
-    double left = step;
-    k = walk(thompson, k, &left);
-    if (k < thompson->n_arms)
-        *end += step - left + thompson->rates[k];
-    return k;
+    return n;
 }
 
 int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen)
@@ -383,12 +379,12 @@ int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen)
     if (thompson->spent >= thompson->limit || thompson->age >= OLDEST)
         refresh(thompson);
     const int64_t n = thompson->n_arms;
-    double end = 0.0, largest = NAN;
-    const int64_t first = next_above(thompson, 0, &end, bitgen);
+    double passed = 1.0, largest = NAN;
+    const int64_t first = next_above(thompson, 0, &passed, pb_bitgen_open(bitgen));
     if (first >= n)
         return largest_below(thompson, bitgen);
     int64_t best = first, k = first;
-    while ((k = next_above(thompson, k + 1, &end, bitgen)) < n) {
+    while ((k = next_above(thompson, k + 1, &passed, pb_bitgen_open(bitgen))) < n) {
         if (isnan(largest))
             largest = draw(thompson, first, 1, bitgen);
         const double theta = draw(thompson, k, 1, bitgen);

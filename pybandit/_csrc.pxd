@@ -400,14 +400,14 @@ cdef extern from "pybandit/thompson.h" nogil:
         double beta
         int64_t n_arms
         pb_thompson_arm *arms
-        double *rates
+        double *chances
         pb_logit threshold
         double spent
         double limit
         double all_spent
         int64_t age
 
-    int64_t pb_thompson_rates(int64_t n_arms) noexcept
+    int64_t pb_thompson_chances(int64_t n_arms) noexcept
     void pb_thompson_begin(pb_thompson *thompson) noexcept
     void pb_thompson_add(pb_thompson *thompson, int64_t arm, double gained, double lost) noexcept
     int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen) noexcept

@@ -16,7 +16,7 @@ from libc.stdint cimport int64_t
 from pybandit._csrc cimport (
     PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_bitgen, pb_thompson, pb_thompson_add,
     pb_thompson_arm, pb_thompson_begin, pb_thompson_choose, pb_thompson_place,
-    pb_thompson_rates, pb_thompson_resume,
+    pb_thompson_chances, pb_thompson_resume,
 )
 from pybandit._race cimport bitgen_of
 from pybandit.policies._base cimport NativePolicy, Policy
@@ -97,7 +97,7 @@ cdef class ThompsonSampling(NativePolicy):
     cdef readonly double noise_std
     cdef pb_thompson kernel
     cdef double[:, ::1] arms              # gained, lost, below, density
-    cdef double[::1] rates
+    cdef double[::1] chances
     cdef object generator                 # the policy's own: nobody else holds its lock
     cdef pb_bitgen *bitgen
     cdef bint rng_given
@@ -127,7 +127,7 @@ cdef class ThompsonSampling(NativePolicy):
 
     def _begin(self):
         self.arms = np.empty((self.n_arms, sizeof(pb_thompson_arm) // sizeof(double)))
-        self.rates = np.empty(pb_thompson_rates(self.n_arms))
+        self.chances = np.empty(pb_thompson_chances(self.n_arms))
         self.lacking, self.n_lacking = np.arange(self.n_arms), 0
         self.kernel.law = PB_THOMPSON_BETA
         self.kernel.alpha, self.kernel.beta = self.prior
@@ -136,7 +136,7 @@ cdef class ThompsonSampling(NativePolicy):
             self.kernel.alpha, self.n_lacking = self.noise_std, self.n_arms
         self.kernel.n_arms = self.n_arms
         self.kernel.arms = <pb_thompson_arm *>&self.arms[0, 0]
-        self.kernel.rates = &self.rates[0]
+        self.kernel.chances = &self.chances[0]
         pb_thompson_begin(&self.kernel)
 
     def _start_stream(self, rng):
@@ -146,6 +146,7 @@ cdef class ThompsonSampling(NativePolicy):
 
     def _seed(self, rng):
         if not self.rng_given and not self.n_pulls:
+            self._begin()
             self._start_stream(rng)
 
     def _options(self):
@@ -262,7 +263,7 @@ cdef class ThompsonSampling(NativePolicy):
                  for shift in (64, 0)]
         return {
             "arms": np.array(self.arms),
-            "rates": np.array(self.rates),
+            "chances": np.array(self.chances),
             "threshold": np.array([self.kernel.threshold.at, self.kernel.spent,
                                    self.kernel.limit, self.kernel.all_spent]),
             "age": self.kernel.age,
@@ -280,11 +281,11 @@ cdef class ThompsonSampling(NativePolicy):
             raise ValueError(f"state must hold a finite threshold and three numbers of at least "
                              f"0; got {numbers.tolist()}")
         np.asarray(self.arms)[:] = progress["arms"]
-        np.asarray(self.rates)[:] = progress["rates"]
+        np.asarray(self.chances)[:] = progress["chances"]
         threshold, self.kernel.spent, self.kernel.limit, self.kernel.all_spent = numbers
         if not pb_thompson_resume(&self.kernel, threshold):
             raise ValueError("state must hold the posteriors' probabilities at its threshold; got "
-                             "others in arms or rates")
+                             "others in arms or chances")
         self.kernel.age = _integer("age", progress["age"], 0, 1 << 40)
         self.chosen = _integer("chosen", progress["chosen"], -1, self.n_arms - 1)
         self.n_tries = _integer("n_tries", progress["n_tries"], 0, 1 << 40)

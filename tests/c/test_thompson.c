@@ -6,7 +6,7 @@ static pb_thompson made(pb_thompson_law law, double alpha, double beta, int64_t 
 {
     pb_thompson thompson = {.law = law, .alpha = alpha, .beta = beta, .n_arms = n_arms};
     thompson.arms = allocate(n_arms, sizeof *thompson.arms);
-    thompson.rates = allocate(pb_thompson_rates(n_arms), sizeof *thompson.rates);
+    thompson.chances = allocate(pb_thompson_chances(n_arms), sizeof *thompson.chances);
     pb_thompson_begin(&thompson);
     return thompson;
 }
@@ -14,19 +14,19 @@ static pb_thompson made(pb_thompson_law law, double alpha, double beta, int64_t 
 static void freed(pb_thompson *thompson)
 {
     free(thompson->arms);
-    free(thompson->rates);
+    free(thompson->chances);
 }
 
-/* The sums are those of the rates, the rates those of P(below), P(below) the posteriors'. */
+/* Products are those of the chances, chances those of P(below), P(below) the posteriors'. */
 static void consistent(pb_thompson *thompson)
 {
     const double spent = thompson->spent;
     assert(pb_thompson_resume(thompson, thompson->threshold.at) && thompson->spent == spent);
-    double *const total = thompson->rates + pb_thompson_rates(thompson->n_arms) - 1;
-    double sum = 0.0;
+    const double *const total = thompson->chances + pb_thompson_chances(thompson->n_arms) - 1;
+    double product = 1.0;
     for (int64_t k = 0; k < thompson->n_arms; k++)
-        sum += thompson->rates[k];
-    assert(close_to(sum, *total, 1e-9));
+        product *= thompson->chances[k];
+    assert(close_to(product, *total, 1e-9));
 }
 
 /* Play of arms with these chances of success; every choice is an arm. */
@@ -110,12 +110,12 @@ static void a_bad_state_is_found(void)
     pb_thompson thompson = made(PB_THOMPSON_BETA, 2.0, 3.0, 18);
     assert(pb_thompson_resume(&thompson, 0.0));
     assert(!pb_thompson_resume(&thompson, 0.1));
-    const int64_t n = pb_thompson_rates(18);
+    const int64_t n = pb_thompson_chances(18);
     for (int64_t i = 0; i < n; i++) {
         pb_thompson_begin(&thompson);
-        thompson.rates[i] += 1e-3;
+        thompson.chances[i] += 1e-3;
         assert(!pb_thompson_resume(&thompson, 0.0));
-        thompson.rates[i] = NAN;
+        thompson.chances[i] = NAN;
         assert(!pb_thompson_resume(&thompson, 0.0));
     }
     pb_thompson_begin(&thompson);

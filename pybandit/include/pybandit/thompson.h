@@ -28,7 +28,7 @@ typedef struct {
     double alpha, beta;      /* in [0.1, 1e9]; Gaussian: noise > 0, unused */
     int64_t n_arms;
     pb_thompson_arm *arms;   /* n_arms */
-    double *rates;           /* pb_thompson_rates(n_arms) */
+    double *chances;         /* pb_thompson_chances(n_arms) */
     /* the kernel's */
     pb_logit threshold;      /* for logit(theta); Gaussian: theta in `at` */
     double spent, limit;     /* thetas drawn since the threshold was placed; how many may be */
@@ -36,8 +36,8 @@ typedef struct {
     int64_t age;             /* rewards since then */
 } pb_thompson;
 
-/* Entries of `rates`. */
-int64_t pb_thompson_rates(int64_t n_arms);
+/* Entries of `chances`. */
+int64_t pb_thompson_chances(int64_t n_arms);
 
 /* No rewards yet. O(n_arms). */
 void pb_thompson_begin(pb_thompson *thompson);
@@ -61,7 +61,7 @@ int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen);
 void pb_thompson_place(pb_thompson *thompson, double threshold);
 
 /*
- * Goes on with `arms`, `rates` and the four numbers after `threshold` as they were. Whether
+ * Goes on with `arms`, `chances` and the four numbers after `threshold` as they were. Whether
  * they are what belongs to this threshold, to 1e-6; if not, begin anew.
  */
 int pb_thompson_resume(pb_thompson *thompson, double threshold);
