@@ -134,7 +134,8 @@ double pb_logit_beta_draw_beyond(double a, double b, const pb_logit *point, doub
     const double slope = n * share - shape;
     /*
      * Of the tangent's draws P slope / density are accepted, P the chance of what is
-     * beyond, and P of those of the whole law: each at least 1/5 where it is taken.
+     * beyond, and P of those of the whole law: at least 1/8 where it is taken, and 1/4 for
+     * a, b > 1.
      */
     if (slope > density) {
         const double step = beyond(shape, n, share, slope, bitgen);

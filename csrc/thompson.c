@@ -355,8 +355,9 @@ static int64_t next_above(const pb_thompson *thompson, int64_t k, double *passed
 {
     const int64_t n = thompson->n_arms;
     const double *const chances = thompson->chances, *const blocks = blocks_of(thompson);
-    /* most often the rest need not be looked at */
-    if (u * *passed <= *total_of(thompson) * (1.0 - 1e-9))
+    const double total = *total_of(thompson);
+    /* most often the rest need not be looked at; where total is no zero, nor is *passed */
+    if (total > 0.0 && u * *passed <= total * (1.0 - 1e-9))
         return n;
     double product = 1.0, next;
     while (k < n) {

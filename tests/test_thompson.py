@@ -92,8 +92,8 @@ def test_fractional_counts_are_the_rewards():
 
 
 def beta_chances(a, b):
-    """P(theta_k is the largest) = E prod_j F_j(theta_k), by Simpson's rule on the logit."""
-    logits = np.linspace(*logit_span(a, b), 200_001)
+    """P(theta_k is the largest) = E prod_j F_j(theta_k), on a grid of logits."""
+    logits = np.linspace(*logit_span(a, b), 60_001)
     x, y = special.expit(logits), special.expit(-logits)
     density = np.exp(a[:, None] * np.log(x) + b[:, None] * np.log(y)
                      - special.betaln(a, b)[:, None])
@@ -167,14 +167,14 @@ def test_the_law_of_the_choice(name, prior):
     policy = pb.ThompsonSampling(a.size, rng=5, prior=prior)
     assert_follows(policy._choices(100_000, counts), chances)
     for threshold in (-50.0, centre - 1.5, centre, centre + 0.5, 50.0):
-        assert_follows(policy._choices(4000, counts, threshold), chances)
+        assert_follows(policy._choices(3000, counts, threshold), chances)
 
 
 @pytest.mark.parametrize("n_near", [1, 3])
 def test_the_law_among_a_thousand(n_near):
     counts = np.array([[20 + k % 9, 80] for k in range(1000)], dtype=float)
     counts[[7, 500, 993][:n_near]] = [[700, 300], [690, 310], [68, 32]][:n_near]
-    logits = np.linspace(-1.5, 2.5, 4001)
+    logits = np.linspace(-0.5, 2.4, 2001)
     a, b = counts.T + 1
     x = special.expit(logits)
     density = np.exp(stats.beta.logpdf(x, a[:, None], b[:, None])) * x * (1 - x)
@@ -183,7 +183,7 @@ def test_the_law_among_a_thousand(n_near):
     assert_follows(policy._choices(100_000, counts), chances)
     centre = np.log(7 / 3)
     for threshold in (centre - 1.8, centre + 0.5):
-        assert_follows(policy._choices(1000, counts, threshold), chances)
+        assert_follows(policy._choices(600, counts, threshold), chances)
 
 
 def test_the_gaussian_law():
@@ -196,15 +196,15 @@ def test_the_gaussian_law():
         policy = pb.ThompsonSampling(n_arms, rng=5, law="gaussian", noise_std=2.0)
         assert_follows(policy._choices(100_000, counts), chances)
         for threshold in (-30.0, means.max() - 0.5, means.max() + 0.3, 30.0):
-            assert_follows(policy._choices(4000, counts, threshold), chances)
+            assert_follows(policy._choices(3000, counts, threshold), chances)
 
 
 def test_a_run_has_the_law_of_the_twin():
     """Pulls of three arms after 60 rounds, the policy's against the twin's, by ranks."""
     bandit, rng = pb.environments.BernoulliBandit([0.3, 0.5, 0.6]), np.random.default_rng(4)
-    ours = [play(pb.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls for seed in range(600)]
+    ours = [play(pb.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls for seed in range(300)]
     theirs = []
-    for _ in range(600):
+    for _ in range(300):
         reference = twin.ThompsonSampling(3, rng)
         for _ in range(60):
             arm = reference.choose()

@@ -72,7 +72,9 @@ cdef class ThompsonSampling(NativePolicy):
 
     Notes
     -----
-    O(K / 16) a pull and some draws: 40 ns at K = 10, 1 us at K = 1,000.
+    O(K / 16) a pull, and a draw for each of a few thetas: some 50 ns at K = 10 and 1 us at
+    K = 1,000, where drawing all takes 70 ns an arm. The law is exact to about 1e-12, and to
+    1e-17 n where an arm has n > 1e5 rewards.
 
     An arm whose first rewards were all lost has no Gaussian posterior. It is asked again,
     with others like it, but no more than n_pulls // K times while others have theirs.
