@@ -32,6 +32,7 @@ KERNELS = {
     "policies/gap": ["scan"],
     "policies/index": ["scan", "kl", "kl_index"],
     "_index_bounds": ["kl"],
+    "policies/thompson": ["bitgen", "bounds", "logit_beta", "thompson"],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {"environments": ["npyrandom"], "_allocation_rules": ["npyrandom"]}

@@ -30,6 +30,7 @@ from pybandit.policies import (
     SHAdaVar,
     SHVar,
     SuccessiveRejects,
+    ThompsonSampling,
     UGapEb,
     Uniform,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "SimulationResult",
     "StudentBound",
     "SuccessiveRejects",
+    "ThompsonSampling",
     "UCB1",
     "UCBE",
     "UCBV",

@@ -418,3 +418,42 @@ cdef extern from "pybandit/kl_index.h" nogil:
     void pb_kl_index_begin(pb_kl_index *index) noexcept
     void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls) noexcept
     int64_t pb_kl_index_choose(pb_kl_index *index, double f) noexcept
+
+
+cdef extern from "pybandit/logit_beta.h" nogil:
+    ctypedef struct pb_logit:
+        double at
+        double x
+        double y
+
+
+cdef extern from "pybandit/thompson.h" nogil:
+    ctypedef enum pb_thompson_law:
+        PB_THOMPSON_BETA
+        PB_THOMPSON_GAUSSIAN
+
+    ctypedef struct pb_thompson_arm:
+        double gained
+        double lost
+        double below
+        double density
+
+    ctypedef struct pb_thompson:
+        pb_thompson_law law
+        double alpha
+        double beta
+        int64_t n_arms
+        pb_thompson_arm *arms
+        double *chances
+        pb_logit threshold
+        double spent
+        double limit
+        double all_spent
+        int64_t age
+
+    int64_t pb_thompson_chances(int64_t n_arms) noexcept
+    void pb_thompson_begin(pb_thompson *thompson) noexcept
+    void pb_thompson_add(pb_thompson *thompson, int64_t arm, double gained, double lost) noexcept
+    int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen) noexcept
+    void pb_thompson_place(pb_thompson *thompson, double threshold) noexcept
+    int pb_thompson_resume(pb_thompson *thompson, double threshold) noexcept

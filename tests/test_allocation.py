@@ -1,10 +1,8 @@
 """EstimatorAllocator: the twin, the cases, what combining costs, the protocol."""
 
 import copy
-import json
 import math
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +11,10 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
+from reference import tables
 from reference.allocation import Allocator
 
-CASES = json.loads((Path(__file__).parent / "data" / "montecarlo_cases.json").read_text())
+CASES = tables.montecarlo_cases()
 RULES = ["uniform", "lcb-variance", "thompson-variance"]
 WEIGHTS = ["mean", "inverse-variance", "predictable"]
 FIVE = np.array([1.0, 1.5, 3.0, 10.0, 20.0])

@@ -9,8 +9,10 @@ from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
 from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
 from pybandit.policies.index import KLUCB, UCB1, UCBV
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
+from pybandit.policies.thompson import ThompsonSampling
 from pybandit.policies.top_two import EBTC
 
 __all__ = ["EBTC", "KLUCB", "UCB1", "UCBE", "UCBV", "VBR", "BatchHalving", "BatchRacing",
            "BatchSAR", "ContinuousRejects", "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar",
-           "SHVar", "SequentialHalving", "SuccessiveRejects", "UGapEb", "Uniform"]
+           "SHVar", "SequentialHalving", "SuccessiveRejects", "ThompsonSampling", "UGapEb",
+           "Uniform"]

@@ -28,6 +28,12 @@ static inline uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound)
     return (uint32_t)(product >> 32);
 }
 
+/* A uniform number in the open interval (0, 1): the midpoint of one of 2^52 equal cells. */
+static inline double pb_bitgen_open(pb_bitgen *bitgen)
+{
+    return ((double)(bitgen->next_uint64(bitgen->state) >> 12) + 0.5) * 0x1p-52;
+}
+
 /* Standard Gumbel draws -log(-log u), u in the open interval (0, 1). */
 void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out);
 

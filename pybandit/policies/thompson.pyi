@@ -1,0 +1,32 @@
+from typing import Literal
+
+from numpy import float64, int64
+from numpy.random import Generator, SeedSequence
+from numpy.typing import NDArray
+
+from pybandit.policies._base import NativePolicy
+
+__all__ = ["ThompsonSampling"]
+
+class ThompsonSampling(NativePolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        rng: None | int | SeedSequence | Generator = None,
+        *,
+        law: Literal["beta", "gaussian"] = "beta",
+        prior: tuple[float, float] = (1.0, 1.0),
+        fractional: bool = False,
+        noise_std: float = 1.0,
+    ) -> None: ...
+    @property
+    def law(self) -> str: ...
+    @property
+    def prior(self) -> tuple[float, float]: ...
+    @property
+    def fractional(self) -> bool: ...
+    @property
+    def noise_std(self) -> float: ...
+    @property
+    def posteriors(self) -> NDArray[float64]: ...
+    def recommend(self) -> NDArray[int64]: ...

@@ -1,0 +1,326 @@
+"""Thompson sampling: each arm as often as it is likely to be the best.
+
+Thompson, On the likelihood that one unknown probability exceeds another in view of the
+evidence of two samples, Biometrika 1933; Agrawal and Goyal, Analysis of Thompson
+sampling for the multi-armed bandit problem, COLT 2012.
+"""
+
+import numpy as np
+
+from pybandit._checks import check_choice, check_in
+from pybandit._race import as_generator
+
+from libc.math cimport isnan
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport (
+    PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_bitgen, pb_thompson, pb_thompson_add,
+    pb_thompson_arm, pb_thompson_begin, pb_thompson_choose, pb_thompson_place,
+    pb_thompson_chances, pb_thompson_resume,
+)
+from pybandit._race cimport bitgen_of
+from pybandit.policies._base cimport NativePolicy, Policy
+
+__all__ = ["ThompsonSampling"]
+
+# of the bit generator's state, a 128-bit number at a time
+MASK = (1 << 64) - 1
+
+
+cdef class ThompsonSampling(NativePolicy):
+    """Pulls the arm whose mean, drawn from its posterior, is the largest.
+
+    Thompson 1933; Agrawal and Goyal 2012: before each pull ``theta_k`` is drawn from the
+    posterior of arm k's mean, independently, and ``argmax theta_k`` is pulled. The law of
+    the choice is exact, but the thetas that cannot win are not drawn.
+
+    It has no horizon: `done` stays False, and whoever pulls decides when to stop.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    rng : None, int, SeedSequence or Generator
+        Seeds the policy's own stream.
+    law : {"beta", "gaussian"}
+        ``"beta"``: rewards in [0, 1], ``theta_k ~ Beta(alpha + S_k, beta + F_k)``; a reward r
+        counts as a success with probability r, else as a failure. ``"gaussian"``:
+        ``theta_k ~ N(mean_k, noise_std^2 / T_k)``, T_k rewards seen; the arms without a
+        reward are pulled first, in one batch.
+    prior : (float, float)
+        alpha and beta, each in [0.1, 1e9].
+    fractional : bool
+        Law ``"beta"``: S grows by r and F by 1 - r, without a draw.
+    noise_std : float
+        Law ``"gaussian"``: standard deviation of a reward, finite and above 0.
+
+    Attributes
+    ----------
+    done : bool
+        False.
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        Per arm.
+    posteriors : ndarray of float64, shape (n_arms, 2)
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range. `tell` raises `ValueError` where a
+        reward of law ``"beta"`` is outside [0, 1]; `simulate` takes such a reward for
+        the nearer end.
+
+    Notes
+    -----
+    O(K / 16) a pull, and a draw for each of a few thetas: some 50 ns at K = 10 and 1 us at
+    K = 1,000, where drawing all takes 70 ns an arm. The law is exact to about 1e-12, and to
+    1e-17 n where an arm has n > 1e5 rewards.
+
+    An arm whose first rewards were all lost has no Gaussian posterior. It is asked again,
+    with others like it, but no more than n_pulls // K times while others have theirs.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rng, means = np.random.default_rng(1), np.array([0.2, 0.5, 0.8])
+    >>> policy = pb.ThompsonSampling(3, rng=2)
+    >>> for _ in range(500):
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.random(arms.size) < means[arms])
+    >>> policy.recommend()
+    array([2])
+    >>> bool(policy.pulls[2] > 400)
+    True
+    """
+
+    cdef readonly str law
+    cdef readonly tuple prior
+    cdef readonly bint fractional
+    cdef readonly double noise_std
+    cdef pb_thompson kernel
+    cdef double[:, ::1] arms              # gained, lost, below, density
+    cdef double[::1] chances
+    cdef object generator                 # the policy's own: nobody else holds its lock
+    cdef pb_bitgen *bitgen
+    cdef bint rng_given
+    cdef int64_t chosen                   # -1: not drawn yet
+    cdef int64_t[::1] lacking             # arms without a reward, the first n_lacking
+    cdef int64_t n_lacking, n_tries       # batches that asked them
+
+    def __init__(self, n_arms, rng=None, *, law="beta", prior=(1.0, 1.0), fractional=False,
+                 noise_std=1.0):
+        super().__init__(n_arms, 1)
+        self.law = check_choice("law", law, ("beta", "gaussian"))
+        prior = check_in("prior", prior, "in [0.1, 1e9]", lambda x: (x >= 0.1) & (x <= 1e9))
+        if prior.shape != (2,):
+            raise ValueError(f"prior must be two numbers, (alpha, beta); got shape {prior.shape}")
+        noise_std = check_in("noise_std", noise_std, "finite and above 0",
+                             lambda x: np.isfinite(x) & (x > 0))
+        if noise_std.ndim:
+            raise ValueError(f"noise_std must be a number; got shape {noise_std.shape}")
+        if not isinstance(fractional, (bool, np.bool_)):
+            raise TypeError(f"fractional must be True or False; got {fractional!r}")
+        self.prior = float(prior[0]), float(prior[1])
+        self.fractional, self.noise_std = fractional, noise_std
+        self._wants_rewards = True
+        self.rng_given = rng is not None
+        self._begin()
+        self._start_stream(as_generator(rng))
+
+    def _begin(self):
+        self.arms = np.empty((self.n_arms, sizeof(pb_thompson_arm) // sizeof(double)))
+        self.chances = np.empty(pb_thompson_chances(self.n_arms))
+        self.lacking, self.n_lacking = np.arange(self.n_arms), 0
+        self.kernel.law = PB_THOMPSON_BETA
+        self.kernel.alpha, self.kernel.beta = self.prior
+        if self.law == "gaussian":
+            self.kernel.law = PB_THOMPSON_GAUSSIAN
+            self.kernel.alpha, self.n_lacking = self.noise_std, self.n_arms
+        self.kernel.n_arms = self.n_arms
+        self.kernel.arms = <pb_thompson_arm *>&self.arms[0, 0]
+        self.kernel.chances = &self.chances[0]
+        pb_thompson_begin(&self.kernel)
+
+    def _start_stream(self, rng):
+        self.generator = np.random.Generator(np.random.PCG64(rng.integers(1 << 63, size=4)))
+        self.bitgen = bitgen_of(self.generator)
+        self.chosen = -1
+
+    def _seed(self, rng):
+        if not self.rng_given and not self.n_pulls:
+            self._begin()
+            self._start_stream(rng)
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, law=self.law, prior=self.prior,
+                    fractional=self.fractional, noise_std=self.noise_std)
+
+    @property
+    def posteriors(self):
+        """Each arm's posterior; float64, shape (n_arms, 2), a copy.
+
+        Law ``"beta"``: its two parameters. Law ``"gaussian"``: mean and standard
+        deviation, NaN and infinity where no reward was seen.
+        """
+        if self.law == "beta":
+            return np.asarray(self.arms)[:, :2] + self.prior
+        with np.errstate(divide="ignore"):
+            return np.stack([self.means, self.noise_std / np.sqrt(self._pulls)], axis=1)
+
+    @property
+    def _is_endless(self):
+        return True
+
+    cdef bint _is_done(self) noexcept nogil:
+        return False
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
+        batch.n_pulls, batch.counts = 1, NULL
+        if self._asks_lacking():
+            batch.arms, batch.n_arms = &self.lacking[0], self.n_lacking
+            batch.n_pulls = self.n_lacking
+        elif self.chosen < 0:
+            self.chosen = pb_thompson_choose(&self.kernel, self.bitgen)
+        return batch
+
+    cdef bint _asks_lacking(self) noexcept nogil:
+        if not self.n_lacking:
+            return False
+        return self.n_lacking == self.n_arms or self.n_tries * self.n_arms <= self.n_pulls
+
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        cdef int64_t j
+        Policy._absorb(self, arms, rewards, n)
+        for j in range(n):
+            if not isnan(rewards[j]):
+                self._add(arms[j], rewards[j])
+
+    cdef void _add(self, int64_t arm, double reward) noexcept nogil:
+        cdef double share
+        if self.kernel.law == PB_THOMPSON_GAUSSIAN:
+            pb_thompson_add(&self.kernel, arm, reward, 1.0)
+            return
+        share = min(max(reward, 0.0), 1.0)
+        if not self.fractional and 0.0 < share < 1.0:
+            share = 1.0 if self.bitgen.next_double(self.bitgen.state) < share else 0.0
+        pb_thompson_add(&self.kernel, arm, share, 1.0 - share)
+
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t i, n = 0
+        if self.chosen >= 0:
+            self.chosen = -1
+            return
+        # not by _asks_lacking: n_pulls has moved on
+        self.n_tries += 1
+        for i in range(self.n_lacking):
+            if not self._pulls[self.lacking[i]]:
+                self.lacking[n] = self.lacking[i]
+                n += 1
+        self.n_lacking = n
+
+    def _check_rewards(self, arms, rewards, missing):
+        rewards = super()._check_rewards(arms, rewards, missing)
+        outside = (rewards < 0.0) | (rewards > 1.0)
+        if self.law == "beta" and outside.any():
+            at = int(outside.argmax())
+            raise ValueError(f"rewards must be in [0, 1]; got {rewards[at]} at index {at}, "
+                             f"arm {arms[at]}")
+        return rewards
+
+    def recommend(self):
+        """The arm of the best posterior mean, int64 of shape (1,).
+
+        A Gaussian arm without a reward counts as the mean of all rewards.
+        """
+        if self.law == "gaussian":
+            return self._best(np.arange(self.n_arms), 1)
+        a, b = self.posteriors.T
+        return np.array([np.argmax(a / (a + b))], dtype=np.int64)
+
+    def _choices(self, n, counts, threshold=None):
+        """Arms of n independent choices where `counts` were seen: for tests of their law.
+
+        Successes and failures an arm, or sums and counts. With a `threshold` it is moved
+        there before each choice.
+        """
+        cdef double place = 0.0 if threshold is None else threshold
+        cdef bint moves = threshold is not None
+        cdef int64_t[::1] arms = np.empty(n, dtype=np.int64)
+        cdef const double[:, ::1] seen = np.array(counts, dtype=np.float64)
+        cdef int64_t i
+        pb_thompson_begin(&self.kernel)
+        for i in range(self.n_arms):
+            pb_thompson_add(&self.kernel, i, seen[i, 0], seen[i, 1])
+        for i in range(n):
+            if moves:
+                pb_thompson_place(&self.kernel, place)
+            arms[i] = pb_thompson_choose(&self.kernel, self.bitgen)
+        return np.asarray(arms)
+
+    def _get_progress(self):
+        stream = self.generator.bit_generator.state
+        words = [number >> shift & MASK for number in stream["state"].values()
+                 for shift in (64, 0)]
+        return {
+            "arms": np.array(self.arms),
+            "chances": np.array(self.chances),
+            "threshold": np.array([self.kernel.threshold.at, self.kernel.spent,
+                                   self.kernel.limit, self.kernel.all_spent]),
+            "age": self.kernel.age,
+            "chosen": self.chosen,
+            "n_tries": self.n_tries,
+            "rng_given": bool(self.rng_given),
+            "stream": np.array([*words, stream["has_uint32"], stream["uinteger"]],
+                               dtype=np.uint64),
+        }
+
+    def _set_progress(self, progress):
+        cdef double threshold
+        numbers = np.asarray(progress["threshold"], dtype=np.float64)
+        if not np.isfinite(numbers[0]) or not (numbers[1:] >= 0.0).all():
+            raise ValueError(f"state must hold a finite threshold and three numbers of at least "
+                             f"0; got {numbers.tolist()}")
+        np.asarray(self.arms)[:] = progress["arms"]
+        np.asarray(self.chances)[:] = progress["chances"]
+        threshold, self.kernel.spent, self.kernel.limit, self.kernel.all_spent = numbers
+        if not pb_thompson_resume(&self.kernel, threshold):
+            raise ValueError("state must hold the posteriors' probabilities at its threshold; got "
+                             "others in arms or chances")
+        self.kernel.age = _integer("age", progress["age"], 0, 1 << 40)
+        self.chosen = _integer("chosen", progress["chosen"], -1, self.n_arms - 1)
+        self.n_tries = _integer("n_tries", progress["n_tries"], 0, 1 << 40)
+        self.rng_given = bool(progress["rng_given"])
+        words = [int(word) for word in np.asarray(progress["stream"], dtype=np.uint64)]
+        self.generator.bit_generator.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": words[0] << 64 | words[1], "inc": words[2] << 64 | words[3]},
+            "has_uint32": words[4] & 1, "uinteger": words[5] & 0xFFFFFFFF,
+        }
+
+    def _restore(self, state):
+        if np.shape(state["progress"].get("arms")) != np.shape(self.arms):
+            raise ValueError(f"state must hold arms of shape {np.shape(self.arms)}; got "
+                             f"{np.shape(state['progress'].get('arms'))}")
+        gained, lost = np.array(state["progress"]["arms"], dtype=np.float64).T[:2]
+        counts = lost if self.law == "gaussian" else gained + lost
+        pulls = np.broadcast_to(state["pulls"], gained.shape)
+        good = np.isfinite(gained) & (lost >= 0.0) & (np.abs(counts - pulls) <= 1e-6 * (1 + pulls))
+        if self.law == "beta":
+            good &= gained >= 0.0
+        if not good.all():
+            raise ValueError(f"state must hold arms that count their pulls; got otherwise at arm "
+                             f"{int(good.argmin())}")
+        super()._restore(state)
+        if self.law == "gaussian":
+            unseen = np.flatnonzero(pulls == 0)
+            np.asarray(self.lacking)[:unseen.size] = unseen
+            self.n_lacking = unseen.size
+
+
+def _integer(name, value, low, high):
+    number = int(value)
+    if not low <= number <= high:
+        raise ValueError(f"state must hold {name} in [{low}, {high}]; got {number}")
+    return number
