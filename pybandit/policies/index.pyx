@@ -137,7 +137,7 @@ cdef class UCB1(_UpperBound):
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.5])[arms])
     >>> policy.recommend(), policy.pulls
-    (array([1]), array([ 15, 140,  45]))
+    (array([1]), array([ 10, 165,  25]))
     """
 
     cdef readonly double constant
