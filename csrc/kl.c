@@ -64,6 +64,15 @@ double pb_kl_upper(double mean, double level)
     return q < 1.0 ? q : 1.0;
 }
 
+double pb_kl_upper_tail(double mean, double level)
+{
+    const double gone = 1.0 - mean;
+    if (gone <= 0.0)
+        return INFINITY;
+    const double w = mean < 0x1p-1000 || level <= 0.0 ? level : solve(mean, gone, level);
+    return w - log1p(-mean);
+}
+
 double pb_kl_lower(double mean, double level)
 {
     const double gone = 1.0 - mean;

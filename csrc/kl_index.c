@@ -5,46 +5,47 @@
 #include "pybandit/kl_index.h"
 #include "pybandit/scan.h"
 
-/* Many times what rounding can take from a tangent: a solution and its slope are good to a
- * few units of 1.1e-16, and slope * f is below 40 times that. A tie is never missed. */
+/* Many times what rounding can take from a tangent, relative to its parts: solutions and
+ * slopes are good to a few units of 1.1e-16, and f grows below 40 times. No tie is missed. */
 static const double MARGIN = 4e-14;
-
-static void put(pb_kl_index *index, int64_t arm, double base, double root, double slope)
-{
-    const double scale = index->scales ? index->scales[arm] : 1.0;
-    index->bases[arm] = index->scales ? scale * (base + MARGIN - 1.0) : base + MARGIN;
-    index->roots[arm] = scale * root;
-    index->slopes[arm] = scale * slope;
-}
 
 void pb_kl_index_begin(pb_kl_index *index)
 {
     for (int64_t arm = 0; arm < index->n; arm++) {
-        index->means[arm] = index->pulls[arm] = index->roots[arm] = index->slopes[arm] = 0.0;
+        index->means[arm] = index->pulls[arm] = index->slopes[arm] = index->roots[arm] = 0.0;
         index->bases[arm] = -INFINITY;
     }
 }
 
-/* Pinsker's bound mean + sqrt(f / (2 pulls)), which costs no solution. */
-void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls)
-{
-    index->means[arm] = mean;
-    index->pulls[arm] = pulls;
-    put(index, arm, mean, sqrt(0.5 / pulls), 0.0);
-}
-
-/* The index of an arm, and its tangent there. */
+/* What is compared of an arm; its tangent there. */
 static double solve(pb_kl_index *index, int64_t arm, double f)
 {
     const double mean = index->means[arm], pulls = index->pulls[arm];
-    const double bound = pb_kl_upper(mean, f / pulls), over = bound - mean;
-    if (bound >= 1.0) {
-        put(index, arm, 1.0, 0.0, 0.0);
-    } else if (over > 0.0) {
-        const double slope = bound * (1.0 - bound) / (over * pulls);
-        put(index, arm, bound - slope * f, 0.0, slope);
-    }
-    return index->scales ? index->scales[arm] * (bound - 1.0) : bound;
+    const double tail = pb_kl_upper_tail(mean, f / pulls);
+    const double offset = index->scales ? log(index->scales[arm]) : 0.0;
+    const double bound = -expm1(-tail), over = bound - mean;
+    index->slopes[arm] = 0.0;
+    if (mean < 1.0 && over > 0.0)
+        index->slopes[arm] = bound / (over * pulls);
+    index->bases[arm] = tail < INFINITY && over > 0.0
+                            ? tail - offset - index->slopes[arm] * f +
+                                  MARGIN * (tail + fabs(offset))
+                            : INFINITY;
+    return tail - offset;
+}
+
+void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls, double f)
+{
+    index->means[arm] = mean;
+    index->pulls[arm] = pulls;
+    solve(index, arm, f);
+}
+
+/* Whether two arms have the same index, whatever it is. */
+static int are_twins(const pb_kl_index *index, int64_t arm, int64_t other)
+{
+    return index->means[arm] == index->means[other] && index->pulls[arm] == index->pulls[other] &&
+           (!index->scales || index->scales[arm] == index->scales[other]);
 }
 
 int64_t pb_kl_index_choose(pb_kl_index *index, double f)
@@ -59,6 +60,12 @@ int64_t pb_kl_index_choose(pb_kl_index *index, double f)
          arm = pb_scan_above(bounds, n, arm + 1, largest)) {
         if (arm == first)
             continue;
+        if (are_twins(index, arm, best)) {
+            index->bases[arm] = index->bases[best];
+            index->slopes[arm] = index->slopes[best];
+            best = arm < best ? arm : best;
+            continue;
+        }
         const double value = solve(index, arm, f);
         if (value > largest || (value == largest && arm < best)) {
             largest = value;

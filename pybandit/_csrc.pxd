@@ -416,7 +416,8 @@ cdef extern from "pybandit/kl_index.h" nogil:
         double *bounds
 
     void pb_kl_index_begin(pb_kl_index *index) noexcept
-    void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls) noexcept
+    void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls,
+                            double f) noexcept
     int64_t pb_kl_index_choose(pb_kl_index *index, double f) noexcept
 
 

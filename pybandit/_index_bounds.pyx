@@ -168,7 +168,7 @@ def kl_variance(pair_statistic, n_pairs, delta):
     Examples
     --------
     >>> [round(bound, 6) for bound in kl_variance(0.125, 200, 8.0)]
-    [0.070362, 0.193498]
+    [0.071289, 0.191713]
     """
     statistic = check_in("pair_statistic", pair_statistic, "in [0, 0.5]",
                          lambda x: (x >= 0) & (x <= 0.5))

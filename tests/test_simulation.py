@@ -315,6 +315,9 @@ class InTurnForEver(InTurn):
     def __init__(self, n_arms):
         super().__init__(n_arms, 1, 5, -1)
 
+    def recommend(self):
+        return np.array([0])
+
 
 @pytest.mark.parametrize("make, batch", [
     (lambda e: pb.RoundRobin(12, 1, 5, 100), 5), (lambda e: InTurnForEver(12), 5),

@@ -137,7 +137,7 @@ cdef class UCB1(_UpperBound):
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.5])[arms])
     >>> policy.recommend(), policy.pulls
-    (array([1]), array([ 15, 140,  45]))
+    (array([1]), array([ 10, 165,  25]))
     """
 
     cdef readonly double constant
@@ -249,10 +249,10 @@ cdef class KLUCB(_UpperBound):
 
     Notes
     -----
-    O(K) a pull, with few solutions of the equation: each bound is concave in f, so its
-    tangent where it was last solved stays above it, and only arms whose tangent (at first
-    Pinsker's ``mean + sqrt(f / (2 T))``) reaches the best solved bound are solved again.
-    First and lost pulls as in `UCB1`.
+    O(K) a pull, with few solutions of the equation: ``-log(1 - q)`` of a bound q is concave
+    in f, so its tangent where it was last solved stays above it, and only arms whose tangent
+    reaches the best one solved are solved again. It is also what is compared: bounds that
+    crowd at 1 are told apart. First and lost pulls as in `UCB1`.
 
     Examples
     --------
@@ -284,7 +284,10 @@ cdef class KLUCB(_UpperBound):
         # the engine may have met a reward outside, which it reports at the run's end
         cdef double mean = min(max(self.centres[arm], 0.0), 1.0)
         self.index.scales = &self.scales[0] if self.is_scaled else NULL
-        pb_kl_index_update(&self.index, arm, mean, <double>self._pulls[arm])
+        pb_kl_index_update(&self.index, arm, mean, <double>self._pulls[arm], self._level())
 
     cdef void _choose(self) noexcept nogil:
-        self.chosen = pb_kl_index_choose(&self.index, pb_kl_round(<double>(self.n_pulls + 1)))
+        self.chosen = pb_kl_index_choose(&self.index, self._level())
+
+    cdef double _level(self) noexcept nogil:
+        return pb_kl_round(<double>(self.n_pulls + 1))

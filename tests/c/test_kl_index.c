@@ -11,8 +11,8 @@ static int64_t chosen(const pb_kl_index *index, double f)
     for (int64_t arm = 0; arm < index->n; arm++) {
         if (index->pulls[arm] == 0.0)
             continue;
-        const double bound = pb_kl_upper(index->means[arm], f / index->pulls[arm]);
-        const double value = index->scales ? index->scales[arm] * (bound - 1.0) : bound;
+        const double tail = pb_kl_upper_tail(index->means[arm], f / index->pulls[arm]);
+        const double value = tail - (index->scales ? log(index->scales[arm]) : 0.0);
         if (best < 0 || value > largest) {
             largest = value;
             best = arm;
@@ -40,10 +40,11 @@ static void play(int64_t n, int kind, uint64_t *random)
         assert(t <= n || arm == expected);
         const double reward = kind < 3 ? (double)(splitmix_next(random) % 2)
                               : kind == 3 ? 1.0
-                                          : splitmix_double(random);
+                                          : kind == 4 ? splitmix_double(random)
+                                          : 0.999 + 0.001 * splitmix_double(random);
         sums[arm] += reward;
         pb_kl_index_update(&index, arm, sums[arm] / (index.pulls[arm] + 1.0),
-                           index.pulls[arm] + 1.0);
+                           index.pulls[arm] + 1.0, f);
     }
     free(memory);
 }

@@ -12,7 +12,7 @@ def kl(p, q):
 
 def bisect(inside, good, bad):
     """Between a value where `inside` holds and one where it does not."""
-    for _ in range(200):
+    for _ in range(100):
         middle = (good + bad) / 2
         good, bad = (middle, bad) if inside(middle) else (good, middle)
     return good
@@ -105,11 +105,21 @@ class UCBV(Index):
 
 
 class KLUCB(Index):
-    """Cappe et al. 2013; `bound(mean, n, t)` solves every equation."""
-
-    def __init__(self, n_arms, bound=None, scales=None):
-        super().__init__(n_arms, scales)
-        self.bound = bound or (lambda mean, n, t: kl_upper(mean, kl_round(t) / n))
+    """Cappe et al. 2013; bounds that crowd at 1 are compared by -log(1 - q)."""
 
     def index(self, arm):
-        return self.bound(self.mean(arm), self.count[arm], self.t)
+        return -math.expm1(-self.tail(arm))
+
+    def compared(self, arm):
+        return self.tail(arm) - (0.0 if self.scales is None else math.log(self.scales[arm]))
+
+    def tail(self, arm):
+        """By bisection in w = log((1 - mean) / (1 - q)), of which kl is a function."""
+        mean, level = self.mean(arm), kl_round(self.t) / self.count[arm]
+        left = 1 - mean
+        if mean in (0.0, 1.0):
+            return level if mean == 0.0 else math.inf
+
+        def inside(w):
+            return left * w - mean * math.log1p(-left * math.expm1(-w) / mean) <= level
+        return bisect(inside, 0.0, (level - mean * math.log(mean)) / left + 1) - math.log(left)

@@ -19,6 +19,12 @@ double pb_kl(double p, double q);
 double pb_kl_upper(double mean, double level);
 double pb_kl_lower(double mean, double level);
 
+/*
+ * -log(1 - pb_kl_upper(mean, level)): as increasing, and never rounded to that of 1 or of
+ * another bound near it; INFINITY where the mean is 1. Concave in the level, too.
+ */
+double pb_kl_upper_tail(double mean, double level);
+
 /* f(t) = log t + 3 log log t, and f(3) before: T kl(mean, q) <= f(t) is KL-UCB's bound. */
 double pb_kl_round(double t);
 
