@@ -14,7 +14,10 @@ KERNELS = {
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],
     "policies/_base": ["round_robin"],
+    "_environment": [],
+    "_truncated_normal": [],
     "environments": [],
+    "estimators": ["cir", "annealing"],
     "_engine": [],
     "policies/halving": ["round_robin", "ranking", "heap"],
     "policies/batch": ["round_robin", "ranking"],
@@ -24,7 +27,8 @@ KERNELS = {
     "policies/gap": [],
 }
 # NumPy's distributions, linked statically
-LIBRARIES = {"environments": ["npyrandom"]}
+LIBRARIES = {module: ["npyrandom"]
+             for module in ("environments", "_truncated_normal", "estimators")}
 FLAGS = [
     "-std=c11",
     "-O3",

@@ -2,7 +2,7 @@
 
 import os as _os
 
-from pybandit import bounds, environments
+from pybandit import bounds, environments, estimators
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
 from pybandit.best_of_result import BestOfResult
@@ -28,6 +28,7 @@ from pybandit.policies import (
     UGapEb,
     Uniform,
 )
+from pybandit.population import PopulationEstimate, population_monte_carlo
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate
@@ -55,6 +56,7 @@ __all__ = [
     "InfeasibleBudget",
     "NormalBound",
     "Policy",
+    "PopulationEstimate",
     "RaceResult",
     "RacingSampler",
     "RoundRobin",
@@ -71,8 +73,10 @@ __all__ = [
     "bounds",
     "confidence_sequence",
     "environments",
+    "estimators",
     "exact_sample",
     "get_include",
+    "population_monte_carlo",
     "race",
     "simulate",
 ]
