@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit._checks import check_in, check_integer
-from pybandit._environment import Environment, arm_values
+from pybandit._environment import arm_values
 from pybandit._truncated_normal import TruncatedNormalBandit
 
 from libc.math cimport sqrt
@@ -18,6 +18,9 @@ from pybandit._environment cimport Environment
 __all__ = ["BernoulliBandit", "BinomialBandit", "CostlyBandit", "EmpiricalBandit", "Environment",
            "GaussianBandit", "ScaledBernoulliBandit", "TableBandit", "TruncatedNormalBandit",
            "UniformBandit"]
+
+# what is cimported alone is not an attribute of the module
+globals()["Environment"] = Environment
 
 cdef enum:
     # up to so many expected successes counting up from none is faster than rejection

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._checks import check_choice, check_integer
+from pybandit._race import as_generator
 
 
 class PopulationEstimate(NamedTuple):
@@ -65,7 +66,7 @@ def population_monte_carlo(caplet, n, *, population=100, rule="variance", rng=No
     n = check_integer("n", n, 2)
     population = check_integer("population", population, 1)
     check_choice("rule", rule, ("variance", "printed"))
-    rng = np.random.default_rng(rng)
+    rng = as_generator(rng)
     thetas, weighted = caplet.thetas, np.empty(n)
     alphas = np.full(thetas.size, 1 / thetas.size)
     for start in range(0, n, population):
