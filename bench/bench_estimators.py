@@ -80,13 +80,10 @@ def test_likelihood(timed, limits, role, n_rows):
     column, margins = features[:, 0].copy(), features @ np.ones(3)
     repeats = 1000
     if role == "rows read alone":
-        limits.limit_margins.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double,
-                                         ctypes.c_int64]
-        limits.limit_margins.restype = ctypes.c_double
+        sizes = ctypes.c_int64(n_rows), ctypes.c_int64(repeats)
 
         def run():
-            for _ in range(repeats):
-                limits.limit_margins(pointer(margins), pointer(column), 0.5, n_rows)
+            limits.limit_margins(pointer(margins), pointer(column), *sizes)
     elif role == "LogisticEvidence":
         evidence = LogisticEvidence(features, labels, [50])
         repeats = evidence.pull_with_costs([0], 1)[1][0]
@@ -97,5 +94,5 @@ def test_likelihood(timed, limits, role, n_rows):
         def run():
             for _ in range(repeats):
                 -np.logaddexp(0.0, -(margins + 0.5 * column)).sum()
-    timed(f"a row of a log likelihood, {n_rows:,} rows", role, run, per=repeats * n_rows,
+    timed(f"1,000 rows of a log likelihood, N = {n_rows:,}", role, run, per=repeats * n_rows / 1000,
           rounds=20)
