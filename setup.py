@@ -14,9 +14,12 @@ KERNELS = {
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],
     "policies/_base": ["round_robin"],
+    "_environment": [],
+    "_truncated_normal": [],
     "environments": [],
     "_allocation_rules": ["variance"],
     "allocation": ["variance"],
+    "estimators": ["cir", "annealing"],
     "_engine": [],
     "policies/_heap": ["heap"],
     "policies/_ring": ["round_robin"],
@@ -35,7 +38,8 @@ KERNELS = {
     "policies/thompson": ["bitgen", "bounds", "logit_beta", "thompson"],
 }
 # NumPy's distributions, linked statically
-LIBRARIES = {"environments": ["npyrandom"], "_allocation_rules": ["npyrandom"]}
+LIBRARIES = {module: ["npyrandom"] for module in (
+    "environments", "_truncated_normal", "estimators", "_allocation_rules")}
 FLAGS = [
     "-std=c11",
     "-O3",

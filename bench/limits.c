@@ -105,3 +105,16 @@ void limit_add_rewards(const double *rewards, int64_t n_rewards, int64_t n, doub
             j = 0;
     }
 }
+
+/* Rows of a likelihood, each read and added up `repeats` times. */
+double limit_margins(const double *margins, const double *column, int64_t n, int64_t repeats)
+{
+    double sums[8] = {0};
+    for (int64_t k = 0; k < repeats; k++) {
+        const double step = 1e-3 * (double)k;
+        for (int64_t i = 0; i + 8 <= n; i += 8)
+            for (int lane = 0; lane < 8; lane++)
+                sums[lane] += margins[i + lane] + step * column[i + lane];
+    }
+    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+}

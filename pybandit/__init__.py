@@ -2,7 +2,7 @@
 
 import os as _os
 
-from pybandit import bounds, environments
+from pybandit import bounds, environments, estimators
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
 from pybandit.allocation import EstimatorAllocator
@@ -34,6 +34,7 @@ from pybandit.policies import (
     UGapEb,
     Uniform,
 )
+from pybandit.population import PopulationEstimate, population_monte_carlo
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate
@@ -63,6 +64,7 @@ __all__ = [
     "KLUCB",
     "NormalBound",
     "Policy",
+    "PopulationEstimate",
     "RaceResult",
     "RacingSampler",
     "RoundRobin",
@@ -83,8 +85,10 @@ __all__ = [
     "combine_estimators",
     "confidence_sequence",
     "environments",
+    "estimators",
     "exact_sample",
     "get_include",
+    "population_monte_carlo",
     "race",
     "simulate",
 ]

@@ -458,3 +458,38 @@ cdef extern from "pybandit/thompson.h" nogil:
     int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen) noexcept
     void pb_thompson_place(pb_thompson *thompson, double threshold) noexcept
     int pb_thompson_resume(pb_thompson *thompson, double threshold) noexcept
+
+
+cdef extern from "pybandit/cir.h" nogil:
+    ctypedef struct pb_cir:
+        double eta
+        double kappa
+        double sigma
+        double initial
+        double step
+        int64_t n_steps
+        double strike
+        double notional
+
+    ctypedef double (*pb_normal_source)(void *state) noexcept nogil
+
+    double pb_cir_path(const pb_cir *cir, double drift, pb_normal_source normal, void *state,
+                       double *brownian) noexcept
+    double pb_cir_weighted(const pb_cir *cir, double drift, pb_normal_source normal,
+                           void *state) noexcept
+
+
+cdef extern from "pybandit/annealing.h" nogil:
+    ctypedef struct pb_annealing:
+        int64_t n_rows
+        int64_t n_features
+        const double *columns
+        double prior_variance
+        double width
+
+    double pb_annealing_log_likelihood(const double *margins, const double *column, double step,
+                                       int64_t n) noexcept
+    void pb_annealing_margins(const pb_annealing *annealing, int64_t n_data, const double *theta,
+                              double *margins) noexcept
+    double pb_annealing_run(const pb_annealing *annealing, int64_t n, double *theta,
+                            double *margins, pb_bitgen *bitgen, int64_t *n_evaluations) noexcept

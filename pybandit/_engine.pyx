@@ -5,8 +5,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit._csrc cimport pb_batch, pb_batch_count, pb_bitgen
+from pybandit._environment cimport Environment
 from pybandit._race cimport bitgen_of
-from pybandit.environments cimport Environment
 from pybandit.policies._base cimport NativePolicy
 
 

@@ -99,3 +99,23 @@ def synthetic_race(distribution="normal", sigma=1e-4, n_factors=100_000, n_state
     factors *= sigma / factors.std(axis=0)
     weights = np.arange(1.0, n_states + 1)
     return factors, np.log(weights / weights.sum())
+
+
+def breast_cancer():
+    """The Wisconsin breast cancer data of scikit-learn, each feature of mean 0 and deviation 1.
+
+    Returns
+    -------
+    features : ndarray of float64, shape (569, 30)
+    labels : ndarray of int64, shape (569,)
+        1 where the tumour is benign.
+
+    Raises
+    ------
+    MissingPackage
+        Where `scikit-learn`, which carries the data, is not installed.
+    """
+    loaded = require("sklearn.datasets", "sklearn").load_breast_cancer()
+    features = loaded.data.astype(np.float64)
+    features = (features - features.mean(axis=0)) / features.std(axis=0)
+    return features, loaded.target.astype(np.int64)

@@ -1,21 +1,3 @@
-"""Private to pybandit: what an environment is to the engine that simulates."""
+"""What a foreign module cimports to pull an environment."""
 
-from libc.stdint cimport int64_t
-
-from pybandit._csrc cimport pb_bitgen
-
-
-cdef class Environment:
-    cdef readonly int64_t n_arms
-    cdef double[::1] _means, _variances, _costs
-
-    # Whether the rewards are drawn without Python.
-    cdef bint _is_native(self) noexcept
-    # One reward of an arm that has given `seen`.
-    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil
-    # One reward, and what drawing it cost.
-    cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,
-                                double *cost) noexcept nogil
-    # The sum of n rewards; in one draw where the law allows it.
-    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
-                          pb_bitgen *bitgen) noexcept nogil
+from pybandit._environment cimport Environment

@@ -8,11 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "BernoulliBandit",
     "BinomialBandit",
+    "CostlyBandit",
     "EmpiricalBandit",
     "Environment",
     "GaussianBandit",
     "ScaledBernoulliBandit",
     "TableBandit",
+    "TruncatedNormalBandit",
+    "UniformBandit",
 ]
 
 _Rng = int | SeedSequence | Generator | None
@@ -35,6 +38,18 @@ class Environment:
 
 class GaussianBandit(Environment):
     def __init__(self, means: ArrayLike, variances: ArrayLike = 1.0) -> None: ...
+
+class UniformBandit(Environment):
+    def __init__(self, means: ArrayLike, variances: ArrayLike) -> None: ...
+
+class TruncatedNormalBandit(Environment):
+    def __init__(
+        self, means: ArrayLike, variances: ArrayLike, low: float = 0.0, high: float = 1.0
+    ) -> None: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
 
 class BinomialBandit(Environment):
     def __init__(self, trials: int, means: ArrayLike) -> None: ...
@@ -59,3 +74,12 @@ class TableBandit(Environment):
     def __init__(self, rewards: ArrayLike | Sequence[ArrayLike]) -> None: ...
     def reset(self) -> None: ...
     def pull(self, arms: ArrayLike, rng: _Rng = None) -> NDArray[float64]: ...
+
+class CostlyBandit(Environment):
+    def __init__(
+        self, environment: Environment, costs: ArrayLike, cost_shape: float | None = None
+    ) -> None: ...
+    @property
+    def environment(self) -> Environment: ...
+    @property
+    def cost_shape(self) -> float | None: ...

@@ -3,148 +3,28 @@
 import numpy as np
 
 from pybandit._checks import check_in, check_integer
-from pybandit._race import as_generator
+from pybandit._environment import arm_values
+from pybandit._truncated_normal import TruncatedNormalBandit
 
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_binomial, random_standard_normal, s_binomial_t
+from numpy.random.c_distributions cimport (random_binomial, random_standard_gamma,
+                                           random_standard_normal, s_binomial_t)
 
 from pybandit._csrc cimport pb_bitgen
-from pybandit._race cimport bitgen_of
+from pybandit._environment cimport Environment
 
-__all__ = ["BernoulliBandit", "BinomialBandit", "EmpiricalBandit", "Environment",
-           "GaussianBandit", "ScaledBernoulliBandit", "TableBandit"]
+__all__ = ["BernoulliBandit", "BinomialBandit", "CostlyBandit", "EmpiricalBandit", "Environment",
+           "GaussianBandit", "ScaledBernoulliBandit", "TableBandit", "TruncatedNormalBandit",
+           "UniformBandit"]
+
+# what is cimported alone is not an attribute of the module
+globals()["Environment"] = Environment
 
 cdef enum:
     # up to so many expected successes counting up from none is faster than rejection
     FEW_SUCCESSES = 10
-
-
-cdef class Environment:
-    """Arms that give random rewards; subclass it for one of your own.
-
-    A subclass calls ``super().__init__(means, variances)`` and defines
-    ``pull(arms, rng)``. `simulate` takes it as it takes the environments of this
-    module, slower.
-
-    Parameters
-    ----------
-    means : array_like of float, shape (n_arms,)
-    variances : array_like of float, shape (n_arms,), or float
-        At least 0.
-    """
-
-    def __init__(self, means, variances):
-        self._means = _arm_values("means", means, "finite", np.isfinite)
-        self.n_arms = self._means.shape[0]
-        variances = check_in("variances", variances, "finite and at least 0",
-                             lambda v: np.isfinite(v) & (v >= 0))
-        if variances.ndim and variances.shape != (self.n_arms,):
-            raise ValueError(f"variances must be one, or one for each of the {self.n_arms} means; "
-                             f"got shape {variances.shape}")
-        self._variances = np.array(np.broadcast_to(variances, (self.n_arms,)))
-        self._costs = np.ones(self.n_arms)
-
-    @property
-    def means(self):
-        """The mean reward of each arm; float64, shape (n_arms,), a copy."""
-        return np.array(self._means)
-
-    @property
-    def variances(self):
-        """The variance of each arm's rewards; float64, shape (n_arms,), a copy."""
-        return np.array(self._variances)
-
-    @property
-    def costs(self):
-        """The mean cost of a pull of each arm; float64, shape (n_arms,), a copy. Ones,
-        unless the environment says otherwise."""
-        return np.array(self._costs)
-
-    def best(self, k=1):
-        """The k arms of largest mean, best first, ties to the lower index; int64."""
-        k = check_integer("k", k, 0)
-        if k > self.n_arms:
-            raise ValueError(f"k must be at most the {self.n_arms} arms; got {k}")
-        return np.argsort(-np.asarray(self._means), kind="stable")[:k]
-
-    cdef bint _is_native(self) noexcept:
-        return type(self).pull is Environment.pull
-
-    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
-        return 0.0
-
-    cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,
-                                double *cost) noexcept nogil:
-        cost[0] = self._costs[arm]
-        return self._draw(arm, seen, bitgen)
-
-    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
-                          pb_bitgen *bitgen) noexcept nogil:
-        cdef double total = 0.0
-        cdef int64_t j
-        for j in range(n):
-            total += self._draw(arm, seen + j, bitgen)
-        return total
-
-    def pull(self, arms, rng=None):
-        """Draw a reward for each of these arms.
-
-        Parameters
-        ----------
-        arms : array_like of int, shape (n,)
-            In [0, n_arms), repeats allowed.
-        rng : None, int, SeedSequence or Generator
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-        """
-        return self._draw_all(arms, rng)[0]
-
-    def pull_with_costs(self, arms, rng=None):
-        """Draw a reward for each of these arms, and what each draw cost.
-
-        Parameters
-        ----------
-        arms, rng
-            As for `pull`.
-
-        Returns
-        -------
-        rewards, costs : ndarray of float64, shape (n,)
-        """
-        if type(self).pull is Environment.pull:
-            return self._draw_all(arms, rng)
-        return self.pull(arms, rng), np.asarray(self._costs)[arms]
-
-    def _draw_all(self, arms, rng):
-        cdef const int64_t[::1] chosen = self._check_arms(arms)
-        cdef double[::1] view, paid
-        cdef int64_t j
-        rng = as_generator(rng)
-        rewards, costs = np.empty(chosen.shape[0]), np.empty(chosen.shape[0])
-        view, paid = rewards, costs
-        cdef pb_bitgen *bitgen = bitgen_of(rng)
-        with rng.bit_generator.lock, nogil:
-            for j in range(chosen.shape[0]):
-                view[j] = self._draw_with_cost(chosen[j], 0, bitgen, &paid[j])
-        return rewards, costs
-
-    def _check_arms(self, arms):
-        arms = np.asarray(arms)
-        if arms.dtype.kind not in "iu" or arms.ndim != 1:
-            raise TypeError(f"arms must be a flat array of integers; got dtype {arms.dtype}, "
-                            f"{arms.ndim} dimensions")
-        bad = (arms < 0) | (arms >= self.n_arms)
-        if bad.any():
-            raise ValueError(f"arms must be in [0, {self.n_arms}); got {arms[bad][0]} at index "
-                             f"{int(bad.argmax())}")
-        return np.ascontiguousarray(arms, dtype=np.int64)
-
-    def __repr__(self):
-        return f"<{type(self).__name__} of {self.n_arms} arms>"
 
 
 cdef class GaussianBandit(Environment):
@@ -173,6 +53,27 @@ cdef class GaussianBandit(Environment):
                 * random_standard_normal(<bitgen_t *>bitgen))
 
 
+cdef class UniformBandit(Environment):
+    """Rewards uniform around their mean.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+    variances : array_like of float, shape (n_arms,), or float
+        At least 0; of rewards from a to b it is (b - a)^2 / 12.
+    """
+
+    cdef double[::1] low, width
+
+    def __init__(self, means, variances):
+        super().__init__(means, variances)
+        width = np.sqrt(12.0 * self.variances)
+        self.low, self.width = self.means - width / 2.0, width
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return self.low[arm] + self.width[arm] * bitgen.next_double(bitgen.state)
+
+
 cdef class BinomialBandit(Environment):
     """Rewards are shares of successes: Binomial(trials, mean) / trials.
 
@@ -189,7 +90,7 @@ cdef class BinomialBandit(Environment):
 
     def __init__(self, trials, means):
         self.trials = check_integer("trials", trials, 1)
-        means = _arm_values("means", means, "in [0, 1]", lambda p: (p >= 0) & (p <= 1))
+        means = arm_values("means", means, "in [0, 1]", lambda p: (p >= 0) & (p <= 1))
         super().__init__(means, means * (1.0 - means) / self.trials)
         rarer = np.minimum(means, 1.0 - means)
         self.none = np.exp(self.trials * np.log1p(-rarer))
@@ -306,11 +207,11 @@ cdef class EmpiricalBandit(Environment):
         if (samples is None) == (values is None or counts is None):
             raise ValueError("samples, or values and counts, must be given, and not both")
         if samples is not None:
-            arms = [_arm_values(f"samples[{i}]", arm, "finite", np.isfinite)
+            arms = [arm_values(f"samples[{i}]", arm, "finite", np.isfinite)
                     for i, arm in enumerate(samples)]
             weights = [np.ones(arm.size) for arm in arms]
         else:
-            values = _arm_values("values", values, "finite", np.isfinite)
+            values = arm_values("values", values, "finite", np.isfinite)
             counts = check_in("counts", counts, "finite and at least 0",
                               lambda c: np.isfinite(c) & (c >= 0))
             if counts.ndim != 2 or counts.shape[1] != values.size or not counts.any(axis=1).all():
@@ -357,7 +258,7 @@ cdef class TableBandit(Environment):
     cdef int64_t[::1] starts, seen
 
     def __init__(self, rewards):
-        arms = [_arm_values(f"rewards[{i}]", arm, "finite", np.isfinite)
+        arms = [arm_values(f"rewards[{i}]", arm, "finite", np.isfinite)
                 for i, arm in enumerate(rewards)]
         super().__init__([arm.mean() for arm in arms], [arm.var() for arm in arms])
         self.flat = np.concatenate(arms)
@@ -388,9 +289,63 @@ cdef class TableBandit(Environment):
         return self.flat[start + seen % (self.starts[arm + 1] - start)]
 
 
-def _arm_values(name, values, expected, holds):
-    """A flat, non-empty float64 array of which `holds` is true."""
-    array = check_in(name, values, expected, holds)
-    if array.ndim != 1 or not array.size:
-        raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")
-    return np.array(array)
+cdef class CostlyBandit(Environment):
+    """The rewards of another environment, at costs.
+
+    Parameters
+    ----------
+    environment : Environment
+        Of this package; not a subclass with a `pull` of its own.
+    costs : array_like of float, shape (n_arms,), or float
+        The mean cost of a pull of each arm, above 0.
+    cost_shape : float, optional
+        Above 0: a pull costs the mean times an independent Gamma(cost_shape) of mean 1,
+        whose variance is 1 / cost_shape. Without it a pull of an arm always costs the same.
+
+    Notes
+    -----
+    The cost is drawn after the reward, and by policies that ask for it alone: to the
+    others the rewards are those of the environment itself, from the same seed. `pull`
+    starts a `TableBandit` over every time.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.CostlyBandit(pb.environments.GaussianBandit([0.0, 0.0]), [1, 9])
+    >>> bandit.pull_with_costs([0, 1, 1], rng=1)[1].tolist()
+    [1.0, 9.0, 9.0]
+    """
+
+    cdef readonly Environment environment
+    cdef readonly object cost_shape
+    cdef double shape  # 0: the costs are fixed
+
+    def __init__(self, environment, costs, cost_shape=None):
+        if not isinstance(environment, Environment) or not (<Environment>environment)._is_native():
+            raise TypeError(f"environment must be one of this package's; got {environment!r}")
+        super().__init__(environment.means, environment.variances)
+        costs = check_in("costs", costs, "finite and above 0", lambda c: np.isfinite(c) & (c > 0))
+        if costs.ndim and costs.shape != (self.n_arms,):
+            raise ValueError(f"costs must be one, or one for each of the {self.n_arms} arms; got "
+                             f"shape {costs.shape}")
+        np.asarray(self._costs)[:] = costs
+        self.shape = 0.0
+        if cost_shape is not None:
+            self.shape = check_in("cost_shape", cost_shape, "finite and above 0",
+                                  lambda s: np.isfinite(s) & (s > 0))
+        self.environment, self.cost_shape = environment, cost_shape
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return self.environment._draw(arm, seen, bitgen)
+
+    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
+                          pb_bitgen *bitgen) noexcept nogil:
+        return self.environment._draw_sum(arm, seen, n, bitgen)
+
+    cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,
+                                double *cost) noexcept nogil:
+        cdef double reward = self.environment._draw(arm, seen, bitgen)
+        cost[0] = self._costs[arm]
+        if self.shape > 0.0:
+            cost[0] *= random_standard_gamma(<bitgen_t *>bitgen, self.shape) / self.shape
+        return reward

@@ -23,6 +23,14 @@ def test_flower():
     assert gradients[641] == pytest.approx((brightness[1, 2] - brightness[1, 0]) / 2)
 
 
+def test_breast_cancer():
+    pytest.importorskip("sklearn")
+    features, labels = datasets.breast_cancer()
+    assert features.shape == (569, 30) and labels.sum() == 357
+    np.testing.assert_allclose(features.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(features.std(axis=0), 1.0, rtol=1e-12)
+
+
 @pytest.mark.parametrize("distribution", ["normal", "uniform", "lognormal"])
 def test_synthetic_rewards_are_standardised(distribution):
     factors, log_prior = datasets.synthetic_race(distribution, 0.3, 5_000, 4, rng=1)

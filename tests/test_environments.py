@@ -2,23 +2,31 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from hypothesis import given, settings, strategies
+from scipy import optimize, stats
 
 import pybandit as pb
+from pybandit._truncated_law import largest_variance, natural_parameters
 from pybandit.environments import (
     BernoulliBandit,
     BinomialBandit,
+    CostlyBandit,
     EmpiricalBandit,
     Environment,
     GaussianBandit,
     ScaledBernoulliBandit,
     TableBandit,
+    TruncatedNormalBandit,
+    UniformBandit,
 )
 
 DRAWS = 100_000
 CHANCES = [0.0, 0.001, 0.3, 0.5, 0.7, 0.999, 1.0]
 SAMPLES = [[1.0, 1.0, 4.0], [-2.0], [0.5, 0.25, 8.0, -3.0]]
 VALUES, COUNTS = [0.0, 1.0, 10.0], [[5, 0, 1], [0, 3, 0], [1, 2, 3.5]]
+# whole normals, cut ones, nearly uniform, mode outside on either side, all but exponential
+TRUNCATED = ([0.5, 0.3, 0.5, 0.5, 0.2, 0.02, 0.9, 0.0101],
+             [1e-6, 0.01, 0.07, 0.08333, 0.03, 3e-4, 0.0095, 1e-4])
 RANDOM = {
     "gaussian": lambda: GaussianBandit([-1.0, 0.0, 3.0, 1e6], [1.0, 0.0, 4.0, 0.25]),
     "bernoulli": lambda: BernoulliBandit(CHANCES),
@@ -26,6 +34,9 @@ RANDOM = {
     "binomial, 2000": lambda: BinomialBandit(2000, CHANCES),
     "scaled": lambda: ScaledBernoulliBandit([0.0, 5.0, -1.0, 2.0], [1.0, 0.0, 3.0, 2.0],
                                             [0.5, 0.5, 0.01, 1.0]),
+    "uniform": lambda: UniformBandit([0.5, -3.0, 7.0], [1 / 12, 0.0, 100.0]),
+    "truncated": lambda: TruncatedNormalBandit(TRUNCATED[0], TRUNCATED[1]),
+    "costly": lambda: CostlyBandit(GaussianBandit([1.0, 2.0], [4.0, 0.25]), [1.0, 3.0], 0.5),
     "samples": lambda: EmpiricalBandit(SAMPLES),
     "histograms": lambda: EmpiricalBandit(values=VALUES, counts=COUNTS),
 }
@@ -97,6 +108,108 @@ def test_scaled_bernoulli_spreads_scalars():
     environment = ScaledBernoulliBandit(1.0, [2.0, 4.0], 0.5)
     assert environment.means.tolist() == [1.0, 1.0]
     assert environment.variances.tolist() == [1.0, 4.0]
+
+
+def test_uniform_law():
+    environment = UniformBandit([0.5, -3.0], [1 / 12, 3.0])
+    for arm, (low, width) in enumerate([(0.0, 1.0), (-6.0, 6.0)]):
+        assert stats.kstest((draws(environment, arm) - low) / width, "uniform").pvalue > 1e-5
+
+
+def parent_of(mean, variance):
+    """Of a truncated normal on [0, 1]: its natural parameters, by SciPy's own solver."""
+    x, weights = np.polynomial.legendre.leggauss(400)
+    x, weights = (x + 1) / 2, weights / 2
+
+    def density(theta):
+        exponent = theta[0] * (x - mean) - theta[1] * (x - mean) ** 2
+        shares = weights * np.exp(exponent - exponent.max())
+        return shares / shares.sum()
+
+    def wrong(theta):
+        shares = density(theta)
+        return shares @ (x - mean), shares @ (x - mean) ** 2 - variance
+
+    found = optimize.root(wrong, [0.0, 0.5 / variance], tol=1e-13)
+    return x, density(found.x), wrong(found.x)
+
+
+@pytest.mark.parametrize("arm", [1, 2, 4, 5, 6])
+def test_truncated_normal_law(arm):
+    environment = TruncatedNormalBandit(*TRUNCATED)
+    x, shares, wrong = parent_of(TRUNCATED[0][arm], TRUNCATED[1][arm])
+    assert np.abs(wrong).max() < 1e-9
+    rewards = draws(environment, arm)
+    assert rewards.min() >= 0.0 and rewards.max() <= 1.0
+    for order in (3, 4):  # the first two are asked of every environment
+        powers = (rewards - TRUNCATED[0][arm]) ** order
+        mean = shares @ (x - TRUNCATED[0][arm]) ** order
+        assert abs(powers.mean() - mean) <= 5 * powers.std() / np.sqrt(DRAWS)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(where=strategies.floats(0.001, 0.999), share=strategies.floats(1e-4, 0.9999),
+       low=strategies.sampled_from([0.0, -7.0]), width=strategies.sampled_from([1.0, 300.0]))
+def test_any_possible_pair_has_a_truncated_normal(where, share, low, width):
+    """Moments of the law that was solved for, by a finer quadrature in 40 pieces."""
+    mean, high = low + where * width, low + width
+    variance = share * largest_variance(mean, low, high)
+    slope, curve = natural_parameters(mean, variance, low, high)
+    assert curve > -1e-6
+    ends = (np.array([low, high]) - mean) / np.sqrt(variance)
+    edges = np.linspace(*np.clip(ends, -60, 60), 41)
+    x, weights = np.polynomial.legendre.leggauss(20)
+    z = ((edges[1:] + edges[:-1])[:, None] + np.diff(edges)[:, None] * x) / 2
+    exponent = slope * z - curve * z**2
+    density = weights * np.exp(exponent - exponent.max())
+    density /= density.sum()
+    assert abs((density * z).sum()) < 1e-9
+    assert abs((density * z**2).sum() - 1.0) < 1e-9
+
+
+def test_truncated_normals_have_ends_of_their_own():
+    """The same law on another interval, draw for draw."""
+    unit, wide = TruncatedNormalBandit([0.4], 0.06), TruncatedNormalBandit([-1.0], 6.0, -5.0, 5.0)
+    assert (unit.low, unit.high, wide.low, wide.high) == (0.0, 1.0, -5.0, 5.0)
+    np.testing.assert_allclose(draws(wide, 0, 100), 10 * draws(unit, 0, 100) - 5, atol=1e-7)
+
+
+def test_costs_come_after_rewards_and_leave_them_alone():
+    inner = GaussianBandit([0.0, 5.0])
+    fixed, random = CostlyBandit(inner, [2.0, 0.5]), CostlyBandit(inner, [2.0, 0.5], 4.0)
+    assert random.costs.tolist() == [2.0, 0.5] and random.variances.tolist() == [1.0, 1.0]
+    assert random.environment is inner and random.cost_shape == 4.0 and fixed.cost_shape is None
+    rewards, costs = fixed.pull_with_costs([0, 1, 1], 3)
+    np.testing.assert_array_equal(rewards, inner.pull([0, 1, 1], 3))
+    assert costs.tolist() == [2.0, 0.5, 0.5]
+    rng = np.random.default_rng(3)
+    rewards, costs = random.pull_with_costs([0, 1], 3)
+    for reward, cost, mean, arm in zip(rewards, costs, [2.0, 0.5], [0, 1], strict=True):
+        assert reward == 5.0 * arm + rng.standard_normal()
+        assert cost == pytest.approx(mean * rng.standard_gamma(4.0) / 4.0, rel=1e-15)
+    np.testing.assert_array_equal(random.pull([0, 1], 3), rewards)
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, 20.0])
+def test_costs_have_their_mean_and_nothing_to_do_with_rewards(shape):
+    random = CostlyBandit(GaussianBandit([1.0]), [3.0], shape)
+    rewards, costs = random.pull_with_costs(np.zeros(DRAWS, dtype=int), 1)
+    assert_moments(costs, 3.0, 9.0 / shape)
+    assert abs(np.corrcoef(rewards, costs)[0, 1]) < 5 / np.sqrt(DRAWS)
+
+
+def test_a_simulation_of_costs_goes_through_a_table():
+    """A policy that does not ask for costs sees the environment alone, a table in its order."""
+    means = []
+
+    def keep(policy, environment):
+        means.append(policy.means.tolist())
+        return 0.0
+
+    table = CostlyBandit(TableBandit([[1.0, 2.0, 4.0], [0.0, 8.0]]), 1.0, 2.0)
+    pb.simulate(lambda e: pb.RoundRobin(2, 1, 4, 1), table, 2, n_threads=1, metrics=[keep])
+    assert means == [[1.5, 4.0]] * 2
+    assert table.pull([0, 0]).tolist() == [1.0, 1.0]
 
 
 def test_samples_are_equally_likely():
@@ -200,6 +313,17 @@ def test_what_is_given_is_copied():
     (lambda: ScaledBernoulliBandit(0.0, 1.0, 2.0), ValueError, "probabilities .* got 2.0"),
     (lambda: ScaledBernoulliBandit([0.0] * 2, [1.0] * 3, 0.5), ValueError,
      r"scales .* shapes \(2,\), \(3,\)"),
+    (lambda: UniformBandit([0.0], -1.0), ValueError, "variances .* got -1.0"),
+    (lambda: TruncatedNormalBandit([0.5], 1 / 12), ValueError,
+     r"variances must be below 0.0833333 for a mean of 0.5 in \[0.0, 1.0\]; got 0.0833.* index 0"),
+    (lambda: TruncatedNormalBandit([0.5, 0.1], 0.01), ValueError, "below 0.0099.* at index 1"),
+    (lambda: TruncatedNormalBandit([0.5], 0.0), ValueError, "variances .* got 0.0"),
+    (lambda: TruncatedNormalBandit([0.0], 0.1), ValueError, "means must be between 0.0 and 1.0"),
+    (lambda: TruncatedNormalBandit([0.5], 0.1, 2.0, 1.0), ValueError, "high .* above low, 2.0"),
+    (lambda: CostlyBandit([0.5], 1.0), TypeError, r"environment must be .*; got \[0.5\]"),
+    (lambda: CostlyBandit(BernoulliBandit([0.5]), 0.0), ValueError, "costs .* got 0.0"),
+    (lambda: CostlyBandit(BernoulliBandit([0.5]), [1.0] * 2), ValueError, r"shape \(2,\)"),
+    (lambda: CostlyBandit(BernoulliBandit([0.5]), 1.0, 0.0), ValueError, "cost_shape .* got 0.0"),
     (lambda: EmpiricalBandit(), ValueError, "samples, or values and counts"),
     (lambda: EmpiricalBandit(SAMPLES, values=VALUES, counts=COUNTS), ValueError, "not both"),
     (lambda: EmpiricalBandit([[1.0], []]), ValueError, r"samples\[1\] must be flat and not empty"),

@@ -1,0 +1,163 @@
+/*
+ * Annealed importance sampling (pybandit/annealing.h). All time goes into the log
+ * likelihood, -sum log(1 + e^-m) = sum min(m, 0) - log prod (1 + e^-|m|): factors are
+ * in [1, 2], so one logarithm does for a thousand rows, and the exponential is a ratio
+ * of two polynomials, four rows at a time.
+ */
+#include "pybandit/annealing.h"
+
+#include "wide.h"
+
+#include <math.h>
+
+enum { BLOCK = 1000 };  /* rows: 2^1000 is still a double */
+
+#define PADDING 64.0
+
+typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
+
+#define EVERY(x) ((vector){(x), (x), (x), (x)})
+#define EVERY_WORD(x) ((words){(x), (x), (x), (x)})
+
+/* 1 + e^-a is 1 beyond */
+#define LARGEST 40.0
+/* added to a small double, its last bits are the nearest integer */
+#define ROUNDER 0x1.8p52
+#define ROUNDER_BITS UINT64_C(0x4338000000000000)
+#define LOG2_E 0x1.71547652b82fep+0
+/* log 2: times an integer below 2^20 the first part is exact */
+#define LN2_HIGH 0x1.62e42fef00000p-1
+#define LN2_LOW 0x1.473de6af278edp-34
+
+/*
+ * top / bottom *= 1 + e^-a, a in [0, 40]: e^-a = 2^-k e^r with |r| <= log(2) / 2, and
+ * e^r = (even + odd) / (even - odd), polynomials that interpolate odd / even = tanh(r / 2)
+ * at Chebyshev's nodes within 2e-18. The one division is left for the end.
+ */
+ALWAYS_INLINE void times_one_plus_exp(vector *top, vector *bottom, const vector *a)
+{
+    const vector rounded = *a * EVERY(LOG2_E) + EVERY(ROUNDER);
+    const vector k = rounded - EVERY(ROUNDER);
+    const vector r = (k * EVERY(LN2_HIGH) - *a) + k * EVERY(LN2_LOW), s = r * r;
+    const vector even =
+        (EVERY(0x1.03fc0e421712bp-10) * s + EVERY(0x1.c71949bed5a41p-4)) * s + EVERY(1.0);
+    const vector odd =
+        ((EVERY(0x1.1530d7ae9e98dp-15) * s + EVERY(0x1.c70fd1a6015f3p-7)) * s + EVERY(0.5)) * r;
+    const vector under = even - odd;
+    /* the exponent of 2^-k, from the last bits of `rounded` */
+    const words power = (EVERY_WORD(ROUNDER_BITS + 1023) - (words)rounded) << 52;
+    *top *= under + (vector)power * (even + odd);
+    *bottom *= under;
+}
+
+WIDE double pb_annealing_log_likelihood(const double *margins, const double *column, double step,
+                                        int64_t n)
+{
+    const vector zero = EVERY(0.0), largest = EVERY(LARGEST), moved = EVERY(step);
+    vector below = zero;
+    double logs = 0.0;
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int64_t end = first + BLOCK < n ? first + BLOCK : n;
+        vector top = EVERY(1.0), bottom = top;
+        for (int64_t i = first; i < end; i += LANES) {
+            const vector m = *(const unaligned *)(margins + i) +
+                             moved * *(const unaligned *)(column + i);
+            const vector size = (vector)((words)m & EVERY_WORD(UINT64_MAX >> 1));
+            const vector a = LEAST(size, largest);
+            below += LEAST(m, zero);
+            times_one_plus_exp(&top, &bottom, &a);
+        }
+        const vector product = top / bottom;
+        logs += log(product[0] * product[1] * product[2] * product[3]);
+    }
+    return below[0] + below[1] + below[2] + below[3] - logs;
+}
+
+/* margins += step column */
+WIDE static void move(double *margins, const double *column, double step, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        margins[i] += step * column[i];
+}
+
+void pb_annealing_margins(const pb_annealing *annealing, int64_t n_data, const double *theta,
+                          double *margins)
+{
+    const int64_t n = annealing->n_rows;
+    for (int64_t i = 0; i < n; i++)
+        margins[i] = i < n_data ? 0.0 : PADDING;
+    for (int64_t j = 0; j < annealing->n_features; j++)
+        move(margins, annealing->columns + j * n, theta[j], n);
+}
+
+typedef struct {
+    const pb_annealing *annealing;
+    pb_bitgen *bitgen;
+    double *theta, *margins;
+    double log_likelihood, temperature;
+    int64_t n_evaluations;
+} chain;
+
+static double uniform(const chain *c)
+{
+    return c->bitgen->next_double(c->bitgen->state);
+}
+
+static double tempered(const chain *c, double log_likelihood, double x)
+{
+    return c->temperature * log_likelihood - x * x / (2.0 * c->annealing->prior_variance);
+}
+
+/* The log likelihood with coordinate j at x. */
+static double look(chain *c, int64_t j, double x)
+{
+    const int64_t n = c->annealing->n_rows;
+    c->n_evaluations++;
+    return pb_annealing_log_likelihood(c->margins, c->annealing->columns + j * n,
+                                       x - c->theta[j], n);
+}
+
+/* Moves coordinate j to a point of a slice under its density. */
+static void slice(chain *c, int64_t j)
+{
+    const double x = c->theta[j], width = c->annealing->width;
+    /* 1 - u is in (0, 1]; x itself is on the slice: shrinking towards it ends */
+    const double height = tempered(c, c->log_likelihood, x) + log(1.0 - uniform(c));
+    double left = x - width * uniform(c), right = left + width;
+    while (tempered(c, look(c, j, left), left) > height)
+        left -= width;
+    while (tempered(c, look(c, j, right), right) > height)
+        right += width;
+    for (;;) {
+        const double found = left + uniform(c) * (right - left);
+        const double log_likelihood = look(c, j, found);
+        if (tempered(c, log_likelihood, found) >= height) {
+            const int64_t n = c->annealing->n_rows;
+            move(c->margins, c->annealing->columns + j * n, found - x, n);
+            c->theta[j] = found;
+            c->log_likelihood = log_likelihood;
+            return;
+        }
+        if (found < x)
+            left = found;
+        else
+            right = found;
+    }
+}
+
+double pb_annealing_run(const pb_annealing *annealing, int64_t n, double *theta, double *margins,
+                        pb_bitgen *bitgen, int64_t *n_evaluations)
+{
+    chain c = {annealing, bitgen, theta, margins, 0.0, 0.0, 0};
+    double log_weight = 0.0;
+    c.log_likelihood = look(&c, 0, theta[0]);
+    for (int64_t i = 1; i <= n; i++) {
+        const double share = (double)i / (double)n, before = c.temperature;
+        c.temperature = share * share * share * share;
+        log_weight += (c.temperature - before) * c.log_likelihood;
+        for (int64_t j = 0; i < n && j < annealing->n_features; j++)
+            slice(&c, j);
+    }
+    *n_evaluations = c.n_evaluations;
+    return log_weight;
+}

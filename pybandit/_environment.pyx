@@ -1,0 +1,145 @@
+"""What policies pull: the base of all environments, and the checks they share."""
+
+import numpy as np
+
+from pybandit._checks import check_in, check_integer
+from pybandit._race import as_generator
+
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport pb_bitgen
+from pybandit._race cimport bitgen_of
+
+
+cdef class Environment:
+    """Arms that give random rewards; subclass it for one of your own.
+
+    A subclass calls ``super().__init__(means, variances)`` and defines
+    ``pull(arms, rng)``. `simulate` takes it as it takes the environments of this
+    module, slower.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+    variances : array_like of float, shape (n_arms,), or float
+        At least 0.
+    """
+
+    def __init__(self, means, variances):
+        self._means = arm_values("means", means, "finite", np.isfinite)
+        self.n_arms = self._means.shape[0]
+        variances = check_in("variances", variances, "finite and at least 0",
+                             lambda v: np.isfinite(v) & (v >= 0))
+        if variances.ndim and variances.shape != (self.n_arms,):
+            raise ValueError(f"variances must be one, or one for each of the {self.n_arms} means; "
+                             f"got shape {variances.shape}")
+        self._variances = np.array(np.broadcast_to(variances, (self.n_arms,)))
+        self._costs = np.ones(self.n_arms)
+
+    @property
+    def means(self):
+        """The mean reward of each arm; float64, shape (n_arms,), a copy."""
+        return np.array(self._means)
+
+    @property
+    def variances(self):
+        """The variance of each arm's rewards; float64, shape (n_arms,), a copy."""
+        return np.array(self._variances)
+
+    @property
+    def costs(self):
+        """The mean cost of a pull of each arm; float64, shape (n_arms,), a copy. Ones,
+        unless the environment says otherwise."""
+        return np.array(self._costs)
+
+    def best(self, k=1):
+        """The k arms of largest mean, best first, ties to the lower index; int64."""
+        k = check_integer("k", k, 0)
+        if k > self.n_arms:
+            raise ValueError(f"k must be at most the {self.n_arms} arms; got {k}")
+        return np.argsort(-np.asarray(self._means), kind="stable")[:k]
+
+    cdef bint _is_native(self) noexcept:
+        return type(self).pull is Environment.pull
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return 0.0
+
+    cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,
+                                double *cost) noexcept nogil:
+        cost[0] = self._costs[arm]
+        return self._draw(arm, seen, bitgen)
+
+    cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
+                          pb_bitgen *bitgen) noexcept nogil:
+        cdef double total = 0.0
+        cdef int64_t j
+        for j in range(n):
+            total += self._draw(arm, seen + j, bitgen)
+        return total
+
+    def pull(self, arms, rng=None):
+        """Draw a reward for each of these arms.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            In [0, n_arms), repeats allowed.
+        rng : None, int, SeedSequence or Generator
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
+        return self._draw_all(arms, rng)[0]
+
+    def pull_with_costs(self, arms, rng=None):
+        """Draw a reward for each of these arms, and what each draw cost.
+
+        Parameters
+        ----------
+        arms, rng
+            As for `pull`.
+
+        Returns
+        -------
+        rewards, costs : ndarray of float64, shape (n,)
+        """
+        if type(self).pull is Environment.pull:
+            return self._draw_all(arms, rng)
+        return self.pull(arms, rng), np.asarray(self._costs)[arms]
+
+    def _draw_all(self, arms, rng):
+        cdef const int64_t[::1] chosen = self._check_arms(arms)
+        cdef double[::1] view, paid
+        cdef int64_t j
+        rng = as_generator(rng)
+        rewards, costs = np.empty(chosen.shape[0]), np.empty(chosen.shape[0])
+        view, paid = rewards, costs
+        cdef pb_bitgen *bitgen = bitgen_of(rng)
+        with rng.bit_generator.lock, nogil:
+            for j in range(chosen.shape[0]):
+                view[j] = self._draw_with_cost(chosen[j], 0, bitgen, &paid[j])
+        return rewards, costs
+
+    def _check_arms(self, arms):
+        arms = np.asarray(arms)
+        if arms.dtype.kind not in "iu" or arms.ndim != 1:
+            raise TypeError(f"arms must be a flat array of integers; got dtype {arms.dtype}, "
+                            f"{arms.ndim} dimensions")
+        bad = (arms < 0) | (arms >= self.n_arms)
+        if bad.any():
+            raise ValueError(f"arms must be in [0, {self.n_arms}); got {arms[bad][0]} at index "
+                             f"{int(bad.argmax())}")
+        return np.ascontiguousarray(arms, dtype=np.int64)
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self.n_arms} arms>"
+
+
+def arm_values(name, values, expected, holds):
+    """A flat, non-empty float64 array of which `holds` is true."""
+    array = check_in(name, values, expected, holds)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")
+    return np.array(array)

@@ -1,0 +1,126 @@
+"""Normal rewards cut off at both ends."""
+
+import math
+
+import numpy as np
+
+from pybandit._checks import check_in
+from pybandit._environment import arm_values
+from pybandit._truncated_law import largest_variance, natural_parameters
+
+from libc.math cimport exp, expm1, log1p
+from libc.stdint cimport int64_t
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_standard_normal
+
+from pybandit._csrc cimport pb_bitgen
+from pybandit._environment cimport Environment
+
+
+cdef struct Law:
+    # of the whole normal, where that is the proposal
+    bint whole
+    double mode, deviation
+    # else of an exponential from one end inward, cut off at the other
+    double end, direction, rate
+    # the acceptance: exp(-curve (t - centre)^2), t the distance from the end
+    double curve, centre
+
+
+cdef class TruncatedNormalBandit(Environment):
+    """Normal rewards given that they are in an interval.
+
+    Parameters
+    ----------
+    means, variances : array_like of float, shape (n_arms,), or float
+        Of the truncated law. Means inside the interval; variances above 0 and below
+        that of the exponential law on the interval with the same mean, which is
+        (high - low)^2 / 12, the uniform law's, where the mean is the midpoint.
+    low, high : float
+        Both ends of all rewards, low below high.
+
+    Notes
+    -----
+    The parent's parameters are solved for at construction. Rewards are exact, by
+    rejection: from the whole normal where at least a quarter of it is inside, else
+    from an exponential or uniform law on the interval. Two proposals or fewer a
+    reward, mostly.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.TruncatedNormalBandit([0.5, 0.5], [0.01, 0.08])
+    >>> bandit.variances.tolist()
+    [0.01, 0.08]
+    """
+
+    cdef Law[::1] laws
+    cdef readonly double low, high
+
+    def __init__(self, means, variances, low=0.0, high=1.0):
+        self.low = check_in("low", low, "finite", np.isfinite)
+        self.high = check_in("high", high, f"finite and above low, {low!r}",
+                             lambda x: np.isfinite(x) & (x > self.low))
+        means = arm_values("means", np.atleast_1d(means), f"between {low!r} and {high!r}",
+                           lambda m: (m > self.low) & (m < self.high))
+        variances = check_in("variances", variances, "finite and above 0",
+                             lambda v: np.isfinite(v) & (v > 0))
+        super().__init__(means, variances)
+        cdef Law[::1] laws = np.zeros(self.n_arms, dtype=_LAW)
+        for i in range(self.n_arms):
+            limit = largest_variance(self._means[i], self.low, self.high)
+            if self._variances[i] >= limit * (1.0 - 1e-9):
+                raise ValueError(
+                    f"variances must be below {limit:.6g} for a mean of {self._means[i]!r} in "
+                    f"[{low!r}, {high!r}]; got {self._variances[i]!r} at index {i}")
+            laws[i] = self._law(self._means[i], self._variances[i])
+        self.laws = laws
+
+    cdef Law _law(self, double mean, double variance):
+        """How to draw from the truncated law of this mean and variance."""
+        cdef Law law
+        cdef double s = math.sqrt(variance)
+        slope, curve = natural_parameters(mean, variance, self.low, self.high)
+        slope, law.curve = slope / s, max(curve, 0.0) / variance
+        law.centre = law.rate = 0.0
+        law.end, law.direction = self.low, 1.0
+        # of the log density, at both ends
+        at_low = slope - 2.0 * law.curve * (self.low - mean)
+        at_high = slope - 2.0 * law.curve * (self.high - mean)
+        if at_low <= 0.0:
+            law.rate = -at_low
+        elif at_high >= 0.0:
+            law.end, law.direction, law.rate = self.high, -1.0, at_high
+        else:
+            law.centre = mean + slope / (2.0 * law.curve) - self.low
+        law.whole = False
+        law.mode, law.deviation = 0.0, 1.0
+        if law.curve > 0.0:
+            law.mode = mean + slope / (2.0 * law.curve)
+            law.deviation = math.sqrt(0.5 / law.curve)
+            scale = law.deviation * math.sqrt(2.0)
+            inside = (math.erf((self.high - law.mode) / scale)
+                      - math.erf((self.low - law.mode) / scale)) / 2.0
+            law.whole = inside >= 0.25
+        return law
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        cdef Law *law = &self.laws[arm]
+        cdef double x, t, length = self.high - self.low
+        if law.whole:
+            while True:
+                x = law.mode + law.deviation * random_standard_normal(<bitgen_t *>bitgen)
+                if self.low <= x <= self.high:
+                    return x
+        while True:
+            t = bitgen.next_double(bitgen.state)
+            if law.rate * length > 1e-10:
+                t = -log1p(t * expm1(-law.rate * length)) / law.rate
+            else:
+                t *= length
+            if bitgen.next_double(bitgen.state) < exp(-law.curve * (t - law.centre) ** 2):
+                return law.end + law.direction * t
+
+
+_LAW = np.dtype([("whole", np.intc), *((name, float) for name in (
+    "mode", "deviation", "end", "direction", "rate", "curve", "centre"))], align=True)

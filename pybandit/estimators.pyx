@@ -1,0 +1,273 @@
+"""Environments whose arms are Monte Carlo estimators of one number."""
+
+import math
+
+import numpy as np
+
+from pybandit._caplet_moments import caplet_moments
+from pybandit._checks import check_in, check_integer, check_numeric
+from pybandit._environment import arm_values
+from pybandit._laplace import laplace_log_evidence
+from pybandit._race import as_generator
+
+from libc.math cimport NAN, exp, sqrt
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_standard_normal
+
+from pybandit._csrc cimport (pb_annealing, pb_annealing_log_likelihood, pb_annealing_margins,
+                             pb_annealing_run, pb_bitgen, pb_cir, pb_cir_path, pb_cir_weighted)
+from pybandit._environment cimport Environment
+from pybandit._race cimport bitgen_of
+
+__all__ = ["CIRCaplet", "LogisticEvidence"]
+
+cdef enum:
+    LANES = 4  # rows of a likelihood that the kernel reads at a time
+
+
+cdef double next_normal(void *state) noexcept nogil:
+    return random_standard_normal(<bitgen_t *>state)
+
+
+cdef class CIRCaplet(Environment):
+    """The price of a caplet on a Cox-Ingersoll-Ross rate, by exponential twisting.
+
+    Arm k draws a path of ``dr = (eta - kappa r) dt + sigma sqrt(r) dW`` whose Brownian
+    motion has drift ``thetas[k]``; its reward is the discounted payoff times the weight
+    ``exp(-theta W_T + theta^2 T / 2)``. The mean of every arm is the price, their
+    variances differ.
+
+    Parameters
+    ----------
+    strike : float
+        At least 0, a rate a year.
+    thetas : array_like of float, shape (n_arms,), optional
+        Drifts of the Brownian motion; 0, 0.1, ..., 1.5 without.
+    eta, sigma, r0, maturity, notional : float
+        Above 0; `maturity` in years.
+    kappa : float
+        At least 0, and below ``n_steps / maturity``.
+    n_steps : int
+        Steps of Euler's scheme, at least 1.
+
+    Raises
+    ------
+    ValueError
+        Also where the rate can come near 0: the variances would not be known.
+
+    Notes
+    -----
+    `means` and `variances` are those of the discretised problem, exact to about ten
+    digits: a backward recursion instead of sampling. ``exp(-integral of r)`` is by the
+    trapezoidal rule. A reward is O(n_steps), a microsecond or so for 100.
+
+    References
+    ----------
+    Neufeld et al. 2014, Appendix F, where the drift is printed as if of each step, the
+    weight without it, and the ends of the trapezoidal rule twice.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> caplet = pb.estimators.CIRCaplet(0.07)
+    >>> caplet.means[0].round(6), caplet.variances.argmin(), caplet.variances.min().round(4)
+    (np.float64(9.256747), np.int64(5), np.float64(2.3316))
+    """
+
+    cdef pb_cir cir
+    cdef double[::1] drifts
+    cdef readonly double maturity
+
+    def __init__(self, strike, thetas=None, *, eta=0.016, kappa=0.2, sigma=0.02, r0=0.08,
+                 maturity=1.0, notional=1000.0, n_steps=100):
+        thetas = arm_values("thetas", np.arange(16) / 10 if thetas is None else thetas,
+                            "finite", np.isfinite)
+        positive = {"eta": eta, "sigma": sigma, "r0": r0, "maturity": maturity,
+                    "notional": notional}
+        for name, value in positive.items():
+            check_in(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
+        check_in("strike", strike, "finite and at least 0", lambda x: np.isfinite(x) & (x >= 0))
+        n_steps = check_integer("n_steps", n_steps, 1)
+        check_in("kappa", kappa, f"at least 0 and below n_steps / maturity, {n_steps / maturity}",
+                 lambda x: (x >= 0) & (x * maturity < n_steps))
+        price, variances = caplet_moments(thetas, eta, kappa, sigma, r0, maturity, notional,
+                                          n_steps, strike)
+        super().__init__(np.full(thetas.size, price), variances)
+        self.cir = pb_cir(eta, kappa, sigma, r0, maturity / n_steps, n_steps, strike, notional)
+        self.drifts, self.maturity = thetas, maturity
+
+    @property
+    def strike(self):
+        """The strike rate; float."""
+        return self.cir.strike
+
+    @property
+    def thetas(self):
+        """The drift of each arm; float64, shape (n_arms,), a copy."""
+        return np.array(self.drifts)
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return pb_cir_weighted(&self.cir, self.drifts[arm], next_normal, bitgen)
+
+    def paths(self, arms, rng=None):
+        """Draw a path under each of these arms, without its weight.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            In [0, n_arms), repeats allowed.
+        rng : None, int, SeedSequence or Generator
+
+        Returns
+        -------
+        payoffs : ndarray of float64, shape (n,)
+            Discounted.
+        brownian : ndarray of float64, shape (n,)
+            W_T: the path's weight under arm k is ``exp(-theta_k W_T + theta_k^2 T / 2)``.
+        """
+        cdef const int64_t[::1] chosen = self._check_arms(arms)
+        cdef double[::1] payoff, end
+        cdef int64_t j
+        rng = as_generator(rng)
+        payoffs, brownian = np.empty(chosen.shape[0]), np.empty(chosen.shape[0])
+        payoff, end = payoffs, brownian
+        cdef pb_bitgen *bitgen = bitgen_of(rng)
+        with rng.bit_generator.lock, nogil:
+            for j in range(chosen.shape[0]):
+                payoff[j] = pb_cir_path(&self.cir, self.drifts[chosen[j]], next_normal, bitgen,
+                                        &end[j])
+        return payoffs, brownian
+
+
+cdef class LogisticEvidence(Environment):
+    """The evidence of a Bayesian logistic regression, by annealed importance sampling.
+
+    Z is the mean over theta ~ N(0, prior_variance I) of the likelihood,
+    ``prod_i 1 / (1 + exp(-s_i x_i . theta))``, s_i = 1 where label i is 1, else -1. Arm k
+    goes from the prior to the posterior through ``n_anneals[k]`` temperatures (i / n)^4,
+    one sweep of univariate slice sampling at each but the last. Its reward is an unbiased
+    estimate of ``Z / exp(log_scale)``, its cost the number of times it evaluated the
+    likelihood of all rows.
+
+    Parameters
+    ----------
+    features : array_like of float, shape (n_rows, n_features)
+    labels : array_like of int or bool, shape (n_rows,)
+        0 or 1.
+    n_anneals : array_like of int, shape (n_arms,)
+        At least 1, which is a plain draw from the prior.
+    prior_variance : float
+        Of each coefficient, above 0.
+    width : float
+        Of the first slice, above 0.
+    log_scale : float, optional
+        Rewards are divided by its exponential. Without it, Laplace's approximation of
+        log Z, so that rewards are of the order of 1.
+    log_evidence : float, optional
+        log Z, where it is known.
+
+    Notes
+    -----
+    `means` are ``exp(log_evidence - log_scale)`` where `log_evidence` was given; else
+    they, and always `variances` and `costs`, are NaN: unknown. A reward is NaN where
+    memory runs out. A sweep takes some 6 evaluations a feature, O(n_rows) each.
+
+    References
+    ----------
+    Neal 2001, Annealed importance sampling; Neal 2003, Slice sampling; Neufeld et al.
+    2014, Sec. 5.3 and Appendix G.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> evidence = pb.estimators.LogisticEvidence([[0.5], [-1.0]], [1, 0], [1, 10])
+    >>> rewards, costs = evidence.pull_with_costs([0, 1], rng=1)
+    >>> costs[0], bool(costs[1] > 9)
+    (np.float64(1.0), True)
+    """
+
+    cdef pb_annealing annealing
+    cdef double[:, ::1] columns
+    cdef int64_t[::1] lengths
+    cdef readonly int64_t n_rows
+    cdef readonly double log_scale
+
+    def __init__(self, features, labels, n_anneals=(400, 2000, 8000), *, prior_variance=0.05,
+                 width=0.5, log_scale=None, log_evidence=None):
+        signed = _signed(features, labels)
+        lengths = check_numeric("n_anneals", n_anneals)
+        if lengths.ndim != 1 or not lengths.size:
+            raise ValueError(f"n_anneals must be flat and not empty; got shape {lengths.shape}")
+        lengths = [check_integer("n_anneals", n, 1) for n in lengths]
+        for name, value in {"prior_variance": prior_variance, "width": width}.items():
+            check_in(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
+        if log_scale is None:
+            log_scale = laplace_log_evidence(signed, prior_variance)
+        self.log_scale = check_in("log_scale", log_scale, "finite", np.isfinite)
+        super().__init__(np.ones(len(lengths)), 0.0)
+        np.asarray(self._variances)[:] = np.asarray(self._costs)[:] = NAN
+        np.asarray(self._means)[:] = NAN if log_evidence is None else math.exp(
+            check_in("log_evidence", log_evidence, "finite", np.isfinite) - self.log_scale)
+        self.lengths, self.n_rows = np.array(lengths, dtype=np.int64), signed.shape[0]
+        self.columns = np.zeros((signed.shape[1], (self.n_rows + LANES - 1) // LANES * LANES))
+        np.asarray(self.columns)[:, :self.n_rows] = signed.T
+        self.annealing = pb_annealing(self.columns.shape[1], self.columns.shape[0],
+                                      &self.columns[0, 0], prior_variance, width)
+
+    @property
+    def n_anneals(self):
+        """The number of temperatures of each arm; int64, shape (n_arms,), a copy."""
+        return np.array(self.lengths)
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        cdef double cost
+        return self._draw_with_cost(arm, seen, bitgen, &cost)
+
+    cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,
+                                double *cost) noexcept nogil:
+        cdef int64_t d = self.annealing.n_features, j, n_evaluations
+        cdef double log_weight, deviation = sqrt(self.annealing.prior_variance)
+        cdef double *theta = <double *>malloc((d + self.annealing.n_rows) * sizeof(double))
+        if not theta:
+            cost[0] = NAN
+            return NAN
+        for j in range(d):
+            theta[j] = deviation * next_normal(bitgen)
+        pb_annealing_margins(&self.annealing, self.n_rows, theta, theta + d)
+        log_weight = pb_annealing_run(&self.annealing, self.lengths[arm], theta, theta + d,
+                                      bitgen, &n_evaluations)
+        free(theta)
+        cost[0] = n_evaluations
+        return exp(log_weight - self.log_scale)
+
+    def log_likelihood(self, theta):
+        """The log likelihood of all rows at these coefficients; float.
+
+        Parameters
+        ----------
+        theta : array_like of float, shape (n_features,)
+        """
+        cdef const double[::1] point
+        cdef double[::1] margins = np.empty(self.annealing.n_rows)
+        point = np.ascontiguousarray(check_in("theta", theta, "finite", np.isfinite))
+        if point.shape[0] != self.annealing.n_features:
+            raise ValueError(f"theta must have shape ({self.annealing.n_features},); got "
+                             f"({point.shape[0]},)")
+        pb_annealing_margins(&self.annealing, self.n_rows, &point[0], &margins[0])
+        return pb_annealing_log_likelihood(&margins[0], self.annealing.columns, 0.0,
+                                           self.annealing.n_rows)
+
+
+def _signed(features, labels):
+    """Features times 1 or -1."""
+    features = check_in("features", features, "finite", np.isfinite)
+    if features.ndim != 2 or not features.size:
+        raise ValueError(f"features must have shape (n_rows, n_features), neither 0; got "
+                         f"{features.shape}")
+    labels = check_in("labels", labels, "0 or 1", lambda y: (y == 0) | (y == 1))
+    if labels.shape != features.shape[:1]:
+        raise ValueError(f"labels must have shape ({features.shape[0]},), one for each row of "
+                         f"features; got {labels.shape}")
+    return features * (2.0 * labels - 1.0)[:, None]
