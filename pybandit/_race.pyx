@@ -84,11 +84,6 @@ def as_generator(rng):
                     f"got {rng!r}")
 
 
-def private_generator(rng):
-    """A stream of its own, seeded from `rng`, that shares no lock with it."""
-    return np.random.default_rng(as_generator(rng).integers(2**63, size=4))
-
-
 def seed_sequence_of(rng):
     """The seeds that parallel streams are spawned from."""
     if isinstance(rng, np.random.SeedSequence):

@@ -8,9 +8,12 @@ import math
 
 import numpy as np
 
-from pybandit._checks import InfeasibleBudget, check_choice, check_in, check_integer
+from pybandit._checks import (
+    InfeasibleBudget, check_choice, check_in, check_integer, check_positive, check_scalar,
+)
+from pybandit._combining import inverse_variance, normal_width, pooled, sequence_width
 from pybandit import policies
-from pybandit._race import private_generator
+from pybandit._streams import private_generator, restore_stream, stream_state
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
@@ -27,8 +30,6 @@ RULES = ("uniform", "lcb-variance", "thompson-variance")
 WEIGHTS = ("mean", "inverse-variance", "predictable")
 # Squared distances beyond so many of the least variances count as that many.
 CAP, PAIR_CAP = 16.0, 8.0
-# The values at which an interval for all times is tightest, as in `confidence_sequence`.
-BEST_CLOCK = 1000.0
 
 
 cdef class EstimatorAllocator(NativePolicy):
@@ -155,7 +156,7 @@ cdef class EstimatorAllocator(NativePolicy):
         self.costs = check_choice("costs", costs, ("equal", "observed"))
         self.weights = check_choice("weights", weights, WEIGHTS)
         self.batch_size = check_integer("batch_size", batch_size, 1)
-        self.cost_floor = _positive("cost_floor", cost_floor)
+        self.cost_floor = check_positive("cost_floor", cost_floor)
         self.dependent_costs, self.predictable = bool(dependent_costs), weights == "predictable"
         if least_values is None:
             least_values = 30 if weights == "inverse-variance" else 10
@@ -189,9 +190,9 @@ cdef class EstimatorAllocator(NativePolicy):
     def _set_range(self, value_range, centre, max_cost):
         """Keeps what the scale of a bandit's rewards follows of."""
         if centre is not None:
-            centre = _number("centre", centre, "finite", np.isfinite)
+            centre = check_scalar("centre", centre, "finite", np.isfinite)
         if max_cost is not None:
-            max_cost = _positive("max_cost", max_cost)
+            max_cost = check_positive("max_cost", max_cost)
         if value_range is not None:
             value_range = _ranges(value_range, self.n_arms)
         self.value_range, self.centre, self.max_cost = value_range, centre, max_cost
@@ -230,7 +231,7 @@ cdef class EstimatorAllocator(NativePolicy):
         if budget is None:
             return
         if self._wants_costs:
-            self.budget = _positive("budget", budget)
+            self.budget = check_positive("budget", budget)
         else:
             self.budget = check_integer("budget", budget, 1)
             if self.budget < self.pilot * self.n_arms:
@@ -250,6 +251,10 @@ cdef class EstimatorAllocator(NativePolicy):
     def _seed(self, rng):
         if not self.rng_given and not self.n_pulls:
             self._use(private_generator(rng))
+
+    @property
+    def _is_endless(self):
+        return self.budget is None
 
     cdef bint _is_done(self) noexcept nogil:
         return self.total_cost >= self.most_cost
@@ -335,7 +340,7 @@ cdef class EstimatorAllocator(NativePolicy):
         else:
             centre = self.centre
             if centre is None:
-                centre, _ = _inverse_variance(self._pulls, self.means, self.variances, 2)
+                centre, _ = inverse_variance(self._pulls, self.means, self.variances, 2)
             rule.set_scale(centre if np.isfinite(centre) else 0.0, CAP * least)
         self.scaled = True
         for j in range(self.pilot):
@@ -422,7 +427,7 @@ cdef class EstimatorAllocator(NativePolicy):
         low, high : float
             NaN where `standard_error` is.
         """
-        alpha = _number("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        alpha = check_scalar("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         if anytime is None:
             anytime = self.predictable
         if anytime and self.weights == "inverse-variance":
@@ -430,7 +435,7 @@ cdef class EstimatorAllocator(NativePolicy):
                              "later values; use 'predictable'")
         estimate, error = self._combine()
         n = self.n_weighted if self.n_weighted else np.sum(self._pulls)
-        radius = error * (_sequence_width(n, alpha) if anytime else _normal_width(alpha))
+        radius = error * (sequence_width(n, alpha) if anytime else normal_width(alpha))
         return float(estimate - radius), float(estimate + radius)
 
     def _combine(self):
@@ -440,8 +445,8 @@ cdef class EstimatorAllocator(NativePolicy):
             error = math.sqrt(np.nansum(self.squares * variances)) / self.weight
             return self.origin + self.weighted / self.weight, error
         if self.weights == "inverse-variance":
-            return _inverse_variance(pulls, self.means, variances, self.least_values)
-        return _pooled(pulls, self.means, variances)
+            return inverse_variance(pulls, self.means, variances, self.least_values)
+        return pooled(pulls, self.means, variances)
 
     @property
     def mean_costs(self):
@@ -489,7 +494,7 @@ cdef class EstimatorAllocator(NativePolicy):
             "n_weighted": self.n_weighted,
             "squares": np.array(self.squares),
             "rule": self.rule.get_progress(),
-            "generator": self.generator.bit_generator.state,
+            "stream": stream_state(self.generator),
         }
 
     def _set_progress(self, progress):
@@ -508,7 +513,7 @@ cdef class EstimatorAllocator(NativePolicy):
         self.origin, self.n_weighted = progress["origin"], progress["n_weighted"]
         np.asarray(self.squares)[:] = progress["squares"]
         self.rule.set_progress(progress["rule"])
-        self.generator.bit_generator.state = progress["generator"]
+        restore_stream(self.generator, progress["stream"])
 
     @classmethod
     def from_state(cls, state):
@@ -544,48 +549,3 @@ def _ranges(value_range, n_arms):
         raise ValueError(f"value_range must be (low, high), a positive number or of shape "
                          f"({n_arms}, 2), low below high; got {value_range!r}")
     return ranges
-
-
-def _number(name, value, expected, holds):
-    value = check_in(name, value, expected, holds)
-    if value.ndim:
-        raise ValueError(f"{name} must be a number; got shape {value.shape}")
-    return float(value)
-
-
-def _positive(name, value):
-    return _number(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
-
-
-# How values combine: the estimate, and its standard error.
-def _pooled(pulls, means, variances):
-    n = pulls.sum()
-    if not n:
-        return math.nan, math.nan
-    estimate = np.nansum(pulls * means) / n
-    if (pulls == 1).any():
-        return float(estimate), math.nan
-    return float(estimate), math.sqrt(np.nansum(pulls * variances)) / n
-
-
-def _inverse_variance(pulls, means, variances, least_values):
-    counted = pulls >= least_values
-    if not counted.any() or not np.nanmax(variances[counted]) > 0.0:
-        return _pooled(pulls, means, variances)
-    pulls, means, variances = pulls[counted], means[counted], variances[counted]
-    weights = pulls / np.where(variances > 0.0, variances, variances[variances > 0.0].min())
-    return float(weights @ means / weights.sum()), math.sqrt(1.0 / weights.sum())
-
-
-# Half-widths in standard errors.
-def _normal_width(alpha):
-    from scipy.special import ndtri
-
-    return -ndtri(0.5 * alpha)
-
-
-def _sequence_width(n, alpha):
-    """Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory."""
-    log_term = -2.0 * math.log(alpha)
-    scaled = n * (log_term + math.log1p(log_term)) / BEST_CLOCK
-    return math.sqrt(2.0 * (scaled + 1.0) / scaled * (0.5 * math.log1p(scaled) - math.log(alpha)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from pybandit._checks import check_in, check_positive, check_scalar
 
-from libc.math cimport INFINITY, isnan, log, sqrt
+from libc.math cimport INFINITY, isfinite, isnan, log, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
@@ -50,6 +50,11 @@ cdef class _UpperBound(_IndexPolicy):
             raise ValueError(f"rewards must be in [0, {self.highest:g}]; got {rewards[at]} at "
                              f"index {at}, arm {arms[at]}")
         return rewards
+
+    cdef bint _accepts(self, double reward) noexcept nogil:
+        if self.highest < INFINITY:
+            return 0.0 <= reward <= self.highest
+        return isfinite(reward)
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j

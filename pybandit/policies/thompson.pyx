@@ -8,9 +8,9 @@ sampling for the multi-armed bandit problem, COLT 2012.
 import numpy as np
 
 from pybandit._checks import check_choice, check_in
-from pybandit._race import as_generator
+from pybandit._streams import private_generator, restore_stream, stream_state
 
-from libc.math cimport isnan
+from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
@@ -22,9 +22,6 @@ from pybandit._race cimport bitgen_of
 from pybandit.policies._base cimport NativePolicy, Policy
 
 __all__ = ["ThompsonSampling"]
-
-# of the bit generator's state, a 128-bit number at a time
-MASK = (1 << 64) - 1
 
 
 cdef class ThompsonSampling(NativePolicy):
@@ -125,7 +122,7 @@ cdef class ThompsonSampling(NativePolicy):
         self._wants_rewards = True
         self.rng_given = rng is not None
         self._begin()
-        self._start_stream(as_generator(rng))
+        self._start_stream(rng)
 
     def _begin(self):
         self.arms = np.empty((self.n_arms, sizeof(pb_thompson_arm) // sizeof(double)))
@@ -142,7 +139,7 @@ cdef class ThompsonSampling(NativePolicy):
         pb_thompson_begin(&self.kernel)
 
     def _start_stream(self, rng):
-        self.generator = np.random.Generator(np.random.PCG64(rng.integers(1 << 63, size=4)))
+        self.generator = private_generator(rng)
         self.bitgen = bitgen_of(self.generator)
         self.chosen = -1
 
@@ -229,6 +226,11 @@ cdef class ThompsonSampling(NativePolicy):
                              f"arm {arms[at]}")
         return rewards
 
+    cdef bint _accepts(self, double reward) noexcept nogil:
+        if self.kernel.law == PB_THOMPSON_BETA:
+            return 0.0 <= reward <= 1.0
+        return isfinite(reward)
+
     def recommend(self):
         """The arm of the best posterior mean, int64 of shape (1,).
 
@@ -260,9 +262,6 @@ cdef class ThompsonSampling(NativePolicy):
         return np.asarray(arms)
 
     def _get_progress(self):
-        stream = self.generator.bit_generator.state
-        words = [number >> shift & MASK for number in stream["state"].values()
-                 for shift in (64, 0)]
         return {
             "arms": np.array(self.arms),
             "chances": np.array(self.chances),
@@ -272,8 +271,7 @@ cdef class ThompsonSampling(NativePolicy):
             "chosen": self.chosen,
             "n_tries": self.n_tries,
             "rng_given": bool(self.rng_given),
-            "stream": np.array([*words, stream["has_uint32"], stream["uinteger"]],
-                               dtype=np.uint64),
+            "stream": stream_state(self.generator),
         }
 
     def _set_progress(self, progress):
@@ -292,12 +290,7 @@ cdef class ThompsonSampling(NativePolicy):
         self.chosen = _integer("chosen", progress["chosen"], -1, self.n_arms - 1)
         self.n_tries = _integer("n_tries", progress["n_tries"], 0, 1 << 40)
         self.rng_given = bool(progress["rng_given"])
-        words = [int(word) for word in np.asarray(progress["stream"], dtype=np.uint64)]
-        self.generator.bit_generator.state = {
-            "bit_generator": "PCG64",
-            "state": {"state": words[0] << 64 | words[1], "inc": words[2] << 64 | words[3]},
-            "has_uint32": words[4] & 1, "uinteger": words[5] & 0xFFFFFFFF,
-        }
+        restore_stream(self.generator, progress["stream"])
 
     def _restore(self, state):
         if np.shape(state["progress"].get("arms")) != np.shape(self.arms):
