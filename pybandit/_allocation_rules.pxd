@@ -14,6 +14,7 @@ cdef class Rule:
     cdef const double[::1] sums, deviations, cost_sums
     cdef int64_t[::1] asked              # decisions for each, answered or not
     cdef int64_t n_decisions
+    cdef bint waits                      # for `end_pilot`
 
     # Decisions, each for as many runs as the allocator likes.
     cdef pb_batch next(self) noexcept nogil
@@ -23,6 +24,7 @@ cdef class Rule:
     cdef void advance(self, int64_t n) noexcept nogil
     cdef void _decide(self) noexcept nogil
     cdef void _choose(self, double t) noexcept nogil
+    cdef double _variance(self, int64_t arm) noexcept nogil
     cdef double _spread(self, int64_t arm) noexcept nogil
 
 
@@ -35,10 +37,13 @@ cdef class ThompsonRule(Rule):
 cdef class BanditRule(Rule):
     cdef readonly NativePolicy inner
     cdef readonly int64_t per_reward     # runs for one reward: 1, or 2 or 3 where costs count
-    cdef double centre, scale            # a loss is z / scale, at most 1
-    cdef double[::1] lows, scales        # of each estimator, where their ranges differ
-    cdef bint ranged
+    cdef bint has_costs
+    cdef object given_centre
+    cdef double centre                   # losses are squares about it, or of pairs,
+    cdef double[::1] scales              # at most this of each estimator
+    cdef double[:, ::1] pilot_values, pilot_costs
     cdef double[:, ::1] held             # values that wait for their pair: (arm, 2)
     cdef double[::1] held_costs
     cdef int64_t[::1] n_held
+    cdef void _feed(self, int64_t arm, double value, double cost) noexcept nogil
     cdef double loss(self, int64_t arm, double value, double cost) noexcept nogil

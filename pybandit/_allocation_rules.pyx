@@ -2,14 +2,22 @@
 
 import numpy as np
 
+from pybandit._combining import inverse_variance
+
 from libc.math cimport INFINITY, NAN, isnan, log, sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_gamma
 
-from pybandit._csrc cimport pb_batch, pb_batch_one, pb_bitgen, pb_variance
+from pybandit._csrc cimport pb_batch, pb_batch_one, pb_variance
 from pybandit._race cimport bitgen_of
 from pybandit.policies._base cimport NativePolicy
+
+cdef enum:
+    # squared distances beyond so many of the least variances count as that many
+    CAP = 16
+    # the same for squares of pairs, whose mean is one
+    PAIR_CAP = 8
 
 
 cdef class Rule:
@@ -51,10 +59,12 @@ cdef class Rule:
         self.n_decisions += n
         self.chosen = -1
 
+    cdef double _variance(self, int64_t arm) noexcept nogil:
+        return pb_variance(self.pulls[arm], self.sums[arm], self.deviations[arm])
+
     cdef double _spread(self, int64_t arm) noexcept nogil:
         """Variance times mean cost; what lost runs cost counts."""
-        return (pb_variance(self.pulls[arm], self.sums[arm], self.deviations[arm])
-                * self.cost_sums[arm] / self.pulls[arm])
+        return self._variance(arm) * self.cost_sums[arm] / self.pulls[arm]
 
     def get_progress(self):
         return {"chosen": self.chosen, "asked": np.array(self.asked),
@@ -106,23 +116,61 @@ cdef class ThompsonRule(Rule):
 cdef class BanditRule(Rule):
     """A bandit policy on rewards 1 - (value - centre)^2 / scale, or on pairs with costs."""
 
-    def __init__(self, int64_t n_arms, NativePolicy inner, int64_t per_reward):
+    def __init__(self, int64_t n_arms, NativePolicy inner, int64_t per_reward, bint has_costs):
         super().__init__(n_arms)
-        self.inner, self.per_reward = inner, per_reward
-        self.centre, self.scale = 0.0, 1.0
-        self.lows, self.scales = np.zeros(n_arms), np.ones(n_arms)
+        self.inner, self.per_reward, self.has_costs = inner, per_reward, has_costs
+        self.scales, self.waits = np.ones(n_arms), True
         self.held, self.held_costs = np.zeros((n_arms, 2)), np.zeros(n_arms)
         self.n_held = np.zeros(n_arms, dtype=np.int64)
 
-    def set_scale(self, double centre, double scale):
-        """Losses are squares about `centre`, or of pairs, in units of `scale`."""
-        self.centre, self.scale = centre, scale
+    def set_range(self, value_range, centre, max_cost):
+        """Scale by where values and costs lie, as far as that is known.
 
-    def set_ranges(self, double low, scales):
-        """Losses are squares about `low`, each estimator's in units of its own."""
-        self.centre, self.ranged = low, True
-        np.asarray(self.scales)[:] = scales
-        self.inner._set_scales(np.array(scales))
+        Shape (2,) for all, (n_arms, 2) for each estimator: losses are then in its own
+        units, and the upper bounds are scaled back (Appendix B).
+        """
+        self.given_centre = centre
+        if value_range is None or (self.has_costs and max_cost is None):
+            return
+        self.waits = False
+        if value_range.ndim == 2:
+            self.centre = value_range[:, 0].min()
+            self.scales = (value_range[:, 1] - self.centre) ** 2
+            self.inner._set_scales(np.array(self.scales))
+        elif self.has_costs:
+            self.scales[:] = 0.5 * max_cost * (value_range[1] - value_range[0]) ** 2
+        else:
+            self.centre = value_range[0] if centre is None else centre
+            self.scales[:] = np.abs(value_range - self.centre).max() ** 2
+
+    def expect_pilot(self, int64_t n):
+        """The first n values of each estimator are kept until `end_pilot`."""
+        self.pilot_values = np.full((self.n_arms, n), np.nan)
+        self.pilot_costs = np.full((self.n_arms, n), np.nan)
+
+    def end_pilot(self):
+        """Centre and scale by the values so far, of which the policy now hears."""
+        cdef int64_t arm, j, n = self.pilot_values.shape[1]
+        cdef double least
+        self.waits = False
+        pulls = np.asarray(self.pulls)
+        variances = np.array([self._variance(arm) for arm in range(self.n_arms)])
+        spreads = variances * np.asarray(self.cost_sums) / np.maximum(pulls, 1)
+        least = np.min(spreads, where=spreads > 0, initial=np.inf)
+        if least == INFINITY:
+            least = 1.0  # no two values differ
+        if self.has_costs:
+            self.scales[:] = PAIR_CAP * least
+        else:
+            means = np.asarray(self.sums) / np.maximum(pulls, 1)
+            self.centre = self.given_centre if self.given_centre is not None else (
+                inverse_variance(pulls, means, variances, 2)[0] if pulls.any() else 0.0)
+            self.scales[:] = CAP * least
+        for j in range(n):
+            for arm in range(self.n_arms):
+                if not isnan(self.pilot_values[arm, j]):
+                    self._feed(arm, self.pilot_values[arm, j], self.pilot_costs[arm, j])
+        self.advance(n * self.n_arms // self.per_reward)
 
     cdef pb_batch next(self) noexcept nogil:
         return self.inner._next()
@@ -148,12 +196,17 @@ cdef class BanditRule(Rule):
         return 0.5 * cost * (first - second) * (first - second)
 
     cdef void absorb(self, int64_t arm, double value, double cost) noexcept nogil:
+        if self.waits:
+            self.pilot_values[arm, self.pulls[arm] - 1] = value
+            self.pilot_costs[arm, self.pulls[arm] - 1] = cost
+        else:
+            self._feed(arm, value, cost)
+
+    cdef void _feed(self, int64_t arm, double value, double cost) noexcept nogil:
         cdef double loss = self.loss(arm, value, cost), reward
         if isnan(loss):
             return
-        reward = 1.0 - loss / (self.scales[arm] if self.ranged else self.scale)
-        if reward < 0.0:
-            reward = 0.0
+        reward = max(0.0, 1.0 - loss / self.scales[arm])
         self.inner._absorb(&arm, &reward, 1)
 
     cdef void advance(self, int64_t n) noexcept nogil:
@@ -162,16 +215,26 @@ cdef class BanditRule(Rule):
         self.inner._advance()
 
     def get_progress(self):
-        return {"inner": self.inner.get_state(), "centre": self.centre, "scale": self.scale,
-                "held": np.array(self.held), "held_costs": np.array(self.held_costs),
-                "n_held": np.array(self.n_held)}
+        progress = {"waits": bool(self.waits), "inner": self.inner.get_state(),
+                    "centre": self.centre, "scales": np.array(self.scales),
+                    "held": np.array(self.held), "held_costs": np.array(self.held_costs),
+                    "n_held": np.array(self.n_held)}
+        if self.waits:
+            progress["pilot_values"] = np.array(self.pilot_values)
+            progress["pilot_costs"] = np.array(self.pilot_costs)
+        return progress
 
     def set_progress(self, progress):
         n_held = np.asarray(progress["n_held"])
         if (n_held < 0).any() or (n_held >= self.per_reward).any():
             raise ValueError(f"state must hold n_held in [0, {self.per_reward}); got {n_held}")
+        if progress["waits"] and not self.waits:
+            raise ValueError("state must be of an allocator with a range; got one with a pilot")
         self.inner = type(self.inner).from_state(progress["inner"])
-        self.centre, self.scale = progress["centre"], progress["scale"]
-        np.asarray(self.held)[:] = progress["held"]
-        np.asarray(self.held_costs)[:] = progress["held_costs"]
-        np.asarray(self.n_held)[:] = n_held
+        self.centre, self.waits = progress["centre"], progress["waits"]
+        arrays = dict(scales=self.scales, held=self.held, held_costs=self.held_costs,
+                      n_held=self.n_held)
+        if self.waits:
+            arrays |= dict(pilot_values=self.pilot_values, pilot_costs=self.pilot_costs)
+        for name, array in arrays.items():
+            np.asarray(array)[:] = progress[name]

@@ -19,9 +19,6 @@ cdef class EstimatorAllocator(NativePolicy):
     cdef int64_t told                    # pulls that the rule knows of
     cdef double most_cost                # the budget
     cdef double[::1] cost_sums
-    # Pilot values and costs, for a bandit policy whose scale they give.
-    cdef double[:, ::1] pilot_values, pilot_costs
-    cdef bint scaled
     # Predictable weights: their sum, that of weighted values about the first value, and of
     # squares for each estimator.
     cdef bint predictable

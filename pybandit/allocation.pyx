@@ -18,18 +18,16 @@ from pybandit._streams import private_generator, restore_stream, stream_state
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
-from pybandit._allocation_rules cimport BanditRule, Rule, ThompsonRule
+from pybandit._allocation_rules cimport BanditRule, ThompsonRule
 from pybandit._allocation_rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit._csrc cimport pb_batch, pb_variance, pb_variance_least
-from pybandit.policies._base cimport NativePolicy, Policy
+from pybandit.policies._base cimport NativePolicy
 
 __all__ = ["EstimatorAllocator"]
 
 BANDITS = ("ucb1", "ucb-v", "kl-ucb", "thompson")
 RULES = ("uniform", "lcb-variance", "thompson-variance")
 WEIGHTS = ("mean", "inverse-variance", "predictable")
-# Squared distances beyond so many of the least variances count as that many.
-CAP, PAIR_CAP = 16.0, 8.0
 
 
 cdef class EstimatorAllocator(NativePolicy):
@@ -117,9 +115,9 @@ cdef class EstimatorAllocator(NativePolicy):
     adaptive choices there is some for symmetric laws too, and where a variance is
     estimated far too low (no rare event seen yet) the estimate is ruined. Hence
     `least_values`, and an estimator whose values are all alike counts as having the
-    least positive variance of the others. ``"predictable"`` weighs each value with 1 / v_k of the values
-    before it. Weighted errors are then a martingale: no adaptive choice biases them,
-    and `interval` holds at all times together.
+    least positive variance of the others. ``"predictable"`` weighs each value with
+    1 / v_k of the values before it. Weighted errors are then a martingale: no adaptive
+    choice biases them, and `interval` holds at all times together.
 
     Rewards of the bandit policies. With equal costs ``1 - (X - centre)^2 / B^2``,
     at least 0; any centre keeps the order of the variances. B is the distance of
@@ -166,8 +164,7 @@ cdef class EstimatorAllocator(NativePolicy):
         self.squares = np.zeros(self.n_arms)
         self.rng_given = rng is not None
         self._make_rule(policy)
-        self._set_range(value_range, centre, max_cost)
-        self._set_pilot(pilot)
+        self._set_scale(value_range, centre, max_cost, pilot)
         self._set_budget(budget)
         self._use(private_generator(rng) if self.rng_given else None)
 
@@ -183,12 +180,13 @@ cdef class EstimatorAllocator(NativePolicy):
         else:
             if self.costs == "observed":
                 per_reward = 3 if self.dependent_costs else 2
-            self.rule = _BanditRule(self.n_arms, _bandit(policy, self.n_arms), per_reward)
+            self.rule = _BanditRule(self.n_arms, _bandit(policy, self.n_arms), per_reward,
+                                    self.costs == "observed")
         self.rule.bind(self._pulls, self._sums, self._deviations, self.cost_sums)
         self.runs = self.batch_size * per_reward
 
-    def _set_range(self, value_range, centre, max_cost):
-        """Keeps what the scale of a bandit's rewards follows of."""
+    def _set_scale(self, value_range, centre, max_cost, pilot):
+        """What a bandit's rewards follow of: a range, or a pilot."""
         if centre is not None:
             centre = check_scalar("centre", centre, "finite", np.isfinite)
         if max_cost is not None:
@@ -196,35 +194,26 @@ cdef class EstimatorAllocator(NativePolicy):
         if value_range is not None:
             value_range = _ranges(value_range, self.n_arms)
         self.value_range, self.centre, self.max_cost = value_range, centre, max_cost
-        self.scaled = not isinstance(self.rule, BanditRule)
-        if self.scaled or value_range is None:
+        self.pilot = check_integer("pilot", pilot, 2)
+        if isinstance(self.rule, BanditRule):
+            self._check_range_of_each(value_range)
+            self.rule.set_range(value_range, centre, max_cost)
+            if self.rule.waits:
+                self.rule.expect_pilot(self.pilot)
+            else:
+                self.pilot = 0
+        elif self.policy == "uniform":
+            self.pilot = 0
+
+    def _check_range_of_each(self, value_range):
+        if value_range is None or value_range.ndim == 1:
             return
-        if self._wants_costs and value_range.ndim == 2:
+        if self._wants_costs:
             raise ValueError("value_range must be one range for all where costs are observed; got "
                              f"one for each of {self.n_arms} estimators")
-        if not self._wants_costs or max_cost is not None:
-            self._scale_by_range(max_cost)
-
-    def _scale_by_range(self, max_cost):
-        cdef BanditRule rule = self.rule
-        ranges = self.value_range
-        if ranges.ndim == 2:
-            low = ranges[:, 0].min()
-            rule.set_ranges(low, (ranges[:, 1] - low) ** 2)
-        elif self._wants_costs:
-            rule.set_scale(0.0, 0.5 * max_cost * (ranges[1] - ranges[0]) ** 2)
-        else:
-            centre = ranges[0] if self.centre is None else self.centre
-            rule.set_scale(centre, np.abs(ranges - centre).max() ** 2)
-        self.scaled = True
-
-    def _set_pilot(self, pilot):
-        self.pilot = check_integer("pilot", pilot, 2)
-        if self.policy == "uniform" or (self.scaled and isinstance(self.rule, BanditRule)):
-            self.pilot = 0
-        if not self.scaled:
-            self.pilot_values = np.full((self.n_arms, self.pilot), np.nan)
-            self.pilot_costs = np.full((self.n_arms, self.pilot), np.nan)
+        if not hasattr((<BanditRule>self.rule).inner, "_set_scales"):
+            raise ValueError(f"value_range must be one range for all unless the policy compares "
+                             f"upper bounds; got one for each with {self.policy!r}")
 
     def _set_budget(self, budget):
         self.budget, self.most_cost = None, INFINITY
@@ -297,13 +286,8 @@ cdef class EstimatorAllocator(NativePolicy):
             self.weighted += weight * (value - self.origin)
             self.squares[arm] += weight * weight
             self.n_weighted += weight > 0.0
-        if self.scaled:
-            NativePolicy._absorb(self, &arm, &value, 1)
-            self.rule.absorb(arm, value, cost)
-        else:
-            self.pilot_values[arm, self._pulls[arm]] = value
-            self.pilot_costs[arm, self._pulls[arm]] = cost
-            NativePolicy._absorb(self, &arm, &value, 1)
+        NativePolicy._absorb(self, &arm, &value, 1)
+        self.rule.absorb(arm, value, cost)
 
     cdef double _weight_of(self, int64_t arm) noexcept nogil:
         """1 / variance of the values so far; 0 where there are too few, or none differ."""
@@ -320,34 +304,12 @@ cdef class EstimatorAllocator(NativePolicy):
         cdef int64_t first = self.pilot * self.n_arms
         if self.told < first:
             self.told = first
-            if not self.scaled:
+            if self.rule.waits:
                 with gil:
-                    self._scale_by_pilot()
+                    self.rule.end_pilot()
             return
         self.rule.advance((self.n_pulls - self.told + self.runs - 1) // self.runs)
         self.told = self.n_pulls
-
-    def _scale_by_pilot(self):
-        """Centre and scale of a bandit's rewards, which then hears of the pilot."""
-        cdef BanditRule rule = self.rule
-        cdef int64_t arm, j
-        spreads = np.asarray(self.cost_sums) / np.maximum(self._pulls, 1) * self.variances
-        least = np.nanmin(np.where(spreads > 0, spreads, np.nan), initial=np.inf)
-        if not np.isfinite(least):
-            least = 1.0  # no two values differ
-        if self._wants_costs:
-            rule.set_scale(0.0, PAIR_CAP * least)
-        else:
-            centre = self.centre
-            if centre is None:
-                centre, _ = inverse_variance(self._pulls, self.means, self.variances, 2)
-            rule.set_scale(centre if np.isfinite(centre) else 0.0, CAP * least)
-        self.scaled = True
-        for j in range(self.pilot):
-            for arm in range(self.n_arms):
-                if not isnan(self.pilot_values[arm, j]):
-                    rule.absorb(arm, self.pilot_values[arm, j], self.pilot_costs[arm, j])
-        rule.advance(self.pilot * self.n_arms // rule.per_reward)
 
     def tell(self, estimators, values, costs=None, missing="raise"):
         """Give the values of the estimators that `ask` returned; all or nothing.
@@ -393,7 +355,7 @@ cdef class EstimatorAllocator(NativePolicy):
 
     @property
     def variances(self):
-        """Sample variance of each estimator's values; NaN below two, 0 where rounding made it."""
+        """Sample variance of each estimator's values; NaN below two, 0 for rounding errors."""
         return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
                          if self._pulls[k] > 1 else math.nan for k in range(self.n_arms)])
 
@@ -485,9 +447,6 @@ cdef class EstimatorAllocator(NativePolicy):
             "total_cost": self.total_cost,
             "told": self.told,
             "cost_sums": np.array(self.cost_sums),
-            "scaled": self.scaled,
-            "pilot_values": np.array(self.pilot_values) if not self.scaled else None,
-            "pilot_costs": np.array(self.pilot_costs) if not self.scaled else None,
             "weight": self.weight,
             "weighted": self.weighted,
             "origin": self.origin,
@@ -498,17 +457,8 @@ cdef class EstimatorAllocator(NativePolicy):
         }
 
     def _set_progress(self, progress):
-        cdef BanditRule rule
-        if bool(progress["scaled"]) != self.scaled:
-            if self.scaled or not isinstance(self.rule, BanditRule):
-                raise ValueError("state must be of an allocator that needs a pilot as this one; "
-                                 f"got scaled {progress['scaled']}")
-            self.scaled = True
         self.total_cost, self.told = progress["total_cost"], progress["told"]
         np.asarray(self.cost_sums)[:] = progress["cost_sums"]
-        if not self.scaled:
-            np.asarray(self.pilot_values)[:] = progress["pilot_values"]
-            np.asarray(self.pilot_costs)[:] = progress["pilot_costs"]
         self.weight, self.weighted = progress["weight"], progress["weighted"]
         self.origin, self.n_weighted = progress["origin"], progress["n_weighted"]
         np.asarray(self.squares)[:] = progress["squares"]
