@@ -331,8 +331,8 @@ cdef class EstimatorAllocator(NativePolicy):
         ValueError, TypeError
             Where an argument is not as above. The allocator is then as before.
         """
-        cdef const int64_t[::1] told
-        cdef const double[::1] given, paid
+        cdef const int64_t[::1] told = None
+        cdef const double[::1] given = None, paid = None
         cdef int64_t j, n
         if not self._wants_costs:
             if costs is not None:
@@ -341,13 +341,15 @@ cdef class EstimatorAllocator(NativePolicy):
             return NativePolicy.tell(self, estimators, values, missing)
         if costs is None:
             raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
-        told, given = self._checked(estimators, values, missing)
-        costs = check_in("costs", costs, "finite and at least 0",
-                         lambda c: np.isfinite(c) & (c >= 0))
-        if costs.shape != np.shape(given):
-            raise ValueError(f"costs must have the shape of estimators, {np.shape(given)}; got "
-                             f"{costs.shape}")
-        paid, n = np.ascontiguousarray(costs), told.shape[0]
+        try:
+            told, given, paid = estimators, values, costs
+        except (TypeError, ValueError):
+            pass  # not arrays of these types; they can become some
+        if not self._as_asked(told, given):
+            told, given = self._checked(estimators, values, missing)
+        n = told.shape[0]
+        if not _are_costs(paid, n):
+            paid = _checked_costs(costs, n)
         with nogil:
             for j in range(n):
                 self._absorb_with_cost(told[j], given[j], paid[j])
@@ -472,6 +474,23 @@ cdef class EstimatorAllocator(NativePolicy):
             name, inner = options["policy"]
             options["policy"] = getattr(policies, name)(**inner)
         return super().from_state({**state, "options": options})
+
+
+cdef bint _are_costs(const double[::1] costs, int64_t n):
+    cdef int64_t j
+    if costs is None or costs.shape[0] != n:
+        return False
+    for j in range(n):
+        if not 0.0 <= costs[j] < INFINITY:
+            return False
+    return True
+
+
+def _checked_costs(costs, n):
+    costs = check_in("costs", costs, "finite and at least 0", lambda c: np.isfinite(c) & (c >= 0))
+    if costs.shape != (n,):
+        raise ValueError(f"costs must have the shape of estimators, ({n},); got {costs.shape}")
+    return np.ascontiguousarray(costs)
 
 
 def _bandit(policy, n_arms):

@@ -48,8 +48,9 @@ def test_theorem_1_over_all_outcomes(case):
 
 def test_a_policy_is_told_what_the_range_says():
     for value_range, centre, value, reward in [
-            ((0.0, 1.0), None, 0.5, 0.75), (4.0, None, 1.0, 15 / 16), ((-1.0, 3.0), None, 1.0, 0.75),
-            ((-1.0, 3.0), 1.0, 2.0, 0.75), ((-1.0, 3.0), 0.0, 3.0, 0.0), ((0.0, 1.0), None, 7.0, 0.0)]:
+            ((0.0, 1.0), None, 0.5, 0.75), (4.0, None, 1.0, 15 / 16),
+            ((-1.0, 3.0), None, 1.0, 0.75), ((-1.0, 3.0), 1.0, 2.0, 0.75),
+            ((-1.0, 3.0), 0.0, 3.0, 0.0), ((0.0, 1.0), None, 7.0, 0.0)]:
         allocator = pb.EstimatorAllocator(1, pb.UCB1(1), value_range=value_range, centre=centre)
         allocator.tell(allocator.ask(), [value])
         assert allocator.policy.means[0] == pytest.approx(reward, abs=1e-15)

@@ -16,6 +16,7 @@ cdef class Policy:
     cdef void _advance(self) noexcept nogil
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
     cdef void _finish(self, int64_t n) noexcept nogil
+    cdef bint _as_asked(self, const int64_t[::1] arms, const double[::1] rewards) except -1
     cdef _checked(self, arms, rewards, missing)
 
 
@@ -28,6 +29,5 @@ cdef class NativePolicy(Policy):
 
     cdef bint _is_done(self) noexcept nogil
     cdef pb_batch _next(self) noexcept nogil
-    cdef bint _as_asked(self, arms, rewards) except -1
     cdef bint _accepts(self, double reward) noexcept nogil
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil

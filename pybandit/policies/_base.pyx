@@ -9,9 +9,6 @@ from libc.math cimport isfinite, isnan
 from pybandit._csrc cimport pb_batch
 
 
-INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
-
-
 cdef class Policy:
     """A rule that asks for pulls of arms until it can recommend some.
 
@@ -99,9 +96,14 @@ cdef class Policy:
             Where `arms` is not what was asked, a shape differs, or a reward is
             infinite, or NaN without ``missing="drop"``. The policy is then as before.
         """
-        cdef const int64_t[::1] told
-        cdef const double[::1] values
-        told, values = self._checked(arms, rewards, missing)
+        cdef const int64_t[::1] told = None
+        cdef const double[::1] values = None
+        try:
+            told, values = arms, rewards
+        except (TypeError, ValueError):
+            pass  # not arrays of these types; they can become some
+        if not self._as_asked(told, values):
+            told, values = self._checked(arms, rewards, missing)
         with nogil:
             self._absorb(&told[0], &values[0], told.shape[0])
             self._finish(told.shape[0])
@@ -111,6 +113,10 @@ cdef class Policy:
         self.n_pulls += n
         self.n_batches += 1
         self._advance()
+
+    cdef bint _as_asked(self, const int64_t[::1] arms, const double[::1] rewards) except -1:
+        """Whether these need no more checks: what `ask` gave, in its order, and good rewards."""
+        return False
 
     cdef _checked(self, arms, rewards, missing):
         """Arms and rewards of a tell as int64 and float64 arrays."""
@@ -234,32 +240,19 @@ cdef class NativePolicy(Policy):
                 position = 0
         return arms
 
-    cdef _checked(self, arms, rewards, missing):
-        if (type(arms) is np.ndarray and type(rewards) is np.ndarray
-                and arms.dtype is INT64 and rewards.dtype is FLOAT64
-                and arms.flags.c_contiguous and rewards.flags.c_contiguous
-                and self._as_asked(arms, rewards)):
-            check_choice("missing", missing, ("raise", "drop"))
-            return arms, rewards
-        return Policy._checked(self, arms, rewards, missing)
-
-    cdef bint _as_asked(self, arms, rewards) except -1:
-        """Whether they are what `ask` would be answered with, in its order."""
-        cdef const int64_t[::1] told
-        cdef const double[::1] values
+    cdef bint _as_asked(self, const int64_t[::1] arms, const double[::1] rewards) except -1:
         cdef pb_batch batch
         cdef int64_t j, position
-        if arms.ndim != 1 or rewards.ndim != 1 or type(self).ask is not NativePolicy.ask:
+        if arms is None or rewards is None or arms.shape[0] != rewards.shape[0]:
             return False
-        told, values = arms, rewards
-        if self._is_done() or told.shape[0] != values.shape[0]:
+        if self._is_done() or type(self).ask is not NativePolicy.ask:
             return False
         batch = self._next()
-        if batch.counts or batch.n_pulls != told.shape[0]:
+        if batch.counts or batch.n_pulls != arms.shape[0]:
             return False
         position = batch.first
         for j in range(batch.n_pulls):
-            if told[j] != batch.arms[position] or not self._accepts(values[j]):
+            if arms[j] != batch.arms[position] or not self._accepts(rewards[j]):
                 return False
             position += 1
             if position == batch.n_arms:
