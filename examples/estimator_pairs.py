@@ -122,7 +122,7 @@ def main(argv=None):
         n, n_runs, first, gaps = 1000, 4, FIRST[::3], GAPS[::3]
     start = time.perf_counter()
     print_reference(n, n_runs, arguments.seed)
-    regrets = winners(first, gaps, n, max(2, n_runs // 4), arguments.seed)
+    regrets = winners(first, gaps, n, n_runs, arguments.seed)
     print_winners(regrets, first, gaps)
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:

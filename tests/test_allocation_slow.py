@@ -1,0 +1,32 @@
+"""Who wins where, of two estimators (Neufeld et al. 2014, Figure 1). About four minutes."""
+
+import numpy as np
+import pytest
+
+from test_examples import load
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def example():
+    return load("estimator_pairs")
+
+
+@pytest.mark.parametrize("first, gap, winner", [
+    (0.001, 0.001, "UCB-V"), (0.001, 0.01, "UCB-V"), (0.005, 0.005, "UCB-V"),
+    (0.01, 0.001, "UCB-V"), (0.01, 0.005, "UCB-V"), (0.01, 0.01, "UCB-V"),
+    (0.001, 0.05, "Thompson"), (0.005, 0.03, "Thompson"), (0.05, 0.03, "Thompson"),
+    (0.05, 0.05, "Thompson"), (0.2, 0.03, "Thompson"), (0.2, 0.05, "Thompson")])
+def test_the_winner(example, first, gap, winner):
+    """Thompson from gaps of .03 on, UCB-V where variances and gaps are at most .01."""
+    found = {name: example["regret"](name, first, gap, 100_000, 400, 5)
+             for name in example["FIGURE_1"]}
+    assert min(found, key=lambda name: found[name][0]) == winner, found
+
+
+def test_the_regrets(example):
+    for cell, known in example["REFERENCE"].items():
+        for name, (mean, half) in zip(example["PAPER"], known, strict=True):
+            value, error = example["regret"](name, *cell, 100_000, 200, 7)
+            assert abs(value - mean) < 4 / 1.96 * np.hypot(error, half), (cell, name, value)
