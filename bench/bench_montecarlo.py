@@ -39,7 +39,7 @@ class NumpyAllocator:
 def test_ask_and_tell(timed, role):
     rng = np.random.default_rng(1)
     values = rng.normal(3.0, DEVIATIONS[:, None], (10, 1000))
-    rows = [row for row in rng.choice(values.ravel(), (1000, 1))]  # one value each
+    rows = list(rng.choice(values.ravel(), (1000, 1)))  # one value each
     if role == "NumPy by hand":
         allocator = NumpyAllocator(10, rng)
 

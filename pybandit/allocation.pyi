@@ -1,7 +1,7 @@
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from numpy import float64
+from numpy import float64, int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
@@ -67,6 +67,11 @@ class EstimatorAllocator(NativePolicy):
         costs: ArrayLike | None = None,
         missing: Literal["raise", "drop"] = "raise",
     ) -> None: ...
+    @property
+    def variances(self) -> NDArray[float64]: ...
+    def recommend(self) -> NDArray[int64]: ...
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self: ...
     def interval(self, alpha: float = 0.05, *, anytime: bool | None = None) -> tuple[
         float, float
     ]: ...

@@ -341,6 +341,7 @@ cdef class EstimatorAllocator(NativePolicy):
             return NativePolicy.tell(self, estimators, values, missing)
         if costs is None:
             raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
+        check_choice("missing", missing, ("raise", "drop"))
         try:
             told, given, paid = estimators, values, costs
         except (TypeError, ValueError):

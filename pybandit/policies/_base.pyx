@@ -98,6 +98,7 @@ cdef class Policy:
         """
         cdef const int64_t[::1] told = None
         cdef const double[::1] values = None
+        check_choice("missing", missing, ("raise", "drop"))
         try:
             told, values = arms, rewards
         except (TypeError, ValueError):
@@ -120,7 +121,6 @@ cdef class Policy:
 
     cdef _checked(self, arms, rewards, missing):
         """Arms and rewards of a tell as int64 and float64 arrays."""
-        check_choice("missing", missing, ("raise", "drop"))
         arms = self._check_arms(arms)
         return arms, self._check_rewards(arms, rewards, missing)
 
