@@ -17,9 +17,9 @@ KERNELS = {
     "_environment": [],
     "_truncated_normal": [],
     "environments": [],
-    "_allocation_rules": ["variance"],
-    "allocation": ["variance"],
-    "estimators": ["cir", "annealing"],
+    "montecarlo/_rules": ["variance"],
+    "montecarlo/allocation": ["variance"],
+    "montecarlo/estimators": ["cir", "annealing"],
     "_engine": [],
     "policies/_heap": ["heap"],
     "policies/_ring": ["round_robin"],
@@ -39,7 +39,7 @@ KERNELS = {
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {module: ["npyrandom"] for module in (
-    "environments", "_truncated_normal", "estimators", "_allocation_rules")}
+    "environments", "_truncated_normal", "montecarlo/estimators", "montecarlo/_rules")}
 FLAGS = [
     "-std=c11",
     "-O3",

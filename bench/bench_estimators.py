@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from pybandit.estimators import CIRCaplet, LogisticEvidence
+from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
 
 from conftest import pointer
 

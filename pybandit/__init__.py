@@ -2,15 +2,20 @@
 
 import os as _os
 
-from pybandit import bounds, environments, estimators
+from pybandit import bounds, environments
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
-from pybandit.allocation import EstimatorAllocator
 from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.factors import Factors
-from pybandit.montecarlo import combine_estimators
+from pybandit.montecarlo import (
+    EstimatorAllocator,
+    PopulationEstimate,
+    combine_estimators,
+    estimators,
+    population_monte_carlo,
+)
 from pybandit.policies import (
     EBTC,
     KLUCB,
@@ -34,7 +39,6 @@ from pybandit.policies import (
     UGapEb,
     Uniform,
 )
-from pybandit.population import PopulationEstimate, population_monte_carlo
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate

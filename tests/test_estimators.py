@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.estimators import CIRCaplet, LogisticEvidence
+from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
 
 from reference import estimators as twins
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.estimators import CIRCaplet, LogisticEvidence
+from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
 
 pytestmark = pytest.mark.slow
 

@@ -11,15 +11,15 @@ import numpy as np
 from pybandit._checks import (
     InfeasibleBudget, check_choice, check_in, check_integer, check_positive, check_scalar,
 )
-from pybandit._combining import inverse_variance, normal_width, pooled, sequence_width
+from pybandit.montecarlo._weights import inverse_variance, normal_width, pooled, sequence_width
 from pybandit import policies
 from pybandit._streams import private_generator, restore_stream, stream_state
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
-from pybandit._allocation_rules cimport BanditRule, ThompsonRule
-from pybandit._allocation_rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
+from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
+from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit._csrc cimport pb_batch, pb_variance, pb_variance_least
 from pybandit.policies._base cimport NativePolicy
 
@@ -427,7 +427,7 @@ cdef class EstimatorAllocator(NativePolicy):
 
     def plot(self, axes=None):
         """Each estimator's mean, share of the runs and the estimate; a matplotlib Figure."""
-        from pybandit._allocation_figure import allocation_figure
+        from pybandit.montecarlo._figure import allocation_figure
 
         return allocation_figure(self, axes)
 

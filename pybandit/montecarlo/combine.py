@@ -8,7 +8,7 @@ import numpy as np
 from pybandit._checks import check_choice, check_integer
 from pybandit._progress import make_bar
 from pybandit._race import seed_sequence_of
-from pybandit.allocation import EstimatorAllocator
+from pybandit.montecarlo.allocation import EstimatorAllocator
 
 __all__ = ["combine_estimators"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._combining import inverse_variance
+from pybandit.montecarlo._weights import inverse_variance
 
 from libc.math cimport INFINITY, NAN, isnan, log, sqrt
 from libc.stdint cimport int64_t

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._allocation_rules cimport Rule
+from pybandit.montecarlo._rules cimport Rule
 from pybandit.policies._base cimport NativePolicy
 
 

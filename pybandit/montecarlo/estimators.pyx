@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from pybandit._caplet_moments import caplet_moments
+from pybandit.montecarlo._caplet_moments import caplet_moments
 from pybandit._checks import check_in, check_integer, check_numeric
 from pybandit._environment import arm_values
-from pybandit._laplace import laplace_log_evidence
+from pybandit.montecarlo._laplace import laplace_log_evidence
 from pybandit._race import as_generator
 
 from libc.math cimport NAN, exp, sqrt
