@@ -340,7 +340,7 @@ cdef class EstimatorAllocator(NativePolicy):
         else:
             centre = self.centre
             if centre is None:
-                centre, _ = inverse_variance(self._pulls, self.means, self.variances, 2)
+                centre, _ = inverse_variance(np.asarray(self._pulls), self.means, self.variances, 2)
             rule.set_scale(centre if np.isfinite(centre) else 0.0, CAP * least)
         self.scaled = True
         for j in range(self.pilot):
