@@ -54,8 +54,9 @@ def record(evidence, steps, seed):
     """Values and costs of each arm: as many runs as `steps` annealing steps, 20 to 5,000."""
     values, costs = [], []
     for arm, n in enumerate(evidence.n_anneals):
-        size = int(np.clip(steps // n, 20, 5000))
         per_run = DRAWS if n == 1 else 1
+        # an annealing step costs as much as some ten draws
+        size = int(np.clip(steps // max(n, per_run // 10), 20, 5000))
         drawn = evidence.pull_with_costs(np.full(size * per_run, arm), seed + arm)
         value, cost = (column.reshape(size, per_run) for column in drawn)
         values.append(value.mean(axis=1))
