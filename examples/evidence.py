@@ -24,7 +24,6 @@ import pybandit as pb
 from pybandit import datasets
 from pybandit._optional import MissingPackage
 from pybandit.environments import CostlyBandit, EmpiricalBandit
-from pybandit.estimators import LogisticEvidence
 
 TABLE = Path(__file__).parents[1] / "tests" / "data" / "ais_tiny.csv"
 # rows: log evidence, by quadrature
@@ -39,15 +38,16 @@ WEIGHTS = ("mean", "inverse-variance", "predictable")
 def tiny(n_rows, n_anneals):
     """Two features, and a known evidence."""
     table = np.loadtxt(TABLE, delimiter=",", skiprows=1)[:n_rows]
-    return LogisticEvidence(table[:, :2], table[:, 2], n_anneals, log_evidence=LOG_Z[n_rows])
+    return pb.estimators.LogisticEvidence(table[:, :2], table[:, 2], n_anneals,
+                                          log_evidence=LOG_Z[n_rows])
 
 
 def hard(n_anneals, n_rows=150, n_features=10):
     """Breast cancer data, a wide prior: few annealing steps are not enough."""
     features, labels = datasets.breast_cancer()
     rows = np.random.default_rng(1).permutation(labels.size)[:n_rows]
-    return LogisticEvidence(features[rows, :n_features], labels[rows], n_anneals,
-                            prior_variance=1.0)
+    return pb.estimators.LogisticEvidence(features[rows, :n_features], labels[rows], n_anneals,
+                                          prior_variance=1.0)
 
 
 def record(evidence, steps, seed):
