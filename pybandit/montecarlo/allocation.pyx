@@ -116,8 +116,13 @@ cdef class EstimatorAllocator(NativePolicy):
     estimated far too low (no rare event seen yet) the estimate is ruined. Hence
     `least_values`, and an estimator whose values are all alike counts as having the
     least positive variance of the others. ``"predictable"`` weighs each value with
-    1 / v_k of the values before it. Weighted errors are then a martingale: no adaptive
-    choice biases them, and `interval` holds at all times together.
+    1 / v_k of the values before it. The sum of weighted errors is then a martingale
+    whatever the choices, and `interval` holds at all times together. But the estimate
+    divides by the sum of the weights, and a weight is never taken back: the first rare
+    large value of an estimator that looked exact is ruinous. Not for such estimators.
+
+    A sample variance of 0 is taken at its word by the policies on variances: that
+    estimator is run until two of its values differ.
 
     Rewards of the bandit policies. With equal costs ``1 - (X - centre)^2 / B^2``,
     at least 0; any centre keeps the order of the variances. B is the distance of
