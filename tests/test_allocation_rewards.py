@@ -173,3 +173,33 @@ def test_resumed_it_goes_on_bit_for_bit(policy, costs):
 def test_arguments_are_checked(given, error, message):
     with pytest.raises(error, match=message):
         pb.EstimatorAllocator(3, **given)
+
+
+def test_simulate_takes_one_without_a_budget_and_arms_with_costs():
+    environment = pb.environments.CostlyBandit(
+        pb.environments.GaussianBandit([2.0, 2.0], [1.0, 1.0]), [1.0, 8.0])
+
+    class Slow(pb.environments.Environment):
+        """The same in Python."""
+
+        def pull(self, arms, rng=None):
+            return environment.pull(arms, rng)
+
+        def pull_with_costs(self, arms, rng=None):
+            return environment.pull_with_costs(arms, rng)
+
+    def endless(e):
+        return pb.EstimatorAllocator(2, costs="observed")
+
+    for arms in (environment, Slow([2.0, 2.0], 1.0)):
+        result = pb.simulate(endless, arms, 5, rng=1, horizon=300)
+        assert (result.pulls == 300).all() and result.arm_pulls[0] > 200
+        result = pb.simulate(lambda e: pb.EstimatorAllocator(2, costs="observed", budget=400.0),
+                             arms, 5, rng=1, metrics=[spent])
+        assert ((400 <= result.metrics["spent"]) & (result.metrics["spent"] < 408)).all()
+    with pytest.raises(ValueError, match="horizon must be given"):
+        pb.simulate(endless, environment, 5, rng=1)
+
+
+def spent(policy, environment):
+    return policy.total_cost
