@@ -10,9 +10,10 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import pointer
 
 import pybandit as pb
+
+from conftest import pointer
 
 NAMES = ["BayesGap", "GPUCB", "BayesUCB", "ExpectedImprovement", "ProbabilityOfImprovement",
          "GaussianThompson"]

@@ -47,7 +47,7 @@ def simulated(cell, n_runs=N_RUNS):
         return pb.environments.GaussianBandit(X @ rng.normal(size=X.shape[1]), NOISE**2)
 
     return pb.simulate(lambda e: policy_of(cell), environment, n_runs,
-                       rng=[2014, CELLS.index(cell)], n_threads=2)
+                       rng=2014 + CELLS.index(cell), n_threads=2)
 
 
 def deviations(cell, result):
