@@ -70,8 +70,8 @@ def smooth_kernel(K, length=1.0):
 # -- the posterior -----------------------------------------------------------------------
 
 
-def after(policy, n, rng, arms_of=None):
-    """The policy's posterior after n rewards of arms of `arms_of`, and these."""
+def after(policy, n, rng):
+    """Tells the policy n rewards; the arms and these."""
     seen, rewards = [], []
     for _ in range(n):
         arms = policy.ask()
@@ -93,7 +93,8 @@ def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise
     seen, rewards = after(policy, 1000, rng)
     # the formula in more digits: with little noise, solving loses some
     mean, covariance = long_posterior(G, seen, rewards, noise_std, 1.5)
-    assert np.abs(policy.posterior_means - mean).max() < 1e-10 * max(1.0, (0.1 / noise_std) ** 2)
+    # rewards of size 1 at a noise of 1e-3 are a million times what the model expects
+    assert np.abs(policy.posterior_means - mean).max() < (1e-10 if noise_std > 0.01 else 1e-6)
     assert np.abs(policy.posterior_std**2 - covariance.diagonal()).max() < 1e-10
     assert (np.asarray(policy.get_state()["progress"]["posterior_variances"]) >= 0.0).all()
 
