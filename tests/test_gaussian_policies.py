@@ -89,12 +89,14 @@ def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise
     X = None if d is None else rng.normal(size=(K, d)) / np.sqrt(d)
     G = smooth_kernel(K, 0.4) if d is None else X @ X.T
     policy = getattr(pb, name)(1000, kernel=G if d is None else None, features=X,
-                               noise_std=noise_std, prior_std=1.5)
+                               noise_std=noise_std, prior_std=1.5,
+                               **dict(rng=1) if name == "GaussianThompson" else {})
     seen, rewards = after(policy, 1000, rng)
     # the formula in more digits: with little noise, solving loses some
     mean, covariance = long_posterior(G, seen, rewards, noise_std, 1.5)
-    # rewards of size 1 at a noise of 1e-3 are a million times what the model expects
-    assert np.abs(policy.posterior_means - mean).max() < (1e-10 if noise_std > 0.01 else 1e-6)
+    # rewards of size 1 are 1e3 of the least noise: the problem itself is that ill-conditioned
+    margin = {0.3: 1e-10, 0.03: 1e-9, 1e-3: 1e-6}[noise_std]
+    assert np.abs(policy.posterior_means - mean).max() < margin
     assert np.abs(policy.posterior_std**2 - covariance.diagonal()).max() < 1e-10
     assert (np.asarray(policy.get_state()["progress"]["posterior_variances"]) >= 0.0).all()
 
