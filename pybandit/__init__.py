@@ -2,7 +2,7 @@
 
 import os as _os
 
-from pybandit import bounds, environments
+from pybandit import bounds, environments, kernels
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
 from pybandit.best_of_result import BestOfResult
@@ -18,6 +18,7 @@ from pybandit.montecarlo import (
 )
 from pybandit.policies import (
     EBTC,
+    GPUCB,
     KLUCB,
     UCB1,
     UCBE,
@@ -26,10 +27,15 @@ from pybandit.policies import (
     BatchHalving,
     BatchRacing,
     BatchSAR,
+    BayesGap,
+    BayesUCB,
     ContinuousRejects,
+    ExpectedImprovement,
     GapE,
     GapEV,
+    GaussianThompson,
     Policy,
+    ProbabilityOfImprovement,
     RoundRobin,
     SequentialHalving,
     SHAdaVar,
@@ -51,6 +57,8 @@ __all__ = [
     "BatchHalving",
     "BatchRacing",
     "BatchSAR",
+    "BayesGap",
+    "BayesUCB",
     "BestOfResult",
     "BettingBound",
     "BettingRace",
@@ -61,14 +69,18 @@ __all__ = [
     "DrawInfo",
     "EBSBound",
     "EstimatorAllocator",
+    "ExpectedImprovement",
     "Factors",
+    "GPUCB",
     "GapE",
     "GapEV",
+    "GaussianThompson",
     "InfeasibleBudget",
     "KLUCB",
     "NormalBound",
     "Policy",
     "PopulationEstimate",
+    "ProbabilityOfImprovement",
     "RaceResult",
     "RacingSampler",
     "RoundRobin",
@@ -92,6 +104,7 @@ __all__ = [
     "estimators",
     "exact_sample",
     "get_include",
+    "kernels",
     "population_monte_carlo",
     "race",
     "simulate",
