@@ -1,8 +1,11 @@
 """What describes correlated arms: a kernel matrix, features, or a kernel and points."""
 
+import warnings
+
 import numpy as np
 
-from pybandit._checks import check_in, check_positive
+from pybandit._checks import check_in, check_integer, check_positive
+from pybandit._optional import require
 
 # of the largest eigenvalue: what rounding may put below 0
 SLACK = 1e-8
@@ -81,5 +84,37 @@ def checked_noise_prior(noise_prior):
     return float(prior[0]), float(prior[1])
 
 
+def checked_refit(refit_every, kernel, noise_std):
+    """Pulls between two refits; 0: never."""
+    if refit_every is None:
+        return 0
+    if not hasattr(kernel, "clone_with_theta"):
+        raise ValueError("kernel must be a kernel of scikit-learn, as pybandit.kernels makes them, "
+                         f"where refit_every is given; got a {type(kernel).__name__}")
+    if noise_std is None:
+        raise ValueError("noise_std must be a number to begin with where refit_every is given; "
+                         "got None")
+    return check_integer("refit_every", refit_every, 1)
+
+
 def checked_noise(noise_std):
     return None if noise_std is None else check_positive("noise_std", noise_std)
+
+
+def refitted(kernel, points, rewards, prior_std, noise_std):
+    """Kernel, prior_std and noise_std of the largest marginal likelihood, from these on.
+
+    As given where scikit-learn finds no better ones.
+    """
+    gaussian_process = require("sklearn.gaussian_process", "sklearn")
+    kernels = require("sklearn.gaussian_process.kernels", "sklearn")
+    model = (kernels.ConstantKernel(prior_std**2, (1e-6, 1e6)) * kernel
+             + kernels.WhiteKernel(noise_std**2, (1e-10, 1e6)))
+    regressor = gaussian_process.GaussianProcessRegressor(model, alpha=0.0)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # bounds that were reached
+            found = regressor.fit(points, rewards).kernel_
+    except np.linalg.LinAlgError:
+        return kernel, prior_std, noise_std
+    return found.k1.k2, found.k1.k1.constant_value**0.5, found.k2.noise_level**0.5

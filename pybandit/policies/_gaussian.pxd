@@ -10,6 +10,14 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef readonly int64_t budget
     cdef readonly object noise_std        # None: not known
     cdef readonly double prior_std
+    cdef readonly object refit_every      # None: never
+    cdef object given                     # kernel, noise_std and prior_std as they were given
+    cdef object fitted                    # the kernel since the last refit
+    cdef int64_t pulls_between            # refits
+    cdef int64_t[::1] told_arms           # for them
+    cdef double[::1] told_rewards
+    cdef int64_t n_told
+    cdef bint as_weights
     cdef readonly tuple noise_prior
     cdef object matrix, points            # what the prior was made of; one of them is None
     cdef pb_gaussian posterior

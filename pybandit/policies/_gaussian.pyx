@@ -4,7 +4,8 @@ import numpy as np
 
 from pybandit._checks import LARGEST, check_entry, check_integer, check_positive
 from pybandit._kernel_matrix import (
-    checked_noise, checked_noise_prior, factor_of, prior_of_arms,
+    checked_features, checked_kernel, checked_noise, checked_noise_prior, checked_refit,
+    factor_of, prior_of_arms, refitted,
 )
 
 from libc.math cimport isnan, sqrt
@@ -27,25 +28,33 @@ cdef class _GaussianPolicy(NativePolicy):
     """
 
     def __init__(self, budget, kernel, features, noise_std, prior_std, noise_prior,
-                 as_weights=False):
+                 refit_every, as_weights=False):
         matrix, points = prior_of_arms(kernel, features)
         super().__init__(len(points if matrix is None else matrix), 1)
         self.budget = check_integer("budget", budget, 1, LARGEST)
         self.noise_std = checked_noise(noise_std)
         self.prior_std = check_positive("prior_std", prior_std)
+        self.pulls_between = checked_refit(refit_every, kernel, noise_std)
+        self.refit_every, self.as_weights = refit_every, as_weights
+        if self.pulls_between:
+            self.given = kernel, checked_features(features), self.noise_std, self.prior_std
+            self.fitted = kernel
+            self.told_arms = np.zeros(self.budget, dtype=np.int64)
+            self.told_rewards = np.zeros(self.budget)
         self.noise_prior = checked_noise_prior(noise_prior)
-        self.noise_variance = 1.0 if self.noise_std is None else self.noise_std**2
         self.noise_shape, self.noise_scale = self.noise_prior
         self.matrix, self.points = matrix, points
         self._wants_rewards = True
-        if as_weights and points is None:
-            points = factor_of(matrix)
         self._begin(matrix, points)
         self.scratch = np.empty(4 * self.n_arms)
         self.chosen = -1
 
     def _begin(self, matrix, points):
+        """The prior."""
         n, square = self.n_arms, self.prior_std**2
+        self.noise_variance = 1.0 if self.noise_std is None else self.noise_std**2
+        if self.as_weights and points is None:
+            points = factor_of(matrix)
         self.arm_means = np.zeros(n)
         if points is None:
             norms = np.maximum(matrix.diagonal(), 0.0)
@@ -65,10 +74,31 @@ cdef class _GaussianPolicy(NativePolicy):
         self.posterior.spread, self.posterior.weights = &self.spread[0], &self.weights[0]
         self.posterior.memory = &self.memory[0]
 
+    def _refit(self):
+        """Another kernel, noise and prior_std; the posterior of all rewards from there."""
+        cdef int64_t j
+        points = self.given[1]
+        arms = np.asarray(self.told_arms)[:self.n_told]
+        self.fitted, self.prior_std, self.noise_std = refitted(
+            self.fitted, points[arms], np.asarray(self.told_rewards)[:self.n_told],
+            self.prior_std, self.noise_std)
+        self._begin(checked_kernel(self.fitted(points)), None)
+        for j in range(self.n_told):
+            pb_gaussian_update(&self.posterior, self.told_arms[j], self.told_rewards[j],
+                               self.noise_variance)
+        self._prior_changed()
+
+    def _prior_changed(self):
+        """A subclass keeps what follows of the prior."""
+
     def _options(self):
-        return dict(budget=self.budget, kernel=_copy(self.matrix), features=_copy(self.points),
-                    noise_std=self.noise_std, prior_std=self.prior_std,
-                    noise_prior=self.noise_prior)
+        kernel, features = _copy(self.matrix), _copy(self.points)
+        noise_std, prior_std = self.noise_std, self.prior_std
+        if self.pulls_between:
+            kernel, features, noise_std, prior_std = self.given
+        return dict(budget=self.budget, kernel=kernel, features=features, noise_std=noise_std,
+                    prior_std=prior_std, noise_prior=self.noise_prior,
+                    refit_every=self.refit_every)
 
     @property
     def posterior_means(self):
@@ -120,9 +150,16 @@ cdef class _GaussianPolicy(NativePolicy):
         if self.noise_std is None:
             self.noise_shape += 0.5
             self.noise_scale += 0.5 * surprise * surprise / (1.0 + self.arm_variances[arm])
+        if self.pulls_between:
+            self.told_arms[self.n_told], self.told_rewards[self.n_told] = arm, reward
+            self.n_told += 1
         pb_gaussian_update(&self.posterior, arm, reward, self.noise_variance)
 
     cdef void _advance(self) noexcept nogil:
+        if (self.pulls_between and self.n_told > 1 and self.n_pulls
+                and self.n_pulls % self.pulls_between == 0 and not self._is_done()):
+            with gil:
+                self._refit()
         self.chosen = -1 if self._is_done() else self._choose()
 
     def recommend(self):
@@ -137,7 +174,37 @@ cdef class _GaussianPolicy(NativePolicy):
             "weights": np.array(self.weights),
             "noise": np.array([self.noise_shape, self.noise_scale]),
             "chosen": self.chosen,
-        }
+        } | self._get_fit()
+
+    def _get_fit(self):
+        if not self.pulls_between:
+            return {}
+        return {"theta": np.array(self.fitted.theta), "n_told": self.n_told,
+                "fitted": np.array([self.prior_std, self.noise_std]),
+                "told_arms": np.array(self.told_arms), "told_rewards": np.array(self.told_rewards)}
+
+    def _set_fit(self, progress):
+        arms, fitted = np.asarray(progress["told_arms"]), np.asarray(progress["fitted"])
+        if (arms < 0).any() or (arms >= self.n_arms).any():
+            raise ValueError(f"state must hold told_arms in [0, {self.n_arms}); got {arms}")
+        if not (np.isfinite(fitted) & (fitted > 0.0)).all():
+            raise ValueError(f"state must hold fitted above 0; got {fitted.tolist()}")
+        self.n_told = check_entry(progress, "n_told", 0, self.budget)
+        self.prior_std, self.noise_std = fitted.tolist()
+        self.fitted = self.given[0].clone_with_theta(progress["theta"])
+        self.told_arms[:] = np.array(arms, dtype=np.int64)
+        self.told_rewards[:] = np.array(progress["told_rewards"], dtype=np.float64)
+        self._begin(checked_kernel(self.fitted(self.given[1])), None)
+        self._prior_changed()
+
+    def _restore(self, state):
+        if self.pulls_between:
+            absent = {"theta", "n_told", "fitted", "told_arms", "told_rewards"} - set(
+                state["progress"])
+            if absent:
+                raise ValueError(f"state must hold {', '.join(sorted(absent))}; got none")
+            self._set_fit(state["progress"])  # the shapes of the rest follow
+        super()._restore(state)
 
     def _set_progress(self, progress):
         for name in ("posterior_means", "posterior_variances", "spread", "weights", "noise"):

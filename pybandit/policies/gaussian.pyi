@@ -31,6 +31,7 @@ class BayesGap(_GaussianPolicy):
         n_beta: Literal["T", "T-K"] = "T",
         recommendation: Literal["gap", "posterior-mean"] = "gap",
         noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
     ) -> None: ...
     @property
     def epsilon(self) -> float: ...
@@ -51,6 +52,7 @@ class GPUCB(_GaussianPolicy):
         prior_std: float = 1.0,
         delta: float = 0.1,
         noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
     ) -> None: ...
     @property
     def delta(self) -> float: ...
@@ -65,6 +67,7 @@ class BayesUCB(_GaussianPolicy):
         noise_std: float | None,
         prior_std: float = 1.0,
         noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
     ) -> None: ...
 
 class _Improvement(_GaussianPolicy):
@@ -82,6 +85,7 @@ class ExpectedImprovement(_Improvement):
         prior_std: float = 1.0,
         xi: float = 0.0,
         noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
     ) -> None: ...
 
 class ProbabilityOfImprovement(_Improvement):
@@ -95,6 +99,7 @@ class ProbabilityOfImprovement(_Improvement):
         prior_std: float = 1.0,
         xi: float = 0.01,
         noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
     ) -> None: ...
 
 class GaussianThompson(_GaussianPolicy):
@@ -107,5 +112,6 @@ class GaussianThompson(_GaussianPolicy):
         noise_std: float | None,
         prior_std: float = 1.0,
         noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
         rng: int | SeedSequence | Generator | None = None,
     ) -> None: ...

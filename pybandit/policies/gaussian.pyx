@@ -66,6 +66,11 @@ cdef class BayesGap(_GaussianPolicy):
         first pull, arm 0. ``"posterior-mean"``: the arm of the largest posterior mean.
     noise_prior : (float, float), default (1, 1)
         Where `noise_std` is None: a and b, above 0, of the inverse-gamma prior of sigma^2.
+    refit_every : int, optional
+        After so many pulls, again and again, the kernel's parameters, `prior_std` and
+        `noise_std` become those of the largest marginal likelihood of all rewards, and the
+        posterior is made anew. Needs scikit-learn, one of its kernels with points, and a
+        `noise_std` to begin with.
 
     Attributes
     ----------
@@ -114,17 +119,22 @@ cdef class BayesGap(_GaussianPolicy):
     cdef pb_gaussian_gap round
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
-                 epsilon=0.0, n_beta="T", recommendation="gap", noise_prior=(1.0, 1.0)):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+                 epsilon=0.0, n_beta="T", recommendation="gap", noise_prior=(1.0, 1.0),
+                 refit_every=None):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+                         refit_every)
         self.epsilon = _at_least_zero("epsilon", epsilon)
         self.n_beta = check_choice("n_beta", n_beta, ("T", "T-K"))
         self.recommendation = check_choice("recommendation", recommendation,
                                            ("gap", "posterior-mean"))
         self.budget_term = self.budget if n_beta == "T" else max(self.budget - self.n_arms, 0)
-        norms = np.asarray(self.norms)
-        self.kappa = (1.0 / norms[norms > 0.0]).sum()
+        self._prior_changed()
         self.least_bound, self.found = INFINITY, 0
         self._advance()
+
+    def _prior_changed(self):
+        norms = np.asarray(self.norms)
+        self.kappa = (1.0 / norms[norms > 0.0]).sum()
 
     def _options(self):
         return dict(super()._options(), epsilon=self.epsilon, n_beta=self.n_beta,
@@ -172,7 +182,7 @@ cdef class GPUCB(_GaussianPolicy):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior
+    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     delta : float, default 0.1
         In (0, 1).
@@ -195,8 +205,9 @@ cdef class GPUCB(_GaussianPolicy):
     cdef readonly double delta
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
-                 delta=0.1, noise_prior=(1.0, 1.0)):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+                 delta=0.1, noise_prior=(1.0, 1.0), refit_every=None):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+                         refit_every)
         self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         self._advance()
 
@@ -219,13 +230,14 @@ cdef class BayesUCB(_GaussianPolicy):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior
+    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
-                 noise_prior=(1.0, 1.0)):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+                 noise_prior=(1.0, 1.0), refit_every=None):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+                         refit_every)
         self._advance()
 
     cdef int64_t _choose(self) noexcept nogil:
@@ -239,8 +251,10 @@ cdef class _Improvement(_GaussianPolicy):
 
     cdef readonly double xi
 
-    def __init__(self, budget, kernel, features, noise_std, prior_std, noise_prior, xi):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+    def __init__(self, budget, kernel, features, noise_std, prior_std, noise_prior,
+                 refit_every, xi):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+                         refit_every)
         self.xi = _at_least_zero("xi", xi)
         self._advance()
 
@@ -257,15 +271,16 @@ cdef class ExpectedImprovement(_Improvement):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior
+    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     xi : float, default 0
         At least 0.
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.0,
-                 noise_prior=(1.0, 1.0)):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior, xi)
+                 noise_prior=(1.0, 1.0), refit_every=None):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+                         refit_every, xi)
 
     cdef int64_t _choose(self) noexcept nogil:
         return pb_gaussian_scores_expected(&self.arm_means[0], &self.arm_variances[0],
@@ -280,15 +295,16 @@ cdef class ProbabilityOfImprovement(_Improvement):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior
+    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     xi : float, default 0.01
         At least 0.
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.01,
-                 noise_prior=(1.0, 1.0)):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior, xi)
+                 noise_prior=(1.0, 1.0), refit_every=None):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+                         refit_every, xi)
 
     cdef int64_t _choose(self) noexcept nogil:
         return pb_gaussian_scores_probable(&self.arm_means[0], &self.arm_variances[0],
@@ -302,7 +318,7 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior
+    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
         As in `BayesGap`. Where `noise_std` is None, sigma is drawn first.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
@@ -319,11 +335,15 @@ cdef class GaussianThompson(_GaussianPolicy):
     cdef double[::1] z
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
-                 noise_prior=(1.0, 1.0), rng=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior, True)
-        self.z = np.empty(self.posterior.n_features)
+                 noise_prior=(1.0, 1.0), refit_every=None, rng=None):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+                         refit_every, True)
+        self._prior_changed()
         self.rng_given = rng is not None
         self._start_stream(rng)
+
+    def _prior_changed(self):
+        self.z = np.empty(self.posterior.n_features)
 
     def _start_stream(self, rng):
         self.generator = private_generator(rng)
