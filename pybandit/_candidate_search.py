@@ -4,7 +4,7 @@ import numpy as np
 
 from pybandit._score_model import fit_scores
 
-LONGEST_WAIT = 1_000  # answers at no cost in a row, after which a search ends
+LONGEST_WAIT = 100  # answers at no cost in a row, after which a search ends
 REBUILD = 1.1  # the model is fitted anew when the pulls have grown by this factor
 
 
@@ -110,8 +110,7 @@ class PlainAsker:
 class GaussianAsker:
     """A policy over a Gaussian prior, made anew as the scores show noise, scale and kernel.
 
-    Begins with random arms of every family on one split. A lost fit is told as the worst
-    score seen, that the policy goes elsewhere.
+    Begins with random arms of every family on one split.
     """
 
     def __init__(self, make, kernels, families, book, budget, rng):
@@ -131,16 +130,19 @@ class GaussianAsker:
 
     def tell(self, arms, splits, scores):
         if self.policy is not None:
-            worst = np.nanmin(self.book.scores)
-            rewards = [self.model.reward(score if np.isfinite(score) else worst, split)
-                       for score, split in zip(scores, splits, strict=True)]
+            rewards = [self.model.reward(score, split)
+                       for score, split in zip(self._filled(scores), splits, strict=True)]
             self.policy.tell(arms, np.array(rewards))
+
+    def _filled(self, scores):
+        """Lost ones as far below the worst as that is below the best, that one goes elsewhere."""
+        worst, best = np.nanmin(self.book.scores), np.nanmax(self.book.scores)
+        return np.where(np.isfinite(scores), scores, worst - (best - worst or 1.0))
 
     def _build(self):
         book = self.book
         arms, splits = np.array(book.arms), np.array(book.splits)
-        scores = book.scores[arms, splits]
-        scores = np.where(np.isfinite(scores), scores, np.nanmin(scores))
+        scores = self._filled(book.scores[arms, splits])
         self.model = fit_scores(arms, splits, scores, book.order.size, self.kernels)
         self.policy = self.make(self.model.kernel, self.model.noise_std, self.model.prior_std,
                                 arms, self.model.rewards)

@@ -50,6 +50,9 @@ class Fits:
                         if owner.return_train_score or name != "train_scores"}
         self.taken = 0
 
+    def __getstate__(self):
+        return {}  # workers get it with the search and need nothing of it
+
     def take(self, out):
         """Called with all entries so far in the midst of `evaluate_candidates`."""
         self.new, self.taken = out[self.taken:], len(out)
