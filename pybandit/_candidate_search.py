@@ -5,6 +5,7 @@ import numpy as np
 from pybandit._score_model import fit_scores
 
 LONGEST_WAIT = 100  # answers at no cost in a row, after which a search ends
+LAST_SHARE = 0.125  # of the budget, for the arms that look best: what is recommended is known
 REBUILD = 1.1  # the model is fitted anew when the pulls have grown by this factor
 
 
@@ -118,18 +119,26 @@ class GaussianAsker:
         self.first = first_arms(families, budget, book.order.size, rng)
         self.policy = self.model = None
         self.built = 0
+        self.last = budget - int(LAST_SHARE * budget)
+        self.is_last = False
 
     def ask(self):
         if not self.book.n_fits:
             return self.first
         if not np.isfinite(self.book.scores).any():
             return self.rng.choice(np.flatnonzero(self.book.pulls == self.book.pulls.min()), 1)
-        if self.policy is None or self.policy.done or self.book.n_fits >= REBUILD * self.built:
+        if (self.policy is None or self.policy.done or self.is_last
+                or self.book.n_fits >= REBUILD * self.built):
             self._build()
+        self.is_last = self.book.n_fits >= self.last
+        if self.is_last:
+            open_arms = self.book.pulls < self.book.order.size
+            means = np.where(open_arms, self.policy.posterior_means, -np.inf)
+            return means.argmax(keepdims=True)
         return self.policy.ask()
 
     def tell(self, arms, splits, scores):
-        if self.policy is not None:
+        if self.policy is not None and not self.is_last:
             rewards = [self.model.reward(score, split)
                        for score, split in zip(self._filled(scores), splits, strict=True)]
             self.policy.tell(arms, np.array(rewards))
