@@ -34,12 +34,14 @@ KERNELS = {
     "policies/_index": ["scan"],
     "policies/gap": ["scan"],
     "policies/index": ["scan", "kl", "kl_index"],
+    "policies/_gaussian": ["gaussian"],
+    "policies/gaussian": ["gaussian", "gaussian_scores", "scan", "bounds"],
     "_index_bounds": ["kl"],
     "policies/thompson": ["bitgen", "bounds", "logit_beta", "thompson"],
 }
 # NumPy's distributions, linked statically
 LIBRARIES = {module: ["npyrandom"] for module in (
-    "environments", "_truncated_normal", "estimators", "_allocation_rules")}
+    "environments", "_truncated_normal", "estimators", "_allocation_rules", "policies/gaussian")}
 FLAGS = [
     "-std=c11",
     "-O3",

@@ -2,7 +2,7 @@
 
 import os as _os
 
-from pybandit import bounds, environments, estimators
+from pybandit import bounds, environments, estimators, kernels
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
 from pybandit.allocation import EstimatorAllocator
@@ -13,6 +13,7 @@ from pybandit.factors import Factors
 from pybandit.montecarlo import combine_estimators
 from pybandit.policies import (
     EBTC,
+    GPUCB,
     KLUCB,
     UCB1,
     UCBE,
@@ -21,10 +22,15 @@ from pybandit.policies import (
     BatchHalving,
     BatchRacing,
     BatchSAR,
+    BayesGap,
+    BayesUCB,
     ContinuousRejects,
+    ExpectedImprovement,
     GapE,
     GapEV,
+    GaussianThompson,
     Policy,
+    ProbabilityOfImprovement,
     RoundRobin,
     SequentialHalving,
     SHAdaVar,
@@ -47,6 +53,8 @@ __all__ = [
     "BatchHalving",
     "BatchRacing",
     "BatchSAR",
+    "BayesGap",
+    "BayesUCB",
     "BestOfResult",
     "BettingBound",
     "BettingRace",
@@ -57,14 +65,18 @@ __all__ = [
     "DrawInfo",
     "EBSBound",
     "EstimatorAllocator",
+    "ExpectedImprovement",
     "Factors",
+    "GPUCB",
     "GapE",
     "GapEV",
+    "GaussianThompson",
     "InfeasibleBudget",
     "KLUCB",
     "NormalBound",
     "Policy",
     "PopulationEstimate",
+    "ProbabilityOfImprovement",
     "RaceResult",
     "RacingSampler",
     "RoundRobin",
@@ -88,6 +100,7 @@ __all__ = [
     "estimators",
     "exact_sample",
     "get_include",
+    "kernels",
     "population_monte_carlo",
     "race",
     "simulate",

@@ -31,6 +31,7 @@ cdef extern from "pybandit/bounds.h" nogil:
     double pb_bounds_bernstein_serfling(double n, double population, double std,
                                         double value_range, double delta) noexcept
     double pb_bounds_normal_tail(double z) noexcept
+    double pb_bounds_normal_tail_inverse(double p) noexcept
 
 
 cdef extern from "pybandit/b_normal.h" nogil:
@@ -493,3 +494,39 @@ cdef extern from "pybandit/annealing.h" nogil:
                               double *margins) noexcept
     double pb_annealing_run(const pb_annealing *annealing, int64_t n, double *theta,
                             double *margins, pb_bitgen *bitgen, int64_t *n_evaluations) noexcept
+
+
+cdef extern from "pybandit/gaussian.h" nogil:
+    ctypedef struct pb_gaussian:
+        int64_t n_arms
+        int64_t n_features
+        const double *features
+        double *means
+        double *variances
+        double *spread
+        double *weights
+        double *memory
+
+    void pb_gaussian_update(pb_gaussian *gaussian, int64_t arm, double reward,
+                            double noise_variance) noexcept
+    void pb_gaussian_draw(const pb_gaussian *gaussian, const double *z, double scale,
+                          double *values) noexcept
+
+
+cdef extern from "pybandit/gaussian_scores.h" nogil:
+    ctypedef struct pb_gaussian_gap:
+        int64_t best
+        int64_t rival
+        int64_t chosen
+        double beta
+        double bound
+
+    int64_t pb_gaussian_scores_upper(const double *means, const double *variances, int64_t n,
+                                     double factor, double *out) noexcept
+    int64_t pb_gaussian_scores_probable(const double *means, const double *variances, int64_t n,
+                                        double xi, double scale, double *out) noexcept
+    int64_t pb_gaussian_scores_expected(const double *means, const double *variances, int64_t n,
+                                        double xi, double scale, double *memory) noexcept
+    pb_gaussian_gap pb_gaussian_scores_gap(const double *means, const double *variances,
+                                           int64_t n, double numerator, double epsilon,
+                                           double scale, double *memory) noexcept

@@ -6,13 +6,22 @@ from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
 from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
+from pybandit.policies.gaussian import (
+    GPUCB,
+    BayesGap,
+    BayesUCB,
+    ExpectedImprovement,
+    GaussianThompson,
+    ProbabilityOfImprovement,
+)
 from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
 from pybandit.policies.index import KLUCB, UCB1, UCBV
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
 from pybandit.policies.thompson import ThompsonSampling
 from pybandit.policies.top_two import EBTC
 
-__all__ = ["EBTC", "KLUCB", "UCB1", "UCBE", "UCBV", "VBR", "BatchHalving", "BatchRacing",
-           "BatchSAR", "ContinuousRejects", "GapE", "GapEV", "Policy", "RoundRobin", "SHAdaVar",
-           "SHVar", "SequentialHalving", "SuccessiveRejects", "ThompsonSampling", "UGapEb",
-           "Uniform"]
+__all__ = ["EBTC", "GPUCB", "KLUCB", "UCB1", "UCBE", "UCBV", "VBR", "BatchHalving", "BatchRacing",
+           "BatchSAR", "BayesGap", "BayesUCB", "ContinuousRejects", "ExpectedImprovement", "GapE",
+           "GapEV", "GaussianThompson", "Policy", "ProbabilityOfImprovement", "RoundRobin",
+           "SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "ThompsonSampling",
+           "UGapEb", "Uniform"]

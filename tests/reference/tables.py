@@ -37,6 +37,16 @@ def gap_cases():
     return json.loads((DATA / "gap_cases.json").read_text())["cases"]
 
 
+def gaussian_cases():
+    """Tiny runs of the policies of correlated arms: every pull, and the posterior means."""
+    return json.loads((DATA / "gaussian_cases.json").read_text())["cases"]
+
+
+def gaussian_cells():
+    """Errors and regrets of those policies on functions drawn from the prior, K = 100."""
+    return json.loads((DATA / "gaussian_cells.json").read_text())
+
+
 def halving_cases():
     """Tiny runs of the policies by stages, pull by pull."""
     return json.loads((DATA / "halving_cases.json").read_text())["cases"]

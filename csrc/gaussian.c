@@ -1,0 +1,126 @@
+/*
+ * The posterior (pybandit/gaussian.h). Covariance form: S -= v v' with v = S_a / sqrt(total),
+ * one product for both S_ij and S_ji, so that equal arms stay equal; half of S is kept.
+ * Weight form: the factor of the covariance, not the covariance, by Carlson's update (1973,
+ * Fast triangular formulation of the square root filter), here for a lower factor, columns
+ * from last to first.
+ */
+#include <math.h>
+#include <stddef.h>
+
+#include "pybandit/gaussian.h"
+#include "wide.h"
+
+ALWAYS_INLINE double above_zero(double x) { return x > 0.0 ? x : 0.0; }
+
+WIDE static void update_covariance(pb_gaussian *gaussian, int64_t arm, double reward,
+                                   double noise_variance)
+{
+    const int64_t n = gaussian->n_arms;
+    double *restrict means = gaussian->means, *restrict v = gaussian->memory;
+    double *restrict row = gaussian->spread + arm * (arm + 1) / 2;
+    const double root = sqrt(row[arm] + noise_variance);
+    const double change = (reward - means[arm]) / root;
+    for (int64_t i = 0; i < arm; i++)
+        v[i] = row[i] / root;
+    for (int64_t i = arm; i < n; row += ++i)
+        v[i] = row[arm] / root;
+    for (int64_t i = 0; i < n; i++)
+        means[i] += v[i] * change;
+    row = gaussian->spread;
+    for (int64_t i = 0; i < n; row += ++i) {
+        const double here = v[i];
+        for (int64_t j = 0; j <= i; j++)
+            row[j] -= here * v[j];
+        gaussian->variances[i] = row[i] = above_zero(row[i]);
+    }
+}
+
+/* Updates L; `direction` receives L L' x. Returns x' L L' x + noise_variance. */
+static double update_factor(double *spread, int64_t d, const double *x, double noise_variance,
+                            double *direction)
+{
+    double total = noise_variance;
+    for (int64_t j = d - 1; j >= 0; j--) {
+        double *restrict column = spread + j * d;
+        double *restrict sum = direction;
+        double f = 0.0;
+        for (int64_t i = j; i < d; i++)
+            f += column[i] * x[i];
+        const double before = total;
+        total += f * f;
+        const double shrink = sqrt(before / total), turn = f / (sqrt(before) * sqrt(total));
+        sum[j] = 0.0;
+        for (int64_t i = j; i < d; i++) {
+            const double old = column[i];
+            column[i] = old * shrink - sum[i] * turn;
+            sum[i] += f * old;
+        }
+    }
+    return total;
+}
+
+ALWAYS_INLINE double dot(const double *a, const double *b, int64_t n)
+{
+    vector sum = {0.0, 0.0, 0.0, 0.0};
+    double rest = 0.0;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        sum += *(const unaligned *)(a + i) * *(const unaligned *)(b + i);
+    for (; i < n; i++)
+        rest += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest;
+}
+
+WIDE static void update_arms(pb_gaussian *gaussian, const double *direction, double change,
+                             double total)
+{
+    const int64_t d = gaussian->n_features;
+    const double *features = gaussian->features, share = 1.0 / total;
+    double *restrict means = gaussian->means, *restrict variances = gaussian->variances;
+    for (int64_t k = 0; k < gaussian->n_arms; k++, features += d) {
+        const double covariance = dot(features, direction, d);
+        means[k] += covariance * change;
+        variances[k] = above_zero(variances[k] - covariance * covariance * share);
+    }
+}
+
+void pb_gaussian_update(pb_gaussian *gaussian, int64_t arm, double reward,
+                        double noise_variance)
+{
+    const int64_t d = gaussian->n_features;
+    double *direction = gaussian->memory;
+    if (!gaussian->features) {
+        update_covariance(gaussian, arm, reward, noise_variance);
+        return;
+    }
+    const double total = update_factor(gaussian->spread, d, gaussian->features + arm * d,
+                                       noise_variance, direction);
+    const double change = (reward - gaussian->means[arm]) / total;
+    for (int64_t j = 0; j < d; j++)
+        gaussian->weights[j] += direction[j] * change;
+    update_arms(gaussian, direction, change, total);
+}
+
+WIDE static void draw_arms(const pb_gaussian *gaussian, const double *w, double *values)
+{
+    const int64_t d = gaussian->n_features;
+    const double *features = gaussian->features;
+    for (int64_t k = 0; k < gaussian->n_arms; k++, features += d)
+        values[k] = dot(features, w, d);
+}
+
+void pb_gaussian_draw(const pb_gaussian *gaussian, const double *z, double scale,
+                      double *values)
+{
+    const int64_t d = gaussian->n_features;
+    double *w = gaussian->memory + d;
+    for (int64_t i = 0; i < d; i++)
+        w[i] = gaussian->weights[i];
+    for (int64_t j = 0; j < d; j++) {
+        const double *column = gaussian->spread + j * d, step = scale * z[j];
+        for (int64_t i = j; i < d; i++)
+            w[i] += column[i] * step;
+    }
+    draw_arms(gaussian, w, values);
+}

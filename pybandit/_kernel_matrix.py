@@ -1,0 +1,85 @@
+"""What describes correlated arms: a kernel matrix, features, or a kernel and points."""
+
+import numpy as np
+
+from pybandit._checks import check_in, check_positive
+
+# of the largest eigenvalue: what rounding may put below 0
+SLACK = 1e-8
+
+
+def prior_of_arms(kernel, features):
+    """The arms' matrix or features: (matrix or None, features or None), checked copies.
+
+    A callable kernel is evaluated at `features`, points then; d features of fewer arms than
+    d become a matrix.
+    """
+    if kernel is None and features is None:
+        raise ValueError("kernel or features must be given; got None for both")
+    if callable(kernel):
+        if features is None:
+            raise ValueError("features must hold the arms' points where kernel is a function; "
+                             "got None")
+        return checked_kernel(kernel(checked_features(features))), None
+    if features is None:
+        return checked_kernel(kernel), None
+    if kernel is not None:
+        raise ValueError("kernel must be a function, or None, where features are given; got a "
+                         f"{type(kernel).__name__}")
+    features = checked_features(features)
+    if features.shape[0] <= features.shape[1]:
+        return features @ features.T, None
+    return None, features
+
+
+def checked_features(features):
+    features = check_in("features", features, "finite", np.isfinite)
+    if features.ndim != 2 or not features.size:
+        raise ValueError("features must have a row an arm, at least one, and a column or more; "
+                         f"got shape {features.shape}")
+    return np.array(features, order="C")
+
+
+def checked_kernel(kernel):
+    """A copy that is exactly symmetric, if it is symmetric and not indefinite up to rounding."""
+    kernel = check_in("kernel", kernel, "finite", np.isfinite)
+    if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1] or not kernel.size:
+        raise ValueError(f"kernel must be square, a row an arm; got shape {kernel.shape}")
+    largest = np.abs(kernel).max()
+    apart = np.abs(kernel - kernel.T)
+    if apart.max() > SLACK * largest:
+        i, j = np.unravel_index(apart.argmax(), apart.shape)
+        raise ValueError(f"kernel must be symmetric; got {kernel[i, j]} at ({i}, {j}) and "
+                         f"{kernel[j, i]} at ({j}, {i})")
+    # the lower triangle: equal rows of it stay equal
+    kernel = np.tril(kernel) + np.tril(kernel, -1).T
+    try:
+        # a tenth of the cost of eigenvalues, and enough where it works
+        np.linalg.cholesky(kernel + SLACK * kernel.diagonal().max() * np.eye(len(kernel)))
+    except np.linalg.LinAlgError:
+        values = np.linalg.eigvalsh(kernel)
+        if values[0] < -SLACK * max(values[-1], 0.0):
+            raise ValueError("kernel must be positive semi-definite; got the eigenvalue "
+                             f"{values[0]:.6g}, and {values[-1]:.6g} as the largest") from None
+    return kernel
+
+
+def factor_of(kernel):
+    """Features X of which the matrix is X X', with as many columns as its rank."""
+    values, vectors = np.linalg.eigh(kernel)
+    # what is below is rounding of the largest; a matrix of zeros keeps one column
+    kept = values > len(values) * np.finfo(float).eps * values[-1]
+    kept[-1] = True
+    return np.ascontiguousarray(vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)))
+
+
+def checked_noise_prior(noise_prior):
+    prior = check_in("noise_prior", noise_prior, "finite and above 0",
+                     lambda x: np.isfinite(x) & (x > 0))
+    if prior.shape != (2,):
+        raise ValueError(f"noise_prior must be two numbers, (a, b); got shape {prior.shape}")
+    return float(prior[0]), float(prior[1])
+
+
+def checked_noise(noise_std):
+    return None if noise_std is None else check_positive("noise_std", noise_std)

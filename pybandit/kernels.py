@@ -1,0 +1,28 @@
+"""Kernels of Gaussian processes, scikit-learn's own; for `BayesGap` and its rivals.
+
+Each function gives a kernel object of scikit-learn: sums and products of them are kernels,
+and ``kernel(points)`` is the matrix. They need the extra ``pybandit[sklearn]``.
+"""
+
+from pybandit._optional import require
+
+__all__ = ["matern", "rbf", "squared_exponential"]
+
+
+def rbf(length_scale=1.0):
+    """``exp(-|x - y|^2 / (2 l^2))``; a length scale, or one a coordinate."""
+    return _sklearn().RBF(length_scale)
+
+
+def squared_exponential(length_scale=1.0):
+    """``exp(-|x - y|^2 / l^2)``, as Hoffman, Shahriari and de Freitas 2014 write it."""
+    return _sklearn().RBF(length_scale / 2**0.5)
+
+
+def matern(length_scale=1.0, nu=2.5):
+    """Matern's kernel; `nu` 0.5, 1.5, 2.5 or infinity are fast."""
+    return _sklearn().Matern(length_scale, nu=nu)
+
+
+def _sklearn():
+    return require("sklearn.gaussian_process.kernels", "sklearn")

@@ -1,0 +1,28 @@
+"""Private to pybandit: policies of a joint Gaussian posterior of the arms' means."""
+
+from libc.stdint cimport int64_t
+
+from pybandit._csrc cimport pb_gaussian
+from pybandit.policies._base cimport NativePolicy
+
+
+cdef class _GaussianPolicy(NativePolicy):
+    cdef readonly int64_t budget
+    cdef readonly object noise_std        # None: not known
+    cdef readonly double prior_std
+    cdef readonly tuple noise_prior
+    cdef object matrix, points            # what the prior was made of; one of them is None
+    cdef pb_gaussian posterior
+    cdef const double[:, ::1] features
+    cdef double[::1] arm_means, arm_variances, spread, weights, memory, scratch
+    cdef double[::1] norms                # of the prior, squared, without prior_std
+    cdef double noise_variance            # 1 where the noise is not known
+    cdef double noise_shape, noise_scale  # of its inverse-gamma law then
+    cdef int64_t chosen                   # -1: nothing yet
+
+    # The next arm to pull.
+    cdef int64_t _choose(self) noexcept nogil
+    # What the roots of arm_variances are times, and the noise's variance.
+    cdef double _scale(self) noexcept nogil
+    cdef double _noise(self) noexcept nogil
+    cdef void _learn(self, int64_t arm, double reward) noexcept nogil

@@ -1,0 +1,366 @@
+"""The best of correlated arms, of which there may be more than pulls.
+
+Hoffman, Shahriari and de Freitas, On correlation and budget constraints in model-based
+bandit optimization with application to automatic machine learning, AISTATS 2014; and the
+rules they compare with, on the same posterior.
+"""
+
+import numpy as np
+
+from pybandit._checks import check_choice, check_entry, check_scalar
+from pybandit._streams import private_generator, restore_stream, stream_state
+
+from libc.math cimport INFINITY, M_PI, log, sqrt
+from libc.stdint cimport int64_t
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_standard_gamma, random_standard_normal
+
+from pybandit._csrc cimport (
+    pb_bitgen, pb_bounds_normal_tail_inverse, pb_gaussian_draw, pb_gaussian_gap,
+    pb_gaussian_scores_expected, pb_gaussian_scores_gap, pb_gaussian_scores_probable,
+    pb_gaussian_scores_upper, pb_scan_largest, pb_scan_position,
+)
+from pybandit._race cimport bitgen_of
+from pybandit.policies._gaussian cimport _GaussianPolicy
+
+__all__ = ["BayesGap", "BayesUCB", "ExpectedImprovement", "GPUCB", "GaussianThompson",
+           "ProbabilityOfImprovement"]
+
+
+cdef class BayesGap(_GaussianPolicy):
+    """Pulls the likely best arm or its strongest rival, whichever is less known.
+
+    Hoffman, Shahriari and de Freitas 2014, Algorithm 1. The means of all arms have a joint
+    Gaussian prior, so that a pull of one arm tells of the others, and T may be below K.
+    With ``U, L = mean_k +- beta std_k`` of the posterior and ``B_k = max_{i != k} U_i - L_k``,
+    J is the arm of least B and j, of the others, that of largest U; the one of the two with
+    the larger std is pulled. ``beta^2 = (n_beta / sigma^2 + kappa / eta^2) / (4 H)`` with
+    ``kappa = sum 1 / G_kk`` over the arms of positive G_kk,
+    ``H = sum_k max((D_k + epsilon) / 2, epsilon)^-2`` and D_k the largest gap of arm k that
+    ``mean +- 3 std`` leave, to both sides. Ties go to the lowest index.
+
+    Parameters
+    ----------
+    budget : int
+        T, at least 1; all of it is spent.
+    kernel : array_like of float, shape (K, K), or callable
+        G: the prior covariance of the arms' means is ``prior_std^2 G``. Symmetric and
+        positive semi-definite up to rounding: least eigenvalue at least -1e-8 times the
+        largest. Or a function of points, such as scikit-learn's kernels (`pybandit.kernels`),
+        with the points as `features`.
+    features : array_like of float, shape (K, d)
+        The arms' rows x_k, where their means are ``x_k . w`` with ``w ~ N(0, prior_std^2 I)``:
+        ``G = X X'``. Either `kernel` or `features` is given. Equal rows are fine.
+    noise_std : float or None
+        sigma, the standard deviation of a reward about its arm's mean, above 0. None: not
+        known, and estimated along the way, see Notes.
+    prior_std : float, default 1
+        eta, above 0; where `noise_std` is None in units of the noise.
+    epsilon : float, default 0
+        How much worse than the best an arm may be, at least 0.
+    n_beta : {"T", "T-K"}
+        What stands in beta: the budget, or ``max(T - K, 0)``. The paper prints T - K, which is
+        negative in its own experiments.
+    recommendation : {"gap", "posterior-mean"}
+        ``"gap"``: J of the round of least B_J, of equal ones the earliest (Eq. 8); before the
+        first round, arm 0. ``"posterior-mean"``: the arm of the largest posterior mean.
+    noise_prior : (float, float), default (1, 1)
+        Where `noise_std` is None: a and b, above 0, of the inverse-gamma prior of sigma^2.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+    posterior_means, posterior_std : ndarray of float64, shape (K,)
+    noise_estimate : float
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; for a kernel that is not positive
+        semi-definite with its least eigenvalue.
+
+    Notes
+    -----
+    O(K^2) a pull with a kernel, O(K d + d^2) with d < K features. Lost pulls count against
+    the budget and leave the posterior.
+
+    `noise_std` None: ``means | sigma^2 ~ N(0, sigma^2 prior_std^2 G)`` and sigma^2 is inverse
+    gamma of (a, b), a conjugate prior. The rule then takes sigma^2 = b / a of the posterior.
+
+    On functions drawn from the prior `GPUCB` errs less than this rule.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> x = np.linspace(0.0, 10.0, 100)
+    >>> G = np.exp(-((x[:, None] - x) ** 2))
+    >>> means, rng = np.sin(x), np.random.default_rng(1)
+    >>> policy = pb.BayesGap(60, kernel=G, noise_std=0.1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.normal(means[arms], 0.1))
+    >>> bool(means.max() - means[policy.recommend()[0]] < 0.01)
+    True
+    """
+
+    cdef readonly double epsilon
+    cdef readonly str n_beta, recommendation
+    cdef double kappa, budget_term        # n_beta as a number
+    cdef double least_bound
+    cdef int64_t found                    # -1: before the first round
+    cdef pb_gaussian_gap round
+
+    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+                 epsilon=0.0, n_beta="T", recommendation="gap", noise_prior=(1.0, 1.0)):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+        self.epsilon = _at_least_zero("epsilon", epsilon)
+        self.n_beta = check_choice("n_beta", n_beta, ("T", "T-K"))
+        self.recommendation = check_choice("recommendation", recommendation,
+                                           ("gap", "posterior-mean"))
+        self.budget_term = self.budget if n_beta == "T" else max(self.budget - self.n_arms, 0)
+        norms = np.asarray(self.norms)
+        self.kappa = (1.0 / norms[norms > 0.0]).sum()
+        self.least_bound, self.found = INFINITY, -1
+
+    def _options(self):
+        return dict(super()._options(), epsilon=self.epsilon, n_beta=self.n_beta,
+                    recommendation=self.recommendation)
+
+    cdef int64_t _choose(self) noexcept nogil:
+        cdef double eta = self.prior_std * self._scale(), numerator
+        if self.n_arms == 1:
+            self.found = 0
+            return 0
+        numerator = self.budget_term / self._noise() + self.kappa / (eta * eta)
+        self.round = pb_gaussian_scores_gap(
+            &self.arm_means[0], &self.arm_variances[0], self.n_arms, numerator, self.epsilon,
+            self._scale(), &self.scratch[0])
+        if self.round.bound < self.least_bound:
+            self.least_bound, self.found = self.round.bound, self.round.best
+        return self.round.chosen
+
+    def _last_round(self):
+        """J, j, beta and B_J of the last round: for tests."""
+        return self.round.best, self.round.rival, self.round.beta, self.round.bound
+
+    def recommend(self):
+        """The arm found, int64 of shape (1,)."""
+        if self.found < 0 or self.recommendation == "posterior-mean":
+            return super().recommend()
+        return np.array([self.found], dtype=np.int64)
+
+    def _get_progress(self):
+        return dict(super()._get_progress(), least_bound=self.least_bound, found=self.found)
+
+    def _set_progress(self, progress):
+        found = check_entry(progress, "found", -1, self.n_arms - 1)
+        least_bound = check_entry(progress, "least_bound", -INFINITY, INFINITY)
+        super()._set_progress(progress)
+        self.least_bound, self.found = least_bound, found
+
+
+cdef class GPUCB(_GaussianPolicy):
+    """Pulls the arm of the largest upper bound of the posterior.
+
+    Srinivas, Krause, Kakade and Seeger 2010, in the form of Hoffman et al. 2014:
+    ``mean_k + sqrt(2 log(K t^2 pi^2 / (6 delta))) std_k`` in round t. The arm of the largest
+    posterior mean is recommended. Ties go to the lowest index.
+
+    Parameters
+    ----------
+    budget, kernel, features, noise_std, prior_std, noise_prior
+        As in `BayesGap`.
+    delta : float, default 0.1
+        In (0, 1).
+
+    Notes
+    -----
+    As `BayesGap`. Of the rules here it errs least on functions drawn from the prior.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.GPUCB(20, features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2, 0.1, 0.1])[arms])
+    >>> policy.recommend()
+    array([1])
+    """
+
+    cdef readonly double delta
+
+    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+                 delta=0.1, noise_prior=(1.0, 1.0)):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+        self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+
+    def _options(self):
+        return dict(super()._options(), delta=self.delta)
+
+    cdef int64_t _choose(self) noexcept nogil:
+        cdef double t = self.n_pulls + 1
+        cdef double level = log(self.n_arms * t * t * M_PI * M_PI / (6.0 * self.delta))
+        return pb_gaussian_scores_upper(&self.arm_means[0], &self.arm_variances[0], self.n_arms,
+                                        self._scale() * sqrt(2.0 * level), &self.scratch[0])
+
+
+cdef class BayesUCB(_GaussianPolicy):
+    """Pulls the arm of the largest quantile of its posterior.
+
+    Kaufmann, Cappe and Garivier 2012: the quantile 1 - 1 / (t + 1) in round t, of the normal
+    law of mean and std also where the noise is not known. The arm of the largest posterior
+    mean is recommended. Ties go to the lowest index.
+
+    Parameters
+    ----------
+    budget, kernel, features, noise_std, prior_std, noise_prior
+        As in `BayesGap`.
+    """
+
+    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+                 noise_prior=(1.0, 1.0)):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+
+    cdef int64_t _choose(self) noexcept nogil:
+        cdef double quantile = pb_bounds_normal_tail_inverse(1.0 / (self.n_pulls + 2.0))
+        return pb_gaussian_scores_upper(&self.arm_means[0], &self.arm_variances[0], self.n_arms,
+                                        self._scale() * quantile, &self.scratch[0])
+
+
+cdef class _Improvement(_GaussianPolicy):
+    """Looks at what an arm may be above the largest posterior mean and xi."""
+
+    cdef readonly double xi
+
+    def __init__(self, budget, kernel, features, noise_std, prior_std, noise_prior, xi):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+        self.xi = _at_least_zero("xi", xi)
+
+    def _options(self):
+        return dict(super()._options(), xi=self.xi)
+
+
+cdef class ExpectedImprovement(_Improvement):
+    """Pulls the arm expected to be the most above the largest posterior mean.
+
+    ``E max(f_k - max_i mean_i - xi, 0)`` of the posterior of f_k; the arm of the largest
+    posterior mean is recommended. Ties go to the lowest index. It may get stuck: it does not
+    pull what it takes for known.
+
+    Parameters
+    ----------
+    budget, kernel, features, noise_std, prior_std, noise_prior
+        As in `BayesGap`.
+    xi : float, default 0
+        At least 0.
+    """
+
+    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.0,
+                 noise_prior=(1.0, 1.0)):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior, xi)
+
+    cdef int64_t _choose(self) noexcept nogil:
+        return pb_gaussian_scores_expected(&self.arm_means[0], &self.arm_variances[0],
+                                           self.n_arms, self.xi, self._scale(), &self.scratch[0])
+
+
+cdef class ProbabilityOfImprovement(_Improvement):
+    """Pulls the arm likeliest to be above the largest posterior mean and xi.
+
+    The arm of the largest posterior mean is recommended. Ties go to the lowest index. It gets
+    stuck often: of the rules here it errs most.
+
+    Parameters
+    ----------
+    budget, kernel, features, noise_std, prior_std, noise_prior
+        As in `BayesGap`.
+    xi : float, default 0.01
+        At least 0.
+    """
+
+    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.01,
+                 noise_prior=(1.0, 1.0)):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior, xi)
+
+    cdef int64_t _choose(self) noexcept nogil:
+        return pb_gaussian_scores_probable(&self.arm_means[0], &self.arm_variances[0],
+                                           self.n_arms, self.xi, self._scale(), &self.scratch[0])
+
+
+cdef class GaussianThompson(_GaussianPolicy):
+    """Pulls the best arm of one draw of all the means from their joint posterior.
+
+    The arm of the largest posterior mean is recommended. Ties go to the lowest index.
+
+    Parameters
+    ----------
+    budget, kernel, features, noise_std, prior_std, noise_prior
+        As in `BayesGap`. Where `noise_std` is None, sigma is drawn first.
+    rng : None, int, SeedSequence or Generator
+        Seeds the policy's own stream.
+
+    Notes
+    -----
+    O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into as many as its
+    rank.
+    """
+
+    cdef object generator                 # the policy's own: nobody else holds its lock
+    cdef pb_bitgen *bitgen
+    cdef bint rng_given
+    cdef double[::1] z
+
+    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+                 noise_prior=(1.0, 1.0), rng=None):
+        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior, True)
+        self.z = np.empty(self.posterior.n_features)
+        self.rng_given = rng is not None
+        self._start_stream(rng)
+
+    def _start_stream(self, rng):
+        self.generator = private_generator(rng)
+        self.bitgen = bitgen_of(self.generator)
+        self.chosen = -1
+
+    def _seed(self, rng):
+        if not self.rng_given and not self.n_pulls:
+            self._start_stream(rng)
+
+    cdef int64_t _choose(self) noexcept nogil:
+        cdef bitgen_t *bitgen = <bitgen_t *>self.bitgen
+        cdef double scale = 1.0
+        cdef int64_t j
+        if self.noise_std is None:
+            scale = sqrt(self.noise_scale / random_standard_gamma(bitgen, self.noise_shape))
+        for j in range(self.posterior.n_features):
+            self.z[j] = random_standard_normal(bitgen)
+        return self._choose_of(scale)
+
+    cdef int64_t _choose_of(self, double scale) noexcept nogil:
+        """The best arm of the draw that the normals in `z` are."""
+        cdef double *values = &self.scratch[0]
+        pb_gaussian_draw(&self.posterior, &self.z[0], scale, values)
+        return pb_scan_position(values, self.n_arms, pb_scan_largest(values, self.n_arms), -1)
+
+    def _draw(self, z):
+        """Takes these normals for the next pull: for tests. The draw."""
+        np.asarray(self.z)[:] = z
+        self.chosen = self._choose_of(1.0)
+        return np.array(self.scratch[:self.n_arms])
+
+    def _get_progress(self):
+        return dict(super()._get_progress(), rng_given=bool(self.rng_given),
+                    stream=stream_state(self.generator))
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.rng_given = bool(progress["rng_given"])
+        restore_stream(self.generator, progress["stream"])
+
+
+def _at_least_zero(name, value):
+    return check_scalar(name, value, "finite and at least 0", lambda x: np.isfinite(x) & (x >= 0))
