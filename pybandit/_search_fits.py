@@ -13,16 +13,36 @@ COLUMNS = {"fit_time": "fit_time", "score_time": "score_time", "test_scores": "t
 
 
 class Splits:
-    """A cv object of given splits: whoever asks gets the same rows."""
+    """A cv object of given splits."""
 
     def __init__(self, splits):
-        self.splits = list(splits)
+        self.splits = splits
 
     def get_n_splits(self, X=None, y=None, **params):
         return len(self.splits)
 
     def split(self, X=None, y=None, **params):
         return iter(self.splits)
+
+
+class OnePull:
+    """A cv object that draws another's splits when it is asked for their number, and says one.
+
+    They are drawn once, so that all pulls of a split are of the same rows.
+    """
+
+    def __init__(self, cv):
+        self.cv = cv
+        self.splits = []
+        if hasattr(cv, "get_metadata_routing"):
+            self.get_metadata_routing = cv.get_metadata_routing
+
+    def get_n_splits(self, X=None, y=None, **params):
+        self.splits = list(self.cv.split(X, y, **params))
+        return 1
+
+    def split(self, X=None, y=None, **params):
+        raise NotImplementedError("pulls name their splits")
 
 
 class Fits:
@@ -38,16 +58,17 @@ class Fits:
         To become ``cv_results_``.
     """
 
-    def __init__(self, owner, evaluate_candidates, candidates, splits, budget):
+    def __init__(self, evaluate_candidates, candidates, splits, budget, *, error_score, verbose,
+                 return_train_score):
         self.evaluate = evaluate_candidates
         self.candidates = candidates
-        self.splits = splits.splits
+        self.splits = splits
         self.budget = budget
-        self.verbose = owner.verbose
-        self.error_score = owner.error_score
+        self.verbose = verbose
+        self.error_score = error_score
         self.entries, self.errors, self.results = {}, Counter(), {}
         self.columns = {name: column for name, column in COLUMNS.items()
-                        if owner.return_train_score or name != "train_scores"}
+                        if return_train_score or name != "train_scores"}
         self.taken = 0
 
     def __getstate__(self):
@@ -70,7 +91,7 @@ class Fits:
                                      f"got {score!r}")
                 self.entries[int(arms[i]), split] = entry
                 scores[i] = score if np.isfinite(score) else np.nan
-        if self.verbose > 0:
+        if self.verbose:
             self._print(arms, splits, scores)
         return scores
 

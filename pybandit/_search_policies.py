@@ -2,10 +2,8 @@
 
 import copy
 
-import numpy as np
-
 import pybandit.policies as policies
-from pybandit._checks import check_numeric
+from pybandit._kernel_matrix import checked_kernel
 
 GAUSSIAN = {
     "bayes-gap": "BayesGap",
@@ -25,7 +23,7 @@ def gaussian_maker(name, budget, rng):
     def make(kernel, noise_std, prior_std, arms, rewards):
         made = policy(budget + 1, kernel=kernel, noise_std=noise_std, prior_std=prior_std,
                       **options)
-        made.absorb(arms, rewards)
+        made._take(arms, rewards)
         return made
 
     return make
@@ -45,17 +43,11 @@ def plain_policy(policy, budget, kernel):
     return made
 
 
-def checked_kernel(kernel, candidates):
-    """A user's covariance of these candidates, symmetric and positive semidefinite."""
-    matrix = check_numeric("kernel", kernel(candidates) if callable(kernel) else kernel)
-    n = len(candidates)
-    if matrix.shape != (n, n):
+def scaled_kernel(kernel, candidates):
+    """A user's covariance of these candidates, scaled to a mean variance of 1."""
+    matrix, n = checked_kernel(kernel(candidates) if callable(kernel) else kernel), len(candidates)
+    if len(matrix) != n:
         raise ValueError(f"kernel must have shape ({n}, {n}), the candidates; got {matrix.shape}")
-    if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T, rtol=1e-8):
-        raise ValueError("kernel must be finite and symmetric; got "
-                         f"{np.abs(matrix - matrix.T).max():.3g} between two mirrored entries")
-    lowest, highest = np.linalg.eigvalsh(matrix)[[0, -1]]
-    if lowest < -1e-8 * max(highest, 0.0) or highest <= 0:
-        raise ValueError("kernel must be positive semidefinite, as a covariance is; its "
-                         f"eigenvalues are between {lowest:.3g} and {highest:.3g}")
-    return (matrix + matrix.T) * (0.5 / np.diag(matrix).mean())
+    if not matrix.any():
+        raise ValueError("kernel must not be 0 everywhere: then all scores are known")
+    return matrix / matrix.diagonal().mean()

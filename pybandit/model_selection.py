@@ -4,7 +4,6 @@ Hoffman, Shahriari and de Freitas, On correlation and budget constraints in mode
 bandit optimization with application to automatic machine learning, AISTATS 2014.
 """
 
-import contextlib
 import numbers
 
 import numpy as np
@@ -16,21 +15,24 @@ from pybandit._parameter_kernel import ParameterKernel, key_of
 from pybandit._score_model import LENGTH_SCALES
 from pybandit._search_policies import (
     GAUSSIAN,
-    checked_kernel,
     gaussian_maker,
     plain_policy,
+    scaled_kernel,
 )
 
 require("sklearn.model_selection", "sklearn")
 
-from sklearn.model_selection import ParameterGrid  # noqa: E402
+from sklearn.base import is_classifier  # noqa: E402
+from sklearn.model_selection import ParameterGrid, check_cv  # noqa: E402
 from sklearn.model_selection._search import BaseSearchCV  # noqa: E402
 from sklearn.utils import check_random_state  # noqa: E402
 from sklearn.utils._param_validation import HasMethods, StrOptions  # noqa: E402
 
-from pybandit._search_fits import Fits, Splits, full_results  # noqa: E402
+from pybandit._search_fits import Fits, OnePull, full_results  # noqa: E402
 
 __all__ = ["BanditSearchCV"]
+
+AUTO = "bayes-ucb"
 
 
 class BanditSearchCV(BaseSearchCV):
@@ -47,7 +49,7 @@ class BanditSearchCV(BaseSearchCV):
         As for ``GridSearchCV``. Candidates of one dict, and of the same classes of estimators
         where it varies those, are a family. Equal candidates are fitted once.
     policy : str, callable or Policy, default "auto"
-        ``"gp-ucb"`` (which ``"auto"`` is), ``"bayes-gap"``, ``"bayes-ucb"``, ``"thompson"``,
+        ``"bayes-ucb"`` (which ``"auto"`` is), ``"bayes-gap"``, ``"gp-ucb"``, ``"thompson"``,
         ``"ei"``, ``"pi"``: over the Gaussian model of docs/model_search.md. ``"halving"``:
         `SequentialHalving`, which needs a pull a candidate and stage. A callable
         ``policy(n_arms, budget, kernel)`` returns a `Policy`; it, or a `Policy` (which is
@@ -135,11 +137,26 @@ class BanditSearchCV(BaseSearchCV):
         self.kernel = kernel
         self.random_state = random_state
 
-    # The hooks of BaseSearchCV.fit, in the order in which it calls them.
+    def fit(self, X, y=None, **params):
+        """Search, then fit the recommended candidate to all data.
 
-    def _check_input_parameters(self, X, y, split_params):
-        """Draw the splits once: pulls of one split must be of the same rows."""
-        self._checked_cv_orig = Splits(self._checked_cv_orig.split(X, y, **split_params))
+        X, y and the parameters are as those of ``GridSearchCV.fit``; returns the search.
+        """
+        cv, verbose = self.cv, self.verbose
+        self._splits = OnePull(check_cv(cv, y, classifier=is_classifier(self.estimator)))
+        self._prints = verbose > 0
+        # BaseSearchCV.fit fits as many splits as its cv has in one go, and says so: here one
+        self.cv, self.verbose = self._splits, 0
+        try:
+            super().fit(X, y, **params)
+            self.n_splits_ = len(self._splits.splits)
+        finally:
+            self.cv, self.verbose = cv, verbose
+            for name in ("_splits", "_prints", "_fits", "_recommended"):
+                self.__dict__.pop(name, None)
+        return self
+
+    # The hooks of BaseSearchCV.fit, in the order in which it calls them.
 
     def _run_search(self, evaluate_candidates):
         candidates, grids = _candidates(self.param_grid)
@@ -147,47 +164,40 @@ class BanditSearchCV(BaseSearchCV):
         _, first = np.unique(arms, return_index=True)
         distinct = [candidates[i] for i in first]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        book = ScoreBook(len(distinct), self.n_splits_, rng)
+        n_splits = len(self._splits.splits)
+        if not n_splits:
+            raise ValueError(f"cv must give at least one split; got none of {self._splits.cv!r}")
+        book = ScoreBook(len(distinct), n_splits, rng)
         budget = _n_fits(self.budget, book.scores.size)
         asker = self._asker(candidates, np.array(grids), first, book, budget, rng)
-        self._fits = Fits(self, evaluate_candidates, distinct, self._checked_cv_orig, budget)
-        with self._single_pulls():
-            self.n_reused_ = search(asker, book, budget, self._fits)
+        self._fits = Fits(evaluate_candidates, distinct, self._splits.splits, budget,
+                          error_score=self.error_score, verbose=self._prints,
+                          return_train_score=self.return_train_score)
+        self.n_reused_ = search(asker, book, budget, self._fits)
         self._fits.raise_or_warn()
         self.n_fits_, self.policy_ = book.n_fits, asker.policy
         self._recommended = int(first[asker.best(book)]) if np.isfinite(book.scores).any() else 0
         self._fits.results.update(full_results(super()._format_results, candidates, arms,
-                                               self._fits, self.n_splits_, asker))
-        del self._fits
+                                               self._fits, n_splits, asker))
 
     def _format_results(self, candidate_params, n_splits, out, more_results=None):
         """What `evaluate_candidates` returns and `fit` keeps: one dict, filled in the end."""
         return self._fits.take(out)
 
     def _select_best_index(self, refit, refit_metric, results):
-        recommended = self.__dict__.pop("_recommended")
         if callable(refit):
             return super()._select_best_index(refit, refit_metric, results)
-        return recommended
-
-    @contextlib.contextmanager
-    def _single_pulls(self):
-        """`evaluate_candidates` fits `n_splits_` splits and prints where verbose: one, nothing."""
-        n_splits, verbose = self.n_splits_, self.verbose
-        self.n_splits_, self.verbose = 1, 0
-        try:
-            yield
-        finally:
-            self.n_splits_, self.verbose = n_splits, verbose
+        return self._recommended
 
     def _asker(self, candidates, grids, first, book, budget, rng):
         distances = ParameterKernel([candidates[i] for i in first], grids[first])
         if self.kernel is None:
             kernels = [distances(scale) for scale in LENGTH_SCALES]
         else:
-            kernels = [checked_kernel(self.kernel, candidates)[np.ix_(first, first)]]
-        name = "gp-ucb" if self.policy == "auto" else self.policy
-        if len(first) > 1 and isinstance(name, str) and name in GAUSSIAN:
+            kernels = [scaled_kernel(self.kernel, candidates)[np.ix_(first, first)]]
+        name = self.policy
+        if len(first) > 1 and isinstance(name, str) and name != "halving":
+            name = AUTO if name == "auto" else name
             return GaussianAsker(gaussian_maker(name, budget, rng), kernels, distances.families,
                                  book, budget, rng)
         return PlainAsker(plain_policy(name, budget, kernels[len(kernels) // 2]))
