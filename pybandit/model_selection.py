@@ -32,7 +32,7 @@ from pybandit._search_fits import Fits, OnePull, full_results  # noqa: E402
 
 __all__ = ["BanditSearchCV"]
 
-AUTO = "bayes-ucb"
+AUTO = "bayes-gap"
 
 
 class BanditSearchCV(BaseSearchCV):
@@ -49,7 +49,7 @@ class BanditSearchCV(BaseSearchCV):
         As for ``GridSearchCV``. Candidates of one dict, and of the same classes of estimators
         where it varies those, are a family. Equal candidates are fitted once.
     policy : str, callable or Policy, default "auto"
-        ``"bayes-ucb"`` (which ``"auto"`` is), ``"bayes-gap"``, ``"gp-ucb"``, ``"thompson"``,
+        ``"bayes-gap"`` (which ``"auto"`` is), ``"gp-ucb"``, ``"bayes-ucb"``, ``"thompson"``,
         ``"ei"``, ``"pi"``: over the Gaussian model of docs/model_search.md. ``"halving"``:
         `SequentialHalving`, which needs a pull a candidate and stage. A callable
         ``policy(n_arms, budget, kernel)`` returns a `Policy`; it, or a `Policy` (which is
