@@ -118,3 +118,22 @@ double limit_margins(const double *margins, const double *column, int64_t n, int
     }
     return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
 }
+
+/* One read and one write of `n` numbers: what a rank-one update of a covariance does to it. */
+void limit_update(double *values, int64_t n, double step)
+{
+    for (int64_t i = 0; i < n; i++)
+        values[i] -= step;
+}
+
+/* One read of `n` rows of 20 numbers, each multiplied by another 20. */
+void limit_dot_20(const double *matrix, int64_t n, const double *vector, double *products)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double lanes[4] = {0};
+        for (int j = 0; j < 20; j += 4)
+            for (int lane = 0; lane < 4; lane++)
+                lanes[lane] += matrix[i * 20 + j + lane] * vector[j + lane];
+        products[i] = lanes[0] + lanes[1] + lanes[2] + lanes[3];
+    }
+}

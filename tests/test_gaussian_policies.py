@@ -70,8 +70,8 @@ def smooth_kernel(K, length=1.0):
 # -- the posterior -----------------------------------------------------------------------
 
 
-def after(policy, n, rng, arms_of=None):
-    """The policy's posterior after n rewards of arms of `arms_of`, and these."""
+def after(policy, n, rng):
+    """Tells the policy n rewards; the arms and these."""
     seen, rewards = [], []
     for _ in range(n):
         arms = policy.ask()
@@ -89,11 +89,14 @@ def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise
     X = None if d is None else rng.normal(size=(K, d)) / np.sqrt(d)
     G = smooth_kernel(K, 0.4) if d is None else X @ X.T
     policy = getattr(pb, name)(1000, kernel=G if d is None else None, features=X,
-                               noise_std=noise_std, prior_std=1.5)
+                               noise_std=noise_std, prior_std=1.5,
+                               **dict(rng=1) if name == "GaussianThompson" else {})
     seen, rewards = after(policy, 1000, rng)
     # the formula in more digits: with little noise, solving loses some
     mean, covariance = long_posterior(G, seen, rewards, noise_std, 1.5)
-    assert np.abs(policy.posterior_means - mean).max() < 1e-10 * max(1.0, (0.1 / noise_std) ** 2)
+    # rewards of size 1 are 1e3 of the least noise: the problem itself is that ill-conditioned
+    margin = {0.3: 1e-10, 0.03: 1e-9, 1e-3: 1e-6}[noise_std]
+    assert np.abs(policy.posterior_means - mean).max() < margin
     assert np.abs(policy.posterior_std**2 - covariance.diagonal()).max() < 1e-10
     assert (np.asarray(policy.get_state()["progress"]["posterior_variances"]) >= 0.0).all()
 
@@ -161,8 +164,8 @@ def random_pair(name, rng):
                    noise_std=None if rng.random() < 0.4 else float(rng.choice([0.1, 1.0])),
                    noise_prior=(float(rng.choice([0.5, 3.0])), float(rng.choice([0.1, 2.0]))))
     if name == "BayesGap":
-        options |= dict(epsilon=float(rng.choice([0.0, 0.3])), n_beta=rng.choice(["T", "T-K"]),
-                        recommendation=rng.choice(["gap", "posterior-mean"]))
+        options |= dict(epsilon=float(rng.choice([0.0, 0.3])), n_beta=str(rng.choice(["T", "T-K"])),
+                        recommendation=str(rng.choice(["gap", "posterior-mean"])))
     elif name == "GPUCB":
         options |= dict(delta=float(rng.choice([0.01, 0.5])))
     elif name != "BayesUCB":
@@ -269,8 +272,6 @@ def test_the_protocol(name, form, noise_std):
 
     protocol.assert_asking_changes_nothing(make, bandit)
     assert protocol.assert_known_on_the_way(make, bandit).n_pulls == 40
-    for missing in "raise", "drop":
-        protocol.assert_bad_batches_change_nothing(make, bandit, missing)
     for _ in range(3):
         protocol.assert_copies_continue(make, table_of(), rng, int(rng.integers(1, 60)),
                                         float(rng.choice([0.0, 0.3])))
@@ -279,6 +280,13 @@ def test_the_protocol(name, form, noise_std):
     policy = protocol.lose_all(make())
     assert policy.n_pulls == 40 and not policy.posterior_means.any()
     assert policy.recommend().shape == (1,)
+
+
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bad_batch_changes_nothing(name, missing):
+    bandit = pb.environments.TableBandit(table_of())
+    protocol.assert_bad_batches_change_nothing(lambda: policy_of(name), bandit, missing)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -296,7 +304,7 @@ def test_bad_states_are_refused(name):
         dict(chosen=6), dict(chosen=-2)], "state must hold")
     if name == "BayesGap":
         protocol.assert_entries_refused(policy, [
-            dict(found=6), dict(found=-2), dict(least_bound=np.nan)], "state must hold")
+            dict(found=6), dict(found=-1), dict(least_bound=np.nan)], "state must hold")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -18,7 +18,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef double[::1] norms                # of the prior, squared, without prior_std
     cdef double noise_variance            # 1 where the noise is not known
     cdef double noise_shape, noise_scale  # of its inverse-gamma law then
-    cdef int64_t chosen                   # -1: nothing yet
+    cdef int64_t chosen                   # the arm asked now; -1: done
 
     # The next arm to pull.
     cdef int64_t _choose(self) noexcept nogil

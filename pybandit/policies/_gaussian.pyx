@@ -17,6 +17,8 @@ from pybandit.policies._base cimport NativePolicy, Policy
 cdef class _GaussianPolicy(NativePolicy):
     """The posterior, and one arm an ask: what `_choose` says of it.
 
+    A subclass's `__init__` ends with `_advance`, which chooses the first arm.
+
     In weight form where there are fewer features than arms, or where `as_weights` asks for
     it, else in covariance form.
 
@@ -102,8 +104,6 @@ cdef class _GaussianPolicy(NativePolicy):
 
     cdef pb_batch _next(self) noexcept nogil:
         cdef pb_batch batch
-        if self.chosen < 0:
-            self.chosen = self._choose()
         batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
         batch.n_pulls, batch.counts = 1, NULL
         return batch
@@ -129,7 +129,7 @@ cdef class _GaussianPolicy(NativePolicy):
         pb_gaussian_update(&self.posterior, arm, reward, self.noise_variance)
 
     cdef void _advance(self) noexcept nogil:
-        self.chosen = -1
+        self.chosen = -1 if self._is_done() else self._choose()
 
     def recommend(self):
         """The arm of the largest posterior mean, int64 of shape (1,)."""

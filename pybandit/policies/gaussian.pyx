@@ -63,7 +63,7 @@ cdef class BayesGap(_GaussianPolicy):
         negative in its own experiments.
     recommendation : {"gap", "posterior-mean"}
         ``"gap"``: J of the round of least B_J, of equal ones the earliest (Eq. 8); before the
-        first round, arm 0. ``"posterior-mean"``: the arm of the largest posterior mean.
+        first pull, arm 0. ``"posterior-mean"``: the arm of the largest posterior mean.
     noise_prior : (float, float), default (1, 1)
         Where `noise_std` is None: a and b, above 0, of the inverse-gamma prior of sigma^2.
 
@@ -110,7 +110,7 @@ cdef class BayesGap(_GaussianPolicy):
     cdef readonly str n_beta, recommendation
     cdef double kappa, budget_term        # n_beta as a number
     cdef double least_bound
-    cdef int64_t found                    # -1: before the first round
+    cdef int64_t found                    # J of that round
     cdef pb_gaussian_gap round
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
@@ -123,7 +123,8 @@ cdef class BayesGap(_GaussianPolicy):
         self.budget_term = self.budget if n_beta == "T" else max(self.budget - self.n_arms, 0)
         norms = np.asarray(self.norms)
         self.kappa = (1.0 / norms[norms > 0.0]).sum()
-        self.least_bound, self.found = INFINITY, -1
+        self.least_bound, self.found = INFINITY, 0
+        self._advance()
 
     def _options(self):
         return dict(super()._options(), epsilon=self.epsilon, n_beta=self.n_beta,
@@ -148,7 +149,7 @@ cdef class BayesGap(_GaussianPolicy):
 
     def recommend(self):
         """The arm found, int64 of shape (1,)."""
-        if self.found < 0 or self.recommendation == "posterior-mean":
+        if not self.n_pulls or self.recommendation == "posterior-mean":
             return super().recommend()
         return np.array([self.found], dtype=np.int64)
 
@@ -156,7 +157,7 @@ cdef class BayesGap(_GaussianPolicy):
         return dict(super()._get_progress(), least_bound=self.least_bound, found=self.found)
 
     def _set_progress(self, progress):
-        found = check_entry(progress, "found", -1, self.n_arms - 1)
+        found = check_entry(progress, "found", 0, self.n_arms - 1)
         least_bound = check_entry(progress, "least_bound", -INFINITY, INFINITY)
         super()._set_progress(progress)
         self.least_bound, self.found = least_bound, found
@@ -197,6 +198,7 @@ cdef class GPUCB(_GaussianPolicy):
                  delta=0.1, noise_prior=(1.0, 1.0)):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
         self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        self._advance()
 
     def _options(self):
         return dict(super()._options(), delta=self.delta)
@@ -224,6 +226,7 @@ cdef class BayesUCB(_GaussianPolicy):
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
                  noise_prior=(1.0, 1.0)):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
+        self._advance()
 
     cdef int64_t _choose(self) noexcept nogil:
         cdef double quantile = pb_bounds_normal_tail_inverse(1.0 / (self.n_pulls + 2.0))
@@ -239,6 +242,7 @@ cdef class _Improvement(_GaussianPolicy):
     def __init__(self, budget, kernel, features, noise_std, prior_std, noise_prior, xi):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior)
         self.xi = _at_least_zero("xi", xi)
+        self._advance()
 
     def _options(self):
         return dict(super()._options(), xi=self.xi)
@@ -324,7 +328,7 @@ cdef class GaussianThompson(_GaussianPolicy):
     def _start_stream(self, rng):
         self.generator = private_generator(rng)
         self.bitgen = bitgen_of(self.generator)
-        self.chosen = -1
+        self._advance()
 
     def _seed(self, rng):
         if not self.rng_given and not self.n_pulls:

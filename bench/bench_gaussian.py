@@ -1,0 +1,104 @@
+"""A round of the policies of correlated arms, in `simulate` on one core: microseconds.
+
+Run with ``make bench``. The first of a group is the limit: one pass over the bytes that a
+round has to touch, the covariance's lower triangle, read and written, or the features, read.
+The peers: a rank-one update as NumPy expressions, and scikit-learn's regressor fitted anew.
+"""
+
+import ctypes
+import warnings
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from conftest import pointer
+
+NAMES = ["BayesGap", "GPUCB", "BayesUCB", "ExpectedImprovement", "ProbabilityOfImprovement",
+         "GaussianThompson"]
+NOISE = 0.3
+
+
+def kernel_of(n_arms):
+    x = np.linspace(0.0, 10.0, n_arms)
+    return np.exp(-((x[:, None] - x) ** 2))
+
+
+def whole_run(name, n_rounds, arms, means):
+    """Rounds of `simulate`, each time the next ones of a policy made beforehand."""
+    environment = pb.environments.GaussianBandit(means, NOISE**2)
+    policy = getattr(pb, name)(10**9, **arms, noise_std=NOISE)
+
+    def run():
+        # the horizon counts the policy's pulls from its first
+        pb.simulate(lambda e: policy, environment, 1, rng=1, n_threads=1, progress=False,
+                    horizon=policy.n_pulls + n_rounds)
+
+    return run
+
+
+def numpy_round(covariance, means, t):
+    """As a user writes it."""
+    level = np.log(means.size * t * t * np.pi**2 / 0.6)
+    arm = int(np.argmax(means + np.sqrt(2 * level * np.maximum(covariance.diagonal(), 0.0))))
+    gain = covariance[:, arm] / (covariance[arm, arm] + NOISE**2)
+    means += gain * (0.1 - means[arm])
+    covariance -= np.outer(gain, covariance[arm])
+
+
+def scikit_round(points, seen, rewards):
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
+    regressor = GaussianProcessRegressor(pb.kernels.squared_exponential(), alpha=NOISE**2,
+                                         optimizer=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        regressor.fit(points[seen], rewards)
+        means, stds = regressor.predict(points, return_std=True)
+    return int(np.argmax(means + 3.0 * stds))
+
+
+@pytest.mark.parametrize("n_arms", [100, 1000])
+@pytest.mark.parametrize("role", ["limit", *NAMES, "NumPy GPUCB", "scikit-learn, 100 pulls"])
+def test_covariance_form(timed, limits, n_arms, role):
+    rng, n_rounds, rounds = np.random.default_rng(1), 2000 if n_arms == 100 else 200, 5
+    G, means = kernel_of(n_arms), rng.normal(size=n_arms)
+    if role == "limit":
+        triangle = G[np.tril_indices(n_arms)]
+
+        def run():
+            for _ in range(n_rounds):
+                limits.limit_update(pointer(triangle), ctypes.c_int64(triangle.size),
+                                    ctypes.c_double(1e-9))
+    elif role == "NumPy GPUCB":
+        covariance, posterior = G.copy(), np.zeros(n_arms)
+
+        def run():
+            for t in range(n_rounds):
+                numpy_round(covariance, posterior, t + 1)
+    elif role.startswith("scikit"):
+        points, n_rounds, rounds = np.linspace(0.0, 10.0, n_arms)[:, None], 1, 3
+        seen = rng.integers(n_arms, size=100)
+
+        def run():
+            scikit_round(points, seen, means[seen])
+    else:
+        run = whole_run(role, n_rounds, dict(kernel=G), means)
+    timed(f"a round, K = {n_arms:,}, a kernel", role, run, per=n_rounds, rounds=rounds)
+
+
+@pytest.mark.parametrize("role", ["limit", *NAMES])
+def test_weight_form(timed, limits, role):
+    rng, n_arms, d, n_rounds = np.random.default_rng(1), 100_000, 20, 30
+    X = rng.normal(size=(n_arms, d))
+    if role == "limit":
+        vector, products = rng.normal(size=d), np.empty(n_arms)
+
+        def run():
+            for _ in range(n_rounds):
+                limits.limit_dot_20(pointer(X), ctypes.c_int64(n_arms), pointer(vector),
+                                    pointer(products))
+    else:
+        run = whole_run(role, n_rounds, dict(features=X), X @ rng.normal(size=d))
+    timed("a round, K = 100,000, d = 20 features", role, run, per=n_rounds, rounds=5)

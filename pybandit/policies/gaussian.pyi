@@ -1,0 +1,111 @@
+from collections.abc import Callable
+from typing import Any, Literal
+
+from numpy import int64
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike, NDArray
+
+from pybandit.policies._gaussian import _GaussianPolicy
+
+__all__ = [
+    "BayesGap",
+    "BayesUCB",
+    "ExpectedImprovement",
+    "GPUCB",
+    "GaussianThompson",
+    "ProbabilityOfImprovement",
+]
+
+_Kernel = ArrayLike | Callable[[Any], Any] | None
+
+class BayesGap(_GaussianPolicy):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        epsilon: float = 0.0,
+        n_beta: Literal["T", "T-K"] = "T",
+        recommendation: Literal["gap", "posterior-mean"] = "gap",
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+    ) -> None: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def n_beta(self) -> str: ...
+    @property
+    def recommendation(self) -> str: ...
+    def recommend(self) -> NDArray[int64]: ...
+
+class GPUCB(_GaussianPolicy):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        delta: float = 0.1,
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+    ) -> None: ...
+    @property
+    def delta(self) -> float: ...
+
+class BayesUCB(_GaussianPolicy):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+    ) -> None: ...
+
+class _Improvement(_GaussianPolicy):
+    @property
+    def xi(self) -> float: ...
+
+class ExpectedImprovement(_Improvement):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        xi: float = 0.0,
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+    ) -> None: ...
+
+class ProbabilityOfImprovement(_Improvement):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        xi: float = 0.01,
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+    ) -> None: ...
+
+class GaussianThompson(_GaussianPolicy):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+        rng: int | SeedSequence | Generator | None = None,
+    ) -> None: ...
