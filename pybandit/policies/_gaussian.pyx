@@ -145,6 +145,12 @@ cdef class _GaussianPolicy(NativePolicy):
             if not isnan(rewards[j]):
                 self._learn(arms[j], rewards[j])
 
+    def _take(self, const int64_t[::1] arms, const double[::1] rewards):
+        """Rewards of pulls that were not asked for, of arms that exist: told all the same."""
+        if arms.shape[0]:
+            self._absorb(&arms[0], &rewards[0], arms.shape[0])
+            self._finish(arms.shape[0])
+
     cdef void _learn(self, int64_t arm, double reward) noexcept nogil:
         cdef double surprise = reward - self.arm_means[arm]
         if self.noise_std is None:

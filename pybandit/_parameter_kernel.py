@@ -1,0 +1,110 @@
+"""How alike the candidates of a parameter grid are: coordinates, families, a kernel.
+
+Candidates of one family, one dict of the list of grids and the same classes of estimator in
+it, lie in the unit cube of their numeric parameters: each is scaled to [0, 1], after a
+logarithm where its values are closer to geometric than to arithmetic. Values that are no
+numbers (None, text, booleans, objects) are all at the same distance, half an edge.
+"""
+
+import numbers
+
+import numpy as np
+
+CATEGORY_DISTANCE = 0.5
+# prior variances: of the level of all candidates, of a family's level, within a family
+SHARED, FAMILY, WITHIN = 1.0, 0.5, 1.0
+
+
+class ParameterKernel:
+    """Squared-exponential kernel over the candidates of a list of grids.
+
+    Parameters
+    ----------
+    candidates : list of dict
+        Parameter settings, as those of scikit-learn's ``ParameterGrid``.
+    grids : sequence of int
+        For each candidate, the grid of the list that it is from.
+
+    Attributes
+    ----------
+    families : ndarray of int64, shape (n_candidates,)
+        Numbered as they first appear.
+    distances : ndarray of float64, shape (n_candidates, n_candidates)
+        Squared distances; infinite between families.
+    """
+
+    def __init__(self, candidates, grids):
+        keys = [(grid, *sorted((name, type(value).__name__) for name, value in candidate.items()
+                               if _is_estimator(value)))
+                for grid, candidate in zip(grids, candidates, strict=True)]
+        number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+        self.families = np.array([number[key] for key in keys], dtype=np.int64)
+        self.distances = np.full((len(keys), len(keys)), np.inf)
+        for family in range(len(number)):
+            members = np.flatnonzero(self.families == family)
+            points = coordinates([candidates[i] for i in members])
+            self.distances[np.ix_(members, members)] = (
+                (points[:, None] - points[None]) ** 2).sum(axis=2)
+
+    def __call__(self, length_scale):
+        """The kernel's matrix: a level of all, of the family, and what changes within it."""
+        same = np.isfinite(self.distances)
+        return SHARED + FAMILY * same + WITHIN * np.exp(-self.distances / length_scale**2)
+
+
+def coordinates(candidates):
+    """Points of one family's candidates, float64, shape (n_candidates, n_coordinates)."""
+    names = sorted({name for candidate in candidates for name in candidate})
+    columns = [column for name in names
+               for column in _columns([candidate.get(name) for candidate in candidates])]
+    return np.array(columns).T if columns else np.zeros((len(candidates), 0))
+
+
+def _columns(values):
+    """One column of the numbers, one of each other value."""
+    found = []
+    is_number = np.array([_is_number(value) for value in values])
+    if is_number.any():
+        column = np.full(len(values), 0.5)  # what is no number: in the middle
+        column[is_number] = scaled([float(v) for v in values if _is_number(v)])
+        found.append(column)
+    others = [None if n else key_of(v) for n, v in zip(is_number, values, strict=True)]
+    kinds = dict.fromkeys(others)
+    if len(kinds) > 1:
+        found += [CATEGORY_DISTANCE / np.sqrt(2) * np.array([other == kind for other in others])
+                  for kind in kinds]
+    return found
+
+
+def scaled(values):
+    """Numbers mapped to [0, 1], by their logarithm where that spaces them more evenly."""
+    values = np.asarray(values, dtype=np.float64)
+    distinct = np.unique(values)
+    if distinct.size == 1:
+        return np.full(values.size, 0.5)
+    if distinct[0] > 0 and _unevenness(np.log(distinct)) < _unevenness(distinct):
+        values, distinct = np.log(values), np.log(distinct)
+    return (values - distinct[0]) / (distinct[-1] - distinct[0])
+
+
+def _unevenness(increasing):
+    steps = np.diff(increasing)
+    return steps.std() / steps.mean()
+
+
+def key_of(value):
+    """Something hashable, equal for equal values: True is not 1; an array is what it prints."""
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), repr(value)
+    return type(value), value
+
+
+def _is_number(value):
+    return (isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+            and np.isfinite(value))
+
+
+def _is_estimator(value):
+    return hasattr(value, "fit") or hasattr(value, "get_params")

@@ -1,0 +1,235 @@
+"""Model search in fewer fits: a scikit-learn search whose pulls are single fits.
+
+Hoffman, Shahriari and de Freitas, On correlation and budget constraints in model-based
+bandit optimization with application to automatic machine learning, AISTATS 2014.
+"""
+
+import numbers
+
+import numpy as np
+
+from pybandit._candidate_search import GaussianAsker, PlainAsker, ScoreBook, search
+from pybandit._checks import InfeasibleBudget, check_integer
+from pybandit._optional import require
+from pybandit._parameter_kernel import ParameterKernel, key_of
+from pybandit._score_model import LENGTH_SCALES
+from pybandit._search_policies import (
+    GAUSSIAN,
+    gaussian_maker,
+    plain_policy,
+    scaled_kernel,
+)
+
+require("sklearn.model_selection", "sklearn")
+
+from sklearn.base import is_classifier  # noqa: E402
+from sklearn.model_selection import ParameterGrid, check_cv  # noqa: E402
+from sklearn.model_selection._search import BaseSearchCV  # noqa: E402
+from sklearn.utils import check_random_state  # noqa: E402
+from sklearn.utils._param_validation import HasMethods, StrOptions  # noqa: E402
+
+from pybandit._search_fits import Fits, OnePull, full_results  # noqa: E402
+
+__all__ = ["BanditSearchCV"]
+
+AUTO = "bayes-gap"
+
+
+class BanditSearchCV(BaseSearchCV):
+    """Search of a grid that fits each candidate on as few splits as the choice needs.
+
+    A pull fits one candidate on one split. The policy sees the scores so far and asks for the
+    next pull; candidates of one estimator family that are close in their parameters inform
+    each other, so that the budget may be smaller than the number of candidates.
+
+    Parameters
+    ----------
+    estimator : estimator object
+    param_grid : dict or list of dict
+        As for ``GridSearchCV``. Candidates of one dict, and of the same classes of estimators
+        where it varies those, are a family. Equal candidates are fitted once.
+    policy : str, callable or Policy, default "auto"
+        ``"bayes-gap"`` (which ``"auto"`` is), ``"gp-ucb"``, ``"bayes-ucb"``, ``"thompson"``,
+        ``"ei"``, ``"pi"``: over the Gaussian model of docs/model_search.md. ``"halving"``:
+        `SequentialHalving`, which needs a pull a candidate and stage. A callable
+        ``policy(n_arms, budget, kernel)`` returns a `Policy`; it, or a `Policy` (which is
+        copied), is told the scores as they are.
+    budget : int or float, default 0.2
+        Most fits of the search, an int of at least 2; a float in (0, 1] is a share of the
+        full grid's, candidates times splits. The refit is not counted.
+    kernel : None, ndarray or callable
+        Covariance of the candidates' mean scores, up to a factor, shape
+        (n_candidates, n_candidates); or ``kernel(list of candidates)`` that returns it.
+        By default squared-exponential in the parameters within a family.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
+        As for ``GridSearchCV``, with one metric only. With a callable `refit` that chooses
+        among ``cv_results_``, the policy's choice is not used. Fits run side by side where the
+        policy asks for several: the first ones, and all of ``"halving"``.
+    random_state : None, int or RandomState
+        The order of the splits, the first candidates, and the draws of the policy.
+
+    Attributes
+    ----------
+    cv_results_ : dict of arrays
+        As ``GridSearchCV``'s, all candidates in the grid's order. A split on which a
+        candidate was not fitted is NaN; means, deviations and ranks are over the splits it
+        got. Besides: ``n_splits``, on how many it has a score; ``n_lost``, fits without one;
+        ``policy_mean`` and ``policy_std``, what the model predicts for its score, where the
+        policy has a model.
+    best_index_ : int
+        What the policy recommends, among candidates with a score: need not have rank 1.
+    best_score_ : float
+        Its mean over the splits it got.
+    n_fits_ : int
+        Fits that were made, at most the budget.
+    n_reused_ : int
+        Pulls of candidates that had all their splits: answered at no cost.
+    policy_ : Policy
+    best_estimator_, best_params_, scorer_, n_splits_, refit_time_, multimetric_
+        As for ``GridSearchCV``.
+
+    Raises
+    ------
+    InfeasibleBudget
+        `budget` is below 2 fits, or below what `policy` needs; from ``fit``.
+    ValueError
+        All fits failed, a kernel is not symmetric and positive semidefinite, or `cv` gives
+        other splits each time; from ``fit``.
+
+    Notes
+    -----
+    Besides the fits O(n K^2) a pull for n pulls of K candidates, fewer where n is large.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from pybandit.model_selection import BanditSearchCV
+    >>> grid = {"C": [0.01, 0.1, 1, 10, 100], "gamma": [0.001, 0.01, 0.1, 1, 10]}
+    >>> found = BanditSearchCV(SVC(), grid, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> found.n_fits_, found.best_score_ > 0.9
+    (25, np.True_)
+    """
+
+    _parameter_constraints = {
+        **BaseSearchCV._parameter_constraints,
+        "scoring": [c for c in BaseSearchCV._parameter_constraints["scoring"]
+                    if c not in (list, tuple, dict)],  # the policy maximises one metric
+        "refit": ["boolean", callable],
+        "param_grid": [dict, list],
+        "policy": [StrOptions({"auto", "halving", *GAUSSIAN}), callable,
+                   HasMethods(["ask", "tell", "recommend"])],
+        "budget": [numbers.Real],
+        "kernel": ["array-like", callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, estimator, param_grid, *, policy="auto", budget=0.2, kernel=None,
+                 scoring=None, n_jobs=None, refit=True, cv=None, verbose=0,
+                 pre_dispatch="2*n_jobs", error_score=np.nan, return_train_score=False,
+                 random_state=None):
+        super().__init__(estimator, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv,
+                         verbose=verbose, pre_dispatch=pre_dispatch, error_score=error_score,
+                         return_train_score=return_train_score)
+        self.param_grid = param_grid
+        self.policy = policy
+        self.budget = budget
+        self.kernel = kernel
+        self.random_state = random_state
+
+    def fit(self, X, y=None, **params):
+        """Search, then fit the recommended candidate to all data.
+
+        X, y and the parameters are as those of ``GridSearchCV.fit``; returns the search.
+        """
+        cv, verbose = self.cv, self.verbose
+        self._splits = OnePull(check_cv(cv, y, classifier=is_classifier(self.estimator)))
+        self._prints = verbose > 0
+        # BaseSearchCV.fit fits as many splits as its cv has in one go, and says so: here one
+        self.cv, self.verbose = self._splits, 0
+        try:
+            super().fit(X, y, **params)
+            self.n_splits_ = len(self._splits.splits)
+        finally:
+            self.cv, self.verbose = cv, verbose
+            for name in ("_splits", "_prints", "_fits", "_recommended"):
+                self.__dict__.pop(name, None)
+        return self
+
+    # The hooks of BaseSearchCV.fit, in the order in which it calls them.
+
+    def _run_search(self, evaluate_candidates):
+        candidates, grids = _candidates(self.param_grid)
+        arms = _distinct(candidates)
+        _, first = np.unique(arms, return_index=True)
+        distinct = [candidates[i] for i in first]
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        n_splits = len(self._splits.splits)
+        if not n_splits:
+            raise ValueError(f"cv must give at least one split; got none of {self._splits.cv!r}")
+        book = ScoreBook(len(distinct), n_splits, rng)
+        budget = _n_fits(self.budget, book.scores.size)
+        asker = self._asker(candidates, np.array(grids), first, book, budget, rng)
+        self._fits = Fits(evaluate_candidates, distinct, self._splits.splits, budget,
+                          error_score=self.error_score, verbose=self._prints,
+                          return_train_score=self.return_train_score)
+        self.n_reused_ = search(asker, book, budget, self._fits)
+        self._fits.raise_or_warn()
+        self.n_fits_, self.policy_ = book.n_fits, asker.policy
+        self._recommended = int(first[asker.best(book)]) if np.isfinite(book.scores).any() else 0
+        self._fits.results.update(full_results(super()._format_results, candidates, arms,
+                                               self._fits, n_splits, asker))
+
+    def _format_results(self, candidate_params, n_splits, out, more_results=None):
+        """What `evaluate_candidates` returns and `fit` keeps: one dict, filled in the end."""
+        return self._fits.take(out)
+
+    def _select_best_index(self, refit, refit_metric, results):
+        if callable(refit):
+            return super()._select_best_index(refit, refit_metric, results)
+        return self._recommended
+
+    def _asker(self, candidates, grids, first, book, budget, rng):
+        distances = ParameterKernel([candidates[i] for i in first], grids[first])
+        if self.kernel is None:
+            kernels = [distances(scale) for scale in LENGTH_SCALES]
+        else:
+            kernels = [scaled_kernel(self.kernel, candidates)[np.ix_(first, first)]]
+        name = self.policy
+        if len(first) > 1 and isinstance(name, str) and name != "halving":
+            name = AUTO if name == "auto" else name
+            return GaussianAsker(gaussian_maker(name, budget, rng), kernels, distances.families,
+                                 book, budget, rng)
+        return PlainAsker(plain_policy(name, budget, kernels[len(kernels) // 2]))
+
+
+def _candidates(param_grid):
+    """All parameter settings, and of each the number of its grid."""
+    found = [(candidate, number) for number, grid
+             in enumerate([param_grid] if isinstance(param_grid, dict) else param_grid)
+             for candidate in ParameterGrid(grid)]
+    if not found:
+        raise ValueError(f"param_grid must hold at least one candidate; got {param_grid!r}")
+    return tuple(map(list, zip(*found, strict=True)))
+
+
+def _distinct(candidates):
+    """The arm of each candidate: equal candidates are one arm."""
+    keys = [frozenset((name, key_of(value)) for name, value in candidate.items())
+            for candidate in candidates]
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return np.array([number[key] for key in keys])
+
+
+def _n_fits(budget, n_all):
+    """The budget in fits, at most those of the full grid."""
+    if isinstance(budget, numbers.Integral):
+        budget = check_integer("budget", budget, -np.inf)
+        if budget < 2:
+            raise InfeasibleBudget("budget must be at least 2 fits, that there is something to "
+                                   f"compare; got {budget}")
+        return min(budget, n_all)
+    if not 0 < budget <= 1:
+        raise ValueError("budget must be an integer, or a share of the full grid's fits in "
+                         f"(0, 1]; got {budget!r}")
+    return min(max(2, round(budget * n_all)), n_all)

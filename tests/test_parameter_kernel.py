@@ -1,0 +1,84 @@
+"""Coordinates, families and the kernel of a list of grids."""
+
+import numpy as np
+import pytest
+
+from pybandit._parameter_kernel import (
+    CATEGORY_DISTANCE,
+    FAMILY,
+    SHARED,
+    WITHIN,
+    ParameterKernel,
+    coordinates,
+    key_of,
+    scaled,
+)
+
+
+class Forest:
+    def fit(self):
+        pass
+
+
+class Lasso(Forest):
+    pass
+
+
+@pytest.mark.parametrize("values, expected", [
+    ([1, 2, 3], [0, 0.5, 1]),
+    ([0.001, 0.1, 10.0], [0, 0.5, 1]),
+    ([100, 1, 10, 1], [1, 0, 0.5, 0]),
+    ([0, 1, 10, 100], [0, 0.01, 0.1, 1]),  # no logarithm of 0
+    ([-1, 1, 10], [0, 2 / 11, 1]),
+    ([5, 5], [0.5, 0.5]),
+    ([2, 7], [0, 1]),
+])
+def test_numbers_are_scaled(values, expected):
+    np.testing.assert_allclose(scaled(values), expected, atol=1e-12)
+
+
+def squared(candidates):
+    points = coordinates(candidates)
+    return ((points[:, None] - points) ** 2).sum(axis=2)
+
+
+def test_categories_are_equally_far():
+    distances = squared([{"kind": kind} for kind in ("a", True, None, "a")])
+    far = CATEGORY_DISTANCE**2
+    np.testing.assert_allclose(distances[0], [0, far, far, 0], atol=1e-12)
+    np.testing.assert_allclose(distances[1], [far, 0, far, far], atol=1e-12)
+
+
+def test_what_is_no_number_is_in_the_middle_of_numbers():
+    depths = squared([{"depth": depth} for depth in (None, 1, 2, 3)])
+    np.testing.assert_allclose(depths[0, 1:] - CATEGORY_DISTANCE**2, [0.25, 0, 0.25], atol=1e-12)
+    np.testing.assert_allclose(depths[1, 1:], [0, 0.25, 1], atol=1e-12)
+
+
+def test_a_family_is_a_grid_and_the_classes_in_it():
+    candidates = [{"m": Lasso(), "a": 1}, {"m": Lasso(), "a": 2}, {"m": Forest(), "a": 1},
+                  {"a": 1}, {}]
+    kernel = ParameterKernel(candidates, [0, 0, 0, 1, 2])
+    assert kernel.families.tolist() == [0, 0, 1, 2, 3]
+    matrix = kernel(0.5)
+    np.testing.assert_allclose(matrix.diagonal(), SHARED + FAMILY + WITHIN)
+    far = squared(candidates[:2])[0, 1]
+    assert matrix[0, 1] == pytest.approx(SHARED + FAMILY + WITHIN * np.exp(-far / 0.25))
+    assert (matrix[0, 2:] == SHARED).all()
+
+
+def test_kernel_is_a_covariance():
+    rng = np.random.default_rng(1)
+    candidates = [dict(c=float(rng.lognormal()), n=int(rng.integers(5)), k="ab"[rng.integers(2)])
+                  for _ in range(40)]
+    kernel = ParameterKernel(candidates, rng.integers(3, size=40))
+    for length_scale in (0.25, 2.0):
+        assert np.linalg.eigvalsh(kernel(length_scale))[0] > -1e-10
+
+
+@pytest.mark.parametrize("left, right, same", [
+    (1, True, False), (1, 1, True), ([1, 2], [1, 2], True), ([1, 2], [2, 1], False),
+    (None, "None", False), (np.arange(2), np.arange(2), True), (1, 1.0, False),
+])
+def test_keys(left, right, same):
+    assert (key_of(left) == key_of(right)) == same
