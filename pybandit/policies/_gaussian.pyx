@@ -88,6 +88,10 @@ cdef class _GaussianPolicy(NativePolicy):
                                self.noise_variance)
         self._prior_changed()
 
+    def _fitted_kernel(self):
+        """The kernel since the last refit: for tests."""
+        return self.fitted
+
     def _prior_changed(self):
         """A subclass keeps what follows of the prior."""
 
@@ -198,8 +202,8 @@ cdef class _GaussianPolicy(NativePolicy):
         self.n_told = check_entry(progress, "n_told", 0, self.budget)
         self.prior_std, self.noise_std = fitted.tolist()
         self.fitted = self.given[0].clone_with_theta(progress["theta"])
-        self.told_arms[:] = np.array(arms, dtype=np.int64)
-        self.told_rewards[:] = np.array(progress["told_rewards"], dtype=np.float64)
+        np.asarray(self.told_arms)[:] = arms
+        np.asarray(self.told_rewards)[:] = progress["told_rewards"]
         self._begin(checked_kernel(self.fitted(self.given[1])), None)
         self._prior_changed()
 
