@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow lint bench sanitize wheel-test clean
 
-demo: $(VENV)/.demo
+demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
 
 test: lint
@@ -24,16 +24,18 @@ lint: inplace
 bench: inplace $(VENV)/.bench
 	$(BIN)/pytest bench -m "" -o python_files="bench_*.py" --benchmark-timer=time.process_time
 
-# What changed is compiled again; the installation below is editable and finds it.
-.PHONY: inplace
-inplace: $(VENV)/.test
+# What changed is compiled again, beside its source; the installation below is editable and
+# finds it.
+.PHONY: inplace extensions
+inplace: $(VENV)/.test extensions
+extensions: | $(BIN)/cython
 	$(BIN)/python setup.py --quiet build_ext --inplace
 
-# .venv/.<extra>: the package, editable, and that extra. Built with the environment's own Cython:
-# an isolated build would leave everything to be compiled once more.
+# .venv/.<extra>: the package, editable, and that extra. It would compile everything in a place of
+# its own, and leave it to be compiled once more.
 PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
 $(VENV)/.%: pyproject.toml setup.py | $(BIN)/cython
-	$(PIP_INSTALL) --no-build-isolation --editable ".[$*]"
+	PYBANDIT_EXTENSIONS=none $(PIP_INSTALL) --no-build-isolation --editable ".[$*]"
 	touch $@
 
 $(BIN)/cython:

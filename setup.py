@@ -53,6 +53,9 @@ FLAGS = [
     "-fvisibility=hidden",
 ]
 
+if os.environ.get("PYBANDIT_EXTENSIONS") == "none":
+    KERNELS = {}
+
 extensions = [
     Extension(
         f"pybandit.{module}".replace("/", "."),

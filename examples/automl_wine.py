@@ -176,7 +176,7 @@ def random_search(budget, table, rng):
     return tried[table[tried][:, n[:each]].mean(axis=1).argmax()], tried.size * each
 
 
-def halving_search(X, y, grid, seed):
+def halving_search(X, y, grid, candidates, seed):
     """Scikit-learn's halving over growing training sets, its fits, and the rows they read."""
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401
     from sklearn.model_selection import HalvingGridSearchCV
@@ -190,7 +190,9 @@ def halving_search(X, y, grid, seed):
         warnings.simplefilter("ignore")  # of a few rows: fits that fail or do not converge
         found.fit(X[rows], y[rows])
     fits = np.array(found.n_candidates_)
-    return found.best_index_, fits.sum(), fits @ found.n_resources_ / rows.size
+    # a row of the results is a candidate in one of the rounds
+    best = candidates.index(found.cv_results_["params"][found.best_index_])
+    return best, fits.sum(), fits @ found.n_resources_ / rows.size
 
 
 def run(table, candidates, grid, n_runs):
@@ -262,7 +264,7 @@ def main(argv=None):
     table = load_table(arguments.cache, candidates, X, y, arguments.splits)
     print(f"table of scores: {time.perf_counter() - start:.0f} s")
     found = run(table, candidates, grid, arguments.runs)
-    halved = [halving_search(X, y, grid, seed) for seed in range(arguments.halving)]
+    halved = [halving_search(X, y, grid, candidates, seed) for seed in range(arguments.halving)]
     print_table(found, table)
     if halved:
         errors = -table.mean(axis=1)[[i for i, _, _ in halved]]
