@@ -373,6 +373,21 @@ cdef extern from "pybandit/variance.h" nogil:
     double pb_variance_least(const int64_t *pulls, const double *sums, const double *deviations,
                              int64_t n_arms) noexcept
 
+    ctypedef struct pb_spreads:
+        int64_t n_arms
+        const int64_t *pulls
+        const double *sums
+        const double *deviations
+        const double *cost_sums
+
+    ctypedef double (*pb_gamma_source)(void *state, double shape) noexcept nogil
+
+    int64_t pb_spreads_optimistic(const pb_spreads *spreads, double t) noexcept
+    int64_t pb_spreads_drawn(const pb_spreads *spreads, pb_gamma_source gamma,
+                             void *state) noexcept
+    int64_t pb_spreads_lacking(const pb_spreads *spreads, const int64_t *asked,
+                               int64_t n_decisions) noexcept
+
 
 cdef extern from "pybandit/heap.h" nogil:
     ctypedef struct pb_heap:

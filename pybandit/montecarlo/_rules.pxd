@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_bitgen
+from pybandit._csrc cimport pb_batch, pb_bitgen, pb_spreads
 from pybandit.policies._base cimport NativePolicy
 
 
@@ -12,6 +12,7 @@ cdef class Rule:
     # The allocator's: values of each estimator, sums, sums of squares about the mean, costs.
     cdef const int64_t[::1] pulls
     cdef const double[::1] sums, deviations, cost_sums
+    cdef pb_spreads spreads              # the same for the kernels
     cdef int64_t[::1] asked              # decisions for each, answered or not
     cdef int64_t n_decisions
     cdef bint waits                      # for `end_pilot`
@@ -22,10 +23,8 @@ cdef class Rule:
     cdef void absorb(self, int64_t arm, double value, double cost) noexcept nogil
     # All runs of `n` decisions came back.
     cdef void advance(self, int64_t n) noexcept nogil
-    cdef void _decide(self) noexcept nogil
-    cdef void _choose(self, double t) noexcept nogil
-    cdef double _variance(self, int64_t arm) noexcept nogil
-    cdef double _spread(self, int64_t arm) noexcept nogil
+    # The estimator of a decision, among those with two values; -1 where there is none.
+    cdef int64_t _choose(self) noexcept nogil
 
 
 cdef class ThompsonRule(Rule):

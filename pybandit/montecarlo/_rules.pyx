@@ -4,12 +4,15 @@ import numpy as np
 
 from pybandit.montecarlo._weights import inverse_variance
 
-from libc.math cimport INFINITY, NAN, isnan, log, sqrt
+from libc.math cimport INFINITY, NAN, isnan
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_gamma
 
-from pybandit._csrc cimport pb_batch, pb_batch_one, pb_variance
+from pybandit._csrc cimport (
+    pb_batch, pb_batch_one, pb_spreads, pb_spreads_drawn, pb_spreads_lacking,
+    pb_spreads_optimistic, pb_variance,
+)
 from pybandit._race cimport bitgen_of
 from pybandit.policies._base cimport NativePolicy
 
@@ -18,6 +21,10 @@ cdef enum:
     CAP = 16
     # the same for squares of pairs, whose mean is one
     PAIR_CAP = 8
+
+
+cdef double next_gamma(void *state, double shape) noexcept nogil:
+    return random_standard_gamma(<bitgen_t *>state, shape)
 
 
 cdef class Rule:
@@ -30,23 +37,20 @@ cdef class Rule:
     def bind(self, pulls, sums, deviations, cost_sums):
         """Takes the arrays that the allocator keeps up to date."""
         self.pulls, self.sums, self.deviations, self.cost_sums = pulls, sums, deviations, cost_sums
+        self.spreads = pb_spreads(self.n_arms, &self.pulls[0], &self.sums[0],
+                                  &self.deviations[0], &self.cost_sums[0])
 
     cdef pb_batch next(self) noexcept nogil:
         if self.chosen < 0:
-            self._decide()
+            self.chosen = pb_spreads_lacking(&self.spreads, &self.asked[0], self.n_decisions)
+        if self.chosen < 0:
+            self.chosen = self._choose()
+        if self.chosen < 0:
+            self.chosen = self.n_decisions % self.n_arms
         return pb_batch_one(&self.chosen)
 
-    cdef void _decide(self) noexcept nogil:
-        """An estimator without two values first, but for its part of the decisions only."""
-        cdef int64_t arm
-        for arm in range(self.n_arms):
-            if self.pulls[arm] < 2 and self.asked[arm] * self.n_arms <= self.n_decisions:
-                self.chosen = arm
-                return
-        self._choose(<double>(self.n_decisions + 1))
-
-    cdef void _choose(self, double t) noexcept nogil:
-        self.chosen = self.n_decisions % self.n_arms
+    cdef int64_t _choose(self) noexcept nogil:
+        return self.n_decisions % self.n_arms
 
     cdef void absorb(self, int64_t arm, double value, double cost) noexcept nogil:
         pass
@@ -58,13 +62,6 @@ cdef class Rule:
             self.asked[batch.arms[j % batch.n_arms]] += 1
         self.n_decisions += n
         self.chosen = -1
-
-    cdef double _variance(self, int64_t arm) noexcept nogil:
-        return pb_variance(self.pulls[arm], self.sums[arm], self.deviations[arm])
-
-    cdef double _spread(self, int64_t arm) noexcept nogil:
-        """Variance times mean cost; what lost runs cost counts."""
-        return self._variance(arm) * self.cost_sums[arm] / self.pulls[arm]
 
     def get_progress(self):
         return {"chosen": self.chosen, "asked": np.array(self.asked),
@@ -81,16 +78,8 @@ cdef class Rule:
 cdef class LCBRule(Rule):
     """argmin log(cost variance) - sqrt(4 log t / N): optimistic about the variance."""
 
-    cdef void _choose(self, double t) noexcept nogil:
-        cdef double best = INFINITY, index, width = sqrt(4.0 * log(t))
-        cdef int64_t arm
-        self.chosen = self.n_decisions % self.n_arms
-        for arm in range(self.n_arms):
-            if self.pulls[arm] < 2:
-                continue
-            index = log(self._spread(arm)) - width / sqrt(<double>self.pulls[arm])
-            if index < best:
-                self.chosen, best = arm, index
+    cdef int64_t _choose(self) noexcept nogil:
+        return pb_spreads_optimistic(&self.spreads, <double>(self.n_decisions + 1))
 
 
 cdef class ThompsonRule(Rule):
@@ -99,18 +88,8 @@ cdef class ThompsonRule(Rule):
     cdef seed(self, generator):
         self.generator, self.bitgen = generator, bitgen_of(generator)
 
-    cdef void _choose(self, double t) noexcept nogil:
-        cdef double best = INFINITY, half, drawn
-        cdef int64_t arm
-        self.chosen = self.n_decisions % self.n_arms
-        for arm in range(self.n_arms):
-            if self.pulls[arm] < 2:
-                continue
-            half = 0.5 * (self.pulls[arm] - 1)
-            drawn = (self._spread(arm) * half
-                     / random_standard_gamma(<bitgen_t *>self.bitgen, half))
-            if drawn < best:
-                self.chosen, best = arm, drawn
+    cdef int64_t _choose(self) noexcept nogil:
+        return pb_spreads_drawn(&self.spreads, next_gamma, self.bitgen)
 
 
 cdef class BanditRule(Rule):
@@ -154,7 +133,8 @@ cdef class BanditRule(Rule):
         cdef double least
         self.waits = False
         pulls = np.asarray(self.pulls)
-        variances = np.array([self._variance(arm) for arm in range(self.n_arms)])
+        variances = np.array([pb_variance(self.pulls[arm], self.sums[arm], self.deviations[arm])
+                              for arm in range(self.n_arms)])
         spreads = variances * np.asarray(self.cost_sums) / np.maximum(pulls, 1)
         least = np.min(spreads, where=spreads > 0, initial=np.inf)
         if least == INFINITY:

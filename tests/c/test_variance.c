@@ -41,8 +41,78 @@ static void the_least_leaves_out_zeros(void)
     free(deviations);
 }
 
+/* Variances 1, 4, 1, none, of 9, 9, 16, 1 values at costs 1, 1/8, 1, 1. */
+static pb_spreads four(int64_t *pulls, double *sums, double *deviations, double *costs)
+{
+    const int64_t n[] = {9, 9, 16, 1};
+    const double variance[] = {1.0, 4.0, 1.0, 0.0}, cost[] = {1.0, 0.125, 1.0, 1.0};
+    for (int i = 0; i < 4; i++) {
+        pulls[i] = n[i];
+        sums[i] = 3.0 * (double)n[i];
+        deviations[i] = variance[i] * (double)(n[i] - 1);
+        costs[i] = cost[i] * (double)n[i];
+    }
+    return (pb_spreads){4, pulls, sums, deviations, costs};
+}
+
+/* Gives numbers from a list, and keeps the shapes it was asked for. */
+typedef struct {
+    double gives[4], shapes[4];
+    int n;
+} listed;
+
+static double next_gamma(void *state, double shape)
+{
+    listed *list = state;
+    list->shapes[list->n] = shape;
+    return list->gives[list->n++];
+}
+
+static void choices_of_four(void)
+{
+    int64_t *pulls = allocate(4, sizeof *pulls);
+    double *sums = allocate(4, sizeof *sums), *deviations = allocate(4, sizeof *deviations);
+    double *costs = allocate(4, sizeof *costs);
+    const pb_spreads spreads = four(pulls, sums, deviations, costs);
+    assert(pb_spreads_optimistic(&spreads, 100.0) == 1);
+    costs[1] = 2.25; /* 4 * 1/4: ties with the first */
+    assert(pb_spreads_optimistic(&spreads, 100.0) == 0);
+    costs[1] *= 1.0000001;
+    assert(pb_spreads_optimistic(&spreads, 100.0) == 0);
+    /* log .8 is made up for by the width of 9 against 16 values at t = 100, not at t = 1 */
+    deviations[2] = 0.8 * 15.0;
+    assert(pb_spreads_optimistic(&spreads, 100.0) == 0);
+    assert(pb_spreads_optimistic(&spreads, 1.0) == 2);
+    deviations[2] = 0.0;
+    assert(pb_spreads_optimistic(&spreads, 100.0) == 2);
+
+    deviations[2] = 15.0;
+    costs[1] = 2.25;
+    listed list = {.gives = {4.0, 5.0, 7.5}};
+    assert(pb_spreads_drawn(&spreads, next_gamma, &list) == 1);
+    assert(list.n == 3 && list.shapes[0] == 4.0 && list.shapes[1] == 4.0 && list.shapes[2] == 7.5);
+    listed ties = {.gives = {4.0, 4.0, 7.5}};
+    assert(pb_spreads_drawn(&spreads, next_gamma, &ties) == 0);
+    listed third = {.gives = {4.0, 4.0, 7.6}};
+    assert(pb_spreads_drawn(&spreads, next_gamma, &third) == 2);
+
+    const int64_t asked[] = {0, 0, 0, 3};
+    assert(pb_spreads_lacking(&spreads, asked, 12) == 3);
+    assert(pb_spreads_lacking(&spreads, asked, 11) == -1);
+    pulls[0] = pulls[1] = 1;
+    assert(pb_spreads_lacking(&spreads, asked, 0) == 0);
+    pulls[2] = 0;
+    assert(pb_spreads_optimistic(&spreads, 5.0) == -1);
+    assert(pb_spreads_drawn(&spreads, next_gamma, &list) == -1);
+    free(pulls);
+    free(sums);
+    free(deviations);
+    free(costs);
+}
+
 int main(void)
 {
+    choices_of_four();
     below_two_values_there_is_none();
     rounding_is_no_variance();
     the_least_leaves_out_zeros();
