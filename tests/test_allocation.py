@@ -274,6 +274,35 @@ def test_resumed_it_goes_on_bit_for_bit(data):
     assert costs == "observed" or one.total_cost == one.n_pulls == 60
 
 
+def assert_refused(allocator, message, rule=False, **changes):
+    """A state with these changes; the allocator whose state it was goes on."""
+    state = allocator.get_state()
+    (state["progress"]["rule"] if rule else state).update(changes)
+    before = repr(state)
+    with pytest.raises(ValueError, match=message):
+        type(allocator).from_state(state)
+    assert repr(state) == before
+
+
+@pytest.mark.parametrize("policy", RULES)
+def test_states_that_no_run_leads_to_are_refused(policy):
+    rng = np.random.default_rng(1)
+    allocator = pb.EstimatorAllocator(3, policy, pilot=2, rng=1)
+    play(allocator, lambda arms: (rng.normal(size=arms.size), None), until=30)
+    n = allocator.get_state()["progress"]["rule"]["n_decisions"]
+    for changes in [dict(chosen=3), dict(chosen=-2), dict(n_decisions=-1),
+                    dict(n_decisions=2**60), dict(asked=[0, -1, 0]), dict(asked=[0, n + 1, 0]),
+                    dict(asked=[0, np.nan, 0])]:
+        (name,) = changes
+        assert_refused(allocator, rf"state must hold {name} in \[", rule=True, **changes)
+    assert_refused(allocator, "broadcast", rule=True, asked=[0, 0, 0, 0])
+    for pulls in [-1, 10, 10], [31, 0, 0]:
+        assert_refused(allocator, r"state must hold pulls in \[0, 30\]", pulls=pulls)
+    assert_refused(allocator, r"state must hold (n_pulls = 0|pulls in)", n_pulls=-1)
+    if policy != "uniform":
+        assert_refused(allocator, "n_pulls = 0 or at least 6, the pilot's; got 5", n_pulls=5)
+
+
 @pytest.mark.parametrize("made, error, message", [
     (dict(n_estimators=0), ValueError, "n_estimators must be at least 1"),
     (dict(policy="best"), ValueError, "policy must be one of .*'uniform'.*got 'best'"),
