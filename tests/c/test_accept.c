@@ -190,7 +190,7 @@ static void betting(void)
     pb_threshold threshold = {
         .bets = {PB_MIX_PRODUCT, BETS, bets, shares, NULL},
         .items = {N, 0.0, 1.0, 1.0},
-        .threshold = 20.0,
+        .threshold = 1e5,
         .n_arms = 1,
     };
     int64_t integers[3];
