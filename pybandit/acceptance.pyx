@@ -16,7 +16,7 @@ from pybandit._betting import Bets
 from pybandit._checks import check_numeric
 from pybandit._race import as_generator, hashable, index_kind, make_plan
 from pybandit.factors import Factors
-from pybandit.racing_bounds import BettingBound, NormalBound, as_bound
+from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, as_bound
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t
@@ -120,7 +120,7 @@ def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_
     >>> import numpy as np, pybandit as pb
     >>> d = np.random.default_rng(0).normal(0.1, 1.0, 100_000)
     >>> pb.accept(d, np.log(0.5), rng=0)
-    AcceptResult(accepted=True, n_looks=6, n_evaluations=1600, exact=False)
+    AcceptResult(accepted=True, n_looks=4, n_evaluations=400, exact=False)
     """
     cdef Workspace work = Workspace(log_ratios, bound, delta, first_look, value_range,
                                     max_fraction, indices, "rejection")
@@ -258,7 +258,7 @@ cdef class Workspace:
         self.accept.schedule.rows = &self.plan.rows[0]
         self.accept.schedule.scale = &self.plan.scale[0]
         self.accept.schedule.slack = &self.plan.slack[0]
-        self.accept.range = self.plan.ranges[0] if self.plan.ranges is not None else 0.0
+        self.accept.range = _range_of(bound)
         self.subsample = Subsample(index_kind(factors, indices, kind), n)
         self.accept.subsample = &self.subsample.stream
         self.accept.block = min(n, ARRAY_RATIOS if self.accept.factors.matrix else CALL_RATIOS)
@@ -329,6 +329,13 @@ def _as_factors(log_ratios):
     return np.ascontiguousarray(ratios)[:, None]
 
 
+def _range_of(bound):
+    """The stated spread of the log ratios, differences as they are; 0 where none is used."""
+    if not isinstance(bound, EBSBound):
+        return 0.0
+    return bound.value_range if bound.difference_range is None else bound.difference_range
+
+
 @functools.lru_cache(maxsize=1024)
 def _two_state_bound(bound, delta, value_range):
     """The bound object; of a name, with the two-sided boundary."""
@@ -338,8 +345,7 @@ def _two_state_bound(bound, delta, value_range):
     if isinstance(made, BettingBound) and not isinstance(made.value_range, tuple):
         raise ValueError(f"value_range must be (low, high) of the log ratios for betting; got "
                          f"{made.value_range!r}")
-    if not isinstance(made, BettingBound) and isinstance(getattr(made, "value_range", None),
-                                                         tuple):
+    if isinstance(made, EBSBound) and isinstance(made.value_range, tuple):
         raise ValueError(f"value_range must be a number, the spread of the log ratios; got "
                          f"{made.value_range!r}")
     return made

@@ -49,7 +49,7 @@ def random_problem(seed):
 def test_the_twin_bit_for_bit(source, indices):
     """The same random bits give the same answer, looks and evaluations."""
     outcomes = collections.Counter()
-    for seed in range(150):
+    for seed in range(100):
         ratios, log_threshold, options = random_problem(seed)
         if indices != "permutation" and ratios.size > 1000:
             continue  # the twins of the other orders take their time
@@ -169,20 +169,20 @@ def test_a_function_is_asked_for_each_ratio_once_and_in_blocks():
 
 def test_betting_keeps_its_word_and_reads_little():
     rng = np.random.default_rng(6)
-    ratios = rng.uniform(-1, 1, 20_000)
+    ratios = rng.uniform(-1, 1, 4000)
     options = dict(bound="betting", value_range=(-1, 1), delta=0.05)
     for source in (ratios, as_function(ratios)):
         test = pb.AcceptanceTest(source, rng=7, **options)
         for gap in (-0.3, 0.3):
-            results = [test.test(ratios.sum() - gap * ratios.size) for _ in range(200)]
-            # far more than 200 * 0.05 of them would be wrong by chance less often than 1e-6
-            assert sum(r.accepted != (gap > 0) for r in results) <= 28
+            results = [test.test(ratios.sum() - gap * ratios.size) for _ in range(100)]
+            # far more than 100 * 0.05 of them would be wrong by chance less often than 1e-6
+            assert sum(r.accepted != (gap > 0) for r in results) <= 20
             assert max(r.n_evaluations for r in results) < 2000
-        assert test.test(-20_000.0 * 1.1) == (True, 0, 0, True)
-        assert test.test(20_000.0) == (False, 0, 0, True)
+        assert test.test(-4400.0) == (True, 0, 0, True)
+        assert test.test(4000.0) == (False, 0, 0, True)
         # near the threshold: read to the end, or wrong with probability 0.05
-        results = [test.test(ratios.sum() - 1e-3) for _ in range(100)]
-        assert sum(not r.accepted for r in results) <= 20
+        results = [test.test(ratios.sum() - 1e-3) for _ in range(60)]
+        assert sum(not r.accepted for r in results) <= 15
         assert all(r.accepted for r in results if r.exact)
     with pytest.raises(ValueError, match=r"value_range.*\(0.0, 1.0\).*factor"):
         pb.accept(ratios, bound="betting", value_range=(0, 1))
@@ -193,7 +193,7 @@ def test_betting_keeps_its_word_and_reads_little():
 def test_arrays_and_functions_are_read_anew():
     ratios = np.zeros(1000)
     test = pb.AcceptanceTest(ratios, rng=1)
-    assert not test.test(-10.0 * 0).accepted
+    assert not test.test(0.0).accepted
     ratios += 1.0
     assert test.test(500.0).accepted
     ratios[:] = -1.0

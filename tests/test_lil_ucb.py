@@ -83,14 +83,14 @@ def test_the_twin_bit_for_bit(source, setting):
 
 
 def test_many_states():
-    """The heap's choice is the largest bound's: the twin scans 300 of them."""
+    """The heap's choice is the largest bound's: the twin scans 100 of them."""
     rng = np.random.default_rng(2)
-    rewards = (rng.random((30, 300)) < np.linspace(0.1, 0.9, 300)).astype(float)
-    bits, streams = Bits(1), [subsample.Rejection(30) for _ in range(300)]
+    rewards = (rng.random((8, 100)) < np.linspace(0.1, 0.9, 100)).astype(float)
+    bits, streams = Bits(1), [subsample.Rejection(8) for _ in range(100)]
     for stream in streams:
         stream.restart(bits)
-    expected = twin.lil_ucb(lambda i: rewards[streams[i].next(bits, 1)[0], i], 30,
-                            np.zeros(300), twin.constants("heuristic", 0.05, 300), 0.5)
+    expected = twin.lil_ucb(lambda i: rewards[streams[i].next(bits, 1)[0], i], 8,
+                            np.zeros(100), twin.constants("heuristic", 0.05, 100), 0.5)
     ours = pb.lil_ucb(rewards, value_range=1.0, rng=np.random.default_rng(1))
     assert (ours.winner, ours.n_evaluations, ours.exact) == tuple(expected)
 

@@ -42,7 +42,7 @@ def test_the_exact_case(source):
         for outcome, p in law.items():
             found[of(outcome)] += p
         assert found == {value: Fraction(p) for value, p in case[key].items()}
-    rng, n_races = np.random.default_rng(8), 20_000
+    rng, n_races = np.random.default_rng(8), 10_000
     populations = arms if source == "arrays" else as_populations(arms)
     observed = collections.Counter(
         tuple(pb.race_populations(populations, case["const"], boundary=case["B"], rng=rng))
@@ -53,9 +53,9 @@ def test_the_exact_case(source):
 @pytest.mark.parametrize("source", ["arrays", "function"])
 def test_the_twin_bit_for_bit(source):
     outcomes = collections.Counter()
-    for seed in range(150):
+    for seed in range(80):
         rng = np.random.default_rng(seed)
-        sizes = rng.choice([0, 1, 2, 3, 4, 7, 40, 300, 1829], int(rng.integers(2, 9)))
+        sizes = rng.choice([0, 1, 2, 3, 4, 7, 40, 300, 700], int(rng.integers(2, 9)))
         arms = [rng.normal(rng.normal(0, 0.05), 1.0, size) for size in sizes]
         offsets = rng.normal(size=sizes.size) * rng.choice([0.0, 10.0])
         offsets[rng.random(sizes.size) < 0.1] = -np.inf

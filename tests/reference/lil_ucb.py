@@ -54,12 +54,13 @@ def lil_ucb(next_reward, n_factors, offsets, c, radius):
     for state in alive:
         pull(state)
     while True:
+        total = pulls.total()
         for state in alive:
-            if pulls[state] >= 1 + c.lam * (pulls.total() - pulls[state]):
-                return Outcome(state, pulls.total(), False)
+            if pulls[state] >= 1 + c.lam * (total - pulls[state]):
+                return Outcome(state, total, False)
         best = max(alive, key=upper)
         if pulls[best] == n_factors:
-            return Outcome(best, pulls.total(), True)
+            return Outcome(best, total, True)
         pull(best)
 
 
