@@ -35,7 +35,7 @@ def assert_normal(draws, mean, sd):
 def test_the_posterior_of_a_normal_mean(width, max_steps):
     """Prior N(0, 1/4): the posterior is known; every test reads everything."""
     precision = Y.size + 4.0
-    draws = chain(normal_data, 0.7, 3000, np.random.default_rng(13), n_factors=Y.size,
+    draws = chain(normal_data, 0.7, 2100, np.random.default_rng(13), n_factors=Y.size,
                   log_prior=lambda x: -2.0 * x**2, width=width, max_steps=max_steps,
                   first_look=Y.size)
     if max_steps * width < 1.0:
