@@ -43,9 +43,9 @@ def test_against_the_limit(timed, limits, ratios, rows, role):
     options = dict(first_look=rows, rng=rng)
     if role == "bare shuffle and gather":
         permutation, moments = np.arange(N), np.zeros(2)
-        timed(group, role, lambda: limits.limit_shuffle_gather_1(
-            bits_of(rng), pointer(permutation), i64(N), pointer(ratios), i64(rows),
-            pointer(moments)))
+        arguments = (bits_of(rng), pointer(permutation), i64(N), pointer(ratios), i64(rows),
+                     pointer(moments))
+        timed(group, role, lambda: limits.limit_shuffle_gather_1(*arguments))
     elif role == "AcceptanceTest":
         test = pb.AcceptanceTest(ratios, **options)
         assert test.test(-10.0 * N).n_evaluations == rows

@@ -1,16 +1,13 @@
 """lil'UCB over a finite population, the adaptive rival of the race."""
 
-import math
-
 import numpy as np
 
 from pybandit._checks import check_choice, check_in
 from pybandit._race import as_generator, check_offsets
-from pybandit.factors import Factors, as_factors
+from pybandit.factors import as_factors
 from pybandit.racing import RaceResult
 from pybandit.racing_bounds import check_race_delta
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (

@@ -56,11 +56,6 @@ class AcceptResult(NamedTuple):
     exact: bool
 
 
-cdef pb_status run_accept(pb_accept *accept, double log_threshold,
-                          pb_bitgen *bitgen) noexcept nogil:
-    return pb_accept_run(accept, log_threshold, bitgen)
-
-
 def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_look=None,
            value_range=None, max_fraction=1.0, indices="auto", rng=None):
     """Decide whether log ratios sum to more than a threshold, reading as few as it takes.
@@ -279,7 +274,7 @@ cdef class Workspace:
         cdef pb_status status
         self.source.hold(lock)
         with lock, nogil:
-            status = run_accept(&self.accept, log_threshold, bitgen)
+            status = pb_accept_run(&self.accept, log_threshold, bitgen)
         if status != PB_OK:
             self.raise_failure(status)
         # what AcceptResult(...) makes, in a third of its time

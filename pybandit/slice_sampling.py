@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_integer, check_numeric, check_scalar
+from pybandit._checks import check_integer, check_numeric
 from pybandit._race import as_generator
 from pybandit.acceptance import AcceptanceTest
-from pybandit.factors import Factors, check_returned
+from pybandit.factors import Factors
 
 __all__ = ["SliceResult", "slice_sample"]
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from test_acceptance import share_decided_early
 
 from reference import gap_zero, tables
-from test_acceptance import share_decided_early
 
 pytestmark = pytest.mark.slow
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from test_race_law import assert_law
 
 from reference import lil_ucb as twin
 from reference import subsample, tables
 from reference.bits import Bits
 from reference.problems import as_function
-from test_race_law import assert_law
 
 CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" in name}
 
@@ -42,7 +42,7 @@ def test_exact_cases(name):
         assert found == {value: Fraction(p) for value, p in case[key].items()}
 
     rewards = np.arange(n)[:, None] < np.array(case["ones"])
-    rng, n_runs = np.random.default_rng(9), 10_000
+    rng, n_runs = np.random.default_rng(9), 4000
     observed = collections.Counter()
     for _ in range(n_runs):
         ours = pb.lil_ucb(rewards, offsets, delta=case["delta"], value_range=case["C"], rng=rng)

@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 
 import pybandit as pb
+from test_race_law import assert_law
 
 from reference import populations as twin
 from reference import subsample, tables
 from reference.bits import Bits
-from test_race_law import assert_law
 
 
 def as_populations(arms):
@@ -42,7 +42,7 @@ def test_the_exact_case(source):
         for outcome, p in law.items():
             found[of(outcome)] += p
         assert found == {value: Fraction(p) for value, p in case[key].items()}
-    rng, n_races = np.random.default_rng(8), 10_000
+    rng, n_races = np.random.default_rng(8), 5000
     populations = arms if source == "arrays" else as_populations(arms)
     observed = collections.Counter(
         tuple(pb.race_populations(populations, case["const"], boundary=case["B"], rng=rng))
@@ -53,7 +53,7 @@ def test_the_exact_case(source):
 @pytest.mark.parametrize("source", ["arrays", "function"])
 def test_the_twin_bit_for_bit(source):
     outcomes = collections.Counter()
-    for seed in range(80):
+    for seed in range(50):
         rng = np.random.default_rng(seed)
         sizes = rng.choice([0, 1, 2, 3, 4, 7, 40, 300, 700], int(rng.integers(2, 9)))
         arms = [rng.normal(rng.normal(0, 0.05), 1.0, size) for size in sizes]
@@ -81,7 +81,7 @@ def test_the_bound_is_kept():
     arms = [rng.normal(size=1000), rng.normal(size=400)]
     arms = [arm - arm.mean() for arm in arms]
     arms[1] += 1e-9
-    n_races, delta = 5000, 0.2
+    n_races, delta = 3000, 0.2
     wrong = sum(pb.race_populations(arms, delta=delta, first_look=50, rng=rng).winner == 0
                 for _ in range(n_races))
     assert stats.binom.sf(wrong, n_races, delta) > 1e-7
