@@ -6,8 +6,7 @@ from pybandit._csrc cimport pb_factors
 cdef class Source:
     cdef pb_factors factors           # as the kernels take them
     cdef const double[:, ::1] matrix  # None for a function
-    cdef object function              # a Python function; None for a matrix or a compiled one
-    cdef object callback              # a compiled function's, kept alive; None for the others
+    cdef object function              # a Python function, or the Callback of a compiled one
     cdef object error                 # what it raised
     cdef object lock                  # of the generator, held by whoever runs the kernel
 

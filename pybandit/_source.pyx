@@ -1,5 +1,6 @@
 """Log factors as the kernels take them, and what a user's function may do behind them."""
 
+from pybandit._callbacks import Callback
 from pybandit.factors import Factors, check_returned
 
 cimport numpy as cnp
@@ -22,14 +23,13 @@ cdef class Source:
         if isinstance(factors, Factors):
             self.factors.n_factors = factors.n_factors
             self.factors.n_states = factors.n_states
-            self.callback = factors._callback
-            if self.callback is not None:
-                self.factors.function = <pb_factor_function><uintptr_t>self.callback.function
-                self.factors.user_data = <void *><uintptr_t>self.callback.user_data
-                return
-            self.function = factors.function
-            self.factors.function = _call_python
-            self.factors.user_data = <void *>self
+            self.function = factors._callback or factors.function
+            if isinstance(self.function, Callback):
+                self.factors.function = <pb_factor_function><uintptr_t>self.function.function
+                self.factors.user_data = <void *><uintptr_t>self.function.user_data
+            else:
+                self.factors.function = _call_python
+                self.factors.user_data = <void *>self
             return
         self.matrix = factors
         self.factors.n_factors = self.matrix.shape[0]
@@ -40,13 +40,13 @@ cdef class Source:
         self.lock = lock
 
     cdef raise_error(self):
-        if self.callback is not None:
+        if isinstance(self.function, Callback):
             raise RuntimeError("the compiled function of Factors returned a status other than 0")
         error, self.error = self.error, None
         raise error
 
     cdef str explain(self, double value):
-        if self.callback is None or not isnan(value):
+        if not isinstance(self.function, Callback) or not isnan(value):
             return ""
         return ("; the compiled function left it out or wrote nan there (a numba function that "
                 "raises does so)")

@@ -371,9 +371,10 @@ cdef class RacingSampler:
     cdef pb_status _next(self, pb_bitgen *bitgen) noexcept nogil:
         """Race for the largest of fresh Gumbels and the log prior, the next draw."""
         cdef int64_t state, n_states = self.track.race.factors.n_states
-        pb_bitgen_gumbel_many(bitgen, n_states, self.track.offsets)
+        cdef double *offsets = self.track.offsets
+        pb_bitgen_gumbel_many(bitgen, n_states, offsets)
         for state in range(n_states):
-            self.track.offsets[state] += self._log_prior[state]
+            offsets[state] += self._log_prior[state]
         return self.track.run(bitgen)
 
 
