@@ -20,7 +20,7 @@ from conftest import HERE, bits_of, pointer
 
 N, D, FIRST_LOOK = 100_000, 2, 50
 PRIOR = np.array([0.0, 1e3])
-Y = np.random.default_rng(1).normal(size=N)
+Y = np.random.default_rng(1).normal(size=N) * 1e-9
 i64 = ctypes.c_int64
 SIGNATURE = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.POINTER(i64), i64, ctypes.POINTER(i64), i64,

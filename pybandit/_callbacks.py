@@ -51,10 +51,6 @@ class Callback:
     user_data: int
     kept: tuple = field(compare=False, repr=False)
 
-    def __reduce__(self):
-        raise TypeError("Factors with a compiled function hold addresses of this process and "
-                        "cannot be pickled; build them where they are used")
-
     def evaluate(self, indices, states):
         """What the function writes for these pairs; NaN where it writes nothing."""
         out = np.full((indices.size, states.size), np.nan)

@@ -117,6 +117,15 @@ class Factors:
             return self._callback.evaluate(indices, states)
         return check_returned(self.function(indices, states), (indices.size, states.size))
 
+    def __reduce_ex__(self, protocol):
+        if self._callback is not None:
+            raise TypeError("Factors with a compiled function hold addresses of this process and "
+                            "cannot be pickled; build them where they are used")
+        return super().__reduce_ex__(protocol)
+
+    def __copy__(self):
+        return self
+
     def __deepcopy__(self, memo):
         if self._callback is not None:
             return self  # of immutable addresses
