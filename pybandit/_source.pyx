@@ -41,7 +41,8 @@ cdef class Source:
 
     cdef raise_error(self):
         if isinstance(self.function, Callback):
-            raise RuntimeError("the compiled function of Factors returned a status other than 0")
+            raise RuntimeError("the compiled function of Factors returned a status other than 0 "
+                               "(one of pybandit.numba does so where it raises)")
         error, self.error = self.error, None
         raise error
 

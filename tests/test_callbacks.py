@@ -265,6 +265,13 @@ def test_spellings_of_the_signature(library, signature):
     assert factors.evaluate([3], [2]) == MATRIX[3, 2]
 
 
+def test_a_cfunc_through_ctypes_and_scipy():
+    scipy, function = pytest.importorskip("scipy"), as_numba()
+    for given in (function.ctypes, scipy.LowLevelCallable(function.ctypes)):
+        factors = pb.Factors(given, N, D, user_data=MATRIX)
+        assert factors.evaluate([3], [2]) == MATRIX[3, 2]
+
+
 @pytest.mark.parametrize("signature", WRONG)
 def test_wrong_signatures(library, signature):
     with pytest.raises(TypeError) as caught:
