@@ -99,8 +99,10 @@ def _recognise(function):
     """(what it is, address, signature as text, address of its own data), or None."""
     origin = type(function).__module__
     if type(function).__name__ == "LowLevelCallable":
-        capsule = tuple.__getitem__(function, 0)
-        return ("scipy.LowLevelCallable", *_parts_of_capsule(capsule))
+        address, signature, own_data = _parts_of_capsule(tuple.__getitem__(function, 0))
+        if getattr(function.function, "_flags_", 0) & _PYTHON_API:
+            signature = _signature_of_ctypes(function.function)
+        return "scipy.LowLevelCallable", address, signature, own_data
     if type(function).__name__ == "PyCapsule":
         return ("PyCapsule", *_parts_of_capsule(function))
     if origin.startswith("numba.") and hasattr(function, "native_name"):
@@ -118,7 +120,7 @@ def _recognise(function):
 
 def _parts_of_capsule(capsule):
     name = _capsule_name(capsule)
-    return (_capsule_pointer(capsule, name), (name or b"").decode(),
+    return (_capsule_pointer(capsule, name), (name or b"").decode(errors="replace"),
             _capsule_context(capsule) or 0)
 
 

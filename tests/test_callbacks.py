@@ -299,6 +299,10 @@ def test_wrong_signatures_of_the_other_kinds(library):
     wrong = ctypes.CFUNCTYPE(double, double)(("fails", library))
     with pytest.raises(TypeError, match="a scipy.LowLevelCallable of double"):
         pb.Factors(scipy.LowLevelCallable(wrong), N, D)
+    wrong = ctypes.PYFUNCTYPE(ctypes.c_int, at(i64), i64, at(i64), i64, at(double), void)(
+        ("fails", library))
+    with pytest.raises(TypeError, match="a scipy.LowLevelCallable of a function that needs"):
+        pb.Factors(scipy.LowLevelCallable(wrong), N, D)
     with pytest.raises(ValueError, match="null"):
         pb.Factors(CFUNCTION(), N, D)
 
