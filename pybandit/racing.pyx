@@ -17,11 +17,11 @@ from pybandit.factors import Factors, as_factors, check_returned
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from libc.string cimport memcpy
 
 from pybandit._csrc cimport (
-    PB_OK, pb_bitgen, pb_bitgen_gumbel_many, pb_moments_stream, pb_status,
+    PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_moments_stream, pb_status,
 )
 from pybandit._race cimport Track, bitgen_of
 
@@ -203,6 +203,9 @@ cdef class RacingSampler:
         A copy; assign to change it.
     schedule : Schedule
         The looks and the width of the bound there.
+    address : int
+        Of the ``pb_sampler`` of pybandit/sampler.h behind this object, for draws
+        from Cython, numba and C; valid while the object lives.
 
     Raises
     ------
@@ -253,6 +256,7 @@ cdef class RacingSampler:
         self.rng = rng
         self.lock = threading.Lock()
         self._log_prior = np.zeros(self.n_states)
+        self.track.sampler.log_prior = &self._log_prior[0]
         if log_prior is not None:
             self.log_prior = log_prior
 
@@ -278,7 +282,42 @@ cdef class RacingSampler:
 
     @log_prior.setter
     def log_prior(self, values):
-        self._log_prior = _check_offsets("log_prior", values, self.n_states)
+        # in place: the kernel's pointer stays
+        self._log_prior[:] = _check_offsets("log_prior", values, self.n_states)
+
+    @property
+    def address(self):
+        """Where the ``pb_sampler`` of pybandit/sampler.h behind this object is.
+
+        Valid while the object lives. ``pybandit.sampler_draw`` of Cython, or what
+        numba finds of that name in pybandit.embedding, draws through it without the
+        GIL. Its memory grows by itself. It takes no lock: one thread at a time, and
+        not while `draw` runs. A failed draw returns a status; see `raise_status`.
+        """
+        return <uintptr_t>&self.track.sampler
+
+    def raise_status(self, int status):
+        """Raise what `draw` would raise for the status of a draw through `address`.
+
+        Parameters
+        ----------
+        status : int
+            What the latest draw returned; nothing happens where it is 0, PB_OK.
+
+        Raises
+        ------
+        ValueError
+            Where a reward that was read is NaN, infinite or out of its range.
+        MemoryError
+            Where the race could not grow.
+        Exception
+            What the function of the factors raised.
+        """
+        if status == PB_OK:
+            return
+        if status not in (PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_RANGE):
+            raise ValueError(f"status must be what a draw returned; got {status}")
+        self.track.raise_failure(<pb_status>status)
 
     def draw(self, size=None, *, rng=None):
         """Draw states.
@@ -322,6 +361,7 @@ cdef class RacingSampler:
             with rng.bit_generator.lock:
                 self._draw_many(bitgen_of(rng), states, evaluations, looks, exact)
         finally:
+            self.track.source.hold(None)
             self.lock.release()
         fraction = float(evaluations.mean()) / (self.n_factors * self.n_states) if n else 0.0
         exact = exact.view(np.bool_)
@@ -334,18 +374,13 @@ cdef class RacingSampler:
     cdef _draw_many(self, pb_bitgen *bitgen, int64_t[::1] states, int64_t[::1] evaluations,
                     int64_t[::1] looks, uint8_t[::1] exact):
         cdef Track track = self.track
-        cdef int64_t i, state, unsignalled = 0, limit = READS_BETWEEN_SIGNALS
-        cdef int64_t n_states = track.race.factors.n_states
+        cdef int64_t i, unsignalled = 0, limit = READS_BETWEEN_SIGNALS
         cdef pb_status status = PB_OK
         with nogil:
             for i in range(states.shape[0]):
-                pb_bitgen_gumbel_many(bitgen, n_states, &track.offsets[0])
-                for state in range(n_states):
-                    track.offsets[state] += self._log_prior[state]
-                status = track.run(bitgen)
+                status = track.draw(bitgen, &states[i])
                 if status != PB_OK:
                     break
-                states[i] = track.race.winner
                 evaluations[i] = track.race.n_evaluations
                 looks[i] = track.race.n_looks
                 exact[i] = track.race.exact != 0
