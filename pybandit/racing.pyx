@@ -282,8 +282,8 @@ cdef class RacingSampler:
 
     @log_prior.setter
     def log_prior(self, values):
-        # in place: the kernel's pointer stays
-        self._log_prior[:] = _check_offsets("log_prior", values, self.n_states)
+        cdef double[::1] checked = _check_offsets("log_prior", values, self.n_states)
+        self._log_prior[:] = checked  # in place: the kernel's pointer stays
 
     @property
     def address(self):

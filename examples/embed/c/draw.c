@@ -142,7 +142,7 @@ static int varying(const int64_t *factors, int64_t n_factors, const int64_t *sta
 static double time_draws(pb_factor_function function, int64_t n_factors, const int64_t *rows,
                          int64_t n_looks, pb_bitgen *bitgen)
 {
-    enum { TIMED = 2000, ROUNDS = 50, MOST = 64 };
+    enum { TIMED = 1000, ROUNDS = 40, MOST = 64 };
     double scale[MOST], slack[MOST] = {0.0}, least = INFINITY;
     for (int t = 0; t < MOST; t++)
         scale[t] = function == varying ? 1e9 : 0.0;
