@@ -5,6 +5,7 @@ Run with ``make bench``. From plain C: ``make && ./draw`` in examples/embed/c pr
 
 import ctypes
 import importlib
+import shutil
 import subprocess
 import sys
 
@@ -45,12 +46,10 @@ def numba_loop(sampler, bits, n_draws):
 @pytest.fixture(scope="module")
 def cython_loop(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loop")
-    code = ("from Cython.Build import cythonize; from setuptools import Extension, setup; "
-            f"setup(ext_modules=cythonize([Extension('embed_loop', [{str(HERE / 'embed_loop.pyx')!r}],"
-            f" include_dirs=[{pb.get_include()!r}])], language_level=3, build_dir={str(folder)!r}),"
-            f" script_args=['build_ext', '--build-lib', {str(folder)!r}, '--build-temp', "
-            f"{str(folder)!r}])")
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=folder)
+    shutil.copy(HERE / "embed_loop.pyx", folder)
+    setup = (HERE.parent / "examples" / "embed" / "cython" / "setup.py").read_text()
+    (folder / "setup.py").write_text(setup.replace("gibbs", "embed_loop"))
+    subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], check=True, cwd=folder)
     sys.path.insert(0, str(folder))
     yield importlib.import_module("embed_loop").loop
     sys.path.remove(str(folder))

@@ -90,9 +90,9 @@ def sample(const double[::1] x, const double[::1] y, const double[::1] intercept
     intercept.begin(intercept_factors, &line, y.shape[0], intercepts.shape[0], delta)
     slope.begin(slope_factors, &line, y.shape[0], slopes.shape[0], delta)
     cdef int64_t[:, ::1] visits = np.zeros((intercepts.shape[0], slopes.shape[0]), dtype=np.int64)
-    cdef int64_t sweep, n_read = 0
+    cdef int64_t _sweep, n_read = 0
     with rng.bit_generator.lock, nogil:
-        for sweep in range(n_sweeps):
+        for _sweep in range(n_sweeps):
             status = pybandit.sampler_draw(&intercept.sampler, bitgen, &line.intercept)
             if status != pybandit.PB_OK:
                 break

@@ -10,9 +10,10 @@ import ctypes
 
 import numba
 import numpy as np
+from numba.extending import get_cython_function_address
+
 import pybandit as pb
 import pybandit.numba
-from numba.extending import get_cython_function_address
 
 # pb_status pb_sampler_draw(pb_sampler *, pb_bitgen *, int64_t *state)
 draw = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(

@@ -4,9 +4,10 @@ y_n ~ Normal(means[z], sigma): z on a grid, by the step; sigma by PyMC's own sli
 """
 
 import numpy as np
-import pybandit as pb
 import pymc as pm
 from pymc.step_methods.arraystep import BlockedStep
+
+import pybandit as pb
 
 
 class RacingStep(BlockedStep):
