@@ -40,7 +40,7 @@ def test_the_cython_module(example):
 
 
 def test_the_numba_sampler(example):
-    pytest.importorskip("numba")
+    pytest.importorskip("pybandit.numba", exc_type=ImportError)
     assert "total variation" in example("numba")(sys.executable, "run.py")
 
 
