@@ -103,6 +103,7 @@ cdef extern from "pybandit/subsample.h" nogil:
         pb_subsample_kind kind
         int64_t size
         int64_t position
+        uint32_t *memory
         int64_t run
 
     int64_t pb_subsample_memory(pb_subsample_kind kind, int64_t size, int64_t run) noexcept
@@ -330,6 +331,30 @@ cdef extern from "pybandit/populations.h" nogil:
 
     int64_t pb_populations_next(int64_t size, int64_t first_look, int64_t n_read) noexcept
     pb_status pb_populations_run(pb_populations *race, pb_bitgen *bitgen) noexcept
+
+
+cdef extern from "pybandit/schedule.h" nogil:
+    int64_t pb_schedule_memory(int64_t n_factors, int64_t first_look,
+                               double max_fraction) noexcept
+    pb_status pb_schedule_normal(double delta, pb_convention convention, int64_t n_factors,
+                                 int64_t n_states, int64_t first_look, double max_fraction,
+                                 void *memory, pb_schedule *schedule) noexcept
+
+
+cdef extern from "pybandit/sampler.h" nogil:
+    ctypedef struct pb_sampler:
+        pb_race race
+        pb_subsample subsample
+        const double *log_prior
+        double *offsets
+        int (*grow)(pb_race *race) noexcept nogil
+
+    int64_t pb_sampler_memory(const pb_factors *factors, const pb_schedule *schedule,
+                              pb_subsample_kind kind) noexcept
+    void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
+                         const pb_schedule *schedule, const double *log_prior,
+                         pb_subsample_kind kind, void *memory) noexcept
+    pb_status pb_sampler_draw(pb_sampler *sampler, pb_bitgen *bitgen, int64_t *state) noexcept
 
 
 cdef extern from "pybandit/round_robin.h" nogil:

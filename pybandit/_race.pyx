@@ -16,7 +16,7 @@ from pybandit._betting cimport Bets, LeaderRace
 from pybandit._csrc cimport (
     PB_CALLBACK, PB_GROW, PB_RANGE,
     PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
-    pb_race_begin, pb_race_run, pb_subsample_init,
+    pb_race_begin, pb_race_run, pb_sampler_draw, pb_subsample_init,
     pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
 )
 from pybandit._source cimport Source
@@ -27,11 +27,6 @@ BLOCK_ROWS = 64
 LARGEST_UNIFORM = 1 << 26
 # Above this many factors of all arms no bit is kept for each.
 LARGEST_BITS = 1 << 30
-
-
-cdef pb_status run_race(pb_race *race, pb_bitgen *bitgen) noexcept nogil:
-    pb_race_begin(race, bitgen)
-    return pb_race_run(race, bitgen)
 
 
 cdef pb_bitgen *bitgen_of(generator) except NULL:
@@ -213,6 +208,14 @@ cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item)
     return True
 
 
+# What a race that returned PB_GROW needs; 0 unless memory ran out.
+cdef int grow(pb_race *race) noexcept nogil:
+    return not (enlarge(<void **>&race.indices, &race.indices_capacity,
+                        race.needed_indices, sizeof(int64_t))
+                and enlarge(<void **>&race.rewards, &race.rewards_capacity,
+                            race.needed_rewards, sizeof(double)))
+
+
 cdef class Track:
     """The memory of a pb_race on one problem, and how its failures read in Python."""
 
@@ -220,9 +223,11 @@ cdef class Track:
         cdef int64_t n_states
         self.plan = plan
         self.row_labels = row_labels
+        self.race = &self.sampler.race
+        self.sampler.grow = grow
         self.source = Source(factors)
         self.race.factors = self.source.factors
-        plan.fill(&self.race)
+        plan.fill(self.race)
         self.subsample = Subsample(kind, self.race.factors.n_factors,
                                    BLOCK_ROWS if kind == "blocks" else 1)
         self.race.subsample = &self.subsample.stream
@@ -231,7 +236,7 @@ cdef class Track:
         self.race.states = <int64_t *>PyMem_RawMalloc(2 * n_states * sizeof(int64_t))
         if not self.offsets or not self.race.states:
             raise MemoryError(f"race of {n_states} states")
-        self.race.offsets = self.offsets
+        self.race.offsets = self.sampler.offsets = self.offsets
         self.race.moments_memory = self.offsets + n_states
         self.race.kept = self.race.states + n_states
         if isinstance(plan.bound, BettingBound):
@@ -248,18 +253,14 @@ cdef class Track:
         PyMem_RawFree(self.race.rewards)
 
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil:
-        cdef pb_status status = run_race(&self.race, bitgen)
-        while status == PB_GROW:
-            if not self._grow():
-                return PB_GROW
-            status = pb_race_run(&self.race, bitgen)
+        pb_race_begin(self.race, bitgen)
+        cdef pb_status status = pb_race_run(self.race, bitgen)
+        while status == PB_GROW and not grow(self.race):
+            status = pb_race_run(self.race, bitgen)
         return status
 
-    cdef bint _grow(self) noexcept nogil:
-        return (enlarge(<void **>&self.race.indices, &self.race.indices_capacity,
-                        self.race.needed_indices, sizeof(int64_t))
-                and enlarge(<void **>&self.race.rewards, &self.race.rewards_capacity,
-                            self.race.needed_rewards, sizeof(double)))
+    cdef pb_status draw(self, pb_bitgen *bitgen, int64_t *state) noexcept nogil:
+        return pb_sampler_draw(&self.sampler, bitgen, state)
 
     cdef raise_failure(self, pb_status status):
         if status == PB_CALLBACK:

@@ -8,7 +8,7 @@ cdef class Source:
     cdef const double[:, ::1] matrix  # None for a function
     cdef object function              # a Python function, or the Callback of a compiled one
     cdef object error                 # what it raised
-    cdef object lock                  # of the generator, held by whoever runs the kernel
+    cdef object lock                  # of the generator, held by whoever runs the kernel; or None
 
     # Name the lock under which a kernel is run; a Python function runs without it.
     cdef void hold(self, lock)

@@ -61,11 +61,14 @@ cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *
         rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
         # the function may draw from the same generator, whose lock NumPy before 2.4
         # does not let a thread take twice
-        source.lock.release()
+        lock = source.lock
+        if lock is not None:
+            lock.release()
         try:
             values = source.function(rows, columns)
         finally:
-            source.lock.acquire()
+            if lock is not None:
+                lock.acquire()
         if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
                 and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
                 and cnp.PyArray_DIM(values, 0) == n_factors

@@ -16,11 +16,12 @@ from pybandit._race import as_generator, check_offsets, hashable, index_kind, ma
 from pybandit.factors import Factors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from libc.string cimport memcpy
 
 from pybandit._csrc cimport (
-    PB_OK, pb_bitgen, pb_bitgen_gumbel_many, pb_moments_stream, pb_race, pb_status,
+    PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_moments_stream, pb_race,
+    pb_status,
 )
 from pybandit._race cimport Track, bitgen_of
 
@@ -200,6 +201,9 @@ cdef class RacingSampler:
         A copy; assign to change it.
     schedule : Schedule
         The looks and the width of the bound there.
+    address : int
+        Of the ``pb_sampler`` of pybandit/sampler.h behind this object, for draws
+        from Cython, numba and C; valid while the object lives.
 
     Raises
     ------
@@ -250,6 +254,7 @@ cdef class RacingSampler:
         self.rng = rng
         self.lock = threading.Lock()
         self._log_prior = np.zeros(self.n_states)
+        self.track.sampler.log_prior = &self._log_prior[0]
         if log_prior is not None:
             self.log_prior = log_prior
 
@@ -275,7 +280,42 @@ cdef class RacingSampler:
 
     @log_prior.setter
     def log_prior(self, values):
-        self._log_prior = check_offsets("log_prior", values, self.n_states)
+        cdef double[::1] checked = check_offsets("log_prior", values, self.n_states)
+        self._log_prior[:] = checked  # in place: the kernel's pointer stays
+
+    @property
+    def address(self):
+        """Where the ``pb_sampler`` of pybandit/sampler.h behind this object is.
+
+        Valid while the object lives. ``pybandit.sampler_draw`` of Cython, or what
+        numba finds of that name in pybandit.embedding, draws through it without the
+        GIL. Its memory grows by itself. It takes no lock: one thread at a time, and
+        not while `draw` runs. A failed draw returns a status; see `raise_status`.
+        """
+        return <uintptr_t>&self.track.sampler
+
+    def raise_status(self, int status):
+        """Raise what `draw` would raise for the status of a draw through `address`.
+
+        Parameters
+        ----------
+        status : int
+            What the latest draw returned; nothing happens where it is 0, PB_OK.
+
+        Raises
+        ------
+        ValueError
+            Where a reward that was read is NaN, infinite or out of its range.
+        MemoryError
+            Where the race could not grow.
+        Exception
+            What the function of the factors raised.
+        """
+        if status == PB_OK:
+            return
+        if status not in (PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_RANGE):
+            raise ValueError(f"status must be what a draw returned; got {status}")
+        self.track.raise_failure(<pb_status>status)
 
     def draw(self, size=None, *, rng=None):
         """Draw states.
@@ -315,20 +355,22 @@ cdef class RacingSampler:
                     return self._draw_one(bitgen_of(rng))
                 return self._draw_shape(bitgen_of(rng), size)
         finally:
+            self.track.source.hold(None)
             self.lock.release()
 
     cdef _draw_one(self, pb_bitgen *bitgen):
-        cdef pb_race *race = &self.track.race
+        cdef pb_race *race = self.track.race
+        cdef int64_t state
         cdef pb_status status
         with nogil:
-            status = self._next(bitgen)
+            status = self.track.draw(bitgen, &state)
         if status != PB_OK:
             self.track.raise_failure(status)
         pairs = <double>race.factors.n_factors * <double>race.factors.n_states
         # what DrawInfo(...) makes, without its call
         info = tuple.__new__(DrawInfo, (race.n_evaluations, race.n_looks, race.exact != 0,
                                         race.n_evaluations / pairs))
-        return race.winner, info
+        return state, info
 
     cdef _draw_shape(self, pb_bitgen *bitgen, size):
         shape = size if isinstance(size, tuple) else (size,)
@@ -350,10 +392,9 @@ cdef class RacingSampler:
         cdef pb_status status = PB_OK
         with nogil:
             for i in range(states.shape[0]):
-                status = self._next(bitgen)
+                status = track.draw(bitgen, &states[i])
                 if status != PB_OK:
                     break
-                states[i] = track.race.winner
                 evaluations[i] = track.race.n_evaluations
                 looks[i] = track.race.n_looks
                 exact[i] = track.race.exact != 0
@@ -364,15 +405,6 @@ cdef class RacingSampler:
                         PyErr_CheckSignals()
         if status != PB_OK:
             track.raise_failure(status)
-
-    cdef pb_status _next(self, pb_bitgen *bitgen) noexcept nogil:
-        """Race for the largest of fresh Gumbels and the log prior, the next draw."""
-        cdef int64_t state, n_states = self.track.race.factors.n_states
-        cdef double *offsets = self.track.offsets
-        pb_bitgen_gumbel_many(bitgen, n_states, offsets)
-        for state in range(n_states):
-            offsets[state] += self._log_prior[state]
-        return self.track.run(bitgen)
 
 
 def exact_sample(factors, log_prior=None, size=None, *, rng=None):
