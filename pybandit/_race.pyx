@@ -121,6 +121,7 @@ cdef class Plan:
         self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, first_look,
                                       max_fraction)
         self.rows, self.scale, self.slack = self.schedule
+        self.ranges = None  # not the same as left alone
         if isinstance(bound, BettingBound):
             if not self.pairwise:
                 raise ValueError(f"variance must be 'pairwise' for bound='betting', which bets on "
