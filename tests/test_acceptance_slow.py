@@ -1,6 +1,6 @@
 """Error rates of the acceptance test where the mean is the threshold, and lil'UCB's table.
 
-About five minutes on one core. Seeds are fixed, so a result repeats exactly.
+About ten minutes on one core. Seeds are fixed, so a result repeats exactly.
 """
 
 import functools
