@@ -1,0 +1,210 @@
+"""Order of an ARCH model of daily returns: racing against exact Markov chains.
+
+    python examples/arch_order.py [--data NAME] [--runs N] [--sweeps N] [--quick] [--out PNG]
+
+Chen & Ghahramani 2016, section 5.2, on the prices that the `arch` package brings. A sweep
+draws the parameters of the models not chosen from pseudopriors, moves those of the chosen
+one by Langevin steps with Metropolis-Hastings tests, and draws the order. Exact sweeps
+evaluate all rows; racing ones the outliers, the control variates' 100 centres an arm, a
+minibatch and what races read. First the priors of the orders are adapted until all are
+visited alike (Wang-Landau), which estimates the posterior; then they are frozen.
+
+Tables: cost, convergence, effective sample size and wrong decisions; then, of each order,
+what the control variate does to the variance, and the posterior.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from arch_chain import GIBBS, METROPOLIS, Chain
+from arch_model import Arms, Model, Returns, load, log_density
+
+from pybandit import plotting
+from pybandit._drawing import EXACT, SEQUENCE, tidy
+from pybandit.simulation import wilson_interval
+
+ORDERS = (5, 10, 15, 20, 25, 30)
+BATCH = 400  # rows of a stochastic gradient
+KINDS = {"exact": {"racing": False}, "racing": {"racing": True, "batch": BATCH}}
+CONVERGED = 3.0  # largest error of a log posterior from then on, in nats
+
+
+def centred(log_prior):
+    """Minus the log prior: what Wang-Landau finds the log posterior to be."""
+    return -log_prior + log_prior.mean(axis=-1, keepdims=True)
+
+
+def adapt(models, kind, n_sweeps, seed):
+    """A chain; evaluations so far and the log posterior believed, after each sweep."""
+    chain = Chain(models, seed, **KINDS[kind])
+    evaluations, believed = np.empty(n_sweeps), np.empty((n_sweeps, len(models)))
+    for t in range(n_sweeps):
+        chain.adapt()
+        evaluations[t], believed[t] = chain.n_evaluations, centred(chain.log_prior)
+    return chain, evaluations, believed
+
+
+def freeze(chain, believed, n_sweeps):
+    """Models chosen, evaluations a sweep, share of moves accepted, at one prior."""
+    chain.log_prior, chain.check = -believed, chain.racing
+    before, moved, choices = chain.n_evaluations, 0, np.empty(n_sweeps, dtype=np.int64)
+    for t in range(n_sweeps):
+        moved += chain.sweep()
+        choices[t] = chain.choice
+    return choices, (chain.n_evaluations - before) / n_sweeps, moved / n_sweeps
+
+
+def autocorrelation(runs, n_lags):
+    """Of all runs (run, time) about their common mean."""
+    away = runs - runs.mean()
+    sums = [np.mean(away[:, lag:] * away[:, :runs.shape[1] - lag]) for lag in range(n_lags)]
+    return np.array(sums) / sums[0]
+
+
+def effective_size(runs):
+    """By Geyer's initial positive sequence."""
+    if runs.min() == runs.max():
+        return np.nan
+    found = autocorrelation(runs, runs.shape[1] // 2)
+    pairs = found[:found.size // 2 * 2].reshape(-1, 2).sum(axis=1)
+    ended = np.append(pairs, -1.0) <= 0
+    return runs.size / max(2 * pairs[:ended.argmax()].sum() - 1, 1e-3)
+
+
+def converged(evaluations, believed, reference):
+    """Evaluations after which the belief stays close to the reference; NaN if never."""
+    wrong = np.abs(believed - reference).max(axis=1) > CONVERGED
+    last = np.flatnonzero(wrong)[-1] if wrong.any() else -1
+    return evaluations[last + 1] if last + 1 < len(evaluations) else np.nan
+
+
+def variance_ratios(models):
+    """Of each model at its mode: variance with over without a control variate."""
+    arms, states = Arms(models, [model.mode for model in models]), np.arange(len(models))
+    arms.expand()
+    data = models[0].data
+    raw = log_density(data.r[:, None], arms.level + data.squares @ arms.weights, arms.nu)
+    return arms.residuals(np.arange(data.r.size), states)[0].var(axis=0) / raw.var(axis=0)
+
+
+class Study:
+    """The chains of both kinds, adapted and then frozen at one prior."""
+
+    def __init__(self, models, n_runs, n_adapt, n_sweeps, seed):
+        self.models, self.adapted, self.frozen = models, {}, {}
+        for kind in KINDS:
+            self.adapted[kind] = [adapt(models, kind, n_adapt, (seed, run))
+                                  for run in range(n_runs)]
+        # of the exact chains, so that both kinds have one law to sample
+        self.prior = np.mean([believed[n_adapt // 2:] for _, _, believed
+                              in self.adapted["exact"]], axis=(0, 1))
+        for kind in KINDS:
+            found = [freeze(chain, self.prior, n_sweeps) for chain, _, _ in self.adapted[kind]]
+            choices, costs, moved = zip(*found, strict=True)
+            self.frozen[kind] = np.array(choices), np.mean(costs), np.mean(moved)
+
+    def frequencies(self, kind):
+        """Of each model at the frozen prior, and its standard error."""
+        visits = self.frozen[kind][0][..., None] == np.arange(len(self.models))
+        sizes = np.array([effective_size(visits[..., state].astype(float))
+                          for state in range(len(self.models))])
+        shares = visits.mean(axis=(0, 1))
+        return shares, np.sqrt(shares * (1 - shares) / sizes)
+
+    def log_posterior(self, kind):
+        with np.errstate(divide="ignore"):
+            found = np.log(self.frequencies(kind)[0]) + self.prior
+        return found - np.logaddexp.reduce(found)
+
+    def print_costs(self, orders):
+        n = self.models[0].data.r.size
+        reference = self.log_posterior("exact")
+        reference = reference - reference.mean()
+        print(f"\n{'':<8}{'a sweep':>10}{'converged':>12}{'accepted':>10}{'ESS':>8}"
+              f"{'per 1e6':>10}   evaluations in units of N")
+        for kind, (choices, cost, moved) in self.frozen.items():
+            size = effective_size(np.asarray(orders)[choices].astype(float))
+            spent = np.array([converged(evaluations, believed, reference)
+                              for _, evaluations, believed in self.adapted[kind]])
+            print(f"{kind:<8}{cost / n:>10.2f}{np.median(spent) / n:>12,.0f}{moved:>10.2f}"
+                  f"{size:>8.0f}{1e6 * size / (cost * choices.size):>10.3g}")
+        print()
+        for name in (GIBBS, METROPOLIS):
+            errors = np.concatenate([chain.errors[name] for chain, _, _ in
+                                     self.adapted["racing"]])
+            low, high = wilson_interval(int(errors.sum()), errors.size)
+            print(f"{name:<8}{errors.sum()} of {errors.size:,} decisions wrong: "
+                  f"{errors.mean():.1e} [{low:.1e}, {high:.1e}]")
+
+    def print_orders(self, orders):
+        print(f"\n{'order':<8}{'variance':>10}{'frozen chain, exact':>22}{'racing':>16}"
+              f"{'log posterior':>18}{'racing':>10}")
+        shares = {kind: self.frequencies(kind) for kind in KINDS}
+        logs = {kind: self.log_posterior(kind) for kind in KINDS}
+        for state, ratio in enumerate(variance_ratios(self.models)):
+            cells = [f"{mean[state]:.3f} ± {half[state]:.3f}"
+                     for mean, half in shares.values()]
+            print(f"{orders[state]:<8}{f'1/{1 / ratio:,.0f}':>10}{cells[0]:>22}{cells[1]:>16}"
+                  f"{logs['exact'][state]:>18.2f}{logs['racing'][state]:>10.2f}")
+
+    def draw(self, orders, path):
+        figure, (axes,) = plotting.new_figure(11.0, 3.4, 1, 3)
+        colours = [*SEQUENCE, EXACT]
+        for kind, style in zip(KINDS, ("-", "--"), strict=True):
+            _, evaluations, believed = self.adapted[kind][0]
+            for state, order in enumerate(orders):
+                axes[0].plot(evaluations / self.models[0].data.r.size, believed[:, state], style,
+                             lw=1, color=colours[state],
+                             label=f"q = {order}" if style == "-" else None)
+            shares, half = self.frequencies(kind)
+            axes[1].errorbar(np.arange(len(orders)) + (0.1 if style == "-" else -0.1), shares,
+                             1.96 * half, fmt="o", ms=4, color=colours[3 * (style == "--")],
+                             label=kind)
+            found = autocorrelation(np.asarray(orders, float)[self.frozen[kind][0]],
+                                    min(200, self.frozen[kind][0].shape[1]))
+            axes[2].plot(found, style, color=colours[3 * (style == "--")], label=kind)
+        axes[0].set(xlabel="evaluations / N", ylabel="log posterior, centred", xscale="log")
+        axes[1].set(xlabel="order", ylabel="share of the frozen chain",
+                    xticks=np.arange(len(orders)), xticklabels=orders, ylim=(0, None))
+        axes[2].set(xlabel="lag, sweeps", ylabel="autocorrelation of the order")
+        for axis in axes:
+            axis.legend(fontsize=7)
+            tidy(axis)
+        plotting.save(figure, path)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="Order of an ARCH model, by racing.")
+    parser.add_argument("--data", choices=["sp500", "nasdaq", "wti"], default="sp500",
+                        help="prices (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=4, help="(default %(default)s)")
+    parser.add_argument("--adapt", type=int, default=4000, help="sweeps of a run that adapt "
+                        "(default %(default)s)")
+    parser.add_argument("--sweeps", type=int, default=10_000, help="sweeps after that "
+                        "(default %(default)s)")
+    parser.add_argument("--quick", action="store_true",
+                        help="the last 1,500 returns, orders 5 and 10, 2 runs of 300 + 300")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", metavar="PNG", help="picture")
+    arguments = parser.parse_args(argv)
+    start, returns, orders = time.perf_counter(), load(arguments.data), ORDERS
+    n_runs, n_adapt, n_sweeps = arguments.runs, arguments.adapt, arguments.sweeps
+    if arguments.quick:
+        returns, orders, n_runs, n_adapt, n_sweeps = returns[-1500:], ORDERS[:2], 2, 300, 300
+    data = Returns(returns, max(orders))
+    models = [Model(data, order) for order in orders]
+    print(f"{arguments.data}: N = {data.r.size:,}, orders {orders}; {n_runs} runs of "
+          f"{n_adapt:,} sweeps that adapt and {n_sweeps:,} frozen; fitted in "
+          f"{time.perf_counter() - start:.0f} s")
+    study = Study(models, n_runs, n_adapt, n_sweeps, arguments.seed)
+    study.print_costs(orders)
+    study.print_orders(orders)
+    print(f"\n{time.perf_counter() - start:.0f} s")
+    if arguments.out:
+        study.draw(orders, arguments.out)
+        print(f"picture: {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()
