@@ -63,7 +63,7 @@ class Chain:
     def adapt(self):
         """A sweep; then Wang-Landau on the prior, and the step towards its acceptance."""
         gain, before = 1 / (1 + self.n_sweeps / 100), self.choice
-        self.steps[before] *= np.exp(0.5 * np.sqrt(gain) * (self.sweep() - ACCEPTANCE))
+        self.steps[before] *= np.exp(np.sqrt(gain) * (self.sweep() - ACCEPTANCE))
         self.log_prior[self.choice] -= gain
 
     def move(self):

@@ -208,30 +208,28 @@ class Arms:
 
     def expand(self):
         """Ready `residuals`; returns `known`, and how many evaluations it took."""
-        known, n_evaluations = np.empty(len(self.models)), 0
-        self.polynomials = []
+        known, polynomials = np.empty(len(self.models)), []
         for state, (model, values) in enumerate(zip(self.models, self.values, strict=True)):
             c, s, known[state] = model.control(values)
-            self.polynomials.append(np.vstack([c, model.centres[:, 0], s]))
+            polynomials.append(np.vstack([c, model.centres[:, 0], s]))
             r, squares = model.outlier_rows
             s = values[0] + squares @ values[1:-1]
             known[state] += log_density(r, s, values[-1]).sum() + r.size * self.constants[state]
-            n_evaluations += r.size + c.shape[1]
-        return known, n_evaluations
+        sizes = [c.shape[1] for c in polynomials]
+        self.polynomials = np.concatenate(polynomials, axis=1)
+        self.starts = np.cumsum([0, *sizes[:-1]])
+        return known, sum(sizes) + sum(model.outliers.size for model in self.models)
 
     def residuals(self, rows, states):
         """What a race reads, shape (rows, states), and how many pairs are no outliers."""
-        r = self.data.r[rows]
+        r = self.data.r[rows][:, None]
         s = self.level[states] + self.data.squares[rows] @ self.weights[:, states]
-        found = log_density(r[:, None], s, self.nu[states]) + self.constants[states]
-        n_evaluations = 0
-        for column, state in enumerate(states):
-            model = self.models[state]
-            c = self.polynomials[state][:, model.bins[rows]]
-            dr, ds = r - c[6], s[:, column] - c[7]
-            found[:, column] -= (c[0] + dr * (c[1] + 0.5 * c[3] * dr + c[4] * ds)
-                                 + ds * (c[2] + 0.5 * c[5] * ds))
-            inlier = ~model.outlier[rows]
-            found[:, column] *= inlier
-            n_evaluations += np.count_nonzero(inlier)
-        return found, n_evaluations
+        bins = np.array([self.models[state].bins[rows] + self.starts[state]
+                         for state in states]).T
+        inlier = ~np.array([self.models[state].outlier[rows] for state in states]).T
+        c = self.polynomials[:, bins]
+        dr, ds = r - c[6], s - c[7]
+        h = (c[0] + dr * (c[1] + 0.5 * c[3] * dr + c[4] * ds)
+             + ds * (c[2] + 0.5 * c[5] * ds))
+        whole = log_density(r, s, self.nu[states]) + self.constants[states]
+        return (whole - h) * inlier, np.count_nonzero(inlier)
