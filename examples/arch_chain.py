@@ -104,21 +104,20 @@ class Chain:
         Both have the same outliers, so that the race is over the other rows. The exact
         sums cost nothing new: they come with the two gradients.
         """
-        arms = Arms([model, model], [theta, there])
+        arms, both = Arms([model, model], [theta, there]), np.arange(2)
         if not self.racing:
             return bool(np.diff(arms.totals()) > threshold)
-        known, spent = arms.expand()
-        self.n_evaluations += spent
-        states = np.arange(2)
 
         def differences(rows, _):
-            found, spent = arms.residuals(model.inliers[rows], states)
-            self.n_evaluations += spent
-            return np.column_stack([np.zeros(rows.size), found[:, 1] - found[:, 0]])
+            rows = model.inliers[rows]
+            found = arms.rewards(rows, both) - arms.controls(rows, both)
+            return np.column_stack([np.zeros(rows.size), np.diff(found)])
 
+        known = arms.expand()
         offsets = [threshold, known[1] - known[0]]
         won = pb.race(pb.Factors(differences, model.inliers.size, 2), offsets,
                       rng=self.readings, **self.options).winner == 1
+        self.n_evaluations += arms.n_evaluations
         if self.check:
             self.errors[METROPOLIS].append(won != bool(np.diff(arms.totals()) > threshold))
         return won
@@ -133,18 +132,16 @@ class Chain:
         arms = Arms(self.models, self.thetas)
         offsets = self.log_weights() + self.noise.gumbel(size=len(self.models))
         if not self.racing:
-            self.n_evaluations += len(self.models) * self.models[0].data.r.size
+            self.n_evaluations += len(self.models) * arms.data.r.size
             return int(np.argmax(offsets + arms.totals()))
-        known, spent = arms.expand()
-        self.n_evaluations += spent
 
         def residuals(rows, states):
-            found, spent = arms.residuals(rows, states)
-            self.n_evaluations += spent
-            return found
+            return arms.rewards(rows, states) - arms.controls(rows, states)
 
-        factors = pb.Factors(residuals, self.models[0].data.r.size, len(self.models))
-        choice = pb.race(factors, offsets + known, rng=self.readings, **self.options).winner
+        factors = pb.Factors(residuals, arms.data.r.size, len(self.models))
+        choice = pb.race(factors, offsets + arms.expand(), rng=self.readings,
+                         **self.options).winner
+        self.n_evaluations += arms.n_evaluations
         if self.check:
             self.errors[GIBBS].append(choice != np.argmax(offsets + arms.totals()))
         return choice

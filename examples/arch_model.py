@@ -14,7 +14,7 @@ from scipy.special import digamma, expit, gammaln
 
 from pybandit._optional import require
 
-N_DECILES, OUTLIER_SHARE = 10, 0.2
+N_DECILES = 10
 
 
 def softplus(x):
@@ -64,11 +64,11 @@ def expand(r, s, nu):
 class Model:
     """One order: posterior mode, Laplace pseudoprior, bins and outliers there."""
 
-    def __init__(self, data, order):
+    def __init__(self, data, order, outlier_share=0.2):
         self.data, self.order = data, order
         self.squares = np.ascontiguousarray(data.squares[:, :order])
         self._fit()
-        self._segment()
+        self._segment(round(outlier_share * data.r.size))
 
     def _by_row(self, theta, rows):
         """d log p(r_t | theta) by s_t and by nu, and the squares, of these rows."""
@@ -128,7 +128,7 @@ class Model:
         return (np.log(np.diag(self.root)).sum() - 0.5 * white @ white
                 - 0.5 * self.mode.size * np.log(2 * np.pi))
 
-    def _segment(self):
+    def _segment(self, n_outliers):
         """Bins of (r, s at the mode) by deciles, outliers, sums over a bin's other rows."""
         r, values = self.data.r, softplus(self.mode)
         z = np.column_stack([r, values[0] + self.squares @ values[1:-1]])
@@ -144,7 +144,7 @@ class Model:
             return sums / counts[:, None]
 
         distance = np.linalg.norm(z - means(z)[self.bins], axis=1)
-        far = np.argsort(distance, kind="stable")[r.size - round(OUTLIER_SHARE * r.size):]
+        far = np.argsort(distance, kind="stable")[r.size - n_outliers:]
         self.outlier = np.zeros(r.size, dtype=bool)
         self.outlier[far] = True
         self.outliers, self.inliers = np.flatnonzero(self.outlier), np.flatnonzero(~self.outlier)
@@ -182,12 +182,18 @@ class Model:
 
 
 class Arms:
-    """Some (model, theta): their log likelihoods, whole or less a control variate.
+    """Some (model, theta): their log likelihoods, whole or with a control variate.
 
-    log p(r_t | arm) - h_t(arm), h the Taylor polynomial of the bin of t. An arm's outliers
-    are always computed: h is 0 there, and as rows are shared by arms that have other
-    outliers, the residual at a pair (outlier, arm) is set to 0 and the sum over the arm's
-    outliers is in `known`, beside that of h: sum_t residual + known is the log likelihood.
+    The control variate h of an arm is at a row the Taylor polynomial of the row's bin. An
+    arm's outliers are always computed: as rows are shared by arms that have other outliers,
+    reward and h are set to 0 at the pairs (outlier, arm), and `expand` gives the sum over
+    the arm's outliers with that of h, for the offset of the arm.
+
+    Attributes
+    ----------
+    n_evaluations : int
+        Pairs (row, arm) whose likelihood `expand` and `rewards` computed; the centre of a
+        bin counts as a row.
     """
 
     def __init__(self, models, thetas):
@@ -199,15 +205,19 @@ class Arms:
         for state, (model, values) in enumerate(zip(models, self.values, strict=True)):
             self.weights[:model.order, state] = values[1:-1]
         self.constants = constant(self.nu)
+        self.n_evaluations = 0
+
+    def densities(self):
+        """All of them, less the `constants`."""
+        s = self.level + self.data.squares @ self.weights
+        return log_density(self.data.r[:, None], s, self.nu)
 
     def totals(self):
-        """Log likelihoods from all rows."""
-        s = self.level + self.data.squares @ self.weights
-        densities = log_density(self.data.r[:, None], s, self.nu)
-        return densities.sum(axis=0) + self.data.r.size * self.constants
+        """Log likelihoods, from all rows."""
+        return self.densities().sum(axis=0) + self.data.r.size * self.constants
 
     def expand(self):
-        """Ready `residuals`; returns `known`, and how many evaluations it took."""
+        """Ready `controls`; the sums of h and of the outliers' log likelihoods, together."""
         known, polynomials = np.empty(len(self.models)), []
         for state, (model, values) in enumerate(zip(self.models, self.values, strict=True)):
             c, s, known[state] = model.control(values)
@@ -215,21 +225,29 @@ class Arms:
             r, squares = model.outlier_rows
             s = values[0] + squares @ values[1:-1]
             known[state] += log_density(r, s, values[-1]).sum() + r.size * self.constants[state]
-        sizes = [c.shape[1] for c in polynomials]
+            self.n_evaluations += r.size + c.shape[1]
         self.polynomials = np.concatenate(polynomials, axis=1)
-        self.starts = np.cumsum([0, *sizes[:-1]])
-        return known, sum(sizes) + sum(model.outliers.size for model in self.models)
+        self.starts = np.cumsum([0, *(c.shape[1] for c in polynomials[:-1])])
+        return known
 
-    def residuals(self, rows, states):
-        """What a race reads, shape (rows, states), and how many pairs are no outliers."""
-        r = self.data.r[rows][:, None]
+    def _scales(self, rows, states):
+        """s, and where the row is no outlier of the arm."""
         s = self.level[states] + self.data.squares[rows] @ self.weights[:, states]
+        return s, ~np.array([self.models[state].outlier[rows] for state in states]).T
+
+    def rewards(self, rows, states):
+        """Log likelihoods, shape (rows, states)."""
+        s, inlier = self._scales(rows, states)
+        self.n_evaluations += np.count_nonzero(inlier)
+        found = log_density(self.data.r[rows][:, None], s, self.nu[states])
+        return (found + self.constants[states]) * inlier
+
+    def controls(self, rows, states):
+        """h, shape (rows, states)."""
+        s, inlier = self._scales(rows, states)
         bins = np.array([self.models[state].bins[rows] + self.starts[state]
                          for state in states]).T
-        inlier = ~np.array([self.models[state].outlier[rows] for state in states]).T
         c = self.polynomials[:, bins]
-        dr, ds = r - c[6], s - c[7]
-        h = (c[0] + dr * (c[1] + 0.5 * c[3] * dr + c[4] * ds)
-             + ds * (c[2] + 0.5 * c[5] * ds))
-        whole = log_density(r, s, self.nu[states]) + self.constants[states]
-        return (whole - h) * inlier, np.count_nonzero(inlier)
+        dr, ds = self.data.r[rows][:, None] - c[6], s - c[7]
+        return inlier * (c[0] + dr * (c[1] + 0.5 * c[3] * dr + c[4] * ds)
+                         + ds * (c[2] + 0.5 * c[5] * ds))

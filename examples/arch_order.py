@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 from arch_chain import GIBBS, METROPOLIS, Chain
-from arch_model import Arms, Model, Returns, load, log_density
+from arch_model import Arms, Model, Returns, load
 
 from pybandit import plotting
 from pybandit._drawing import EXACT, SEQUENCE, tidy
@@ -31,7 +31,7 @@ CONVERGED = 3.0  # largest error of a log posterior from then on, in nats
 
 
 def centred(log_prior):
-    """Minus the log prior: what Wang-Landau finds the log posterior to be."""
+    """Minus the log prior: what Wang-Landau believes the log posterior to be."""
     return -log_prior + log_prior.mean(axis=-1, keepdims=True)
 
 
@@ -80,13 +80,19 @@ def converged(evaluations, believed, reference):
     return evaluations[last + 1] if last + 1 < len(evaluations) else np.nan
 
 
-def variance_ratios(models):
-    """Of each model at its mode: variance with over without a control variate."""
-    arms, states = Arms(models, [model.mode for model in models]), np.arange(len(models))
+def variance_ratios(model, rng, n_draws=20):
+    """Without over with a control variate: of log likelihoods, and of their differences.
+
+    Of draws from the pseudoprior; the differences are from the mode, as in a test.
+    """
+    thetas = [model.mode, *(model.draw_pseudo(rng) for _ in range(n_draws))]
+    arms, rows = Arms([model] * len(thetas), thetas), np.arange(model.data.r.size)
     arms.expand()
-    data = models[0].data
-    raw = log_density(data.r[:, None], arms.level + data.squares @ arms.weights, arms.nu)
-    return arms.residuals(np.arange(data.r.size), states)[0].var(axis=0) / raw.var(axis=0)
+    states, raw = np.arange(len(thetas)), arms.densities()
+    left = arms.rewards(rows, states) - arms.controls(rows, states)
+    return (raw[:, 1:].var(axis=0).sum() / left[:, 1:].var(axis=0).sum(),
+            (raw[:, 1:] - raw[:, :1]).var(axis=0).sum()
+            / (left[:, 1:] - left[:, :1]).var(axis=0).sum())
 
 
 class Study:
@@ -138,16 +144,19 @@ class Study:
             print(f"{name:<8}{errors.sum()} of {errors.size:,} decisions wrong: "
                   f"{errors.mean():.1e} [{low:.1e}, {high:.1e}]")
 
-    def print_orders(self, orders):
-        print(f"\n{'order':<8}{'variance':>10}{'frozen chain, exact':>22}{'racing':>16}"
-              f"{'log posterior':>18}{'racing':>10}")
+    def print_orders(self, orders, rng):
+        print(f"\n{'':<8}{'variance divided by':>22}{'share of the frozen chain':>34}"
+              f"{'log posterior':>22}")
+        print(f"{'order':<8}{'rewards':>10}{'differences':>12}{'exact':>17}{'racing':>17}"
+              f"{'exact':>13}{'racing':>9}")
         shares = {kind: self.frequencies(kind) for kind in KINDS}
         logs = {kind: self.log_posterior(kind) for kind in KINDS}
-        for state, ratio in enumerate(variance_ratios(self.models)):
-            cells = [f"{mean[state]:.3f} ± {half[state]:.3f}"
-                     for mean, half in shares.values()]
-            print(f"{orders[state]:<8}{f'1/{1 / ratio:,.0f}':>10}{cells[0]:>22}{cells[1]:>16}"
-                  f"{logs['exact'][state]:>18.2f}{logs['racing'][state]:>10.2f}")
+        for state, model in enumerate(self.models):
+            of_rewards, of_differences = variance_ratios(model, rng)
+            cells = [f"{mean[state]:.3f} ± {half[state]:.3f}" for mean, half in shares.values()]
+            print(f"{orders[state]:<8}{of_rewards:>10,.0f}{of_differences:>12,.0f}"
+                  f"{cells[0]:>17}{cells[1]:>17}"
+                  f"{logs['exact'][state]:>13.2f}{logs['racing'][state]:>9.2f}")
 
     def draw(self, orders, path):
         figure, (axes,) = plotting.new_figure(11.0, 3.4, 1, 3)
@@ -184,6 +193,8 @@ def main(argv=None):
                         "(default %(default)s)")
     parser.add_argument("--sweeps", type=int, default=10_000, help="sweeps after that "
                         "(default %(default)s)")
+    parser.add_argument("--outliers", type=float, default=0.2, help="share of the rows that is "
+                        "always computed (default %(default)s)")
     parser.add_argument("--quick", action="store_true",
                         help="the last 1,000 returns, orders 5 and 10, 2 runs of 150 + 150")
     parser.add_argument("--seed", type=int, default=1)
@@ -194,13 +205,13 @@ def main(argv=None):
     if arguments.quick:
         returns, orders, n_runs, n_adapt, n_sweeps = returns[-1000:], ORDERS[:2], 2, 150, 150
     data = Returns(returns, max(orders))
-    models = [Model(data, order) for order in orders]
+    models = [Model(data, order, arguments.outliers) for order in orders]
     print(f"{arguments.data}: N = {data.r.size:,}, orders {orders}; {n_runs} runs of "
           f"{n_adapt:,} sweeps that adapt and {n_sweeps:,} frozen; fitted in "
           f"{time.perf_counter() - start:.0f} s")
     study = Study(models, n_runs, n_adapt, n_sweeps, arguments.seed)
     study.print_costs(orders)
-    study.print_orders(orders)
+    study.print_orders(orders, np.random.default_rng(arguments.seed))
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
         study.draw(orders, arguments.out)
