@@ -21,12 +21,12 @@ from arch_chain import GIBBS, METROPOLIS, Chain
 from arch_model import Arms, Model, Returns, load
 
 from pybandit import plotting
-from pybandit._drawing import EXACT, SEQUENCE, tidy
 from pybandit.simulation import wilson_interval
 
 ORDERS = (5, 10, 15, 20, 25, 30)
 BATCH = 400  # rows of a stochastic gradient
 KINDS = {"exact": {"racing": False}, "racing": {"racing": True, "batch": BATCH}}
+LOOKS = {"exact": ("-", "#6b7280", 0.1), "racing": ("--", "#d9541e", -0.1)}
 CONVERGED = 3.0  # largest error of a log posterior from then on, in nats
 
 
@@ -140,9 +140,9 @@ class Study:
         for name in (GIBBS, METROPOLIS):
             errors = np.concatenate([chain.errors[name] for chain, _, _ in
                                      self.adapted["racing"]])
-            low, high = wilson_interval(int(errors.sum()), errors.size)
+            low, high = np.round(wilson_interval(int(errors.sum()), errors.size), 9)
             print(f"{name:<8}{errors.sum()} of {errors.size:,} decisions wrong: "
-                  f"{errors.mean():.1e} [{low:.1e}, {high:.1e}]")
+                  f"{errors.mean():.1e} [{low:.1g}, {high:.1g}]")
 
     def print_orders(self, orders, rng):
         print(f"\n{'':<8}{'variance divided by':>22}{'share of the frozen chain':>34}"
@@ -159,28 +159,29 @@ class Study:
                   f"{logs['exact'][state]:>13.2f}{logs['racing'][state]:>9.2f}")
 
     def draw(self, orders, path):
+        """Belief while adapting, one run of each kind; shares; autocorrelation by cost."""
         figure, (axes,) = plotting.new_figure(11.0, 3.4, 1, 3)
-        colours = [*SEQUENCE, EXACT]
-        for kind, style in zip(KINDS, ("-", "--"), strict=True):
+        n, places = self.models[0].data.r.size, np.arange(len(orders))
+        for kind, (style, colour, aside) in LOOKS.items():
             _, evaluations, believed = self.adapted[kind][0]
             for state, order in enumerate(orders):
-                axes[0].plot(evaluations / self.models[0].data.r.size, believed[:, state], style,
-                             lw=1, color=colours[state],
-                             label=f"q = {order}" if style == "-" else None)
-            shares, half = self.frequencies(kind)
-            axes[1].errorbar(np.arange(len(orders)) + (0.1 if style == "-" else -0.1), shares,
-                             1.96 * half, fmt="o", ms=4, color=colours[3 * (style == "--")],
+                axes[0].plot(evaluations / n, believed[:, state], style, lw=1, color=f"C{state}",
+                             label=f"{order}" if kind == "exact" else None)
+            shares, errors = self.frequencies(kind)
+            axes[1].errorbar(places + aside, shares, 1.96 * errors, fmt="o", ms=4, color=colour,
                              label=kind)
-            found = autocorrelation(np.asarray(orders, float)[self.frozen[kind][0]],
-                                    min(200, self.frozen[kind][0].shape[1]))
-            axes[2].plot(found, style, color=colours[3 * (style == "--")], label=kind)
-        axes[0].set(xlabel="evaluations / N", ylabel="log posterior, centred", xscale="log")
-        axes[1].set(xlabel="order", ylabel="share of the frozen chain",
-                    xticks=np.arange(len(orders)), xticklabels=orders, ylim=(0, None))
-        axes[2].set(xlabel="lag, sweeps", ylabel="autocorrelation of the order")
+            choices, cost, _ = self.frozen[kind]
+            found = autocorrelation(np.asarray(orders, dtype=float)[choices],
+                                    min(300, choices.shape[1] // 2))
+            axes[2].plot(np.arange(found.size) * cost / n, found, style, color=colour, label=kind)
+        axes[0].set(xlabel="evaluations / N (racing dashed)", ylabel="log posterior, centred",
+                    xscale="log")
+        axes[1].set(xlabel="order", ylabel="share of the frozen chains, 95 %", xticks=places,
+                    xticklabels=orders, ylim=(0, None))
+        axes[2].set(xlabel="lag, evaluations / N", ylabel="autocorrelation of the order")
         for axis in axes:
             axis.legend(fontsize=7)
-            tidy(axis)
+            axis.spines[["top", "right"]].set_visible(False)
         plotting.save(figure, path)
 
 
