@@ -190,9 +190,9 @@ def main(argv=None):
     parser.add_argument("--data", choices=["sp500", "nasdaq", "wti"], default="sp500",
                         help="prices (default %(default)s)")
     parser.add_argument("--runs", type=int, default=4, help="(default %(default)s)")
-    parser.add_argument("--adapt", type=int, default=4000, help="sweeps of a run that adapt "
+    parser.add_argument("--adapt", type=int, default=3000, help="sweeps of a run that adapt "
                         "(default %(default)s)")
-    parser.add_argument("--sweeps", type=int, default=10_000, help="sweeps after that "
+    parser.add_argument("--sweeps", type=int, default=5000, help="sweeps after that "
                         "(default %(default)s)")
     parser.add_argument("--outliers", type=float, default=0.2, help="share of the rows that is "
                         "always computed (default %(default)s)")
