@@ -4,71 +4,29 @@ import functools
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in
-from pybandit.factors import Factors, check_returned
+from pybandit._checks import check_choice, check_in, check_numeric
+from pybandit.factors import Factors
 from pybandit.racing_bounds import BettingBound, as_bound, make_schedule, refuse_reward
 
-cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.string cimport memcpy
+from libc.math cimport INFINITY
 
 from pybandit._betting cimport Bets, LeaderRace
 from pybandit._csrc cimport (
     PB_CALLBACK, PB_GROW, PB_RANGE,
     PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
-    pb_race_begin, pb_race_run, pb_subsample_init,
+    pb_race_begin, pb_race_run, pb_sampler_draw, pb_subsample_init,
     pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
 )
-
-cnp.import_array()
+from pybandit._source cimport Source
 
 # Consecutive rows that the "blocks" order reads at a time.
 BLOCK_ROWS = 64
-
-
-cdef pb_status run_race(pb_race *race, pb_bitgen *bitgen) noexcept nogil:
-    pb_race_begin(race, bitgen)
-    return pb_race_run(race, bitgen)
-
-
-cdef class Callback:
-    """A Python function behind the C signature of pybandit/factors.h."""
-
-    def __cinit__(self, function):
-        self.function = function
-
-
-cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
-                      int64_t n_states, double *out, void *user_data) noexcept with gil:
-    cdef Callback callback = <Callback>user_data
-    try:
-        # copies: the function may keep what it is given
-        rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
-        # the function may draw from the same generator, whose lock NumPy before 2.4
-        # does not let a thread take twice
-        callback.lock.release()
-        try:
-            values = callback.function(rows, columns)
-        finally:
-            callback.lock.acquire()
-        if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
-                and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
-                and cnp.PyArray_DIM(values, 0) == n_factors
-                and cnp.PyArray_DIM(values, 1) == n_states
-                and cnp.PyArray_ISNOTSWAPPED(values)):
-            values = check_returned(values, (n_factors, n_states))
-        memcpy(out, cnp.PyArray_DATA(values), n_factors * n_states * sizeof(double))
-        return 0
-    except BaseException as error:
-        callback.error = error
-        return 1
-
-
-cdef _as_array(const int64_t *values, cnp.npy_intp n):
-    array = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_INT64)
-    memcpy(cnp.PyArray_DATA(array), values, n * sizeof(int64_t))
-    return array
+# Above this many factors a permutation, 256 MiB, is not kept.
+LARGEST_UNIFORM = 1 << 26
+# Above this many factors of all arms no bit is kept for each.
+LARGEST_BITS = 1 << 30
 
 
 cdef pb_bitgen *bitgen_of(generator) except NULL:
@@ -124,6 +82,32 @@ cdef class Subsample:
         return np.asarray(out)[:n]
 
 
+cdef class Subsamples:
+    """Owns index streams without replacement, one a population, each for a single order."""
+
+    def __cinit__(self, const int64_t[::1] sizes):
+        cdef int64_t i, n = sizes.shape[0], entries = 0
+        cdef int64_t total = np.sum(sizes)
+        # a bit of memory an index, zeroed lazily, as long as that is at most 128 MiB
+        cdef pb_subsample_kind kind = (PB_SUBSAMPLE_REJECTION if total <= LARGEST_BITS
+                                       else PB_SUBSAMPLE_KEYED)
+        for i in range(n):
+            entries += pb_subsample_memory(kind, sizes[i], 1)
+        self.memory = <uint32_t *>PyMem_RawCalloc(max(1, entries), sizeof(uint32_t))
+        self.streams = <pb_subsample *>PyMem_RawMalloc(max(1, n) * sizeof(pb_subsample))
+        if not self.memory or not self.streams:
+            raise MemoryError(f"orders of {total} factors")
+        entries = 0
+        for i in range(n):
+            if sizes[i]:
+                pb_subsample_init(&self.streams[i], kind, sizes[i], 1, self.memory + entries)
+                entries += pb_subsample_memory(kind, sizes[i], 1)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.memory)
+        PyMem_RawFree(self.streams)
+
+
 cdef class Plan:
     """The checked options of a race, as the kernel takes them; shared and read-only."""
 
@@ -169,6 +153,41 @@ cdef class Plan:
         race.ranges = &self.ranges[0] if self.ranges is not None else NULL
 
 
+def check_offsets(name, values, int64_t n_states):
+    """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
+    values = np.array(check_numeric(name, values), order="C")
+    if values.shape != (n_states,):
+        raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
+    cdef double[::1] view = values
+    cdef int64_t i, n_possible = 0
+    for i in range(n_states):
+        n_possible += view[i] > -INFINITY
+        if not view[i] < INFINITY:
+            raise ValueError(f"{name} must be below +inf and not NaN; got {view[i]!r} at index {i}")
+    if not n_possible:
+        raise ValueError(f"{name} must leave at least one state possible; got -inf for all")
+    return values
+
+
+def index_kind(factors, indices, default):
+    """The kind of index stream that `indices` names; `default` where it is "auto"."""
+    check_choice("indices", indices, ("auto", "permutation", "rejection", "keyed"))
+    n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
+    if indices == "auto":
+        return default if n_factors <= LARGEST_UNIFORM else "keyed"
+    if indices != "keyed" and n_factors >= 1 << 32:
+        raise ValueError(f"indices must be 'keyed' for 2**32 factors or more; got "
+                         f"{indices!r} with N = {n_factors}")
+    return indices
+
+
+def hashable(name, value):
+    """Arrays and lists as numbers or tuples of numbers; plans are kept by their options."""
+    if isinstance(value, (np.ndarray, list)):
+        value = check_numeric(name, value).tolist()
+    return tuple(value) if isinstance(value, list) else value
+
+
 @functools.lru_cache(maxsize=1024)
 def make_plan(bound, delta, value_range, variance, first_look, max_fraction, n_factors,
               n_states):
@@ -189,6 +208,14 @@ cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item)
     return True
 
 
+# What a race that returned PB_GROW needs; 0 unless memory ran out.
+cdef int grow(pb_race *race) noexcept nogil:
+    return not (enlarge(<void **>&race.indices, &race.indices_capacity,
+                        race.needed_indices, sizeof(int64_t))
+                and enlarge(<void **>&race.rewards, &race.rewards_capacity,
+                            race.needed_rewards, sizeof(double)))
+
+
 cdef class Track:
     """The memory of a pb_race on one problem, and how its failures read in Python."""
 
@@ -196,8 +223,11 @@ cdef class Track:
         cdef int64_t n_states
         self.plan = plan
         self.row_labels = row_labels
-        self._set_factors(factors)
-        plan.fill(&self.race)
+        self.race = &self.sampler.race
+        self.sampler.grow = grow
+        self.source = Source(factors)
+        self.race.factors = self.source.factors
+        plan.fill(self.race)
         self.subsample = Subsample(kind, self.race.factors.n_factors,
                                    BLOCK_ROWS if kind == "blocks" else 1)
         self.race.subsample = &self.subsample.stream
@@ -206,7 +236,7 @@ cdef class Track:
         self.race.states = <int64_t *>PyMem_RawMalloc(2 * n_states * sizeof(int64_t))
         if not self.offsets or not self.race.states:
             raise MemoryError(f"race of {n_states} states")
-        self.race.offsets = self.offsets
+        self.race.offsets = self.sampler.offsets = self.offsets
         self.race.moments_memory = self.offsets + n_states
         self.race.kept = self.race.states + n_states
         if isinstance(plan.bound, BettingBound):
@@ -222,42 +252,19 @@ cdef class Track:
         PyMem_RawFree(self.race.indices)
         PyMem_RawFree(self.race.rewards)
 
-    cdef _set_factors(self, factors):
-        if isinstance(factors, Factors):
-            self.callback = Callback(factors.function)
-            self.race.factors.n_factors = factors.n_factors
-            self.race.factors.n_states = factors.n_states
-            self.race.factors.function = _call_python
-            self.race.factors.user_data = <void *>self.callback
-            return
-        self.matrix = factors
-        self.race.factors.n_factors = self.matrix.shape[0]
-        self.race.factors.n_states = self.matrix.shape[1]
-        self.race.factors.matrix = &self.matrix[0, 0]
-
-    cdef void hold(self, lock):
-        """Name the lock under which `run` is called; a Python function runs without it."""
-        if self.callback is not None:
-            self.callback.lock = lock
-
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil:
-        cdef pb_status status = run_race(&self.race, bitgen)
-        while status == PB_GROW:
-            if not self._grow():
-                return PB_GROW
-            status = pb_race_run(&self.race, bitgen)
+        pb_race_begin(self.race, bitgen)
+        cdef pb_status status = pb_race_run(self.race, bitgen)
+        while status == PB_GROW and not grow(self.race):
+            status = pb_race_run(self.race, bitgen)
         return status
 
-    cdef bint _grow(self) noexcept nogil:
-        return (enlarge(<void **>&self.race.indices, &self.race.indices_capacity,
-                        self.race.needed_indices, sizeof(int64_t))
-                and enlarge(<void **>&self.race.rewards, &self.race.rewards_capacity,
-                            self.race.needed_rewards, sizeof(double)))
+    cdef pb_status draw(self, pb_bitgen *bitgen, int64_t *state) noexcept nogil:
+        return pb_sampler_draw(&self.sampler, bitgen, state)
 
     cdef raise_failure(self, pb_status status):
         if status == PB_CALLBACK:
-            error, self.callback.error = self.callback.error, None
-            raise error
+            self.source.raise_error()
         if status == PB_GROW:
             raise MemoryError(f"{self.race.needed_indices} rows of {self.race.n_alive} states")
         if status == PB_RANGE and self.betting is not None:
@@ -271,14 +278,15 @@ cdef class Track:
                              "than 1e154")
         row, column = bad[0]
         raise ValueError(f"factors must be finite; got {rewards[row, column]} at factor "
-                         f"{factors[row]}, state {states[column]}")
+                         f"{factors[row]}, state {states[column]}"
+                         f"{self.source.explain(rewards[row, column])}")
 
     cdef _last_read(self):
         """The factors, states and rewards among which one was found not finite."""
         cdef int64_t n_alive = self.race.n_alive
         cdef int64_t n_rows = self.race.moments.count
         states = np.array(<int64_t[:n_alive]>self.race.states)
-        if self.callback is not None:
+        if not self.race.factors.matrix:
             called = slice(self.race.called_at, self.race.called_at + self.race.called_rows)
             factors = np.array(<int64_t[:called.stop]>self.race.indices)[called]
             rewards = np.array(<double[:called.stop, :n_alive]>self.race.rewards)
@@ -287,13 +295,13 @@ cdef class Track:
             factors = np.arange(n_rows)
         else:
             factors = np.array(<int64_t[:n_rows]>self.race.indices)
-        rewards = np.asarray(self.matrix)[factors][:, states]
+        rewards = np.asarray(self.source.matrix)[factors][:, states]
         return factors if self.row_labels is None else self.row_labels[factors], states, rewards
 
     cdef _raise_refused(self):
         """Name the reward that the betting could not use."""
         cdef int64_t i, n_alive = self.betting.race.n_alive
-        if self.callback is not None:
+        if not self.race.factors.matrix:
             factor = self.race.indices[(self.race.refused - self.race.rewards)
                                        // self.race.n_alive]
         else:
@@ -303,7 +311,7 @@ cdef class Track:
         rewards = [self.race.refused[self.betting.race.columns[i]] for i in range(n_alive)]
         states = [self.race.states[i] for i in range(n_alive)]
         refuse_reward(rewards, states, self.betting.race.leader, self.plan.bound.limits,
-                      "factors", f"factor {factor}, state")
+                      "factors", f"factor {factor}, state", self.source.explain(sum(rewards)))
 
     cdef _range_message(self):
         cdef int64_t i, worst = 0
