@@ -110,13 +110,11 @@ class Chain:
 
         def differences(rows, _):
             rows = model.inliers[rows]
-            found = arms.rewards(rows, both) - arms.controls(rows, both)
-            return np.column_stack([np.zeros(rows.size), np.diff(found)])
+            return np.diff(arms.rewards(rows, both) - arms.controls(rows, both))
 
-        known = arms.expand()
-        offsets = [threshold, known[1] - known[0]]
-        won = pb.race(pb.Factors(differences, model.inliers.size, 2), offsets,
-                      rng=self.readings, **self.options).winner == 1
+        factors = pb.Factors(differences, model.inliers.size, 1)
+        won = pb.accept(factors, threshold - np.diff(arms.expand())[0], rng=self.readings,
+                        **self.options).accepted
         self.n_evaluations += arms.n_evaluations
         if self.check:
             self.errors[METROPOLIS].append(won != bool(np.diff(arms.totals()) > threshold))

@@ -205,12 +205,12 @@ def test_effective_size_of_a_known_chain():
     assert arch_order.effective_size(noise) == pytest.approx(noise.size, rel=0.1)
 
 
-def test_converged_is_the_last_return():
-    believed = np.array([[9.0], [0.0], [9.0], [1.0], [0.0]])
-    spent = np.arange(1.0, 6.0) * 10
-    assert arch_order.converged(spent, believed, np.zeros(1)) == 40
-    assert arch_order.converged(spent, 0 * believed, np.zeros(1)) == 10
-    assert np.isnan(arch_order.converged(spent, 9 + believed, np.zeros(1)))
+def test_reached_is_the_first_time_close():
+    believed = np.array([[9.0, 9.0], [9.0, 0.0], [4.0, 0.0], [9.0, 9.0]])
+    spent = np.arange(1.0, 5.0) * 10
+    assert arch_order.reached(spent, believed, np.zeros(2)) == 30
+    assert arch_order.reached(spent, believed, np.full(2, 9.0)) == 10
+    assert np.isnan(arch_order.reached(spent, believed, np.full(2, 90.0)))
 
 
 def test_tables_and_picture(tmp_path, capsys):
