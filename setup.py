@@ -10,6 +10,7 @@ from setuptools import Extension, setup
 KERNELS = {
     "bounds": ["bounds", "b_normal"],
     "_betting": ["betting", "pairs", "top_k", "threshold"],
+    "_source": [],
     "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race"],
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],

@@ -4,18 +4,13 @@ from libc.stdint cimport int64_t, uint32_t
 
 from pybandit._betting cimport LeaderRace
 from pybandit._csrc cimport pb_bitgen, pb_race, pb_status, pb_subsample
+from pybandit._source cimport Source
 
 
 # One race from beginning to end: pb_race_begin, then pb_race_run of pybandit/race.h.
 cdef pb_status run_race(pb_race *race, pb_bitgen *bitgen) noexcept nogil
 
 cdef pb_bitgen *bitgen_of(generator) except NULL
-
-
-cdef class Callback:
-    cdef object function
-    cdef object error
-    cdef object lock  # of the generator, held by whoever runs the race
 
 
 cdef class Subsample:
@@ -39,16 +34,13 @@ cdef class Track:
     cdef pb_race race
     cdef readonly Plan plan
     cdef Subsample subsample
-    cdef Callback callback
+    cdef Source source
     cdef LeaderRace betting
     cdef object row_labels
-    cdef const double[:, ::1] matrix
     cdef double *offsets
 
-    cdef void hold(self, lock)
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil
     cdef bint _grow(self) noexcept nogil
-    cdef _set_factors(self, factors)
     cdef raise_failure(self, pb_status status)
     cdef _last_read(self)
     cdef _raise_refused(self)

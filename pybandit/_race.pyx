@@ -5,13 +5,10 @@ import functools
 import numpy as np
 
 from pybandit._checks import check_choice, check_in
-from pybandit.factors import Factors, check_returned
 from pybandit.racing_bounds import BettingBound, as_bound, make_schedule, refuse_reward
 
-cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.string cimport memcpy
 
 from pybandit._betting cimport Bets, LeaderRace
 from pybandit._csrc cimport (
@@ -20,8 +17,7 @@ from pybandit._csrc cimport (
     pb_race_begin, pb_race_run, pb_subsample_init,
     pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
 )
-
-cnp.import_array()
+from pybandit._source cimport Source
 
 # Consecutive rows that the "blocks" order reads at a time.
 BLOCK_ROWS = 64
@@ -30,45 +26,6 @@ BLOCK_ROWS = 64
 cdef pb_status run_race(pb_race *race, pb_bitgen *bitgen) noexcept nogil:
     pb_race_begin(race, bitgen)
     return pb_race_run(race, bitgen)
-
-
-cdef class Callback:
-    """A Python function behind the C signature of pybandit/factors.h."""
-
-    def __cinit__(self, function):
-        self.function = function
-
-
-cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
-                      int64_t n_states, double *out, void *user_data) noexcept with gil:
-    cdef Callback callback = <Callback>user_data
-    try:
-        # copies: the function may keep what it is given
-        rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
-        # the function may draw from the same generator, whose lock NumPy before 2.4
-        # does not let a thread take twice
-        callback.lock.release()
-        try:
-            values = callback.function(rows, columns)
-        finally:
-            callback.lock.acquire()
-        if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
-                and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
-                and cnp.PyArray_DIM(values, 0) == n_factors
-                and cnp.PyArray_DIM(values, 1) == n_states
-                and cnp.PyArray_ISNOTSWAPPED(values)):
-            values = check_returned(values, (n_factors, n_states))
-        memcpy(out, cnp.PyArray_DATA(values), n_factors * n_states * sizeof(double))
-        return 0
-    except BaseException as error:
-        callback.error = error
-        return 1
-
-
-cdef _as_array(const int64_t *values, cnp.npy_intp n):
-    array = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_INT64)
-    memcpy(cnp.PyArray_DATA(array), values, n * sizeof(int64_t))
-    return array
 
 
 cdef pb_bitgen *bitgen_of(generator) except NULL:
@@ -196,7 +153,8 @@ cdef class Track:
         cdef int64_t n_states
         self.plan = plan
         self.row_labels = row_labels
-        self._set_factors(factors)
+        self.source = Source(factors)
+        self.race.factors = self.source.factors
         plan.fill(&self.race)
         self.subsample = Subsample(kind, self.race.factors.n_factors,
                                    BLOCK_ROWS if kind == "blocks" else 1)
@@ -222,24 +180,6 @@ cdef class Track:
         PyMem_RawFree(self.race.indices)
         PyMem_RawFree(self.race.rewards)
 
-    cdef _set_factors(self, factors):
-        if isinstance(factors, Factors):
-            self.callback = Callback(factors.function)
-            self.race.factors.n_factors = factors.n_factors
-            self.race.factors.n_states = factors.n_states
-            self.race.factors.function = _call_python
-            self.race.factors.user_data = <void *>self.callback
-            return
-        self.matrix = factors
-        self.race.factors.n_factors = self.matrix.shape[0]
-        self.race.factors.n_states = self.matrix.shape[1]
-        self.race.factors.matrix = &self.matrix[0, 0]
-
-    cdef void hold(self, lock):
-        """Name the lock under which `run` is called; a Python function runs without it."""
-        if self.callback is not None:
-            self.callback.lock = lock
-
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil:
         cdef pb_status status = run_race(&self.race, bitgen)
         while status == PB_GROW:
@@ -256,8 +196,7 @@ cdef class Track:
 
     cdef raise_failure(self, pb_status status):
         if status == PB_CALLBACK:
-            error, self.callback.error = self.callback.error, None
-            raise error
+            self.source.raise_error()
         if status == PB_GROW:
             raise MemoryError(f"{self.race.needed_indices} rows of {self.race.n_alive} states")
         if status == PB_RANGE and self.betting is not None:
@@ -278,7 +217,7 @@ cdef class Track:
         cdef int64_t n_alive = self.race.n_alive
         cdef int64_t n_rows = self.race.moments.count
         states = np.array(<int64_t[:n_alive]>self.race.states)
-        if self.callback is not None:
+        if not self.race.factors.matrix:
             called = slice(self.race.called_at, self.race.called_at + self.race.called_rows)
             factors = np.array(<int64_t[:called.stop]>self.race.indices)[called]
             rewards = np.array(<double[:called.stop, :n_alive]>self.race.rewards)
@@ -287,13 +226,13 @@ cdef class Track:
             factors = np.arange(n_rows)
         else:
             factors = np.array(<int64_t[:n_rows]>self.race.indices)
-        rewards = np.asarray(self.matrix)[factors][:, states]
+        rewards = np.asarray(self.source.matrix)[factors][:, states]
         return factors if self.row_labels is None else self.row_labels[factors], states, rewards
 
     cdef _raise_refused(self):
         """Name the reward that the betting could not use."""
         cdef int64_t i, n_alive = self.betting.race.n_alive
-        if self.callback is not None:
+        if not self.race.factors.matrix:
             factor = self.race.indices[(self.race.refused - self.race.rewards)
                                        // self.race.n_alive]
         else:

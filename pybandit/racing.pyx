@@ -155,7 +155,7 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     if offsets is not None:
         given = _check_offsets("offsets", offsets, track.race.factors.n_states)
         memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
-    track.hold(rng.bit_generator.lock)
+    track.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
         status = track.run(bitgen)
     if status != PB_OK:
@@ -318,7 +318,7 @@ cdef class RacingSampler:
             raise RuntimeError("the sampler is already drawing; several threads need a "
                                "sampler each")
         try:
-            self.track.hold(rng.bit_generator.lock)
+            self.track.source.hold(rng.bit_generator.lock)
             with rng.bit_generator.lock:
                 self._draw_many(bitgen_of(rng), states, evaluations, looks, exact)
         finally:

@@ -1,0 +1,65 @@
+"""Log factors as the kernels take them, and what a user's function may do behind them."""
+
+from pybandit.factors import Factors, check_returned
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+cnp.import_array()
+
+
+cdef class Source:
+    """The factors of a race: checked `Factors`, or a C-contiguous float64 (N, D) matrix."""
+
+    def __cinit__(self, factors):
+        if isinstance(factors, Factors):
+            self.function = factors.function
+            self.factors.n_factors = factors.n_factors
+            self.factors.n_states = factors.n_states
+            self.factors.function = _call_python
+            self.factors.user_data = <void *>self
+            return
+        self.matrix = factors
+        self.factors.n_factors = self.matrix.shape[0]
+        self.factors.n_states = self.matrix.shape[1]
+        self.factors.matrix = &self.matrix[0, 0]
+
+    cdef void hold(self, lock):
+        self.lock = lock
+
+    cdef raise_error(self):
+        error, self.error = self.error, None
+        raise error
+
+
+cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                      int64_t n_states, double *out, void *user_data) noexcept with gil:
+    cdef Source source = <Source>user_data
+    try:
+        # copies: the function may keep what it is given
+        rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
+        # the function may draw from the same generator, whose lock NumPy before 2.4
+        # does not let a thread take twice
+        source.lock.release()
+        try:
+            values = source.function(rows, columns)
+        finally:
+            source.lock.acquire()
+        if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
+                and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
+                and cnp.PyArray_DIM(values, 0) == n_factors
+                and cnp.PyArray_DIM(values, 1) == n_states
+                and cnp.PyArray_ISNOTSWAPPED(values)):
+            values = check_returned(values, (n_factors, n_states))
+        memcpy(out, cnp.PyArray_DATA(values), n_factors * n_states * sizeof(double))
+        return 0
+    except BaseException as error:
+        source.error = error
+        return 1
+
+
+cdef _as_array(const int64_t *values, cnp.npy_intp n):
+    array = cnp.PyArray_SimpleNew(1, &n, cnp.NPY_INT64)
+    memcpy(cnp.PyArray_DATA(array), values, n * sizeof(int64_t))
+    return array
