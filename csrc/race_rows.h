@@ -16,7 +16,6 @@
 enum {
     TILE = 64,          /* rows handed to the moments at a time */
     LINE = 8,           /* doubles a cache line */
-    CALL_ROWS = 16384,  /* rows asked of a function in one call */
     STREAM_ROWS = 128,  /* rows added up, and checked while they are in cache */
 };
 
@@ -180,7 +179,7 @@ static pb_status read_function(pb_race *race, pb_bitgen *bitgen, int64_t target)
     const int keeps = !race->betting && target < race->factors.n_factors;
     while (race->moments.count < target && race->n_alive > 1) {
         const int64_t at = keeps ? race->moments.count : 0;
-        const int64_t n = minimum(CALL_ROWS, target - race->moments.count);
+        const int64_t n = minimum(PB_RACE_CALL_ROWS, target - race->moments.count);
         const pb_status status = call(race, bitgen, at, n);
         if (status != PB_OK)
             return status;

@@ -1,20 +1,23 @@
-"""Private to pybandit but for run_race, which racing.pxd publishes."""
+"""The memory of a race, private to pybandit."""
 
 from libc.stdint cimport int64_t, uint32_t
 
 from pybandit._betting cimport LeaderRace
-from pybandit._csrc cimport pb_bitgen, pb_race, pb_status, pb_subsample
+from pybandit._csrc cimport pb_bitgen, pb_race, pb_sampler, pb_status, pb_subsample
 from pybandit._source cimport Source
 
-
-# One race from beginning to end: pb_race_begin, then pb_race_run of pybandit/race.h.
-cdef pb_status run_race(pb_race *race, pb_bitgen *bitgen) noexcept nogil
 
 cdef pb_bitgen *bitgen_of(generator) except NULL
 
 
 cdef class Subsample:
     cdef pb_subsample stream
+    cdef uint32_t *memory
+
+
+# One stream a population; of no use where a size is 0.
+cdef class Subsamples:
+    cdef pb_subsample *streams
     cdef uint32_t *memory
 
 
@@ -31,7 +34,8 @@ cdef class Plan:
 
 
 cdef class Track:
-    cdef pb_race race
+    cdef pb_sampler sampler
+    cdef pb_race *race  # the sampler's
     cdef readonly Plan plan
     cdef Subsample subsample
     cdef Source source
@@ -39,8 +43,9 @@ cdef class Track:
     cdef object row_labels
     cdef double *offsets
 
+    # One race, on the offsets as they are; or on those of one draw.
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil
-    cdef bint _grow(self) noexcept nogil
+    cdef pb_status draw(self, pb_bitgen *bitgen, int64_t *state) noexcept nogil
     cdef raise_failure(self, pb_status status)
     cdef _last_read(self)
     cdef _raise_refused(self)

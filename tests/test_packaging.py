@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.racing_bounds import make_schedule
 
 from compiler import HEADERS, KERNELS, ROOT, run
 
@@ -154,3 +155,8 @@ def test_a_foreign_package_cimports_pybandit(tmp_path, monkeypatch):
         got = foreign.race(y, 9, *schedule, np.random.default_rng(seed))
         assert got == expected[:3]
     assert not expected.exact
+    for n, n_states, first, fraction in (5000, 9, 50, 1.0), (10**6, 2, 2, 0.05), (40, 3, 50, 1.0):
+        bound = pb.NormalBound(0.01)
+        expected = make_schedule(bound, n, n_states, True, first, fraction)
+        rows, scale = foreign.normal_schedule(0.01, n, n_states, first, fraction)
+        assert rows == expected.rows.tolist() and scale == expected.scale.tolist()

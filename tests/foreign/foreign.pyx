@@ -1,22 +1,10 @@
 """A race of pybandit's on a foreign package's own compiled factors."""
 
+cimport pybandit
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t
 
 import numpy as np
-
-from pybandit._csrc cimport (
-    PB_OK, PB_SUBSAMPLE_PERMUTATION, pb_bitgen, pb_factors, pb_race, pb_status, pb_subsample,
-)
-from pybandit.racing cimport run_race
-
-
-cdef extern from *:
-    """
-    #include "pybandit/subsample.h"
-    static void hold(pb_subsample *s, uint32_t *permutation) { s->memory = permutation; }
-    """
-    void hold(pb_subsample *subsample, uint32_t *permutation) noexcept nogil
 
 
 # log f_n(i) = -(y_n - i / 4)^2
@@ -35,30 +23,35 @@ cdef int square_loss(const int64_t *factors, int64_t n_factors, const int64_t *s
 def race(const double[::1] y, int64_t n_states, const int64_t[::1] rows,
          const double[::1] scale, const double[::1] slack, rng):
     """Return winner, n_looks and n_evaluations of a pairwise race on this schedule."""
-    cdef int64_t n = y.shape[0]
-    cdef uint32_t[::1] permutation = np.arange(n, dtype=np.uint32)
-    # more is never needed: run_race returns PB_OK at once
-    cdef int64_t[::1] indices = np.empty(2 * n, dtype=np.int64)
-    cdef int64_t[:, ::1] states = np.empty((2, n_states), dtype=np.int64)
-    cdef double[::1] rewards = np.empty(2 * n * n_states)
-    cdef double[::1] moments = np.empty(6 * n_states), offsets = np.zeros(n_states)
-    cdef pb_subsample subsample
-    cdef pb_race race
-    cdef pb_status status
-    cdef pb_bitgen *bitgen = <pb_bitgen *>PyCapsule_GetPointer(rng.bit_generator.capsule,
-                                                               "BitGenerator")
-    subsample.kind, subsample.size, subsample.run = PB_SUBSAMPLE_PERMUTATION, n, 1
-    hold(&subsample, &permutation[0])
-    race.factors = pb_factors(n, n_states, NULL, square_loss, <void *>&y[0])
-    race.schedule.n_looks, race.schedule.rows = rows.shape[0], &rows[0]
-    race.schedule.scale, race.schedule.slack = &scale[0], &slack[0]
-    race.subsample, race.offsets = &subsample, &offsets[0]
-    race.pairwise, race.ranges, race.difference_range = True, NULL, 0.0
-    race.betting = NULL
-    race.states, race.kept, race.moments_memory = &states[0, 0], &states[1, 0], &moments[0]
-    race.indices, race.indices_capacity = &indices[0], indices.shape[0]
-    race.rewards, race.rewards_capacity = &rewards[0], rewards.shape[0]
+    cdef pybandit.pb_bitgen *bitgen = <pybandit.pb_bitgen *>PyCapsule_GetPointer(
+        rng.bit_generator.capsule, "BitGenerator")
+    cdef pybandit.pb_sampler sampler
+    cdef pybandit.pb_status status
+    cdef pybandit.pb_factors factors
+    cdef pybandit.pb_schedule schedule
+    cdef int64_t i
+    factors = pybandit.pb_factors(y.shape[0], n_states, NULL, square_loss, <void *>&y[0])
+    schedule = pybandit.pb_schedule(rows.shape[0], &rows[0], &scale[0], &slack[0])
+    cdef double[::1] memory = np.empty(pybandit.sampler_memory(
+        &factors, &schedule, pybandit.PB_SUBSAMPLE_PERMUTATION) // 8 + 1)
+    pybandit.sampler_init(&sampler, &factors, &schedule, NULL,
+                          pybandit.PB_SUBSAMPLE_PERMUTATION, &memory[0])
+    for i in range(n_states):
+        sampler.offsets[i] = 0.0
     with rng.bit_generator.lock, nogil:
-        status = run_race(&race, bitgen)
-    assert status == PB_OK
-    return race.winner, race.n_looks, race.n_evaluations
+        pybandit.race_begin(&sampler.race, bitgen)
+        status = pybandit.race_run(&sampler.race, bitgen)
+    assert status == pybandit.PB_OK
+    return sampler.race.winner, sampler.race.n_looks, sampler.race.n_evaluations
+
+
+def normal_schedule(double delta, int64_t n_factors, int64_t n_states, int64_t first_look,
+                    double max_fraction):
+    """Return rows and scale of the normal bound as C makes them."""
+    cdef pybandit.pb_schedule schedule
+    cdef double[::1] memory = np.empty(
+        pybandit.schedule_memory(n_factors, first_look, max_fraction) // 8)
+    assert pybandit.schedule_normal(delta, pybandit.PB_ONE_SIDED, n_factors, n_states, first_look,
+                                    max_fraction, &memory[0], &schedule) == pybandit.PB_OK
+    n = schedule.n_looks
+    return [schedule.rows[t] for t in range(n)], [schedule.scale[t] for t in range(n)]

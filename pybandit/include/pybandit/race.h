@@ -22,6 +22,9 @@ typedef struct {
     const double *slack;
 } pb_schedule;
 
+/* Rows that a race asks of a factor function in one call, at most. */
+enum { PB_RACE_CALL_ROWS = 16384 };
+
 /*
  * Racing over a finite population (Chen & Ghahramani 2016, Algorithm 1):
  * argmax_i offset_i + sum_n log f_n(i), reading factors without replacement

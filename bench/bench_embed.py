@@ -1,0 +1,82 @@
+"""A draw from every door: two states, decided at its first look, by functions that do little.
+
+Run with ``make bench``. From plain C: ``make && ./draw`` in examples/embed/c prints its own.
+"""
+
+import ctypes
+import importlib
+import shutil
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+from numba.extending import get_cython_function_address
+
+import pybandit as pb
+import pybandit.numba
+
+from conftest import HERE
+
+N, D, DRAWS = 100_000, 2, 1000
+PRIOR = np.array([0.0, 1e3])
+Y = np.random.default_rng(1).normal(size=N) * 1e-9
+
+draw = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
+    get_cython_function_address("pybandit.embedding", "sampler_draw"))
+
+
+@pybandit.numba.factor(error_model="numpy")
+def log_factor(factors, states, out, y):
+    for f in range(factors.size):
+        for s in range(states.size):
+            out[f, s] = 0.0 if states[s] else y[factors[f]]
+
+
+@numba.njit
+def numba_loop(sampler, bits, n_draws):
+    state = np.zeros(1, dtype=np.int64)
+    failed = 0
+    for _ in range(n_draws):
+        failed += draw(sampler, bits, state.ctypes.data) != 0
+    return failed
+
+
+@pytest.fixture(scope="module")
+def cython_loop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("loop")
+    shutil.copy(HERE / "embed_loop.pyx", folder)
+    setup = (HERE.parent / "examples" / "embed" / "cython" / "setup.py").read_text()
+    (folder / "setup.py").write_text(setup.replace("gibbs", "embed_loop"))
+    subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], check=True, cwd=folder)
+    sys.path.insert(0, str(folder))
+    yield importlib.import_module("embed_loop").loop
+    sys.path.remove(str(folder))
+
+
+def sampler_of(function, rows):
+    factors = pb.Factors(function, N, D)
+    return pb.RacingSampler(factors, PRIOR, first_look=rows, rng=1)
+
+
+@pytest.mark.parametrize("rows", [2, 50])
+@pytest.mark.parametrize("role", ["numba factor, Cython loop", "numba factor, numba loop",
+                                  "numba factor, draw(1000)", "numba factor, draw()",
+                                  "Python function, draw(1000)", "Python function, draw()"])
+def test_a_draw(timed, cython_loop, rows, role):
+    compiled = role.startswith("numba factor")
+    sampler = sampler_of(log_factor.bind(Y) if compiled
+                         else lambda n, i: np.where(i, 0.0, Y[n, None]), rows)
+    bits = np.random.default_rng(2).bit_generator
+    address = bits.ctypes.bit_generator.value
+    group = f"a draw that reads {rows} factors"
+    if role.endswith("loop"):
+        loop = cython_loop if "Cython" in role else numba_loop
+        assert loop(sampler.address, address, DRAWS) == 0
+        assert sampler.draw()[1].n_evaluations == rows * D
+        timed(group, role, lambda: loop(sampler.address, address, DRAWS), per=DRAWS)
+    elif role.endswith("draw()"):
+        timed(group, role, sampler.draw)
+    else:
+        timed(group, role, lambda: sampler.draw(DRAWS), per=DRAWS)

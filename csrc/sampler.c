@@ -1,0 +1,79 @@
+/*
+ * A draw is Gumbel noise, the log prior, a race.
+ *
+ * Memory for the worst case rather than growth in the middle of a race: the
+ * caller asks once and no draw can fail for want of it. Growth is there for owners
+ * of many samplers (Python's), as a function of theirs: csrc allocates nothing.
+ */
+#include "pybandit/sampler.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Rows a race keeps at most: those of the largest partial look, or of one call. */
+static int64_t kept_rows(const pb_factors *factors, const pb_schedule *schedule)
+{
+    const int64_t looks = schedule->n_looks;
+    const int64_t partial = looks > 1 ? schedule->rows[looks - 2] : 0;
+    if (factors->matrix)
+        return partial;
+    const int64_t call =
+        factors->n_factors < PB_RACE_CALL_ROWS ? factors->n_factors : PB_RACE_CALL_ROWS;
+    return partial > call ? partial : call;
+}
+
+int64_t pb_sampler_memory(const pb_factors *factors, const pb_schedule *schedule,
+                          pb_subsample_kind kind)
+{
+    const int64_t n_states = factors->n_states, rows = kept_rows(factors, schedule);
+    const int64_t doubles = 7 * n_states + (factors->matrix ? 0 : rows * n_states);
+    return doubles * (int64_t)sizeof(double) + (2 * n_states + rows) * (int64_t)sizeof(int64_t) +
+           pb_subsample_memory(kind, factors->n_factors, 1) * (int64_t)sizeof(uint32_t);
+}
+
+void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
+                     const pb_schedule *schedule, const double *log_prior,
+                     pb_subsample_kind kind, void *memory)
+{
+    const int64_t n_states = factors->n_states, rows = kept_rows(factors, schedule);
+    const int64_t n_rewards = factors->matrix ? 0 : rows * n_states;
+    double *const doubles = memory;
+    int64_t *const integers = (int64_t *)(void *)(doubles + 7 * n_states + n_rewards);
+    uint32_t *const order = (uint32_t *)(void *)(integers + 2 * n_states + rows);
+    if (kind == PB_SUBSAMPLE_REJECTION)
+        memset(order, 0, sizeof *order *
+                             (size_t)pb_subsample_memory(kind, factors->n_factors, 1));
+    pb_subsample_init(&sampler->subsample, kind, factors->n_factors, 1, order);
+    sampler->log_prior = log_prior;
+    sampler->offsets = doubles;
+    sampler->grow = NULL;
+    sampler->race = (pb_race){.factors = *factors,
+                              .schedule = *schedule,
+                              .subsample = &sampler->subsample,
+                              .offsets = doubles,
+                              .pairwise = 1,
+                              .states = integers,
+                              .kept = integers + n_states,
+                              .moments_memory = doubles + n_states,
+                              .indices = integers + 2 * n_states,
+                              .indices_capacity = rows,
+                              .rewards = doubles + 7 * n_states,
+                              .rewards_capacity = n_rewards,
+                              .winner = -1};
+}
+
+pb_status pb_sampler_draw(pb_sampler *sampler, pb_bitgen *bitgen, int64_t *state)
+{
+    pb_race *race = &sampler->race;
+    const int64_t n_states = race->factors.n_states;
+    pb_bitgen_gumbel_many(bitgen, n_states, sampler->offsets);
+    if (sampler->log_prior)
+        for (int64_t i = 0; i < n_states; i++)
+            sampler->offsets[i] += sampler->log_prior[i];
+    pb_race_begin(race, bitgen);
+    pb_status status = pb_race_run(race, bitgen);
+    while (status == PB_GROW && sampler->grow && !sampler->grow(race))
+        status = pb_race_run(race, bitgen);
+    *state = race->winner;
+    return status;
+}

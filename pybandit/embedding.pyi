@@ -1,0 +1,2 @@
+# Nothing of it is called from Python; see embedding.pxd.
+__all__: list[str] = []
