@@ -64,6 +64,24 @@ void limit_shuffle_gather_10(bits *bits, int64_t *permutation, int64_t size,
     }
 }
 
+/* The same of one column; its sum and sum of squares. */
+void limit_shuffle_gather_1(bits *bits, int64_t *permutation, int64_t size,
+                            const double *values, int64_t n, double *moments)
+{
+    double sum = 0.0, square = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t below = (uint64_t)(size - i);
+        const int64_t j = i + (int64_t)((bits->next_uint32(bits->state) * below) >> 32);
+        const int64_t chosen = permutation[j];
+        permutation[j] = permutation[i];
+        permutation[i] = chosen;
+        sum += values[chosen];
+        square += values[chosen] * values[chosen];
+    }
+    moments[0] = sum;
+    moments[1] = square;
+}
+
 /* Column sums of the whole matrix: what the best exact sampler streams at every draw. */
 void limit_stream_10(const double *matrix, int64_t n, double *sum)
 {

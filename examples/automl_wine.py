@@ -227,17 +227,15 @@ def print_table(found, table):
 def draw(found, table, path):
     """Figs 3 and 4: the spread of the recommended models' errors."""
     from pybandit import plotting
-    from pybandit._optional import require
 
-    figures = require("matplotlib.figure", "plot")
-    figure = figures.Figure(figsize=(9, 4), layout="constrained")
-    for axis, budget in zip(figure.subplots(1, len(BUDGETS), sharey=True), BUDGETS, strict=True):
+    figure, axes = plotting.new_figure(9.0, 4.0, 1, len(BUDGETS), sharey=True)
+    for axis, budget in zip(axes[0], BUDGETS, strict=True):
         rows = {name: errors for (name, t), (errors, _) in found.items() if t == budget}
         axis.boxplot(list(rows.values()), tick_labels=list(rows), whis=(5, 95), showfliers=False)
         axis.axhline(-table.mean(axis=1).max(), color="grey", linewidth=0.8)
         axis.tick_params(axis="x", rotation=40)
         axis.set_title(f"T = {budget}")
-    figure.axes[0].set_ylabel("error of the recommended")
+    axes[0, 0].set_ylabel("error of the recommended")
     plotting.save(figure, path)
 
 

@@ -84,8 +84,7 @@ def print_table(found, budgets, title, value):
 
 
 def draw(found, budgets, path):
-    figure = require("matplotlib.figure", "plot").Figure(figsize=(7, 4), layout="constrained")
-    axis = figure.subplots()
+    figure, ((axis,),) = plotting.new_figure(7.0, 4.0)
     for name in dict.fromkeys(name for name, _ in found):
         known = [b for b in budgets if (name, b) in found]
         axis.plot(known, [found[name, b].error_probability for b in known], "o-", label=name)

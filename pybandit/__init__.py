@@ -5,10 +5,13 @@ import os as _os
 from pybandit import bounds, environments, kernels
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
+from pybandit._lil_ucb import lil_ucb
+from pybandit._populations import race_populations
+from pybandit.acceptance import AcceptanceTest, AcceptResult, accept
 from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
-from pybandit.factors import Factors
+from pybandit.factors import Factors, Populations
 from pybandit.montecarlo import (
     EstimatorAllocator,
     PopulationEstimate,
@@ -48,10 +51,13 @@ from pybandit.policies import (
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate
+from pybandit.slice_sampling import SliceResult, slice_sample
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AcceptResult",
+    "AcceptanceTest",
     "EBTC",
     "VBR",
     "BatchHalving",
@@ -80,6 +86,7 @@ __all__ = [
     "NormalBound",
     "Policy",
     "PopulationEstimate",
+    "Populations",
     "ProbabilityOfImprovement",
     "RaceResult",
     "RacingSampler",
@@ -88,6 +95,7 @@ __all__ = [
     "SHVar",
     "SequentialHalving",
     "SimulationResult",
+    "SliceResult",
     "StudentBound",
     "SuccessiveRejects",
     "ThompsonSampling",
@@ -96,6 +104,7 @@ __all__ = [
     "UCBV",
     "UGapEb",
     "Uniform",
+    "accept",
     "best_of",
     "bounds",
     "combine_estimators",
@@ -105,9 +114,12 @@ __all__ = [
     "exact_sample",
     "get_include",
     "kernels",
+    "lil_ucb",
     "population_monte_carlo",
     "race",
+    "race_populations",
     "simulate",
+    "slice_sample",
 ]
 
 

@@ -94,6 +94,15 @@ def check_entry(progress, name, least, most):
     return value
 
 
+def check_counts(progress, name, most):
+    """Return the entry of a policy's saved progress, an array of numbers in [0, most]."""
+    values = np.asarray(progress[name])
+    good = (values >= 0) & (values <= most)
+    if not good.all():
+        raise ValueError(f"state must hold {name} in [0, {most}]; got {values}")
+    return values
+
+
 def are_increasing(arms, n_arms):
     """Whether these are increasing arms of n_arms; NaN is none."""
     return bool((np.diff(arms, prepend=-1, append=n_arms) >= 1).all())

@@ -18,6 +18,16 @@ def new_figure(width, height, rows=1, columns=1, **subplots):
     return figure, figure.subplots(rows, columns, squeeze=False, **subplots)
 
 
+def pair_of_axes(axes, content):
+    """The two axes given, for this content, or those of a figure of their own."""
+    if axes is None:
+        _, (axes,) = new_figure(9.0, 3.4, 1, 2)
+    axes = list(axes)
+    if len(axes) != 2:
+        raise ValueError(f"axes must be two, for {content}; got {len(axes)}")
+    return axes
+
+
 def save(figure, path, dpi=100):
     """Write a picture; the name's ending gives the format."""
     figure.savefig(path, dpi=dpi)

@@ -63,7 +63,7 @@ def ucb1(mean, n, t, constant=2.0):
     1.982303807368
     """
     mean = check_in("mean", mean, "finite", np.isfinite)
-    return _plain(_ucb1(mean, *_rounds(n, t), _positive("constant", constant)))
+    return plain(_ucb1(mean, *_rounds(n, t), _positive("constant", constant)))
 
 
 def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
@@ -100,8 +100,8 @@ def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
     variance = check_in("variance", variance, "finite and at least 0",
                         lambda x: np.isfinite(x) & (x >= 0))
     c = check_in("c", c, "finite and at least 0", lambda x: np.isfinite(x) & (x >= 0))
-    return _plain(_ucb_v(mean, variance, *_rounds(n, t), c, _positive("zeta", zeta),
-                         _positive("value_range", value_range)))
+    return plain(_ucb_v(mean, variance, *_rounds(n, t), c, _positive("zeta", zeta),
+                        _positive("value_range", value_range)))
 
 
 def kl_ucb(mean, n, t):
@@ -133,7 +133,7 @@ def kl_ucb(mean, n, t):
     0.996860422309
     """
     mean = check_in("mean", mean, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
-    return _plain(_kl_ucb(mean, *_rounds(n, t)))
+    return plain(_kl_ucb(mean, *_rounds(n, t)))
 
 
 def kl_variance(pair_statistic, n_pairs, delta):
@@ -174,7 +174,7 @@ def kl_variance(pair_statistic, n_pairs, delta):
                          lambda x: (x >= 0) & (x <= 0.5))
     n = _at_least_one("n_pairs", n_pairs)
     lower, upper = _kl_variance(statistic, _positive("delta", delta) / n)
-    return _plain(lower), _plain(upper)
+    return plain(lower), plain(upper)
 
 
 def _rounds(n, t):
@@ -189,5 +189,6 @@ def _positive(name, value):
     return check_in(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
 
 
-def _plain(values):
+def plain(values):
+    """A float where there is but one number."""
     return float(values) if np.ndim(values) == 0 else values

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._drawing import DATA, EXACT, RACING, SEQUENCE, new_figure, tidy
+from pybandit._drawing import DATA, EXACT, RACING, SEQUENCE, new_figure, pair_of_axes, tidy
 
 LINE_POINTS, FEW_ARMS = 400, 100
 
@@ -20,11 +20,7 @@ def simulation_figure(result, axes=None):
     -------
     matplotlib.figure.Figure
     """
-    if axes is None:
-        _, (axes,) = new_figure(9.0, 3.4, 1, 2)
-    axes = list(axes)
-    if len(axes) != 2:
-        raise ValueError(f"axes must be two, for pulls and errors; got {len(axes)}")
+    axes = pair_of_axes(axes, "pulls and errors")
     _draw_pulls(axes[0], result)
     _draw_running_error(axes[1], result)
     return axes[0].figure

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from pybandit._checks import check_choice, check_in, check_integer
-from pybandit._index_bounds import kl_ucb, kl_variance, ucb1, ucb_v
+from pybandit._index_bounds import kl_ucb, kl_variance, plain, ucb1, ucb_v
 
 cimport cython
 from pybandit._csrc cimport (
@@ -93,7 +93,7 @@ def normal(n, population, std, boundary):
     n, population = _check_sizes(n, population)
     std = check_in("std", std, "finite and at least 0", _nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
-    return _plain(_normal(n, population, std, boundary))
+    return plain(_normal(n, population, std, boundary))
 
 
 def student(n, population, std, boundary):
@@ -129,7 +129,7 @@ def student(n, population, std, boundary):
     check_in("n", n, "at least 2 to estimate a deviation", lambda x: x >= 2)
     std = check_in("std", std, "finite and at least 0", _nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
-    return _plain(_normal(n, population, std, student_quantile(n - 1, boundary)))
+    return plain(_normal(n, population, std, student_quantile(n - 1, boundary)))
 
 
 def student_quantile(degrees, boundary):
@@ -180,7 +180,7 @@ def empirical_bernstein_serfling(n, population, std, value_range, delta):
     std = check_in("std", std, "finite and at least 0", _nonnegative)
     value_range = check_in("value_range", value_range, "finite and at least 0", _nonnegative)
     delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-    return _plain(_bernstein_serfling(n, population, std, value_range, delta))
+    return plain(_bernstein_serfling(n, population, std, value_range, delta))
 
 
 def bernstein_serfling_terms(n, population, delta):
@@ -236,7 +236,7 @@ def b_normal(delta, first_fraction, convention="one-sided"):
         for d, f in np.broadcast(delta, first)
     ]
     shape = np.broadcast_shapes(delta.shape, first.shape)
-    return _plain(np.array(solved, dtype=np.float64).reshape(shape))
+    return plain(np.array(solved, dtype=np.float64).reshape(shape))
 
 
 def boundary(delta, fractions, convention="one-sided"):
@@ -413,7 +413,3 @@ def _check_sizes(n, population):
 
 def _nonnegative(x):
     return np.isfinite(x) & (x >= 0)
-
-
-def _plain(values):
-    return float(values) if np.ndim(values) == 0 else values

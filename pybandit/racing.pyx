@@ -11,24 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer, check_numeric
-from pybandit._race import as_generator, make_plan
-from pybandit.factors import Factors, as_factors, check_returned
+from pybandit._checks import check_choice, check_integer
+from pybandit._race import as_generator, check_offsets, hashable, index_kind, make_plan
+from pybandit.factors import Factors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from libc.string cimport memcpy
 
 from pybandit._csrc cimport (
-    PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_moments_stream, pb_status,
+    PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_moments_stream, pb_race,
+    pb_status,
 )
 from pybandit._race cimport Track, bitgen_of
 
 __all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
 
-# Above this many factors a permutation, 256 MiB, is not kept.
-LARGEST_UNIFORM = 1 << 26
 # Reads a draw loop makes between two looks at Ctrl-C: some milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
 # The share of a matrix past which a draw reads all of it in order instead: so
@@ -148,12 +146,12 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     rng = as_generator(rng)
     factors = as_factors(factors)
     cdef Track track = _track(factors, bound, delta, variance, first_look, value_range,
-                              max_fraction, _order(factors, indices, "rejection"), None)
+                              max_fraction, index_kind(factors, indices, "rejection"), None)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
     cdef double[::1] given
     if offsets is not None:
-        given = _check_offsets("offsets", offsets, track.race.factors.n_states)
+        given = check_offsets("offsets", offsets, track.race.factors.n_states)
         memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
     track.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
@@ -252,7 +250,7 @@ cdef class RacingSampler:
         self.track = _track(factors, bound, delta, variance, first_look, value_range,
                             max_fraction,
                             "blocks" if order is not None
-                            else _order(factors, indices, "permutation"), order)
+                            else index_kind(factors, indices, "permutation"), order)
         self.rng = rng
         self.lock = threading.Lock()
         self._log_prior = np.zeros(self.n_states)
@@ -282,7 +280,7 @@ cdef class RacingSampler:
 
     @log_prior.setter
     def log_prior(self, values):
-        cdef double[::1] checked = _check_offsets("log_prior", values, self.n_states)
+        cdef double[::1] checked = check_offsets("log_prior", values, self.n_states)
         self._log_prior[:] = checked  # in place: the kernel's pointer stays
 
     @property
@@ -345,31 +343,47 @@ cdef class RacingSampler:
             Where the sampler is already drawing, in another thread or from its
             own function.
         """
-        shape = () if size is None else size if isinstance(size, tuple) else (size,)
+        rng = self.rng if rng is None else as_generator(rng)
+        if not self.lock.acquire(False):
+            raise RuntimeError("the sampler is already drawing; several threads need a "
+                               "sampler each")
+        try:
+            lock = rng.bit_generator.lock
+            self.track.source.hold(lock)
+            with lock:
+                if size is None:
+                    return self._draw_one(bitgen_of(rng))
+                return self._draw_shape(bitgen_of(rng), size)
+        finally:
+            self.track.source.hold(None)
+            self.lock.release()
+
+    cdef _draw_one(self, pb_bitgen *bitgen):
+        cdef pb_race *race = self.track.race
+        cdef int64_t state
+        cdef pb_status status
+        with nogil:
+            status = self.track.draw(bitgen, &state)
+        if status != PB_OK:
+            self.track.raise_failure(status)
+        pairs = <double>race.factors.n_factors * <double>race.factors.n_states
+        # what DrawInfo(...) makes, without its call
+        info = tuple.__new__(DrawInfo, (race.n_evaluations, race.n_looks, race.exact != 0,
+                                        race.n_evaluations / pairs))
+        return state, info
+
+    cdef _draw_shape(self, pb_bitgen *bitgen, size):
+        shape = size if isinstance(size, tuple) else (size,)
         shape = tuple(check_integer("size", length, 0) for length in shape)
         n = math.prod(shape)
         states = np.empty(n, dtype=np.int64)
         evaluations = np.empty(n, dtype=np.int64)
         looks = np.empty(n, dtype=np.int64)
         exact = np.empty(n, dtype=np.uint8)
-        rng = self.rng if rng is None else as_generator(rng)
-        if not self.lock.acquire(blocking=False):
-            raise RuntimeError("the sampler is already drawing; several threads need a "
-                               "sampler each")
-        try:
-            self.track.source.hold(rng.bit_generator.lock)
-            with rng.bit_generator.lock:
-                self._draw_many(bitgen_of(rng), states, evaluations, looks, exact)
-        finally:
-            self.track.source.hold(None)
-            self.lock.release()
+        self._draw_many(bitgen, states, evaluations, looks, exact)
         fraction = float(evaluations.mean()) / (self.n_factors * self.n_states) if n else 0.0
-        exact = exact.view(np.bool_)
-        if size is None:
-            return int(states[0]), DrawInfo(int(evaluations[0]), int(looks[0]), bool(exact[0]),
-                                            fraction)
         return states.reshape(shape), DrawInfo(evaluations.reshape(shape), looks.reshape(shape),
-                                               exact.reshape(shape), fraction)
+                                               exact.view(np.bool_).reshape(shape), fraction)
 
     cdef _draw_many(self, pb_bitgen *bitgen, int64_t[::1] states, int64_t[::1] evaluations,
                     int64_t[::1] looks, uint8_t[::1] exact):
@@ -422,7 +436,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     factors = as_factors(factors)
     totals = _totals(factors)
     if log_prior is not None:
-        totals += _check_offsets("log_prior", log_prior, totals.size)
+        totals += check_offsets("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
     shape = () if size is None else size if isinstance(size, tuple) else (size,)
     states = np.argmax(totals + rng.gumbel(size=(*shape, totals.size)), axis=-1)
@@ -439,8 +453,7 @@ def _totals(factors):
         step = max(1, EXACT_REWARDS // factors.n_states)
         for start in range(0, factors.n_factors, step):
             rows = np.arange(start, min(start + step, factors.n_factors))
-            values = factors.function(rows, everything)
-            totals += check_returned(values, (rows.size, everything.size)).sum(axis=0)
+            totals += factors.evaluate(rows, everything).sum(axis=0)
     else:
         matrix, sums = factors, totals
         with nogil:
@@ -452,45 +465,10 @@ def _totals(factors):
     return totals
 
 
-def _check_offsets(name, values, int64_t n_states):
-    """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
-    values = np.array(check_numeric(name, values), order="C")
-    if values.shape != (n_states,):
-        raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
-    cdef double[::1] view = values
-    cdef int64_t i, n_possible = 0
-    for i in range(n_states):
-        n_possible += view[i] > -INFINITY
-        if not view[i] < INFINITY:
-            raise ValueError(f"{name} must be below +inf and not NaN; got {view[i]!r} at index {i}")
-    if not n_possible:
-        raise ValueError(f"{name} must leave at least one state possible; got -inf for all")
-    return values
-
-
-def _order(factors, indices, default):
-    """The kind of index stream that `indices` names; `default` where it is "auto"."""
-    check_choice("indices", indices, ("auto", "permutation", "rejection", "keyed"))
-    n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
-    if indices == "auto":
-        return default if n_factors <= LARGEST_UNIFORM else "keyed"
-    if indices != "keyed" and n_factors >= 1 << 32:
-        raise ValueError(f"indices must be 'keyed' for 2**32 factors or more; got "
-                         f"{indices!r} with N = {n_factors}")
-    return indices
-
-
-def _hashable(name, value):
-    """Arrays and lists as numbers or tuples of numbers; plans are kept by their options."""
-    if isinstance(value, (np.ndarray, list)):
-        value = check_numeric(name, value).tolist()
-    return tuple(value) if isinstance(value, list) else value
-
-
 def _track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind, order):
     """Check the options of a race and lay out its memory."""
     computed = isinstance(factors, Factors)
-    plan = make_plan(bound, _hashable("delta", delta), _hashable("value_range", value_range),
+    plan = make_plan(bound, hashable("delta", delta), hashable("value_range", value_range),
                      variance, first_look, max_fraction,
                      factors.n_factors if computed else factors.shape[0],
                      factors.n_states if computed else factors.shape[1])

@@ -177,6 +177,20 @@ def test_an_interval_of_weights_that_look_ahead_is_for_one_time():
         allocator.interval(1.0)
 
 
+@pytest.mark.parametrize("alpha", [0.05, 0.3])
+def test_an_interval_for_all_times_is_the_confidence_sequence(alpha):
+    """Of one estimator: the same theorem, the same clock, in two places."""
+    values = np.random.default_rng(1).gamma(2.0, size=900)
+    bounds = pb.confidence_sequence(values, alpha=alpha, value_range=None, method="asymptotic")
+    allocator = pb.EstimatorAllocator(1, "uniform", weights="mean")
+    for n, value in enumerate(values, 1):
+        allocator.tell([0], [value])
+        if n in (2, 3, 10, 100, 900):
+            low, high = allocator.interval(alpha, anytime=True)
+            assert low == pytest.approx(bounds.lower[n - 1], rel=1e-10)
+            assert high == pytest.approx(bounds.upper[n - 1], rel=1e-10)
+
+
 def test_a_run_that_ends_late_is_counted_and_not_used():
     allocator = pb.EstimatorAllocator(1, "uniform", costs="observed", budget=10.0)
     for value, cost in [(1.0, 4.0), (3.0, 5.0), (100.0, 1.5)]:
@@ -272,6 +286,35 @@ def test_resumed_it_goes_on_bit_for_bit(data):
         assert other.estimate == one.estimate or math.isnan(one.estimate)
     assert other.done
     assert costs == "observed" or one.total_cost == one.n_pulls == 60
+
+
+def assert_refused(allocator, message, rule=False, **changes):
+    """A state with these changes; the allocator whose state it was goes on."""
+    state = allocator.get_state()
+    (state["progress"]["rule"] if rule else state).update(changes)
+    before = repr(state)
+    with pytest.raises(ValueError, match=message):
+        type(allocator).from_state(state)
+    assert repr(state) == before
+
+
+@pytest.mark.parametrize("policy", RULES)
+def test_states_that_no_run_leads_to_are_refused(policy):
+    rng = np.random.default_rng(1)
+    allocator = pb.EstimatorAllocator(3, policy, pilot=2, rng=1)
+    play(allocator, lambda arms: (rng.normal(size=arms.size), None), until=30)
+    n = allocator.get_state()["progress"]["rule"]["n_decisions"]
+    for changes in [dict(chosen=3), dict(chosen=-2), dict(n_decisions=-1),
+                    dict(n_decisions=2**60), dict(asked=[0, -1, 0]), dict(asked=[0, n + 1, 0]),
+                    dict(asked=[0, np.nan, 0])]:
+        (name,) = changes
+        assert_refused(allocator, rf"state must hold {name} in \[", rule=True, **changes)
+    assert_refused(allocator, "broadcast", rule=True, asked=[0, 0, 0, 0])
+    for pulls in [-1, 10, 10], [31, 0, 0]:
+        assert_refused(allocator, r"state must hold pulls in \[0, 30\]", pulls=pulls)
+    assert_refused(allocator, r"state must hold (n_pulls = 0|pulls in)", n_pulls=-1)
+    if policy != "uniform":
+        assert_refused(allocator, "n_pulls = 0 or at least 6, the pilot's; got 5", n_pulls=5)
 
 
 @pytest.mark.parametrize("made, error, message", [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from test_allocation import assert_refused
 
 from reference import tables
 
@@ -155,6 +156,24 @@ def test_resumed_it_goes_on_bit_for_bit(policy, costs):
             for allocator in (one, other):
                 allocator.tell(arms, values, *told, missing="drop")
             assert repr(one.get_state()) == repr(other.get_state())
+
+
+@pytest.mark.parametrize("policy", BANDITS)
+@pytest.mark.parametrize("costs", ["equal", "observed"])
+def test_states_that_no_run_leads_to_are_refused(policy, costs):
+    allocator = pb.EstimatorAllocator(3, policy, costs=costs, pilot=3, rng=1)
+    for pulls in [1, 0, 0], [0, 0, 10**6], [0, -1, 0]:
+        assert_refused(allocator, r"state must hold pulls in \[0, 0\]", pulls=pulls)
+    assert_refused(allocator, "n_pulls = 0 or at least 9, the pilot's; got 8", n_pulls=8)
+    larger = pb.EstimatorAllocator(4, policy).get_state()["progress"]["rule"]["inner"]
+    assert_refused(allocator, "state must hold a policy of 3 arms; got <.*: 4 arms", rule=True,
+                   inner=larger)
+    told = (np.ones(9),) if costs == "observed" else ()
+    allocator.tell(allocator.ask(), np.arange(9.0), *told)
+    most = 0 if costs == "equal" else 1
+    for n_held in [0, most + 1, 0], [-1, 0, 0], [0, 0, np.nan]:
+        assert_refused(allocator, rf"state must hold n_held in \[0, {most}\]", rule=True,
+                       n_held=n_held)
 
 
 @pytest.mark.parametrize("given, error, message", [

@@ -182,6 +182,30 @@ def test_caplet_finds_the_references():
         assert value == pytest.approx(known, rel=0.08)
 
 
+def test_estimator_weights_draws_its_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    out, example = tmp_path / "weights.png", load("estimator_weights")
+    example["main"](["--quick", "--out", str(out)])
+    assert out.read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^ +\S.*±.*±.*±", printed, re.MULTILINE)) == 8
+    assert len(re.findall(r"^ +\S.*( +\d+%){3}$", printed, re.MULTILINE)) == 7
+    assert len(re.findall(r"^ +[^±]*±[^±]*±[^±]*$", printed, re.MULTILINE)) == 4
+
+
+def test_estimator_weights_finds_what_the_page_says():
+    """Of rare events; 400 runs, and shares of .44 and .99 or 0 and .9."""
+    example = load("estimator_weights")
+    environment = example["rare"](1e-3)
+    assert environment.means == pytest.approx([1.0, 1.0])
+    assert environment.variances**0.5 == pytest.approx([1.5, 15.8], rel=0.01)
+    trusts = example["trusts_the_second"]
+    for share, name, known in [(1e-3, "thompson-variance", 0.44), (1e-3, "UCB-V", 0.99),
+                               (1e-2, "thompson-variance", 0.0), (1e-2, "UCB-V", 0.9)]:
+        found = example["simulated"](name, example["rare"](share), 400, 3, [trusts])
+        assert found.metrics["trusts_the_second"].mean() == pytest.approx(known, abs=0.13)
+
+
 def test_evidence_prints_its_tables(capsys, monkeypatch):
     """Six problems without scikit-learn, six policies each."""
     def missing():
@@ -212,6 +236,8 @@ def test_evidence_of_breast_cancer():
     evidence = load("evidence")["hard"]((3, 10))
     assert evidence.n_rows == 150 and evidence.n_arms == 2
     assert np.isfinite(evidence.pull([0, 1], 1)).all()
+
+
 @pytest.mark.parametrize("name, rows", [("sensors", 8 + 8), ("automl_wine", 7 + 7)])
 def test_correlated_examples_draw_their_pictures(name, rows, tmp_path, capsys):
     pytest.importorskip("matplotlib")

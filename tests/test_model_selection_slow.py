@@ -1,5 +1,9 @@
 """A fifth of the full grid's fits finds what the full grid finds, within a standard error."""
 
+import ast
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
@@ -47,3 +51,13 @@ def test_a_fifth_of_the_fits_is_within_a_standard_error(problem):
         found = BanditSearchCV(estimator, grid, cv=cv, refit=False, random_state=seed).fit(*data)
         assert found.n_fits_ <= 0.2 * 5 * means.size
         assert means[found.best_index_] >= means[best] - error
+
+
+def test_the_full_grid_finds_what_the_readme_says():
+    """125 fits find what its search of 25 finds; that search is run by `test_examples`."""
+    text = (pathlib.Path(__file__).parents[1] / "README.md").read_text()
+    (found,) = re.findall(r"prints `(.*) 25`, which is also what 125 fits of the full grid", text)
+    grid = ast.literal_eval(re.search(r"^grid = (.*)$", text, re.MULTILINE)[1])
+    search = GridSearchCV(SVC(), grid).fit(*load_digits(return_X_y=True))
+    assert len(search.cv_results_["params"]) * search.n_splits_ == 125
+    assert repr(search.best_params_) == found

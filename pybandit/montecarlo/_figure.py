@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._drawing import DATA, EXACT, RACING, new_figure, tidy
+from pybandit._drawing import DATA, EXACT, RACING, pair_of_axes, tidy
 
 
 def allocation_figure(allocator, axes=None):
@@ -18,11 +18,7 @@ def allocation_figure(allocator, axes=None):
     -------
     matplotlib.figure.Figure
     """
-    if axes is None:
-        _, (axes,) = new_figure(9.0, 3.4, 1, 2)
-    axes = list(axes)
-    if len(axes) != 2:
-        raise ValueError(f"axes must be two, for means and costs; got {len(axes)}")
+    axes = pair_of_axes(axes, "means and costs")
     _draw_means(axes[0], allocator)
     _draw_costs(axes[1], allocator)
     return axes[0].figure

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pybandit._checks import MOST_PULLS, check_counts, check_entry
 from pybandit.montecarlo._weights import inverse_variance
 
 from libc.math cimport INFINITY, NAN, isnan
@@ -68,11 +69,9 @@ cdef class Rule:
                 "n_decisions": self.n_decisions}
 
     def set_progress(self, progress):
-        chosen = int(progress["chosen"])
-        if not -1 <= chosen < self.n_arms:
-            raise ValueError(f"state must hold chosen in [-1, {self.n_arms}); got {chosen}")
-        self.chosen, self.n_decisions = chosen, progress["n_decisions"]
-        np.asarray(self.asked)[:] = progress["asked"]
+        self.chosen = check_entry(progress, "chosen", -1, self.n_arms - 1)
+        self.n_decisions = check_entry(progress, "n_decisions", 0, MOST_PULLS)
+        np.asarray(self.asked)[:] = check_counts(progress, "asked", self.n_decisions)
 
 
 cdef class LCBRule(Rule):
@@ -195,26 +194,17 @@ cdef class BanditRule(Rule):
         self.inner._advance()
 
     def get_progress(self):
-        progress = {"waits": bool(self.waits), "inner": self.inner.get_state(),
-                    "centre": self.centre, "scales": np.array(self.scales),
-                    "held": np.array(self.held), "held_costs": np.array(self.held_costs),
-                    "n_held": np.array(self.n_held)}
-        if self.waits:
-            progress["pilot_values"] = np.array(self.pilot_values)
-            progress["pilot_costs"] = np.array(self.pilot_costs)
-        return progress
+        # no values of the pilot: it is one batch, all or nothing
+        return {"inner": self.inner.get_state(), "centre": self.centre,
+                "scales": np.array(self.scales), "held": np.array(self.held),
+                "held_costs": np.array(self.held_costs), "n_held": np.array(self.n_held)}
 
     def set_progress(self, progress):
-        n_held = np.asarray(progress["n_held"])
-        if (n_held < 0).any() or (n_held >= self.per_reward).any():
-            raise ValueError(f"state must hold n_held in [0, {self.per_reward}); got {n_held}")
-        if progress["waits"] and not self.waits:
-            raise ValueError("state must be of an allocator with a range; got one with a pilot")
-        self.inner = type(self.inner).from_state(progress["inner"])
-        self.centre, self.waits = progress["centre"], progress["waits"]
-        arrays = dict(scales=self.scales, held=self.held, held_costs=self.held_costs,
-                      n_held=self.n_held)
-        if self.waits:
-            arrays |= dict(pilot_values=self.pilot_values, pilot_costs=self.pilot_costs)
-        for name, array in arrays.items():
+        inner = type(self.inner).from_state(progress["inner"])
+        if inner.n_arms != self.n_arms:
+            raise ValueError(f"state must hold a policy of {self.n_arms} arms; got {inner!r}")
+        self.inner, self.centre = inner, progress["centre"]
+        np.asarray(self.n_held)[:] = check_counts(progress, "n_held", self.per_reward - 1)
+        for name, array in dict(scales=self.scales, held=self.held,
+                                held_costs=self.held_costs).items():
             np.asarray(array)[:] = progress[name]

@@ -9,7 +9,8 @@ import math
 import numpy as np
 
 from pybandit._checks import (
-    InfeasibleBudget, check_choice, check_in, check_integer, check_positive, check_scalar,
+    InfeasibleBudget, check_choice, check_counts, check_in, check_integer, check_positive,
+    check_scalar,
 )
 from pybandit.montecarlo._weights import inverse_variance, normal_width, pooled, sequence_width
 from pybandit import policies
@@ -453,7 +454,6 @@ cdef class EstimatorAllocator(NativePolicy):
     def _get_progress(self):
         return {
             "total_cost": self.total_cost,
-            "told": self.told,
             "cost_sums": np.array(self.cost_sums),
             "weight": self.weight,
             "weighted": self.weighted,
@@ -465,13 +465,23 @@ cdef class EstimatorAllocator(NativePolicy):
         }
 
     def _set_progress(self, progress):
-        self.total_cost, self.told = progress["total_cost"], progress["told"]
+        self.total_cost = progress["total_cost"]
         np.asarray(self.cost_sums)[:] = progress["cost_sums"]
         self.weight, self.weighted = progress["weight"], progress["weighted"]
         self.origin, self.n_weighted = progress["origin"], progress["n_weighted"]
         np.asarray(self.squares)[:] = progress["squares"]
         self.rule.set_progress(progress["rule"])
         restore_stream(self.generator, progress["stream"])
+
+    def _restore(self, state):
+        super()._restore(state)
+        first = self.pilot * self.n_arms
+        if self.n_pulls < first and self.n_pulls:
+            raise ValueError(f"state must hold n_pulls = 0 or at least {first}, the pilot's; got "
+                             f"{self.n_pulls}")
+        check_counts(state, "pulls", self.n_pulls)
+        self.told = self.n_pulls
+        self.rule.waits = self.rule.waits and not self.told
 
     @classmethod
     def from_state(cls, state):

@@ -11,7 +11,7 @@ from pybandit._kernel_matrix import (
 from libc.math cimport isnan, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_gaussian_update
+from pybandit._csrc cimport pb_batch, pb_batch_one, pb_gaussian_update
 from pybandit.policies._base cimport NativePolicy, Policy
 
 
@@ -137,10 +137,7 @@ cdef class _GaussianPolicy(NativePolicy):
         return self.n_pulls >= self.budget
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
-        batch.n_pulls, batch.counts = 1, NULL
-        return batch
+        return pb_batch_one(&self.chosen)
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j

@@ -7,7 +7,7 @@ from pybandit._checks import check_budget
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport INT64_MAX, int64_t
 
-from pybandit._csrc cimport pb_batch, pb_scan_index
+from pybandit._csrc cimport pb_batch, pb_batch_one, pb_scan_index
 from pybandit.policies._base cimport NativePolicy
 
 
@@ -55,9 +55,7 @@ cdef class _IndexPolicy(NativePolicy):
         return self.n_pulls >= self.limit
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
-        batch.n_pulls, batch.counts = 1, NULL
+        cdef pb_batch batch = pb_batch_one(&self.chosen)
         if self.chosen < 0:
             batch.arms, batch.n_arms = &self.all_arms[0], self.n_arms
             batch.n_pulls = self.least * self.n_arms

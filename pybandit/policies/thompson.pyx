@@ -14,9 +14,9 @@ from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t
 
 from pybandit._csrc cimport (
-    PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_bitgen, pb_thompson, pb_thompson_add,
-    pb_thompson_arm, pb_thompson_begin, pb_thompson_choose, pb_thompson_place,
-    pb_thompson_chances, pb_thompson_resume,
+    PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_batch_one, pb_bitgen, pb_thompson,
+    pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances, pb_thompson_choose,
+    pb_thompson_place, pb_thompson_resume,
 )
 from pybandit._race cimport bitgen_of
 from pybandit.policies._base cimport NativePolicy, Policy
@@ -172,9 +172,7 @@ cdef class ThompsonSampling(NativePolicy):
         return False
 
     cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        batch.arms, batch.n_arms, batch.first = &self.chosen, 1, 0
-        batch.n_pulls, batch.counts = 1, NULL
+        cdef pb_batch batch = pb_batch_one(&self.chosen)
         if self._asks_lacking():
             batch.arms, batch.n_arms = &self.lacking[0], self.n_lacking
             batch.n_pulls = self.n_lacking

@@ -1,0 +1,95 @@
+"""Error rates of the acceptance test where the mean is the threshold, and lil'UCB's table.
+
+About five minutes on one core. Seeds are fixed, so a result repeats exactly.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from test_acceptance import share_decided_early
+
+from reference import gap_zero, tables
+
+pytestmark = pytest.mark.slow
+
+# first look, delta, error of `normal` and of `student` with N = 100,000, one-sided
+KNOWN_ERRORS = [
+    (50, 0.01, 0.0113, 0.00995),
+    (50, 0.05, 0.0528, 0.0499),
+    (50, 0.1, 0.1025, 0.0987),
+    (10, 0.01, 0.0194, None),
+    (10, 0.05, 0.0666, None),
+    (10, 0.1, 0.118, None),
+]
+
+
+def assert_close(error, expected, n_tests, relative):
+    """Within five standard errors, and what the printed digits or the twin leave open."""
+    assert abs(error - expected) <= 5 * np.sqrt(0.5 * expected / n_tests) + relative * expected
+
+
+@pytest.mark.parametrize("first_look, delta, normal, student", KNOWN_ERRORS)
+def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, student):
+    """The numbers of the spec: a test is a race of two states without a gap."""
+    n_tests = round(1500 / delta)
+    for kind, expected in [(pb.NormalBound, normal), (pb.StudentBound, student)]:
+        if expected is not None:
+            error = share_decided_early(kind(delta), None, first_look, 100_000, n_tests, seed=60)
+            assert_close(error, expected, n_tests, relative=0.01)
+
+
+@pytest.mark.parametrize("bound", ["normal", "student"])
+@pytest.mark.parametrize("first_look", [10, 50])
+@pytest.mark.parametrize("delta", [0.001, 0.01, 0.05, 0.1])
+def test_errors_of_the_two_sided_bounds(bound, first_look, delta):
+    """What names mean here: the twin's errors, and for `student` delta itself."""
+    size, rng = 2000, np.random.default_rng(61)
+    expected = gap_zero.error(bound, delta, first_look, size, 2_000_000, rng, "two-sided")
+    n_tests = round(1500 / delta / 20) * 20
+    error = share_decided_early(bound, delta, first_look, size, n_tests, seed=62)
+    assert_close(error, expected, n_tests, relative=0.02)
+    if bound == "student":
+        assert_close(error, delta, n_tests, relative=0.03)
+
+
+N, D = 100_000, 10
+LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
+
+
+@functools.lru_cache(maxsize=1)
+def standardised(dist):
+    """One population: each arm with mean 0 and variance 1 exactly."""
+    rng = np.random.default_rng(2016)
+    raw = {
+        "normal": lambda: rng.normal(size=(N, D)),
+        "lognormal": lambda: rng.lognormal(0.0, np.sqrt(2.0), size=(N, D)),
+    }[dist]()
+    return (raw - raw.mean(axis=0)) / raw.std(axis=0)
+
+
+@pytest.mark.parametrize("row", tables.lil_ucb_cells(),
+                         ids=lambda row: f"{row['dist']}-{row['sigma']}-{row['delta']}")
+def test_the_table_of_lil_ucb(row):
+    """The reads grow with the square of the range, which is another in our population.
+
+    Of 10 times 100,000 normal values it varies by some per cent, of lognormal ones by
+    half.
+    """
+    rewards = standardised(row["dist"]) * row["sigma"]
+    ranges = np.ptp(rewards, axis=0)
+    rng = np.random.default_rng(63)
+    n_draws = int(np.clip(12 / row["proportion"], 4, 800))
+    shares = []
+    for offsets in LOG_P + rng.gumbel(size=(n_draws, D)):
+        result = pb.lil_ucb(rewards, offsets, delta=row["delta"], value_range=ranges, rng=rng)
+        # the reference never erred in more than 40,000 draws
+        assert result.winner == offsets.argmax()
+        shares.append(result.n_evaluations / (N * D))
+    low, high = row["proportion_ci95"]
+    spread = np.hypot((high - low) / 3.92, np.std(shares) / np.sqrt(n_draws))
+    population = {"normal": 0.1, "lognormal": 0.5}[row["dist"]]
+    assert abs(np.mean(shares) - row["proportion"]) <= (
+        5 * spread + population * row["proportion"])
