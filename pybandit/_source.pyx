@@ -44,6 +44,8 @@ cdef class Source:
             raise RuntimeError("the compiled function of Factors returned a status other than 0 "
                                "(one of pybandit.numba does so where it raises)")
         error, self.error = self.error, None
+        if error is None:
+            raise RuntimeError("the function of Factors has raised nothing since")
         raise error
 
     cdef str explain(self, double value):

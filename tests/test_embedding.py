@@ -82,6 +82,8 @@ def test_what_a_function_raises_waits_for_raise_status(matrix):
     with pytest.raises(KeyError) as caught:
         sampler.raise_status(CALLBACK)
     assert caught.value is error
+    with pytest.raises(RuntimeError, match="has raised nothing since"):
+        sampler.raise_status(CALLBACK)
     failing = False
     status, state = draw(sampler, rng)
     assert status == OK and 0 <= state < D
