@@ -10,7 +10,7 @@ from setuptools import Extension, setup
 KERNELS = {
     "bounds": ["bounds", "b_normal"],
     "_betting": ["betting", "pairs", "top_k", "threshold"],
-    "_source": [],
+    "_source": ["control"],
     "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race"],
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],

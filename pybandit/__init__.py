@@ -8,6 +8,7 @@ from pybandit._checks import InfeasibleBudget
 from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
+from pybandit.control import ControlVariate
 from pybandit.factors import Factors
 from pybandit.montecarlo import (
     EstimatorAllocator,
@@ -48,6 +49,7 @@ from pybandit.policies import (
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate
+from pybandit.taylor import PopulationMoments, taylor_control
 
 __version__ = "0.1.0"
 
@@ -66,6 +68,7 @@ __all__ = [
     "ConfidenceBounds",
     "ConfidenceSequence",
     "ContinuousRejects",
+    "ControlVariate",
     "DrawInfo",
     "EBSBound",
     "EstimatorAllocator",
@@ -80,6 +83,7 @@ __all__ = [
     "NormalBound",
     "Policy",
     "PopulationEstimate",
+    "PopulationMoments",
     "ProbabilityOfImprovement",
     "RaceResult",
     "RacingSampler",
@@ -108,6 +112,7 @@ __all__ = [
     "population_monte_carlo",
     "race",
     "simulate",
+    "taylor_control",
 ]
 
 

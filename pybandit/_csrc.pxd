@@ -92,6 +92,15 @@ cdef extern from "pybandit/factors.h" nogil:
         void *user_data
 
 
+cdef extern from "pybandit/control.h" nogil:
+    ctypedef struct pb_control:
+        pb_factors factors
+        const double *values
+
+    int pb_control_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                        int64_t n_states, double *out, void *user_data) noexcept nogil
+
+
 cdef extern from "pybandit/subsample.h" nogil:
     ctypedef enum pb_subsample_kind:
         PB_SUBSAMPLE_PERMUTATION

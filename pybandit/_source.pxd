@@ -1,6 +1,6 @@
 """Where a kernel reads its log factors: a matrix, or a function behind one C signature."""
 
-from pybandit._csrc cimport pb_factors
+from pybandit._csrc cimport pb_control, pb_factors
 
 
 cdef class Source:
@@ -9,6 +9,14 @@ cdef class Source:
     cdef object function              # a Python function; None for a matrix
     cdef object error                 # what it raised
     cdef object lock                  # of the generator, held by whoever runs the kernel
+    cdef pb_control control           # the factors before a control variate is subtracted
+    cdef object control_function      # of its values, where they are no matrix
+    cdef const double[:, ::1] control_values
+    cdef const double[::1] totals     # its sums, which belong to the offsets; None: no control
+
+    # Add the sums of the control variate to the offsets of the states.
+    cdef void add_totals(self, double *offsets) noexcept nogil
+    cdef _subtract(self, control)
 
     # Name the lock under which a kernel is run; a Python function runs without it.
     cdef void hold(self, lock)

@@ -6,6 +6,8 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from pybandit._csrc cimport pb_control_read
+
 cnp.import_array()
 
 
@@ -19,11 +21,32 @@ cdef class Source:
             self.factors.n_states = factors.n_states
             self.factors.function = _call_python
             self.factors.user_data = <void *>self
+            if factors.control is not None:
+                self._subtract(factors.control)
             return
         self.matrix = factors
         self.factors.n_factors = self.matrix.shape[0]
         self.factors.n_states = self.matrix.shape[1]
         self.factors.matrix = &self.matrix[0, 0]
+
+    cdef _subtract(self, control):
+        self.totals = control.totals
+        self.control.factors = self.factors
+        if callable(control.values):
+            self.control_function = control.values
+            self.factors.function = _call_controlled
+            self.factors.user_data = <void *>self
+        else:
+            self.control_values = control.values
+            self.control.values = &self.control_values[0, 0]
+            self.factors.function = pb_control_read
+            self.factors.user_data = <void *>&self.control
+
+    cdef void add_totals(self, double *offsets) noexcept nogil:
+        cdef int64_t state
+        if self.totals is not None:
+            for state in range(self.factors.n_states):
+                offsets[state] += self.totals[state]
 
     cdef void hold(self, lock):
         self.lock = lock
@@ -37,26 +60,60 @@ cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *
                       int64_t n_states, double *out, void *user_data) noexcept with gil:
     cdef Source source = <Source>user_data
     try:
-        # copies: the function may keep what it is given
-        rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
-        # the function may draw from the same generator, whose lock NumPy before 2.4
-        # does not let a thread take twice
-        source.lock.release()
-        try:
-            values = source.function(rows, columns)
-        finally:
-            source.lock.acquire()
-        if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
-                and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
-                and cnp.PyArray_DIM(values, 0) == n_factors
-                and cnp.PyArray_DIM(values, 1) == n_states
-                and cnp.PyArray_ISNOTSWAPPED(values)):
-            values = check_returned(values, (n_factors, n_states))
+        values = _ask(source, source.function, "the function of Factors", factors, n_factors,
+                      states, n_states)
         memcpy(out, cnp.PyArray_DATA(values), n_factors * n_states * sizeof(double))
         return 0
     except BaseException as error:
         source.error = error
         return 1
+
+
+cdef int _call_controlled(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                          int64_t n_states, double *out, void *user_data) noexcept nogil:
+    cdef pb_factors *plain = &(<Source>user_data).control.factors
+    cdef int status = plain.function(factors, n_factors, states, n_states, out, plain.user_data)
+    if status:
+        return status
+    return _subtract_python(factors, n_factors, states, n_states, out, user_data)
+
+
+cdef int _subtract_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                          int64_t n_states, double *out, void *user_data) noexcept with gil:
+    cdef Source source = <Source>user_data
+    cdef const double *control
+    cdef int64_t i
+    try:
+        values = _ask(source, source.control_function, "the values of ControlVariate", factors,
+                      n_factors, states, n_states)
+        control = <const double *>cnp.PyArray_DATA(values)
+        for i in range(n_factors * n_states):
+            out[i] -= control[i]
+        return 0
+    except BaseException as error:
+        source.error = error
+        return 1
+
+
+cdef cnp.ndarray _ask(Source source, function, name, const int64_t *factors, int64_t n_factors,
+                      const int64_t *states, int64_t n_states):
+    """What a Python function gives for these factors and states, C-contiguous float64."""
+    # copies: the function may keep what it is given
+    rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
+    # the function may draw from the same generator, whose lock NumPy before 2.4
+    # does not let a thread take twice
+    source.lock.release()
+    try:
+        values = function(rows, columns)
+    finally:
+        source.lock.acquire()
+    if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
+            and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
+            and cnp.PyArray_DIM(values, 0) == n_factors
+            and cnp.PyArray_DIM(values, 1) == n_states
+            and cnp.PyArray_ISNOTSWAPPED(values)):
+        values = check_returned(values, (n_factors, n_states), name)
+    return values
 
 
 cdef _as_array(const int64_t *values, cnp.npy_intp n):

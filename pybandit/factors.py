@@ -1,11 +1,12 @@
 """Where a race reads its log factors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from pybandit._checks import check_integer, check_numeric
+from pybandit.control import ControlVariate
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,15 @@ class Factors:
         N, at least 1.
     n_states : int
         D, at least 1.
+    control : ControlVariate, optional
+        Something close to the factors whose sums are known: what is raced is the
+        difference, so fewer factors are read. `exact_sample` does without.
 
     Raises
     ------
     TypeError, ValueError
-        Where `function` is not callable or a size is not a positive integer.
+        Where `function` is not callable, a size is not a positive integer, or the
+        control variate has other sizes.
 
     Examples
     --------
@@ -42,12 +47,18 @@ class Factors:
     function: Callable
     n_factors: int
     n_states: int
+    _: KW_ONLY
+    control: ControlVariate | None = None
 
     def __post_init__(self):
         if not callable(self.function):
             raise TypeError(f"function must be callable; got {self.function!r}")
         for name in ("n_factors", "n_states"):
             object.__setattr__(self, name, check_integer(name, getattr(self, name), 1))
+        if self.control is not None:
+            if not isinstance(self.control, ControlVariate):
+                raise TypeError(f"control must be a pybandit.ControlVariate; got {self.control!r}")
+            self.control.check_sizes(self.n_factors, self.n_states)
 
 
 def as_factors(factors):
@@ -64,11 +75,9 @@ def as_factors(factors):
     return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
-def check_returned(values, shape):
-    """What the function of `Factors` returned, as C-contiguous float64 of this shape."""
+def check_returned(values, shape, name="the function of Factors"):
+    """What a user's function returned, as C-contiguous float64 of this shape."""
     if np.shape(values) != shape:
-        raise ValueError(f"the function of Factors must return shape (n, k) = {shape}; "
+        raise ValueError(f"{name} must return shape (n, k) = {shape}; "
                          f"got shape {np.shape(values)}")
-    return np.ascontiguousarray(
-        check_numeric("the return value of the function of Factors", values)
-    )
+    return np.ascontiguousarray(check_numeric(f"the return value of {name}", values))

@@ -155,6 +155,7 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     if offsets is not None:
         given = _check_offsets("offsets", offsets, track.race.factors.n_states)
         memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
+    track.source.add_totals(track.offsets)
     track.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
         status = track.run(bitgen)
@@ -342,6 +343,7 @@ cdef class RacingSampler:
                 pb_bitgen_gumbel_many(bitgen, n_states, &track.offsets[0])
                 for state in range(n_states):
                     track.offsets[state] += self._log_prior[state]
+                track.source.add_totals(track.offsets)
                 status = track.run(bitgen)
                 if status != PB_OK:
                     break
