@@ -11,6 +11,7 @@ KERNELS = {
     "bounds": ["bounds", "b_normal"],
     "_betting": ["betting", "pairs", "top_k", "threshold"],
     "_source": ["control"],
+    "_linear_control": ["control"],
     "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race"],
     "confidence": ["confidence"],
     "racing": ["bitgen", "moments"],

@@ -109,6 +109,7 @@ __all__ = [
     "exact_sample",
     "get_include",
     "kernels",
+    "mcmc",
     "population_monte_carlo",
     "race",
     "simulate",

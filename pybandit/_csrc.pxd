@@ -95,10 +95,24 @@ cdef extern from "pybandit/factors.h" nogil:
 cdef extern from "pybandit/control.h" nogil:
     ctypedef struct pb_control:
         pb_factors factors
-        const double *values
+        pb_factor_function subtract
+        void *data
+
+    ctypedef struct pb_control_linear:
+        int64_t n_parameters
+        const double *features
+        const double *slopes
+        const double *curvatures
+        const double *center
+        const double *points
 
     int pb_control_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
-                        int64_t n_states, double *out, void *user_data) noexcept nogil
+                        int64_t n_states, double *out, void *user_data) noexcept
+    int pb_control_matrix(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                          int64_t n_states, double *out, void *data) noexcept
+    int pb_control_linear_change(const int64_t *factors, int64_t n_factors,
+                                 const int64_t *states, int64_t n_states, double *out,
+                                 void *data) noexcept
 
 
 cdef extern from "pybandit/subsample.h" nogil:

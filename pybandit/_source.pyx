@@ -6,9 +6,13 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from pybandit._csrc cimport pb_control_read
+from pybandit._csrc cimport pb_control_matrix, pb_control_read
 
 cnp.import_array()
+
+
+cdef class CompiledControl:
+    pass
 
 
 cdef class Source:
@@ -30,21 +34,30 @@ cdef class Source:
         self.factors.matrix = &self.matrix[0, 0]
 
     cdef _subtract(self, control):
-        self.totals = control.totals
+        cdef const double[:, ::1] matrix
+        cdef const double[::1] totals = control.totals
+        self.control_totals, self.totals = control.totals, &totals[0]
+        self.control_values = control.values
         self.control.factors = self.factors
-        if callable(control.values):
-            self.control_function = control.values
-            self.factors.function = _call_controlled
-            self.factors.user_data = <void *>self
+        self.factors.function = pb_control_read
+        self.factors.user_data = <void *>&self.control
+        if isinstance(control.values, CompiledControl):
+            self.control.subtract = (<CompiledControl>control.values).subtract
+            self.control.data = (<CompiledControl>control.values).data
+        elif callable(control.values):
+            self.control.subtract = _subtract_python
+            self.control.data = <void *>self
         else:
-            self.control_values = control.values
-            self.control.values = &self.control_values[0, 0]
-            self.factors.function = pb_control_read
-            self.factors.user_data = <void *>&self.control
+            matrix = control.values
+            self.control_matrix.n_factors = self.factors.n_factors
+            self.control_matrix.n_states = self.factors.n_states
+            self.control_matrix.matrix = &matrix[0, 0]
+            self.control.subtract = pb_control_matrix
+            self.control.data = <void *>&self.control_matrix
 
     cdef void add_totals(self, double *offsets) noexcept nogil:
         cdef int64_t state
-        if self.totals is not None:
+        if self.totals:
             for state in range(self.factors.n_states):
                 offsets[state] += self.totals[state]
 
@@ -69,22 +82,13 @@ cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *
         return 1
 
 
-cdef int _call_controlled(const int64_t *factors, int64_t n_factors, const int64_t *states,
-                          int64_t n_states, double *out, void *user_data) noexcept nogil:
-    cdef pb_factors *plain = &(<Source>user_data).control.factors
-    cdef int status = plain.function(factors, n_factors, states, n_states, out, plain.user_data)
-    if status:
-        return status
-    return _subtract_python(factors, n_factors, states, n_states, out, user_data)
-
-
 cdef int _subtract_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
                           int64_t n_states, double *out, void *user_data) noexcept with gil:
     cdef Source source = <Source>user_data
     cdef const double *control
     cdef int64_t i
     try:
-        values = _ask(source, source.control_function, "the values of ControlVariate", factors,
+        values = _ask(source, source.control_values, "the values of ControlVariate", factors,
                       n_factors, states, n_states)
         control = <const double *>cnp.PyArray_DATA(values)
         for i in range(n_factors * n_states):

@@ -18,13 +18,14 @@ static int digits(const int64_t *factors, int64_t n_factors, const int64_t *stat
     return fails;
 }
 
-int main(void)
+static void subtracts_a_matrix(void)
 {
     int calls = 0;
     double *values = allocate(N * D, sizeof *values);
     for (int64_t i = 0; i < N * D; i++)
         values[i] = 0.25 * (double)(i * i);
-    pb_control control = {{N, D, NULL, digits, &calls}, values};
+    pb_factors matrix = {.n_factors = N, .n_states = D, .matrix = values};
+    pb_control control = {{N, D, NULL, digits, &calls}, pb_control_matrix, &matrix};
 
     const int64_t factors[] = {6, 0, 3}, states[] = {0, 2};
     double *out = allocate(6, sizeof *out);
@@ -43,5 +44,42 @@ int main(void)
     assert(pb_control_read(factors, 0, states, 2, NULL, &control) == 0);
     free(values);
     free(out);
+}
+
+/* slope s + curvature s^2 / 2 at one point */
+static double quadratic(const pb_control_linear *c, int64_t n, const double *point)
+{
+    double s = 0.0;
+    for (int64_t i = 0; i < c->n_parameters; i++)
+        s += c->features[n * c->n_parameters + i] * (point[i] - c->center[i]);
+    return c->slopes[n] * s + 0.5 * c->curvatures[n] * s * s;
+}
+
+static void subtracts_the_change_of_a_quadratic(void)
+{
+    uint64_t counter = 3;
+    double *numbers = allocate(N * D + 2 * N + 3 * D, sizeof *numbers);
+    for (int64_t i = 0; i < N * D + 2 * N + 3 * D; i++)
+        numbers[i] = splitmix_double(&counter) - 0.5;
+    const double *slopes = numbers + N * D, *center = slopes + 2 * N;
+    pb_control_linear c = {D, numbers, slopes, slopes + N, center, center + D};
+    const int64_t factors[] = {2, 6, 0, 5}, only[] = {0};
+    double *out = allocate(4, sizeof *out);
+    for (int64_t f = 0; f < 4; f++)
+        out[f] = (double)f;
+    assert(pb_control_linear_change(factors, 4, only, 1, out, &c) == 0);
+    for (int64_t f = 0; f < 4; f++) {
+        const double change = quadratic(&c, factors[f], c.points + D) -
+                              quadratic(&c, factors[f], c.points);
+        assert(close_to(out[f], (double)f - change, 1e-14) && fabs(change) > 1e-3);
+    }
+    free(numbers);
+    free(out);
+}
+
+int main(void)
+{
+    subtracts_a_matrix();
+    subtracts_the_change_of_a_quadratic();
     return 0;
 }
