@@ -2,14 +2,17 @@
 
 import os as _os
 
-from pybandit import bounds, environments, kernels
+from pybandit import bounds, environments, kernels, mcmc
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
+from pybandit._lil_ucb import lil_ucb
+from pybandit._populations import race_populations
+from pybandit.acceptance import AcceptanceTest, AcceptResult, accept
 from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.control import ControlVariate
-from pybandit.factors import Factors
+from pybandit.factors import Factors, Populations
 from pybandit.montecarlo import (
     EstimatorAllocator,
     PopulationEstimate,
@@ -49,6 +52,7 @@ from pybandit.policies import (
 from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate
+from pybandit.slice_sampling import SliceResult, slice_sample
 from pybandit.taylor import PopulationMoments, taylor_control
 
 __version__ = "0.1.0"
@@ -56,6 +60,8 @@ __version__ = "0.1.0"
 __all__ = [
     "EBTC",
     "VBR",
+    "AcceptResult",
+    "AcceptanceTest",
     "BatchHalving",
     "BatchRacing",
     "BatchSAR",
@@ -84,6 +90,7 @@ __all__ = [
     "Policy",
     "PopulationEstimate",
     "PopulationMoments",
+    "Populations",
     "ProbabilityOfImprovement",
     "RaceResult",
     "RacingSampler",
@@ -92,6 +99,7 @@ __all__ = [
     "SHVar",
     "SequentialHalving",
     "SimulationResult",
+    "SliceResult",
     "StudentBound",
     "SuccessiveRejects",
     "ThompsonSampling",
@@ -100,6 +108,7 @@ __all__ = [
     "UCBV",
     "UGapEb",
     "Uniform",
+    "accept",
     "best_of",
     "bounds",
     "combine_estimators",
@@ -109,10 +118,13 @@ __all__ = [
     "exact_sample",
     "get_include",
     "kernels",
+    "lil_ucb",
     "mcmc",
     "population_monte_carlo",
     "race",
+    "race_populations",
     "simulate",
+    "slice_sample",
     "taylor_control",
 ]
 

@@ -299,6 +299,62 @@ cdef extern from "pybandit/race.h" nogil:
     pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen) noexcept
 
 
+cdef extern from "pybandit/column.h" nogil:
+    ctypedef struct pb_column:
+        int64_t count
+        double low
+        double high
+
+
+cdef extern from "pybandit/accept.h" nogil:
+    ctypedef struct pb_accept:
+        pb_factors factors
+        pb_schedule schedule
+        pb_subsample *subsample
+        double range
+        pb_threshold *betting
+        int64_t block
+        int64_t *indices
+        double *ratios
+        int accepted
+        int exact
+        int64_t n_looks
+        int64_t n_evaluations
+        pb_column column
+        int64_t bad_factor
+        double bad_ratio
+
+    pb_status pb_accept_run(pb_accept *accept, double log_threshold,
+                            pb_bitgen *bitgen) noexcept
+
+
+cdef extern from "pybandit/populations.h" nogil:
+    ctypedef struct pb_populations:
+        int64_t n_arms
+        const int64_t *sizes
+        const double *const *values
+        pb_factor_function function
+        void *user_data
+        const double *offsets
+        double boundary
+        int64_t first_look
+        pb_subsample *subsamples
+        int64_t block
+        int64_t *indices
+        double *rewards
+        int64_t *alive
+        pb_column *columns
+        int64_t winner
+        int64_t n_looks
+        int64_t n_evaluations
+        int exact
+        int64_t bad_factor
+        double bad_reward
+
+    int64_t pb_populations_next(int64_t size, int64_t first_look, int64_t n_read) noexcept
+    pb_status pb_populations_run(pb_populations *race, pb_bitgen *bitgen) noexcept
+
+
 cdef extern from "pybandit/round_robin.h" nogil:
     ctypedef struct pb_batch:
         const int64_t *arms
@@ -420,6 +476,34 @@ cdef extern from "pybandit/heap.h" nogil:
 
     void pb_heap_build(pb_heap *heap) noexcept
     void pb_heap_replace_root(pb_heap *heap, double key) noexcept
+
+
+cdef extern from "pybandit/lil_ucb.h" nogil:
+    ctypedef struct pb_lil:
+        double delta
+        double epsilon
+        double beta
+        double lambda_ "lambda"
+        double radius
+
+    ctypedef struct pb_lil_ucb:
+        pb_factors factors
+        const double *offsets
+        const double *ranges
+        pb_lil lil
+        pb_subsample *subsamples
+        double *sums
+        double *low
+        double *high
+        int64_t *pulls
+        pb_heap heap
+        int64_t winner
+        int64_t n_pulls
+        int exact
+        int64_t factor
+        double reward
+
+    pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept
 
 
 cdef extern from "pybandit/scan.h" nogil:

@@ -18,6 +18,12 @@ cdef class Subsample:
     cdef uint32_t *memory
 
 
+# One stream a population; of no use where a size is 0.
+cdef class Subsamples:
+    cdef pb_subsample *streams
+    cdef uint32_t *memory
+
+
 cdef class Plan:
     cdef readonly object schedule, bound
     cdef bint pairwise

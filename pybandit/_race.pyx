@@ -4,11 +4,13 @@ import functools
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in
+from pybandit._checks import check_choice, check_in, check_numeric
+from pybandit.factors import Factors
 from pybandit.racing_bounds import BettingBound, as_bound, make_schedule, refuse_reward
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport INFINITY
 
 from pybandit._betting cimport Bets, LeaderRace
 from pybandit._csrc cimport (
@@ -21,6 +23,10 @@ from pybandit._source cimport Source
 
 # Consecutive rows that the "blocks" order reads at a time.
 BLOCK_ROWS = 64
+# Above this many factors a permutation, 256 MiB, is not kept.
+LARGEST_UNIFORM = 1 << 26
+# Above this many factors of all arms no bit is kept for each.
+LARGEST_BITS = 1 << 30
 
 
 cdef pb_status run_race(pb_race *race, pb_bitgen *bitgen) noexcept nogil:
@@ -81,6 +87,32 @@ cdef class Subsample:
         return np.asarray(out)[:n]
 
 
+cdef class Subsamples:
+    """Owns index streams without replacement, one a population, each for a single order."""
+
+    def __cinit__(self, const int64_t[::1] sizes):
+        cdef int64_t i, n = sizes.shape[0], entries = 0
+        cdef int64_t total = np.sum(sizes)
+        # a bit of memory an index, zeroed lazily, as long as that is at most 128 MiB
+        cdef pb_subsample_kind kind = (PB_SUBSAMPLE_REJECTION if total <= LARGEST_BITS
+                                       else PB_SUBSAMPLE_KEYED)
+        for i in range(n):
+            entries += pb_subsample_memory(kind, sizes[i], 1)
+        self.memory = <uint32_t *>PyMem_RawCalloc(max(1, entries), sizeof(uint32_t))
+        self.streams = <pb_subsample *>PyMem_RawMalloc(max(1, n) * sizeof(pb_subsample))
+        if not self.memory or not self.streams:
+            raise MemoryError(f"orders of {total} factors")
+        entries = 0
+        for i in range(n):
+            if sizes[i]:
+                pb_subsample_init(&self.streams[i], kind, sizes[i], 1, self.memory + entries)
+                entries += pb_subsample_memory(kind, sizes[i], 1)
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.memory)
+        PyMem_RawFree(self.streams)
+
+
 cdef class Plan:
     """The checked options of a race, as the kernel takes them; shared and read-only."""
 
@@ -124,6 +156,41 @@ cdef class Plan:
         race.pairwise = self.pairwise
         race.difference_range = self.difference_range
         race.ranges = &self.ranges[0] if self.ranges is not None else NULL
+
+
+def check_offsets(name, values, int64_t n_states):
+    """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
+    values = np.array(check_numeric(name, values), order="C")
+    if values.shape != (n_states,):
+        raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
+    cdef double[::1] view = values
+    cdef int64_t i, n_possible = 0
+    for i in range(n_states):
+        n_possible += view[i] > -INFINITY
+        if not view[i] < INFINITY:
+            raise ValueError(f"{name} must be below +inf and not NaN; got {view[i]!r} at index {i}")
+    if not n_possible:
+        raise ValueError(f"{name} must leave at least one state possible; got -inf for all")
+    return values
+
+
+def index_kind(factors, indices, default):
+    """The kind of index stream that `indices` names; `default` where it is "auto"."""
+    check_choice("indices", indices, ("auto", "permutation", "rejection", "keyed"))
+    n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
+    if indices == "auto":
+        return default if n_factors <= LARGEST_UNIFORM else "keyed"
+    if indices != "keyed" and n_factors >= 1 << 32:
+        raise ValueError(f"indices must be 'keyed' for 2**32 factors or more; got "
+                         f"{indices!r} with N = {n_factors}")
+    return indices
+
+
+def hashable(name, value):
+    """Arrays and lists as numbers or tuples of numbers; plans are kept by their options."""
+    if isinstance(value, (np.ndarray, list)):
+        value = check_numeric(name, value).tolist()
+    return tuple(value) if isinstance(value, list) else value
 
 
 @functools.lru_cache(maxsize=1024)

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from pybandit._checks import check_integer, check_numeric
+from pybandit._checks import MOST_PULLS, check_in, check_integer, check_numeric
 from pybandit.control import ControlVariate
 
 
@@ -59,6 +59,48 @@ class Factors:
             if not isinstance(self.control, ControlVariate):
                 raise TypeError(f"control must be a pybandit.ControlVariate; got {self.control!r}")
             self.control.check_sizes(self.n_factors, self.n_states)
+
+
+@dataclass(frozen=True)
+class Populations:
+    """Arms that each have log factors of their own, computed on demand.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(indices, states)`` gets int64 arrays of n factor indices, below
+        the arm's size, and of one arm; it returns a float64 array (n, 1). Each
+        factor is asked for at most once a race.
+    sizes : array_like of int, shape (D,)
+        N_i, at least 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where `function` is not callable or `sizes` are not counts.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> words = [np.full(500, -1.0), np.full(40, -2.0)]
+    >>> clusters = pb.Populations(lambda n, i: words[i[0]][n, None], [500, 40])
+    >>> pb.race_populations(clusters, rng=0).winner
+    1
+    """
+
+    function: Callable
+    sizes: np.ndarray
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise TypeError(f"function must be callable; got {self.function!r}")
+        sizes = check_in("sizes", self.sizes, "whole numbers of at least 0",
+                         lambda n: (n >= 0) & (n == np.floor(n)) & (n <= MOST_PULLS))
+        if sizes.ndim != 1 or not sizes.size:
+            raise ValueError(f"sizes must have shape (D,), D >= 1; got {sizes.shape}")
+        sizes = sizes.astype(np.int64)
+        sizes.flags.writeable = False
+        object.__setattr__(self, "sizes", sizes)
 
 
 def as_factors(factors):

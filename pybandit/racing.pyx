@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer, check_numeric
-from pybandit._race import as_generator, make_plan
+from pybandit._checks import check_choice, check_integer
+from pybandit._race import as_generator, check_offsets, hashable, index_kind, make_plan
 from pybandit.factors import Factors, as_factors, check_returned
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
@@ -27,8 +26,6 @@ from pybandit._race cimport Track, bitgen_of
 
 __all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
 
-# Above this many factors a permutation, 256 MiB, is not kept.
-LARGEST_UNIFORM = 1 << 26
 # Reads a draw loop makes between two looks at Ctrl-C: some milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
 # The share of a matrix past which a draw reads all of it in order instead: so
@@ -148,12 +145,12 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     rng = as_generator(rng)
     factors = as_factors(factors)
     cdef Track track = _track(factors, bound, delta, variance, first_look, value_range,
-                              max_fraction, _order(factors, indices, "rejection"), None)
+                              max_fraction, index_kind(factors, indices, "rejection"), None)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
     cdef double[::1] given
     if offsets is not None:
-        given = _check_offsets("offsets", offsets, track.race.factors.n_states)
+        given = check_offsets("offsets", offsets, track.race.factors.n_states)
         memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
     track.source.add_totals(track.offsets)
     track.source.hold(rng.bit_generator.lock)
@@ -250,7 +247,7 @@ cdef class RacingSampler:
         self.track = _track(factors, bound, delta, variance, first_look, value_range,
                             max_fraction,
                             "blocks" if order is not None
-                            else _order(factors, indices, "permutation"), order)
+                            else index_kind(factors, indices, "permutation"), order)
         self.rng = rng
         self.lock = threading.Lock()
         self._log_prior = np.zeros(self.n_states)
@@ -279,7 +276,7 @@ cdef class RacingSampler:
 
     @log_prior.setter
     def log_prior(self, values):
-        self._log_prior = _check_offsets("log_prior", values, self.n_states)
+        self._log_prior = check_offsets("log_prior", values, self.n_states)
 
     def draw(self, size=None, *, rng=None):
         """Draw states.
@@ -389,7 +386,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     factors = as_factors(factors)
     totals = _totals(factors)
     if log_prior is not None:
-        totals += _check_offsets("log_prior", log_prior, totals.size)
+        totals += check_offsets("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
     shape = () if size is None else size if isinstance(size, tuple) else (size,)
     states = np.argmax(totals + rng.gumbel(size=(*shape, totals.size)), axis=-1)
@@ -419,45 +416,10 @@ def _totals(factors):
     return totals
 
 
-def _check_offsets(name, values, int64_t n_states):
-    """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
-    values = np.array(check_numeric(name, values), order="C")
-    if values.shape != (n_states,):
-        raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
-    cdef double[::1] view = values
-    cdef int64_t i, n_possible = 0
-    for i in range(n_states):
-        n_possible += view[i] > -INFINITY
-        if not view[i] < INFINITY:
-            raise ValueError(f"{name} must be below +inf and not NaN; got {view[i]!r} at index {i}")
-    if not n_possible:
-        raise ValueError(f"{name} must leave at least one state possible; got -inf for all")
-    return values
-
-
-def _order(factors, indices, default):
-    """The kind of index stream that `indices` names; `default` where it is "auto"."""
-    check_choice("indices", indices, ("auto", "permutation", "rejection", "keyed"))
-    n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
-    if indices == "auto":
-        return default if n_factors <= LARGEST_UNIFORM else "keyed"
-    if indices != "keyed" and n_factors >= 1 << 32:
-        raise ValueError(f"indices must be 'keyed' for 2**32 factors or more; got "
-                         f"{indices!r} with N = {n_factors}")
-    return indices
-
-
-def _hashable(name, value):
-    """Arrays and lists as numbers or tuples of numbers; plans are kept by their options."""
-    if isinstance(value, (np.ndarray, list)):
-        value = check_numeric(name, value).tolist()
-    return tuple(value) if isinstance(value, list) else value
-
-
 def _track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind, order):
     """Check the options of a race and lay out its memory."""
     computed = isinstance(factors, Factors)
-    plan = make_plan(bound, _hashable("delta", delta), _hashable("value_range", value_range),
+    plan = make_plan(bound, hashable("delta", delta), hashable("value_range", value_range),
                      variance, first_look, max_fraction,
                      factors.n_factors if computed else factors.shape[0],
                      factors.n_states if computed else factors.shape[1])

@@ -12,10 +12,10 @@ from reference import b_normal, bounds
 BATCH = 50_000
 
 
-def error(bound, delta, first_look, size, n_races, rng):
+def error(bound, delta, first_look, size, n_races, rng, convention="one-sided"):
     """Share of races that the worse of the two states wins early: half of those that end early."""
     looks = np.array(bounds.doubling(size, first_look))
-    boundary = b_normal.boundary(delta, looks[:-1] / size, points_per_sd=20)
+    boundary = b_normal.boundary(delta, looks[:-1] / size, convention, points_per_sd=20)
     early = sum(
         count_early(bound, boundary, looks, min(BATCH, n_races - done), rng)
         for done in range(0, n_races, BATCH)

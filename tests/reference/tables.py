@@ -26,6 +26,11 @@ def synthetic():
     return json.loads((DATA / "synthetic.json").read_text())["rows"]
 
 
+def lil_ucb_cells():
+    """Errors and proportions read by lil'UCB in the synthetic experiment."""
+    return json.loads((DATA / "lil_ucb_cells.json").read_text())
+
+
 def batch_cases(*algorithms):
     """Tiny runs of the policies in batches, with every batch and what came of it."""
     cases = json.loads((DATA / "batch_cases.json").read_text())["cases"]

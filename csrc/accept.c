@@ -1,0 +1,151 @@
+/*
+ * Metropolis-Hastings by racing (pybandit/accept.h).
+ *
+ * The race of race.c without its states: one column, nothing to keep and nothing to
+ * read again, so a block of indices is all the memory a test takes.
+ */
+#include "pybandit/accept.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { TILE = 64 };  /* ratios handed to the bets at a time */
+
+static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static pb_status decide(pb_accept *a, int accepted)
+{
+    a->accepted = accepted;
+    return PB_OK;
+}
+
+static void begin_betting(pb_threshold *betting, double tau)
+{
+    betting->tau = tau;
+    betting->columns[0] = 0;
+    pb_threshold_begin(betting);
+}
+
+/* Which d is at fault: of `values`, factor indices[i], or i where indices is NULL. */
+static pb_status refuse(pb_accept *a, pb_status status, const double *values, int64_t n,
+                        const int64_t *indices, double low, double high)
+{
+    const int64_t at = pb_column_find_bad(values, n, low, high);
+    if (at >= 0) {
+        a->bad_factor = indices ? indices[at] : at;
+        a->bad_ratio = values[at];
+        /* the least of the faults: what is not a number has no place in a range either */
+        return isfinite(a->bad_ratio) ? status : PB_NOT_FINITE;
+    }
+    return status;
+}
+
+/* Whether what was read may be used, the last n of it being `values`. */
+static pb_status check(pb_accept *a, const double *values, int64_t n, const int64_t *indices)
+{
+    const pb_column *column = &a->column;
+    if (!pb_column_is_finite(column))
+        return refuse(a, PB_NOT_FINITE, values, n, indices, -INFINITY, INFINITY);
+    if (a->betting && (column->low < a->betting->items.low ||
+                       column->high > a->betting->items.high))
+        return refuse(a, PB_RANGE, values, n, indices, a->betting->items.low,
+                      a->betting->items.high);
+    if (a->range > 0.0 && column->high - column->low > a->range * (1.0 + 1e-12))
+        return PB_RANGE;
+    return PB_OK;
+}
+
+/* Hands n ratios to the bets, which count what they use. */
+static void bet(pb_accept *a, int64_t n)
+{
+    const double *rows[TILE];
+    for (int64_t done = 0; done < n && !a->betting->decided; done += TILE) {
+        const int64_t count = minimum(TILE, n - done);
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = a->ratios + done + i;
+        pb_threshold_add(a->betting, rows, count);
+    }
+    a->n_evaluations = a->betting->n_read;
+}
+
+/* The next n ratios, n <= block. */
+static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n)
+{
+    static const int64_t only[1] = {0};
+    pb_subsample_next(a->subsample, bitgen, n, a->indices);
+    if (a->factors.matrix) {
+        for (int64_t i = 0; i < n; i++)
+            a->ratios[i] = a->factors.matrix[a->indices[i]];
+    } else {
+        for (int64_t i = 0; i < n; i++)
+            a->ratios[i] = NAN;  /* what the function leaves out is found below */
+        if (a->factors.function(a->indices, n, only, 1, a->ratios, a->factors.user_data))
+            return PB_CALLBACK;
+    }
+    pb_column_add(&a->column, a->ratios, n);
+    a->n_evaluations += n;
+    const pb_status status = check(a, a->ratios, n, a->indices);
+    if (status == PB_OK && a->betting)
+        bet(a, n);
+    return status;
+}
+
+/* Reads up to `target` ratios, or fewer where bets are won. */
+static pb_status read_to(pb_accept *a, pb_bitgen *bitgen, int64_t target)
+{
+    if (a->factors.matrix && target == a->factors.n_factors) {
+        /* one pass in order costs less than the rest at random */
+        a->n_evaluations = target;
+        pb_column_fill(&a->column, a->factors.matrix, target);
+        return check(a, a->factors.matrix, target, NULL);
+    }
+    while (a->column.count < target && !(a->betting && a->betting->decided)) {
+        const pb_status status =
+            read_block(a, bitgen, minimum(a->block, target - a->column.count));
+        if (status != PB_OK)
+            return status;
+    }
+    return PB_OK;
+}
+
+/* Whether the look decides, and what; psi is the threshold of the mean. */
+static int is_clear(pb_accept *a, int64_t look, double psi)
+{
+    if (a->betting) {
+        a->accepted = a->betting->verdicts[0] > 0;
+        return a->betting->decided;
+    }
+    const double gap = pb_column_excess(&a->column, psi);
+    a->accepted = gap > 0.0;
+    return fabs(gap) > a->schedule.scale[look] * sqrt(pb_column_variance(&a->column)) +
+                           a->schedule.slack[look] * a->range;
+}
+
+pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
+{
+    const double n = (double)a->factors.n_factors, psi = log_threshold / n;
+    a->n_looks = a->n_evaluations = 0;
+    a->bad_factor = -1;
+    a->exact = 1;
+    if (isinf(log_threshold))
+        return decide(a, log_threshold < 0.0);
+    if (a->betting && (psi < a->betting->items.low || psi >= a->betting->items.high))
+        return decide(a, psi < a->betting->items.low);  /* no mean in range can tell */
+    if (a->betting)
+        begin_betting(a->betting, psi);
+    pb_column_begin(&a->column);
+    pb_subsample_restart(a->subsample, bitgen);
+    for (int64_t look = 0; look < a->schedule.n_looks; look++) {
+        const pb_status status = read_to(a, bitgen, a->schedule.rows[look]);
+        a->n_looks++;
+        if (status != PB_OK)
+            return status;
+        if (a->column.count == a->factors.n_factors)
+            break;
+        if (is_clear(a, look, psi)) {
+            a->exact = 0;
+            return PB_OK;
+        }
+    }
+    return decide(a, a->column.sum > log_threshold - n * a->column.shift);
+}

@@ -1,0 +1,161 @@
+/*
+ * The race of arms with populations of their own (pybandit/populations.h). Nothing is
+ * paired, so moments are of each arm alone and a new leader costs nothing.
+ */
+#include "pybandit/populations.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t pb_populations_next(int64_t size, int64_t first_look, int64_t n_read)
+{
+    if (n_read == 0 || size <= first_look)
+        return minimum(first_look, size);
+    if (n_read == first_look)
+        return first_look + (size - first_look + 9) / 10;
+    return minimum(2 * n_read, size);
+}
+
+static void begin(pb_populations *race, pb_bitgen *bitgen)
+{
+    race->n_alive = race->n_looks = race->n_evaluations = 0;
+    race->exact = 0;
+    race->bad_factor = -1;
+    for (int64_t arm = 0; arm < race->n_arms; arm++) {
+        pb_column_begin(&race->columns[arm]);
+        if (race->offsets[arm] > -INFINITY) {
+            race->alive[race->n_alive++] = arm;
+            if (race->sizes[arm] > 0)
+                pb_subsample_restart(&race->subsamples[arm], bitgen);
+        }
+    }
+}
+
+static int is_known(const pb_populations *race, int64_t arm)
+{
+    return race->columns[arm].count == race->sizes[arm];
+}
+
+static double total_of(const pb_populations *race, int64_t arm)
+{
+    const pb_column *column = &race->columns[arm];
+    const double size = (double)race->sizes[arm];
+    if (column->count == 0)
+        return race->offsets[arm];
+    return race->offsets[arm] + size * column->shift +
+           column->sum * (size / (double)column->count);
+}
+
+/* v: the variance of the estimated total. */
+static double variance_of(const pb_populations *race, int64_t arm)
+{
+    if (is_known(race, arm))
+        return 0.0;
+    const double size = (double)race->sizes[arm], read = (double)race->columns[arm].count;
+    return size * size * pb_column_variance(&race->columns[arm]) / read *
+           (1.0 - (read - 1.0) / (size - 1.0));
+}
+
+static pb_status refuse(pb_populations *race, int64_t arm, const double *values, int64_t n,
+                        const int64_t *indices)
+{
+    const int64_t at = pb_column_find_bad(values, n, -INFINITY, INFINITY);
+    race->winner = arm;
+    if (at >= 0) {
+        race->bad_factor = indices ? indices[at] : at;
+        race->bad_reward = values[at];
+    }
+    return PB_NOT_FINITE;
+}
+
+/* The arm's next n factors, n <= block. */
+static pb_status read_block(pb_populations *race, pb_bitgen *bitgen, int64_t arm, int64_t n)
+{
+    pb_subsample_next(&race->subsamples[arm], bitgen, n, race->indices);
+    for (int64_t i = 0; i < n; i++)
+        race->rewards[i] = race->values ? race->values[arm][race->indices[i]] : NAN;
+    if (!race->values &&
+        race->function(race->indices, n, &arm, 1, race->rewards, race->user_data)) {
+        race->winner = arm;
+        return PB_CALLBACK;
+    }
+    pb_column_add(&race->columns[arm], race->rewards, n);
+    return pb_column_is_finite(&race->columns[arm])
+               ? PB_OK
+               : refuse(race, arm, race->rewards, n, race->indices);
+}
+
+/* Reads the arm up to its next look. */
+static pb_status read_arm(pb_populations *race, pb_bitgen *bitgen, int64_t arm)
+{
+    pb_column *column = &race->columns[arm];
+    const int64_t size = race->sizes[arm];
+    const int64_t target = pb_populations_next(size, race->first_look, column->count);
+    race->n_evaluations += target - column->count;
+    if (target == size && race->values && column->count < size) {
+        pb_column_fill(column, race->values[arm], size);
+        return pb_column_is_finite(column) ? PB_OK
+                                           : refuse(race, arm, race->values[arm], size, NULL);
+    }
+    while (column->count < target) {
+        const pb_status status =
+            read_block(race, bitgen, arm, minimum(race->block, target - column->count));
+        if (status != PB_OK)
+            return status;
+    }
+    return PB_OK;
+}
+
+static int64_t find_leader(const pb_populations *race)
+{
+    int64_t best = race->alive[0];
+    for (int64_t i = 1; i < race->n_alive; i++)
+        if (total_of(race, race->alive[i]) > total_of(race, best))
+            best = race->alive[i];
+    return best;
+}
+
+/* Drops the arms that the leader beats by more than the bound. */
+static void eliminate(pb_populations *race, int64_t leader)
+{
+    const double best = total_of(race, leader), spread = variance_of(race, leader);
+    int64_t n_kept = 0;
+    for (int64_t i = 0; i < race->n_alive; i++) {
+        const int64_t arm = race->alive[i];
+        const double width = race->boundary * sqrt(spread + variance_of(race, arm));
+        if (arm == leader || !(best - total_of(race, arm) > width))
+            race->alive[n_kept++] = arm;
+    }
+    race->n_alive = n_kept;
+}
+
+static int all_are_known(const pb_populations *race)
+{
+    for (int64_t i = 0; i < race->n_alive; i++)
+        if (!is_known(race, race->alive[i]))
+            return 0;
+    return 1;
+}
+
+pb_status pb_populations_run(pb_populations *race, pb_bitgen *bitgen)
+{
+    begin(race, bitgen);
+    race->winner = race->alive[0];
+    race->exact = race->n_alive == 1;
+    while (race->n_alive > 1) {
+        for (int64_t i = 0; i < race->n_alive; i++) {
+            const pb_status status = read_arm(race, bitgen, race->alive[i]);
+            if (status != PB_OK)
+                return status;
+        }
+        race->n_looks++;
+        race->winner = find_leader(race);
+        race->exact = all_are_known(race);
+        if (race->exact)
+            break;
+        eliminate(race, race->winner);
+    }
+    return PB_OK;
+}

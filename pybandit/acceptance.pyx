@@ -1,0 +1,351 @@
+"""Metropolis-Hastings by racing: Chen & Ghahramani 2016, Sec. 3.3.
+
+A proposal is accepted where N log ratios sum to more than a threshold. That is a
+race of two states without Gumbel noise: the uniform number in the threshold is the
+only randomness of the decision.
+"""
+
+import dataclasses
+import functools
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._betting import Bets
+from pybandit._checks import check_numeric
+from pybandit._race import as_generator, hashable, index_kind, make_plan
+from pybandit.factors import Factors
+from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, as_bound
+
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int64_t
+
+from pybandit._betting cimport ThresholdRace
+from pybandit._csrc cimport (
+    PB_CALLBACK, PB_OK, PB_RANGE, pb_accept, pb_accept_run, pb_bitgen, pb_status,
+)
+from pybandit._race cimport Plan, Subsample, bitgen_of
+from pybandit._source cimport Source
+
+__all__ = ["AcceptResult", "AcceptanceTest", "accept"]
+
+# Log ratios asked of a function, and gathered from an array, at a time.
+CALL_RATIOS = 16384
+ARRAY_RATIOS = 1024
+
+
+class AcceptResult(NamedTuple):
+    """What a test decided and what it read.
+
+    Attributes
+    ----------
+    accepted : bool
+        Whether the log ratios were found to sum to more than the threshold.
+    n_looks : int
+        Looks taken; 0 where nothing had to be read.
+    n_evaluations : int
+        Log ratios read, at most N.
+    exact : bool
+        Whether the answer is certain: all were read, or none had to be.
+    """
+
+    accepted: bool
+    n_looks: int
+    n_evaluations: int
+    exact: bool
+
+
+cdef pb_status run_accept(pb_accept *accept, double log_threshold,
+                          pb_bitgen *bitgen) noexcept nogil:
+    return pb_accept_run(accept, log_threshold, bitgen)
+
+
+def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_look=None,
+           value_range=None, max_fraction=1.0, indices="auto", rng=None):
+    """Decide whether log ratios sum to more than a threshold, reading as few as it takes.
+
+    The Metropolis-Hastings test of a posterior with N data: a proposal x' is accepted
+    where ``sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x')))``, with
+    ``d_n = log p(y_n|x') - log p(y_n|x)`` and u uniform on (0, 1]
+    (Chen & Ghahramani 2016, Sec. 3.3; N psi in their notation).
+
+    Parameters
+    ----------
+    log_ratios : array_like of float, shape (N,), or Factors
+        d_n; of `Factors`, with one state: ``function(indices, states)`` returns
+        shape (n, 1).
+    log_threshold : float, default 0.0
+        A tie is rejected. -inf accepts and inf rejects, without reading.
+    bound : {"student", "normal", "ebs", "betting"} or bound object, default "student"
+        How sure is sure. ``"student"`` and ``"normal"`` are two-sided here, with an
+        error of delta where the sum is the threshold; a bound object is used as it is.
+    delta : float, default 0.05
+        Error probability of the decision; in (0, 1/2) for ``"student"`` and
+        ``"normal"``, in (0, 1) for ``"ebs"`` and ``"betting"``.
+    first_look : int, optional
+        Ratios read before the first decision; it doubles from look to look. By
+        default 50, for ``"ebs"`` 2, for ``"betting"`` 32 and growing by an eighth.
+    value_range : float or (float, float), optional
+        For ``"ebs"``: the largest log ratio minus the smallest. For ``"betting"``:
+        (low, high) of all log ratios.
+    max_fraction : float, default 1.0
+        Past this share of the ratios the rest is read at once. In (0, 1].
+    indices : {"auto", "permutation", "rejection", "keyed"}
+        As in `race`. ``"auto"`` is ``"rejection"`` here and ``"permutation"`` in
+        `AcceptanceTest`, and ``"keyed"`` above 2**26 ratios.
+    rng : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    AcceptResult
+        ``accepted``, ``n_looks``, ``n_evaluations``, ``exact``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or a log ratio that was read is NaN
+        or infinite. A proposal of likelihood 0 is not raced: reject it beforehand.
+
+    See Also
+    --------
+    AcceptanceTest : the same, many times.
+
+    Notes
+    -----
+    O(T) for T ratios read.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> d = np.random.default_rng(0).normal(0.1, 1.0, 100_000)
+    >>> pb.accept(d, np.log(0.5), rng=0)
+    AcceptResult(accepted=True, n_looks=4, n_evaluations=400, exact=False)
+    """
+    cdef Workspace work = Workspace(log_ratios, bound, delta, first_look, value_range,
+                                    max_fraction, indices, "rejection")
+    rng = as_generator(rng)
+    return work.test(as_threshold(log_threshold), bitgen_of(rng), rng.bit_generator.lock)
+
+
+cdef class AcceptanceTest:
+    """`accept`, for a loop: options are checked once and the workspace is kept.
+
+    The log ratios are read anew at every test. An array that is C-contiguous float64
+    is not copied and may be changed in place between tests; a function may read the
+    present state of a chain from wherever it likes.
+
+    Parameters
+    ----------
+    log_ratios, bound, delta, first_look, value_range, max_fraction, indices
+        As in `accept`.
+    rng : None, int, SeedSequence or Generator
+        Serves `test` unless that is given its own.
+
+    Attributes
+    ----------
+    n_factors : int
+        N, the number of log ratios.
+    schedule : Schedule
+        The looks and the width of the bound there.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    A test costs O(T) for the T ratios it reads, and nothing of size N. An object
+    holds 4 * N bytes beside the ratios (``indices="permutation"``) and serves one
+    thread at a time.
+
+    Examples
+    --------
+    A random walk on the mean of normal data, flat prior:
+
+    >>> import numpy as np, pybandit as pb
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(1.0, 1.0, 100_000)
+    >>> x, new = 1.0, 1.0
+    >>> def ratios(indices, states):
+    ...     return ((new - x) * (y[indices] - 0.5 * (x + new)))[:, None]
+    >>> test = pb.AcceptanceTest(pb.Factors(ratios, y.size, 1), rng=rng)
+    >>> for _ in range(100):
+    ...     new = x + 0.01 * rng.normal()
+    ...     if test.test(-rng.exponential()).accepted:
+    ...         x = new
+    >>> bool(abs(x - y.mean()) < 0.02)
+    True
+    """
+
+    cdef Workspace work
+    cdef object rng, in_use, bits_lock
+    cdef pb_bitgen *bitgen
+
+    def __init__(self, log_ratios, *, bound="student", delta=None, first_look=None,
+                 value_range=None, max_fraction=1.0, indices="auto", rng=None):
+        self.work = Workspace(log_ratios, bound, delta, first_look, value_range, max_fraction,
+                              indices, "permutation")
+        self.rng = as_generator(rng)
+        self.bitgen = bitgen_of(self.rng)
+        self.bits_lock = self.rng.bit_generator.lock
+        self.in_use = threading.Lock()
+
+    @property
+    def n_factors(self):
+        """N, the number of log ratios."""
+        return self.work.accept.factors.n_factors
+
+    @property
+    def schedule(self):
+        """The looks of each test and the width of its bound there."""
+        return self.work.plan.schedule
+
+    def test(self, log_threshold=0.0, *, rng=None):
+        """Decide whether the log ratios sum to more than a threshold.
+
+        Parameters
+        ----------
+        log_threshold : float, default 0.0
+            As in `accept`.
+        rng : None, int, SeedSequence or Generator
+            By default the object's own.
+
+        Returns
+        -------
+        AcceptResult
+
+        Raises
+        ------
+        ValueError
+            Where a log ratio that was read is NaN or infinite; the message names it.
+            The object stays usable.
+        RuntimeError
+            Where a test is under way, in another thread or from the function itself.
+        """
+        cdef double threshold = as_threshold(log_threshold)
+        if not self.in_use.acquire(False):
+            raise RuntimeError("a test is under way; several threads need an AcceptanceTest each")
+        try:
+            if rng is None:
+                return self.work.test(threshold, self.bitgen, self.bits_lock)
+            rng = as_generator(rng)
+            return self.work.test(threshold, bitgen_of(rng), rng.bit_generator.lock)
+        finally:
+            self.in_use.release()
+
+
+cdef class Workspace:
+    """The memory of a pb_accept on one problem, and how its failures read in Python."""
+
+    cdef pb_accept accept
+    cdef Plan plan
+    cdef Source source
+    cdef Subsample subsample
+    cdef ThresholdRace betting
+
+    def __cinit__(self, log_ratios, bound, delta, first_look, value_range, max_fraction,
+                  indices, str kind):
+        factors = _as_factors(log_ratios)
+        self.source = Source(factors)
+        self.accept.factors = self.source.factors
+        n = self.accept.factors.n_factors
+        bound = _two_state_bound(bound, hashable("delta", delta),
+                                 hashable("value_range", value_range))
+        self.plan = make_plan(bound, None, None, "pairwise", first_look, max_fraction, n, 2)
+        self.accept.schedule.n_looks = self.plan.rows.shape[0]
+        self.accept.schedule.rows = &self.plan.rows[0]
+        self.accept.schedule.scale = &self.plan.scale[0]
+        self.accept.schedule.slack = &self.plan.slack[0]
+        self.accept.range = _range_of(bound)
+        self.subsample = Subsample(index_kind(factors, indices, kind), n)
+        self.accept.subsample = &self.subsample.stream
+        self.accept.block = min(n, ARRAY_RATIOS if self.accept.factors.matrix else CALL_RATIOS)
+        self.accept.indices = <int64_t *>PyMem_RawMalloc(self.accept.block * sizeof(int64_t))
+        self.accept.ratios = <double *>PyMem_RawMalloc(self.accept.block * sizeof(double))
+        if not self.accept.indices or not self.accept.ratios:
+            raise MemoryError(f"{self.accept.block} log ratios")
+        if isinstance(bound, BettingBound):
+            self.betting = ThresholdRace(1, n, 0.0, Bets(bound.mixture, bound.bets),
+                                         bound.limits, bound.delta)
+            self.accept.betting = &self.betting.race
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.accept.indices)
+        PyMem_RawFree(self.accept.ratios)
+
+    cdef test(self, double log_threshold, pb_bitgen *bitgen, lock):
+        cdef pb_status status
+        self.source.hold(lock)
+        with lock, nogil:
+            status = run_accept(&self.accept, log_threshold, bitgen)
+        if status != PB_OK:
+            self.raise_failure(status)
+        # what AcceptResult(...) makes, in a third of its time
+        return tuple.__new__(AcceptResult, (
+            self.accept.accepted != 0, self.accept.n_looks, self.accept.n_evaluations,
+            self.accept.exact != 0))
+
+    cdef raise_failure(self, pb_status status):
+        if status == PB_CALLBACK:
+            self.source.raise_error()
+        bad, where = self.accept.bad_ratio, f"at factor {self.accept.bad_factor}"
+        if status == PB_RANGE and self.betting is not None:
+            low, high, _ = self.plan.bound.limits
+            raise ValueError(f"log_ratios must lie in value_range = {(low, high)}; got {bad} "
+                             f"{where}")
+        if status == PB_RANGE:
+            spread = self.accept.column.high - self.accept.column.low
+            raise ValueError(f"value_range must be at least the spread of the log ratios; got "
+                             f"{self.accept.range!r}, but they spread over {spread!r}")
+        if self.accept.bad_factor < 0:
+            raise ValueError("log_ratios must be small enough to square; they spread over more "
+                             "than 1e154")
+        raise ValueError(f"log_ratios must be finite; got {bad} {where}")
+
+
+cdef double as_threshold(log_threshold) except? -1.0:
+    cdef double threshold
+    try:
+        threshold = log_threshold
+    except TypeError:
+        raise TypeError(f"log_threshold must be a number; got {log_threshold!r}") from None
+    if threshold != threshold:
+        raise ValueError("log_threshold must not be NaN; got nan")
+    return threshold
+
+
+def _as_factors(log_ratios):
+    """`Factors` of one state unchanged, or N numbers as an (N, 1) matrix."""
+    if isinstance(log_ratios, Factors):
+        if log_ratios.n_states != 1:
+            raise ValueError(f"log_ratios must have n_states = 1; got Factors with n_states = "
+                             f"{log_ratios.n_states}")
+        return log_ratios
+    ratios = check_numeric("log_ratios", log_ratios)
+    if ratios.ndim != 1 or ratios.size == 0:
+        raise ValueError(f"log_ratios must have shape (N,) with N >= 1; got shape {ratios.shape}")
+    return np.ascontiguousarray(ratios)[:, None]
+
+
+def _range_of(bound):
+    """The stated spread of the log ratios, differences as they are; 0 where none is used."""
+    if not isinstance(bound, EBSBound):
+        return 0.0
+    return bound.value_range if bound.difference_range is None else bound.difference_range
+
+
+@functools.lru_cache(maxsize=1024)
+def _two_state_bound(bound, delta, value_range):
+    """The bound object; of a name, with the two-sided boundary."""
+    made = as_bound(bound, delta, value_range)
+    if isinstance(bound, str) and isinstance(made, NormalBound):
+        made = dataclasses.replace(made, convention="two-sided")
+    if isinstance(made, BettingBound) and not isinstance(made.value_range, tuple):
+        raise ValueError(f"value_range must be (low, high) of the log ratios for betting; got "
+                         f"{made.value_range!r}")
+    if isinstance(made, EBSBound) and isinstance(made.value_range, tuple):
+        raise ValueError(f"value_range must be a number, the spread of the log ratios; got "
+                         f"{made.value_range!r}")
+    return made

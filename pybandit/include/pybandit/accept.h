@@ -1,0 +1,51 @@
+#ifndef PYBANDIT_ACCEPT_H
+#define PYBANDIT_ACCEPT_H
+
+#include <stdint.h>
+
+#include "pybandit/bitgen.h"
+#include "pybandit/column.h"
+#include "pybandit/factors.h"
+#include "pybandit/race.h"
+#include "pybandit/status.h"
+#include "pybandit/subsample.h"
+#include "pybandit/threshold.h"
+
+/*
+ * Whether N log ratios d_n sum to more than a threshold, read without replacement
+ * in looks until it is clear (Chen & Ghahramani 2016, Sec. 3.3): the
+ * Metropolis-Hastings test, and the slice test. A race of two states of which one
+ * has rewards 0; its gap is the mean of d.
+ */
+typedef struct {
+    /* the problem */
+    pb_factors factors;      /* n_states = 1 */
+    pb_schedule schedule;
+    pb_subsample *subsample;
+    double range;            /* the largest d minus the smallest; 0: the bound needs none */
+    pb_threshold *betting;   /* NULL, or bets decide: one arm of N items, its memory set;
+                                the schedule tells only how many d to ask for at a time */
+
+    /* workspace, the caller's */
+    int64_t block;           /* entries of the next two, at least 1 */
+    int64_t *indices;
+    double *ratios;
+
+    /* outcome */
+    int accepted;
+    int exact;               /* certain: everything was read, or nothing had to be */
+    int64_t n_looks;
+    int64_t n_evaluations;
+
+    pb_column column;        /* what was read */
+    int64_t bad_factor;      /* after PB_NOT_FINITE, or PB_RANGE of bets: which d and what */
+    double bad_ratio;        /* it was; -1 where only its square is not finite */
+} pb_accept;
+
+/*
+ * Tests sum_n d_n > log_threshold, which is not NaN; a tie is rejected. PB_OK and the
+ * outcome, or PB_NOT_FINITE, PB_RANGE, PB_CALLBACK. O(T) for T ratios read, no memory.
+ */
+pb_status pb_accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bitgen);
+
+#endif

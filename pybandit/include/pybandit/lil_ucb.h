@@ -1,0 +1,50 @@
+#ifndef PYBANDIT_LIL_UCB_H
+#define PYBANDIT_LIL_UCB_H
+
+#include <stdint.h>
+
+#include "pybandit/bitgen.h"
+#include "pybandit/factors.h"
+#include "pybandit/heap.h"
+#include "pybandit/status.h"
+#include "pybandit/subsample.h"
+
+/* The constants of lil'UCB; delta is the one inside the bonus. */
+typedef struct {
+    double delta, epsilon, beta, lambda;
+    double radius;  /* half the range of the rewards */
+} pb_lil;
+
+/* (1+beta)(1+sqrt e) sqrt(2 radius^2 (1+e) log(log((1+e) pulls + 2) / delta) / pulls) */
+double pb_lil_bonus(const pb_lil *lil, double pulls);
+
+/*
+ * lil'UCB over a finite population (Chen & Ghahramani 2016, Sec. 3.2; Jamieson et
+ * al. 2014): each state's factors are read in an order of its own, one at a time,
+ * where mean + bonus is largest; the bonus is 0 once all N are read.
+ */
+typedef struct {
+    /* the problem */
+    pb_factors factors;
+    const double *offsets;     /* one a state, on the scale of the total; -inf: impossible */
+    const double *ranges;      /* one a state; more is PB_RANGE */
+    pb_lil lil;
+    pb_subsample *subsamples;  /* one a state, of size N */
+
+    /* workspace, the caller's: n_states each */
+    double *sums, *low, *high;
+    int64_t *pulls;
+    pb_heap heap;              /* its keys and arms */
+
+    /* outcome */
+    int64_t winner;            /* after a failure: the state whose reward is at fault */
+    int64_t n_pulls;
+    int exact;                 /* it ended because the best state was read to the end */
+    int64_t factor;            /* the last one read, and its reward */
+    double reward;
+} pb_lil_ucb;
+
+/* Runs to the end; at least one offset is finite. O(log n_states) a pull. */
+pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen);
+
+#endif

@@ -1,0 +1,227 @@
+"""Slice sampling by racing: Neal 2003 on the acceptance test of Chen & Ghahramani 2016."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._checks import check_integer, check_numeric
+from pybandit._race import as_generator
+from pybandit.acceptance import AcceptanceTest
+from pybandit.factors import Factors
+
+__all__ = ["SliceResult", "slice_sample"]
+
+
+class SliceResult(NamedTuple):
+    """The next state of a chain and what it cost.
+
+    Attributes
+    ----------
+    x : float or ndarray of float64, shape (d,)
+        Of the kind that was given.
+    n_tests : int
+        Points tested for being in a slice, over all coordinates.
+    n_evaluations : int
+        Factors read, over all tests; each gives two log likelihoods.
+    fraction : float
+        Their share of all that the tests could have read.
+    """
+
+    x: float | np.ndarray
+    n_tests: int
+    n_evaluations: int
+    fraction: float
+
+
+def slice_sample(log_likelihood, x, *, n_factors, log_prior=None, width=1.0, max_steps=16,
+                 lower=-math.inf, upper=math.inf, bound="student", delta=None, first_look=None,
+                 indices="auto", rng=None):
+    """Update x by slice sampling, with a few of the factors of its posterior.
+
+    One update steps out from x by `width` and shrinks back to a point in the slice
+    (Neal 2003, Fig. 3 and 5). Whether a point x' is in the slice is the test of
+    `accept` with ``d_n = log p(y_n|x') - log p(y_n|x)`` and threshold
+    ``log u + log p(x) - log p(x')``: the same u for every test of an update, a fresh
+    order of the factors for each.
+
+    Parameters
+    ----------
+    log_likelihood : callable
+        ``log_likelihood(indices, points)`` gets n int64 factor indices and the present
+        and the proposed point, shape (2,), or (2, d) for an array x; it returns a
+        float64 array (n, 2) of log p(y_n | point).
+    x : float or array_like, shape (d,)
+        The present state; the coordinates of an array are updated in turn.
+    n_factors : int
+        N, at least 1.
+    log_prior : callable, optional
+        ``log_prior(point)``, of a float or an array (d,), returns a float; -inf where
+        the prior is 0, not at x. Flat by default.
+    width : float or array_like of shape (d,), default 1.0
+        About the width of a slice; > 0.
+    max_steps : int, default 16
+        A slice is stepped out to at most `max_steps` times `width`; at least 1.
+    lower, upper : float or array_like of shape (d,), optional
+        x' stays in [lower, upper], the support of the prior.
+    bound, delta, first_look, indices
+        As in `AcceptanceTest`, for each test.
+    rng : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    SliceResult
+        ``x``, ``n_tests``, ``n_evaluations``, ``fraction``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or a log likelihood that was read is
+        NaN or infinite.
+
+    Notes
+    -----
+    Each test reads T of N factors in O(T). Points far outside a slice are told from
+    few; the last, near its edge, may take all.
+
+    References
+    ----------
+    R. M. Neal, Slice sampling, Annals of Statistics 31, 2003.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(1.0, 1.0, 10_000)
+    >>> def log_likelihood(indices, points):
+    ...     return -0.5 * (y[indices, None] - points) ** 2
+    >>> x = 1.0
+    >>> for _ in range(20):
+    ...     x = pb.slice_sample(log_likelihood, x, n_factors=y.size, width=0.05, rng=rng).x
+    >>> bool(abs(x - y.mean()) < 0.05)
+    True
+    """
+    if not callable(log_likelihood):
+        raise TypeError(f"log_likelihood must be callable; got {log_likelihood!r}")
+    if log_prior is not None and not callable(log_prior):
+        raise TypeError(f"log_prior must be callable; got {log_prior!r}")
+    max_steps = check_integer("max_steps", max_steps, 1)
+    scalar, point, width, lower, upper = _check_point(x, width, lower, upper)
+    rng = as_generator(rng)
+    target = _Slice(log_likelihood, log_prior, point, scalar, check_integer(
+        "n_factors", n_factors, 1), rng, dict(bound=bound, delta=delta, first_look=first_look,
+                                              indices=indices))
+    for coordinate in range(point.size):
+        _update(target, coordinate, width[coordinate], max_steps, lower[coordinate],
+                upper[coordinate], rng)
+    x = float(target.present[0]) if scalar else target.present
+    fraction = target.n_evaluations / (target.n_tests * n_factors) if target.n_tests else 0.0
+    return SliceResult(x, target.n_tests, target.n_evaluations, fraction)
+
+
+class _Slice:
+    """Whether a point is in the slice under the present one, and how often that was asked."""
+
+    def __init__(self, log_likelihood, log_prior, present, scalar, n_factors, rng, options):
+        self._log_likelihood, self._log_prior = log_likelihood, log_prior
+        self._scalar = scalar
+        self.present = present
+        self._proposed = present
+        self._log_height = 0.0
+        self._prior = 0.0
+        self.n_tests = self.n_evaluations = 0
+        self._test = AcceptanceTest(Factors(self._ratios, n_factors, 1), rng=rng, **options)
+
+    def begin(self, log_u):
+        """A fresh slice, log u under the density of the present point."""
+        prior = self._prior_of(self.present)
+        if not math.isfinite(prior):
+            raise ValueError(f"log_prior must be finite at x; got {prior} at {self.present}")
+        self._log_height = log_u + prior
+
+    def holds(self, coordinate, value):
+        """Whether the present point with this coordinate is in the slice."""
+        self._proposed = self.present.copy()
+        self._proposed[coordinate] = value
+        prior = self._prior_of(self._proposed)
+        self.n_tests += 1
+        if prior == -math.inf:
+            return False
+        result = self._test.test(self._log_height - prior)
+        self.n_evaluations += result.n_evaluations
+        return result.accepted
+
+    def move(self):
+        """The point tested last is the present one from now on."""
+        self.present = self._proposed
+
+    def _prior_of(self, point):
+        if self._log_prior is None:
+            return 0.0
+        value = float(self._log_prior(float(point[0]) if self._scalar else point))
+        if math.isnan(value) or value == math.inf:
+            raise ValueError(f"log_prior must be below inf and not NaN; got {value} at {point}")
+        return value
+
+    def _ratios(self, indices, states):
+        points = np.stack([self.present, self._proposed])
+        values = self._log_likelihood(indices, points[:, 0] if self._scalar else points)
+        if np.shape(values) != (indices.size, 2):
+            raise ValueError(f"log_likelihood must return shape (n, 2) = {(indices.size, 2)}; "
+                             f"got shape {np.shape(values)}")
+        values = check_numeric("the return value of log_likelihood", values)
+        return values[:, 1:] - values[:, :1]
+
+
+def _update(target, coordinate, width, max_steps, lower, upper, rng):
+    """One coordinate: step out, then shrink until a point is in the slice."""
+    target.begin(-rng.exponential())
+    x = target.present[coordinate]
+    left, right = _step_out(target, coordinate, x, width, max_steps, lower, upper, rng)
+    while left < right:
+        value = rng.uniform(left, right)
+        if target.holds(coordinate, value):
+            target.move()
+            return
+        if value < x:
+            left = value
+        else:
+            right = value if value > x else x
+
+
+def _step_out(target, coordinate, x, width, max_steps, lower, upper, rng):
+    """An interval around x, at most max_steps times `width`, its ends outside the slice."""
+    left = x - width * rng.random()
+    right = left + width
+    steps_left = int(max_steps * rng.random())
+    steps_right = max_steps - 1 - steps_left
+    while steps_left > 0 and left > lower and target.holds(coordinate, left):
+        left -= width
+        steps_left -= 1
+    while steps_right > 0 and right < upper and target.holds(coordinate, right):
+        right += width
+        steps_right -= 1
+    return max(left, lower), min(right, upper)
+
+
+def _check_point(x, width, lower, upper):
+    """Whether x is a number; x, width and limits as arrays (d,)."""
+    point = check_numeric("x", x)
+    scalar = point.ndim == 0
+    point = np.array(point, ndmin=1)
+    if point.ndim != 1 or not point.size:
+        raise ValueError(f"x must be a number or have shape (d,); got {np.shape(x)}")
+    each = {}
+    for name, value in (("width", width), ("lower", lower), ("upper", upper)):
+        value = check_numeric(name, value)
+        if value.ndim and value.shape != point.shape or scalar and value.ndim:
+            raise ValueError(f"{name} must be a number or have the shape of x, {np.shape(x)}; "
+                             f"got {value.shape}")
+        each[name] = np.broadcast_to(value, point.shape)
+    if not (np.isfinite(each["width"]) & (each["width"] > 0)).all():
+        raise ValueError(f"width must be finite and above 0; got {width!r}")
+    inside = np.isfinite(point) & (each["lower"] <= point) & (point <= each["upper"])
+    if not inside.all():
+        raise ValueError(f"x must be finite and in [lower, upper] = [{lower!r}, {upper!r}]; "
+                         f"got {x!r}")
+    return scalar, point, each["width"], each["lower"], each["upper"]

@@ -1,0 +1,32 @@
+"""The acceptance test of Chen & Ghahramani 2016, Sec. 3.3, as plainly as it can be written."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reference import race
+
+
+class Outcome(NamedTuple):
+    accepted: bool
+    n_looks: int
+    n_evaluations: int
+    exact: bool
+
+
+def accept(ratios, log_threshold, next_indices, options):
+    """Whether the log ratios sum to more than the threshold; next_indices(n) hands out n."""
+    if np.isinf(log_threshold):
+        return Outcome(log_threshold < 0, 0, 0, True)
+    n_factors = len(ratios)
+    looks = race.schedule(n_factors, options.first_look, options.max_fraction)
+    order = []
+    for n_looks, rows in enumerate(looks, start=1):
+        if rows == n_factors:
+            return Outcome(bool(ratios.sum() > log_threshold), n_looks, n_factors, True)
+        order += list(next_indices(rows - len(order)))
+        seen = ratios[order]
+        gap = seen.mean() - log_threshold / n_factors
+        if abs(gap) > race.one_width(options, looks, options.delta, seen, options.value_range):
+            return Outcome(bool(gap > 0), n_looks, rows, False)
+    raise AssertionError("the last look reads everything")

@@ -1,0 +1,94 @@
+"""Arms with factors of their own: Chen & Ghahramani 2016, App. C.3 with its slips mended."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from reference.race import ordered_parts
+
+
+class Outcome(NamedTuple):
+    winner: int
+    n_looks: int
+    n_evaluations: int
+    exact: bool
+
+
+def schedule(size, first_look=3):
+    """Rows read at each look; none for an empty population."""
+    if size <= first_look:
+        return [size] if size else []
+    looks = [first_look, first_look + max(1, math.ceil((size - first_look) / 10))]
+    while looks[-1] < size:
+        looks.append(min(2 * looks[-1], size))
+    return looks
+
+
+def union_boundary(delta, sizes, first_look=3):
+    """B of the union over D - 1 rivals and the partial looks of the arm that has most."""
+    n_looks = max(len(schedule(size, first_look)) for size in sizes)
+    if len(sizes) == 1 or n_looks <= 1:
+        return 0.0
+    return stats.norm.isf(delta / (len(sizes) - 1) / (n_looks - 1))
+
+
+def race(arms, offsets, next_indices, boundary, first_look=3, to_the_end=False):
+    """Run one race; next_indices(arm, n) hands out the next n factors of an arm.
+
+    Those of a function are asked for in order to the end; an array is read in one
+    pass at its last look, which takes no more indices.
+    """
+    alive = [i for i in range(len(arms)) if offsets[i] > -math.inf]
+    if len(alive) == 1:
+        return Outcome(alive[0], 0, 0, True)
+    looks = [schedule(len(arm), first_look) for arm in arms]
+    seen = [np.zeros(0) for _ in arms]
+    for n_looks in itertools.count(1):
+        totals, variances = {}, {}
+        for i in alive:
+            size, rows = len(arms[i]), looks[i][: n_looks][-1] if looks[i] else 0
+            if rows > len(seen[i]):
+                if rows < size or to_the_end:
+                    order = next_indices(i, rows - len(seen[i]))
+                seen[i] = arms[i] if rows == size else np.append(seen[i], arms[i][order])
+            totals[i], variances[i] = estimate(seen[i], size, offsets[i])
+        leader = max(alive, key=totals.__getitem__)
+        n_evaluations = sum(len(values) for values in seen)
+        if all(len(seen[i]) == len(arms[i]) for i in alive):
+            return Outcome(leader, n_looks, n_evaluations, True)
+        alive = [
+            i for i in alive
+            if i == leader or totals[leader] - totals[i]
+            <= boundary * math.sqrt(variances[leader] + variances[i])
+        ]
+        if len(alive) == 1:
+            return Outcome(leader, n_looks, n_evaluations, False)
+
+
+def estimate(values, size, offset):
+    """The total, and the variance of its estimate, from the values read."""
+    n = len(values)
+    if n == size:
+        return offset + values.sum(), 0.0
+    share = 1 - (n - 1) / (size - 1)
+    return offset + size * values.mean(), size**2 * values.var() / n * share
+
+
+def enumerate_law(arms, offsets, boundary):
+    """The exact probability of every Outcome, over all orders of all arms."""
+    orders = []
+    for arm in arms:
+        rows = schedule(len(arm))
+        orders.append(list(ordered_parts(list(range(len(arm))), np.diff([0, *rows]).tolist())))
+    total = math.prod(len(each) for each in orders)
+    law = Counter()
+    for order in itertools.product(*orders):
+        parts = [iter(one) for one in order]
+        outcome = race(arms, offsets, lambda i, n, p=parts: next(p[i]), boundary)
+        law[outcome] += Fraction(1, total)
+    return law

@@ -1,0 +1,322 @@
+"""accept and AcceptanceTest: the twin bit for bit, exact laws, calibration, what is refused."""
+
+import collections
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+
+from reference import accept as twin
+from reference import gap_zero, subsample
+from reference import race as race_twin
+from reference.bits import Bits
+from reference.problems import as_bound
+from test_race_law import assert_law, find_case
+
+
+def as_function(ratios):
+    return pb.Factors(lambda n, i: ratios[n, None], ratios.size, 1)
+
+
+def random_problem(seed):
+    rng = np.random.default_rng(seed)
+    n_factors = int(rng.choice([30, 200, 700, 40_000]))
+    scale = 10.0 ** rng.uniform(-6, 3)
+    ratios = scale * (rng.standard_t(4, n_factors) + rng.choice([0.0, 100.0]))
+    gap = rng.normal() * rng.choice([0.05, 0.5, 5.0])
+    log_threshold = ratios.sum() - scale * gap * n_factors
+    bound = str(rng.choice(["student", "normal", "ebs"]))
+    options = dict(
+        bound=bound,
+        delta=float(rng.choice([0.4, 0.1, 0.01])),
+        first_look=int(rng.choice([2, 3, 10, 25])),
+        max_fraction=float(rng.choice([1.0, 1.0, 0.3])),
+        convention="two-sided",
+    )
+    if bound == "ebs":
+        options["value_range"] = float(np.ptp(ratios))
+    elif rng.random() < 0.3:
+        options["boundary"] = float(rng.uniform(0, 4))
+    return ratios, float(log_threshold), race_twin.Options(**options)
+
+
+@pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
+@pytest.mark.parametrize("source", ["array", "function"])
+def test_the_twin_bit_for_bit(source, indices):
+    """The same random bits give the same answer, looks and evaluations."""
+    outcomes = collections.Counter()
+    for seed in range(100):
+        ratios, log_threshold, options = random_problem(seed)
+        if indices != "permutation" and ratios.size > 1000:
+            continue  # the twins of the other orders take their time
+        stream, bits = subsample.KINDS[indices](ratios.size), Bits(seed)
+        stream.restart(bits)
+        expected = twin.accept(ratios, log_threshold, lambda n, s=stream, b=bits: s.next(b, n),
+                               options)
+        given = ratios if source == "array" else as_function(ratios)
+        more = dict(bound=as_bound(options), first_look=options.first_look,
+                    max_fraction=options.max_fraction, indices=indices)
+        ours = pb.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
+        assert tuple(ours) == tuple(expected), (seed, options)
+        kept = pb.AcceptanceTest(given, rng=np.random.default_rng(seed), **more)
+        assert kept.test(log_threshold) == ours
+        outcomes[ours.n_looks, ours.exact] += 1
+    assert len(outcomes) >= 8
+
+
+@pytest.mark.parametrize("source", ["array", "function"])
+def test_an_exact_law(source):
+    """Case 1 as a test of differences: state 0 wins where they are accepted."""
+    case, rewards, _, options = find_case("case1")
+    ratios, n_tests = rewards[:, 0] - rewards[:, 1], 30_000
+    test = pb.AcceptanceTest(ratios if source == "array" else as_function(ratios),
+                             bound=as_bound(options), first_look=case["m1"], rng=8)
+    law = race_twin.enumerate_law(rewards, np.zeros(2), options)
+    law = {(o.winner == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
+    observed = collections.Counter(tuple(test.test()) for _ in range(n_tests))
+    assert_law(observed, law, n_tests)
+
+
+def test_names_of_bounds_are_two_sided():
+    ratios = np.random.default_rng(3).normal(size=3000)
+    for name, kind in [("student", pb.StudentBound), ("normal", pb.NormalBound)]:
+        by_name = pb.AcceptanceTest(ratios, bound=name, delta=0.2).schedule
+        by_object = pb.AcceptanceTest(ratios, bound=kind(0.2, "two-sided")).schedule
+        one_sided = pb.AcceptanceTest(ratios, bound=kind(0.2)).schedule
+        assert (by_name.scale == by_object.scale).all()
+        assert (by_name.scale[:-1] != one_sided.scale[:-1]).all()
+    default = pb.AcceptanceTest(ratios).schedule
+    expected = pb.AcceptanceTest(ratios, bound=pb.StudentBound(0.05, "two-sided"),
+                                 first_look=50).schedule
+    assert all((a == b).all() for a, b in zip(default, expected, strict=True))
+
+
+def share_decided_early(bound, delta, first_look, size, n_tests, seed):
+    """Half the share of tests that end early where the mean is the threshold: the error."""
+    rng = np.random.default_rng(seed)
+    n_populations, early = 20, 0
+    for _ in range(n_populations):
+        ratios = rng.normal(size=size)
+        ratios -= ratios.mean()
+        test = pb.AcceptanceTest(ratios, bound=bound, delta=delta, first_look=first_look, rng=rng)
+        early += sum(not test.test().exact for _ in range(n_tests // n_populations))
+    return 0.5 * early / n_tests
+
+
+@pytest.mark.parametrize("bound, first_look", [("student", 50), ("normal", 10)])
+def test_errors_at_the_threshold_are_the_twins(bound, first_look):
+    delta, n_tests = 0.1, 20_000
+    expected = gap_zero.error(bound, delta, first_look, 2000, 200_000,
+                              np.random.default_rng(4), "two-sided")
+    error = share_decided_early(bound, delta, first_look, 2000, n_tests, seed=5)
+    spread = 5 * np.sqrt(0.5 * expected * (1 / n_tests + 1 / 200_000))
+    assert abs(error - expected) <= spread + 0.01 * expected
+    if bound == "student":
+        assert abs(error - delta) <= spread + 0.03 * delta
+
+
+@pytest.mark.parametrize("source", ["array", "function"])
+def test_the_sum_decides_and_a_tie_rejects(source):
+    ratios = np.array([3.0, -1.0, 4.0, 1.0, -5.0])
+    given = ratios if source == "array" else as_function(ratios)
+    for threshold, accepted in [(1.999, True), (2.0, False), (2.001, False)]:
+        assert pb.accept(given, threshold) == (accepted, 1, 5, True)
+    assert pb.accept(given, -np.inf) == (True, 0, 0, True)
+    assert pb.accept(given, np.inf) == (False, 0, 0, True)
+    assert pb.accept([0.0, 0.0]) == (False, 1, 2, True)
+    assert pb.accept(ratios.tolist(), 1) == pb.accept(ratios, 1.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**40))
+def test_what_must_not_matter(seed):
+    """The unit; a constant in every ratio and in the threshold; which side is which."""
+    ratios, log_threshold, options = random_problem(seed)
+    ratios = ratios[:700]
+    log_threshold *= ratios.size / 700
+    if options.bound == "ebs":
+        options = race_twin.Options("normal", delta=0.1, convention="two-sided")
+
+    def outcome(ratios, log_threshold):
+        return pb.accept(ratios, log_threshold, bound=as_bound(options), first_look=10, rng=seed)
+
+    plain = outcome(ratios, log_threshold)
+    assert outcome(ratios * 2.0**-20, log_threshold * 2.0**-20) == plain
+    unit = 3 * np.abs(ratios).max()
+    assert outcome(ratios + unit, log_threshold + unit * ratios.size) == plain
+    other = outcome(-ratios, -log_threshold)
+    assert other == (not plain.accepted, *plain[1:])
+
+
+def test_a_function_is_asked_for_each_ratio_once_and_in_blocks():
+    ratios = np.random.default_rng(5).normal(size=50_000)
+    asked = []
+
+    def function(indices, states):
+        assert indices.dtype == states.dtype == np.int64 and states.tolist() == [0]
+        asked.append(indices)
+        return ratios[indices, None]
+
+    result = pb.accept(pb.Factors(function, ratios.size, 1), ratios.sum() - 1e-6, delta=1e-9)
+    order = np.concatenate(asked)
+    assert result.exact and np.array_equal(np.sort(order), np.arange(ratios.size))
+    assert max(len(indices) for indices in asked) == 16384
+
+
+def test_betting_keeps_its_word_and_reads_little():
+    rng = np.random.default_rng(6)
+    ratios = rng.uniform(-1, 1, 4000)
+    options = dict(bound="betting", value_range=(-1, 1), delta=0.05)
+    for source in (ratios, as_function(ratios)):
+        test = pb.AcceptanceTest(source, rng=7, **options)
+        for gap in (-0.3, 0.3):
+            results = [test.test(ratios.sum() - gap * ratios.size) for _ in range(100)]
+            # far more than 100 * 0.05 of them would be wrong by chance less often than 1e-6
+            assert sum(r.accepted != (gap > 0) for r in results) <= 20
+            assert max(r.n_evaluations for r in results) < 2000
+        assert test.test(-4400.0) == (True, 0, 0, True)
+        assert test.test(4000.0) == (False, 0, 0, True)
+        # near the threshold: read to the end, or wrong with probability 0.05
+        results = [test.test(ratios.sum() - 1e-3) for _ in range(60)]
+        assert sum(not r.accepted for r in results) <= 15
+        assert all(r.accepted for r in results if r.exact)
+    with pytest.raises(ValueError, match=r"value_range.*\(0.0, 1.0\).*factor"):
+        pb.accept(ratios, bound="betting", value_range=(0, 1))
+    with pytest.raises(ValueError, match=r"value_range must be \(low, high\)"):
+        pb.accept(ratios, bound="betting", value_range=2.0)
+
+
+def test_arrays_and_functions_are_read_anew():
+    ratios = np.zeros(1000)
+    test = pb.AcceptanceTest(ratios, rng=1)
+    assert not test.test(0.0).accepted
+    ratios += 1.0
+    assert test.test(500.0).accepted
+    ratios[:] = -1.0
+    assert not test.test(-500.0).accepted
+
+
+def test_the_same_seed_gives_the_same_tests():
+    ratios = np.random.default_rng(8).normal(0.05, 1.0, 20_000)
+    runs = []
+    for rng in (3, 3, 4):
+        test = pb.AcceptanceTest(ratios, rng=rng)
+        runs.append([test.test() for _ in range(50)])
+    assert runs[0] == runs[1] != runs[2]
+    test = pb.AcceptanceTest(ratios, rng=9)
+    assert test.test(rng=5) == pb.AcceptanceTest(ratios, rng=5).test()
+    assert test.n_factors == 20_000
+
+
+@pytest.mark.parametrize(
+    "log_ratios, error, word",
+    [
+        (np.zeros((3, 2)), ValueError, "shape"),
+        (np.zeros(0), ValueError, "shape"),
+        (1.0, ValueError, "shape"),
+        (["a"], TypeError, "log_ratios"),
+        (pb.Factors(lambda n, i: None, 5, 2), ValueError, "n_states"),
+    ],
+)
+def test_log_ratios_that_are_refused(log_ratios, error, word):
+    for call in (pb.accept, pb.AcceptanceTest):
+        with pytest.raises(error, match=word):
+            call(log_ratios)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"delta": 0.0}, ["delta", "0"]),
+        ({"delta": 0.5}, ["delta", "0.5"]),
+        ({"bound": "gaussian"}, ["bound", "gaussian"]),
+        ({"first_look": 1}, ["first_look", "1"]),
+        ({"max_fraction": 0.0}, ["max_fraction"]),
+        ({"indices": "sorted"}, ["indices", "sorted"]),
+        ({"bound": "ebs"}, ["value_range"]),
+        ({"bound": "ebs", "value_range": (0, 1)}, ["value_range", "0"]),
+        ({"value_range": 1.0}, ["value_range", "student"]),
+        ({"bound": pb.StudentBound(0.1), "delta": 0.1}, ["delta"]),
+    ],
+)
+def test_options_that_are_refused(options, words):
+    for call in (pb.accept, pb.AcceptanceTest):
+        with pytest.raises(ValueError) as caught:
+            call(np.zeros(500), **options)
+        assert all(word in str(caught.value) for word in words)
+
+
+def test_thresholds_that_are_refused():
+    test = pb.AcceptanceTest(np.ones(5))
+    for call in (test.test, lambda threshold: pb.accept(np.ones(5), threshold)):
+        with pytest.raises(ValueError, match="log_threshold"):
+            call(np.nan)
+        with pytest.raises(TypeError, match="log_threshold"):
+            call("half")
+    assert test.test().accepted
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("source", ["array", "function"])
+def test_ratios_that_are_not_finite(source, bad):
+    ratios = np.random.default_rng(9).normal(size=500)
+    ratios[13] = bad
+    test = pb.AcceptanceTest(ratios if source == "array" else as_function(ratios), delta=1e-9)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=f"log_ratios must be finite; got {bad} at factor 13"):
+            test.test(ratios[:13].sum())
+    ratios[13] = 1e200
+    with pytest.raises(ValueError, match="square"):
+        pb.accept(as_function(ratios))
+    ratios[13] = 0.0
+    assert test.test(-1e6).accepted
+
+
+def test_a_spread_beyond_the_range():
+    ratios = np.random.default_rng(9).random(500)
+    with pytest.raises(ValueError, match="value_range.*0.25"):
+        pb.accept(ratios, bound="ebs", value_range=0.25)
+    assert pb.accept(ratios, bound="ebs", value_range=1.0).accepted
+
+
+def test_what_a_function_may_do():
+    ratios = np.random.default_rng(10).normal(size=500)
+    problem = {"at": ratios}
+
+    def function(indices, states):
+        if isinstance(problem["at"], Exception):
+            raise problem["at"]
+        return problem["at"][indices, None]
+
+    test = pb.AcceptanceTest(pb.Factors(function, 500, 1))
+    problem["at"] = KeyError("mine")
+    with pytest.raises(KeyError, match="mine"):
+        test.test()
+    problem["at"] = ratios.reshape(-1, 1)[:, [0, 0]]
+    with pytest.raises(ValueError, match="shape"):
+        test.test()
+    problem["at"] = ratios + 5
+    assert test.test().accepted
+
+    rng = np.random.default_rng(1)  # a function may draw from the same generator
+    drawing = pb.Factors(lambda n, i: rng.normal(5.0, 1.0, (n.size, 1)), 500, 1)
+    assert pb.accept(drawing, rng=rng).accepted
+
+
+def test_one_test_at_a_time():
+    def again(indices, states):
+        with pytest.raises(RuntimeError, match="under way"):
+            test.test()
+        return np.ones((indices.size, 1))
+
+    test = pb.AcceptanceTest(pb.Factors(again, 500, 1))
+    assert test.test().accepted
+    failed = []
+    thread = threading.Thread(target=lambda: failed.append(test.test().accepted))
+    thread.start()
+    thread.join()
+    assert failed == [True]

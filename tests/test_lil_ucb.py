@@ -1,0 +1,135 @@
+"""lil_ucb: its exact laws, the twin bit for bit, what is refused."""
+
+import collections
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from reference import lil_ucb as twin
+from reference import subsample, tables
+from reference.bits import Bits
+from reference.problems import as_function
+from test_race_law import assert_law
+
+CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" in name}
+
+
+def test_the_bonus():
+    """The check values of the spec."""
+    vectors = tables.exact_cases()["formula_vectors"]
+    c = twin.constants("heuristic", 0.05, 2)
+    for pulls in (1, 100):
+        expected = vectors[f"lilucb_bonus_T{pulls}_s1_delta0p05"]
+        assert twin.bonus(c, 1.0, pulls) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exact_cases(name):
+    case = CASES[name]
+    n, offsets = case["N"], np.array(case["const"]) * case["N"]
+    c = twin.constants("heuristic", case["delta"], 2)
+    assert c.lam == case["lam"]
+    law = twin.enumerate_law(case["ones"], n, offsets, c, case["C"] / 2)
+    for key, of in [("P_winner", lambda o: str(o.winner)),
+                    ("P_total_pulls", lambda o: str(o.n_pulls)),
+                    ("P_how", lambda o: "exact" if o.exact else "lil")]:
+        found = collections.Counter()
+        for outcome, p in law.items():
+            found[of(outcome)] += p
+        assert found == {value: Fraction(p) for value, p in case[key].items()}
+
+    rewards = np.arange(n)[:, None] < np.array(case["ones"])
+    rng, n_runs = np.random.default_rng(9), 10_000
+    observed = collections.Counter()
+    for _ in range(n_runs):
+        ours = pb.lil_ucb(rewards, offsets, delta=case["delta"], value_range=case["C"], rng=rng)
+        assert ours.n_looks == ours.n_evaluations
+        observed[ours.winner, ours.n_evaluations, ours.exact] += 1
+    assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_runs)
+
+
+@pytest.mark.parametrize("setting", ["heuristic", "theory"])
+@pytest.mark.parametrize("source", ["matrix", "function"])
+def test_the_twin_bit_for_bit(source, setting):
+    ends = collections.Counter()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n_factors, n_states = int(rng.choice([1, 20, 200])), int(rng.integers(2, 6))
+        rewards = rng.random((n_factors, n_states)) + rng.normal(size=n_states) * rng.choice(
+            [0.1, 3.0])
+        offsets = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 1.0])
+        offsets[rng.random(n_states) < 0.1] = -np.inf
+        offsets[0] = 0.0
+        delta, ranges = float(rng.choice([0.01, 0.3, 0.9])), np.ptp(rewards, axis=0) + 1e-9
+        bits, streams = Bits(seed), [subsample.Rejection(n_factors) for _ in offsets]
+        for stream in streams:
+            stream.restart(bits)
+
+        def next_reward(state, streams=streams, bits=bits, rewards=rewards):
+            return rewards[streams[state].next(bits, 1)[0], state]
+
+        possible = np.isfinite(offsets)
+        c = twin.constants(setting, delta, possible.sum())
+        expected = twin.lil_ucb(next_reward, n_factors, offsets, c, ranges[possible].max() / 2)
+        ours = pb.lil_ucb(rewards if source == "matrix" else as_function(rewards), offsets,
+                          delta=delta, value_range=ranges, setting=setting,
+                          rng=np.random.default_rng(seed))
+        assert (ours.winner, ours.n_evaluations, ours.exact) == tuple(expected), seed
+        ends[ours.exact] += 1
+    assert min(ends.values()) >= 5
+
+
+def test_many_states():
+    """The heap's choice is the largest bound's: the twin scans 100 of them."""
+    rng = np.random.default_rng(2)
+    rewards = (rng.random((8, 100)) < np.linspace(0.1, 0.9, 100)).astype(float)
+    bits, streams = Bits(1), [subsample.Rejection(8) for _ in range(100)]
+    for stream in streams:
+        stream.restart(bits)
+    expected = twin.lil_ucb(lambda i: rewards[streams[i].next(bits, 1)[0], i], 8,
+                            np.zeros(100), twin.constants("heuristic", 0.05, 100), 0.5)
+    ours = pb.lil_ucb(rewards, value_range=1.0, rng=np.random.default_rng(1))
+    assert (ours.winner, ours.n_evaluations, ours.exact) == tuple(expected)
+
+
+def test_nothing_to_decide_and_ties():
+    assert pb.lil_ucb(np.ones((5, 1)), value_range=1) == (0, 0, 0, True)
+    assert pb.lil_ucb(np.ones((5, 2)), [-np.inf, 0], value_range=1) == (1, 0, 0, True)
+    assert pb.lil_ucb(np.ones((1, 3)), value_range=1) == (0, 3, 3, True)
+    assert pb.lil_ucb(np.zeros((50, 3)), value_range=1, rng=1).winner == 0
+
+
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({"delta": 0.0}, "delta"),
+        ({"setting": "practice"}, "setting"),
+        ({"value_range": 0.0}, "value_range"),
+        ({"value_range": [1.0, 1.0]}, "value_range"),
+        ({"value_range": None}, "value_range"),
+        ({"offsets": [0.0, np.nan, 0.0]}, "offsets"),
+        ({"offsets": [0.0]}, "offsets"),
+    ],
+)
+def test_options_that_are_refused(options, word):
+    with pytest.raises((ValueError, TypeError), match=word):
+        pb.lil_ucb(np.zeros((10, 3)), **{"value_range": 1.0, **options})
+
+
+def test_rewards_that_are_refused():
+    rewards = np.random.default_rng(3).random((20, 2))
+    with pytest.raises(ValueError, match="value_range.*0.1 for state"):
+        pb.lil_ucb(rewards, value_range=0.1)
+    rewards[:, 1] = np.nan
+    for source in (rewards, as_function(rewards)):
+        with pytest.raises(ValueError, match="finite; got nan at factor [0-9]+, state 1"):
+            pb.lil_ucb(source, value_range=1.0)
+
+    def broken(indices, states):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        pb.lil_ucb(pb.Factors(broken, 20, 2), value_range=1.0)

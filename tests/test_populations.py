@@ -1,0 +1,152 @@
+"""race_populations: its exact law, the twin bit for bit, what is refused."""
+
+import collections
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import pybandit as pb
+
+from reference import populations as twin
+from reference import subsample, tables
+from reference.bits import Bits
+from test_race_law import assert_law
+
+
+def as_populations(arms):
+    return pb.Populations(lambda n, i: arms[i[0]][n, None], [len(arm) for arm in arms])
+
+
+def the_case():
+    (case,) = (case for name, case in tables.exact_cases().items() if name.startswith("case8"))
+    return case, [np.array(values, dtype=float) for values in case["F"]]
+
+
+def test_schedules():
+    for size, rows in tables.exact_cases()["formula_vectors"]["coref_schedule"].items():
+        assert twin.schedule(int(size)) == rows
+    assert twin.schedule(0) == []
+    case, arms = the_case()
+    assert [twin.schedule(len(arm)) for arm in arms] == case["schedules"]
+
+
+@pytest.mark.parametrize("source", ["arrays", "function"])
+def test_the_exact_case(source):
+    case, arms = the_case()
+    law = twin.enumerate_law(arms, case["const"], case["B"])
+    for key, of in [("P_winner", lambda o: str(o.winner)), ("P_t_last", lambda o: str(o.n_looks)),
+                    ("P_rewards", lambda o: str(o.n_evaluations))]:
+        found = collections.Counter()
+        for outcome, p in law.items():
+            found[of(outcome)] += p
+        assert found == {value: Fraction(p) for value, p in case[key].items()}
+    rng, n_races = np.random.default_rng(8), 10_000
+    populations = arms if source == "arrays" else as_populations(arms)
+    observed = collections.Counter(
+        tuple(pb.race_populations(populations, case["const"], boundary=case["B"], rng=rng))
+        for _ in range(n_races))
+    assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_races)
+
+
+@pytest.mark.parametrize("source", ["arrays", "function"])
+def test_the_twin_bit_for_bit(source):
+    outcomes = collections.Counter()
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        sizes = rng.choice([0, 1, 2, 3, 4, 7, 40, 300, 700], int(rng.integers(2, 9)))
+        arms = [rng.normal(rng.normal(0, 0.05), 1.0, size) for size in sizes]
+        offsets = rng.normal(size=sizes.size) * rng.choice([0.0, 10.0])
+        offsets[rng.random(sizes.size) < 0.1] = -np.inf
+        offsets[0] = 0.0
+        delta, first_look = float(rng.choice([0.05, 0.4])), int(rng.choice([2, 3, 3, 10]))
+        bits, streams = Bits(seed), [subsample.Rejection(size) for size in sizes]
+        for stream in streams:
+            stream.restart(bits)
+        expected = twin.race(arms, offsets, lambda i, n, s=streams, b=bits: s[i].next(b, n),
+                             twin.union_boundary(delta, sizes, first_look), first_look,
+                             to_the_end=source == "function")
+        ours = pb.race_populations(arms if source == "arrays" else as_populations(arms), offsets,
+                                   delta=delta, first_look=first_look,
+                                   rng=np.random.default_rng(seed))
+        assert tuple(ours) == tuple(expected), seed
+        outcomes[ours.n_looks, ours.exact] += 1
+    assert len(outcomes) >= 6
+
+
+def test_the_bound_is_kept():
+    """Two arms a hair apart in total: errors at most delta, and not far less."""
+    rng = np.random.default_rng(9)
+    arms = [rng.normal(size=1000), rng.normal(size=400)]
+    arms = [arm - arm.mean() for arm in arms]
+    arms[1] += 1e-9
+    n_races, delta = 5000, 0.2
+    wrong = sum(pb.race_populations(arms, delta=delta, first_look=50, rng=rng).winner == 0
+                for _ in range(n_races))
+    assert stats.binom.sf(wrong, n_races, delta) > 1e-7
+    assert wrong > 0.3 * delta * n_races  # the union over six looks wastes some
+
+
+def test_small_worlds():
+    assert pb.race_populations([[], []]) == (0, 1, 0, True)
+    assert pb.race_populations([[], []], [0.0, 1.0]) == (1, 1, 0, True)
+    assert pb.race_populations([[1.0]]) == (0, 0, 0, True)
+    assert pb.race_populations([[1.0], [5.0, -1.0], []], [0, -np.inf, 3]) == (2, 1, 1, True)
+    assert pb.race_populations([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # ties: the lowest
+    matrix = np.random.default_rng(1).normal(size=(3, 500)) + [[0], [5], [1]]
+    assert pb.race_populations(matrix, rng=1).winner == 1
+    assert pb.race_populations(as_populations([[], []])) == (0, 1, 0, True)
+
+
+@pytest.mark.parametrize(
+    "populations, word",
+    [
+        (3.0, "populations"),
+        ([], "populations"),
+        ([[1.0], [[2.0]]], r"populations\[1\]"),
+        ([["a"]], r"populations\[0\]"),
+        ([np.zeros(9), np.full(9, np.nan)], "got nan at factor [0-8] of arm 1"),
+        ([np.zeros(30), np.r_[np.zeros(29), 1e200]], "square|arm 1"),
+    ],
+)
+def test_populations_that_are_refused(populations, word):
+    with pytest.raises((ValueError, TypeError), match=word):
+        # at most 20 of the 30 are read before the last look, which squares nothing
+        for seed in range(100):
+            pb.race_populations(populations, boundary=1e9, rng=seed)
+
+
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({"delta": 1.0}, "delta"),
+        ({"delta": 0.999}, "delta"),
+        ({"boundary": -1.0}, "boundary"),
+        ({"boundary": np.nan}, "boundary"),
+        ({"first_look": 1}, "first_look"),
+        ({"offsets": [0.0]}, "offsets"),
+        ({"offsets": [-np.inf, -np.inf]}, "offsets"),
+    ],
+)
+def test_options_that_are_refused(options, word):
+    with pytest.raises(ValueError, match=word):
+        pb.race_populations([np.zeros(4), np.zeros(4)], **options)
+
+
+@pytest.mark.parametrize("sizes", [[1.5], [-1], [], [[1]], [np.nan]])
+def test_sizes_that_are_refused(sizes):
+    with pytest.raises(ValueError, match="sizes"):
+        pb.Populations(lambda n, i: None, sizes)
+    with pytest.raises(TypeError, match="function"):
+        pb.Populations(None, [1])
+
+
+def test_what_a_function_may_do():
+    def broken(indices, states):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        pb.race_populations(pb.Populations(broken, [10, 10]))
+    with pytest.raises(ValueError, match="shape"):
+        pb.race_populations(pb.Populations(lambda n, i: np.zeros(n.size), [10, 10]))
