@@ -277,7 +277,8 @@ cdef class Track:
                              "than 1e154")
         row, column = bad[0]
         raise ValueError(f"factors must be finite; got {rewards[row, column]} at factor "
-                         f"{factors[row]}, state {states[column]}")
+                         f"{factors[row]}, state {states[column]}"
+                         f"{self.source.explain(rewards[row, column])}")
 
     cdef _last_read(self):
         """The factors, states and rewards among which one was found not finite."""
@@ -309,7 +310,7 @@ cdef class Track:
         rewards = [self.race.refused[self.betting.race.columns[i]] for i in range(n_alive)]
         states = [self.race.states[i] for i in range(n_alive)]
         refuse_reward(rewards, states, self.betting.race.leader, self.plan.bound.limits,
-                      "factors", f"factor {factor}, state")
+                      "factors", f"factor {factor}, state", self.source.explain(sum(rewards)))
 
     cdef _range_message(self):
         cdef int64_t i, worst = 0

@@ -12,7 +12,7 @@ cdef class CompiledControl:
 cdef class Source:
     cdef pb_factors factors           # as the kernels take them
     cdef const double[:, ::1] matrix  # None for a function
-    cdef object function              # a Python function; None for a matrix
+    cdef object function              # a Python function, or the Callback of a compiled one
     cdef object error                 # what it raised
     cdef object lock                  # of the generator, held by whoever runs the kernel
     cdef pb_control control           # the factors before a control variate is subtracted
@@ -29,3 +29,5 @@ cdef class Source:
     cdef void hold(self, lock)
     # After PB_CALLBACK.
     cdef raise_error(self)
+    # What explains `value`, which was read and is not finite; mostly nothing.
+    cdef str explain(self, double value)

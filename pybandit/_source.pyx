@@ -1,12 +1,14 @@
 """Log factors as the kernels take them, and what a user's function may do behind them."""
 
+from pybandit._callbacks import Callback
 from pybandit.factors import Factors, check_returned
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.math cimport isnan
+from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy
 
-from pybandit._csrc cimport pb_control_matrix, pb_control_read
+from pybandit._csrc cimport pb_control_matrix, pb_control_read, pb_factor_function
 
 cnp.import_array()
 
@@ -16,15 +18,22 @@ cdef class CompiledControl:
 
 
 cdef class Source:
-    """The factors of a race: checked `Factors`, or a C-contiguous float64 (N, D) matrix."""
+    """The factors of a race: checked `Factors`, or a C-contiguous float64 (N, D) matrix.
+
+    A compiled function is called as it is, without the GIL and under the generator's lock.
+    """
 
     def __cinit__(self, factors):
         if isinstance(factors, Factors):
-            self.function = factors.function
             self.factors.n_factors = factors.n_factors
             self.factors.n_states = factors.n_states
-            self.factors.function = _call_python
-            self.factors.user_data = <void *>self
+            self.function = factors._callback or factors.function
+            if isinstance(self.function, Callback):
+                self.factors.function = <pb_factor_function><uintptr_t>self.function.function
+                self.factors.user_data = <void *><uintptr_t>self.function.user_data
+            else:
+                self.factors.function = _call_python
+                self.factors.user_data = <void *>self
             if factors.control is not None:
                 self._subtract(factors.control)
             return
@@ -65,8 +74,16 @@ cdef class Source:
         self.lock = lock
 
     cdef raise_error(self):
+        if self.error is None and isinstance(self.function, Callback):
+            raise RuntimeError("the compiled function of Factors returned a status other than 0")
         error, self.error = self.error, None
         raise error
+
+    cdef str explain(self, double value):
+        if not isinstance(self.function, Callback) or not isnan(value):
+            return ""
+        return ("; the compiled function left it out or wrote nan there (a numba function that "
+                "raises does so)")
 
 
 cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *states,

@@ -1,10 +1,13 @@
 """Where a race reads its log factors."""
 
+import copy
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
+from pybandit._callbacks import Callback, as_callback
 from pybandit._checks import MOST_PULLS, check_in, check_integer, check_numeric
 from pybandit.control import ControlVariate
 
@@ -15,11 +18,19 @@ class Factors:
 
     Parameters
     ----------
-    function : callable
+    function : callable or compiled function
         ``function(indices, states)`` gets int64 arrays of n factor indices (in
         no particular order) and k states (increasing) and returns a float64
         array (n, k) of log f_n(i). Each pair is asked for at most once a race.
         An exception it raises reaches the caller of the race unchanged.
+
+        Or a compiled function of the signature in ``pybandit/factors.h``,
+        ``int (const int64_t *factors, int64_t n_factors, const int64_t *states,
+        int64_t n_states, double *out, void *user_data)``, which writes the same
+        array to ``out`` and returns 0: a numba ``cfunc`` (or what
+        `pybandit.numba.factor` binds), a ``scipy.LowLevelCallable``, a capsule
+        whose name is the signature, as in a Cython module's ``__pyx_capi__``, a
+        ctypes function pointer or a cffi one. It is called without the GIL.
     n_factors : int
         N, at least 1.
     n_states : int
@@ -27,12 +38,24 @@ class Factors:
     control : ControlVariate, optional
         Something close to the factors whose sums are known: what is raced is the
         difference, so fewer factors are read. `exact_sample` does without.
+    user_data : optional
+        What a compiled function gets as its last argument: an address (int), a
+        ctypes object or pointer, a cffi pointer, or a C-contiguous array, whose
+        data it points to. Kept alive, like the function, by the `Factors` and
+        by every race or sampler on them. None where the function brings its own.
 
     Raises
     ------
     TypeError, ValueError
-        Where `function` is not callable, a size is not a positive integer, or the
-        control variate has other sizes.
+        Where `function` is neither callable nor compiled with that signature, a
+        size is not a positive integer, the control variate has other sizes, or
+        `user_data` is none of the above.
+
+    Notes
+    -----
+    What a compiled function leaves unwritten is found, as NaN, and so is a
+    numba function that raises: it returns before it wrote everything.
+    With a compiled function, `Factors` cannot be pickled.
 
     Examples
     --------
@@ -49,16 +72,75 @@ class Factors:
     n_states: int
     _: KW_ONLY
     control: ControlVariate | None = None
+    user_data: Any = field(default=None, repr=False, compare=False)
+    # addresses and what is behind them; None for a Python function
+    _callback: Callback | None = field(init=False, repr=False)
 
     def __post_init__(self):
-        if not callable(self.function):
+        callback = as_callback(self.function, self.user_data)
+        if callback is None and not callable(self.function):
             raise TypeError(f"function must be callable; got {self.function!r}")
+        if callback is None and self.user_data is not None:
+            raise TypeError(f"user_data is for compiled functions; got it with "
+                            f"{self.function!r}")
+        object.__setattr__(self, "_callback", callback)
         for name in ("n_factors", "n_states"):
             object.__setattr__(self, name, check_integer(name, getattr(self, name), 1))
         if self.control is not None:
             if not isinstance(self.control, ControlVariate):
                 raise TypeError(f"control must be a pybandit.ControlVariate; got {self.control!r}")
             self.control.check_sizes(self.n_factors, self.n_states)
+
+    def evaluate(self, indices, states):
+        """Call the function, whichever kind it is.
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (n,)
+            Factors, in [0, N).
+        states : array_like of int, shape (k,)
+            States, in [0, D).
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k)
+            log f_n(i). NaN where a compiled function wrote nothing.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Where an index is out of range, or a Python function returns something
+            else than numbers of this shape.
+        RuntimeError
+            Where a compiled function returns a status other than 0.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> pb.Factors(lambda n, i: n[:, None] * i, 10, 3).evaluate([4, 5], [1, 2])
+        array([[ 4.,  8.],
+               [ 5., 10.]])
+        """
+        indices = _check_indices("indices", indices, self.n_factors)
+        states = _check_indices("states", states, self.n_states)
+        if self._callback is not None:
+            return self._callback.evaluate(indices, states)
+        return check_returned(self.function(indices, states), (indices.size, states.size))
+
+    def __reduce_ex__(self, protocol):
+        if self._callback is not None:
+            raise TypeError("Factors with a compiled function hold addresses of this process and "
+                            "cannot be pickled; build them where they are used")
+        return super().__reduce_ex__(protocol)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        if self._callback is not None:
+            return self  # of immutable addresses
+        return replace(self, **{one.name: copy.deepcopy(getattr(self, one.name), memo)
+                                for one in fields(self) if one.init})
 
 
 @dataclass(frozen=True)
@@ -101,6 +183,17 @@ class Populations:
         sizes = sizes.astype(np.int64)
         sizes.flags.writeable = False
         object.__setattr__(self, "sizes", sizes)
+
+
+def _check_indices(name, values, n):
+    """`values` as a C-contiguous copy of int64 in [0, n)."""
+    values = np.asarray(values)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
+                        f"{values.dtype}")
+    if values.size and not (values.min() >= 0 and values.max() < n):
+        raise ValueError(f"{name} must be in [0, {n}); got {values.min()} to {values.max()}")
+    return np.array(values, dtype=np.int64)
 
 
 def as_factors(factors):

@@ -13,14 +13,14 @@ import numpy as np
 
 from pybandit._checks import check_choice, check_integer
 from pybandit._race import as_generator, check_offsets, hashable, index_kind, make_plan
-from pybandit.factors import Factors, as_factors, check_returned
+from pybandit.factors import Factors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from pybandit._csrc cimport (
-    PB_OK, pb_bitgen, pb_bitgen_gumbel_many, pb_moments_stream, pb_status,
+    PB_OK, pb_bitgen, pb_bitgen_gumbel_many, pb_moments_stream, pb_race, pb_status,
 )
 from pybandit._race cimport Track, bitgen_of
 
@@ -304,44 +304,54 @@ cdef class RacingSampler:
             Where the sampler is already drawing, in another thread or from its
             own function.
         """
-        shape = () if size is None else size if isinstance(size, tuple) else (size,)
+        rng = self.rng if rng is None else as_generator(rng)
+        if not self.lock.acquire(False):
+            raise RuntimeError("the sampler is already drawing; several threads need a "
+                               "sampler each")
+        try:
+            lock = rng.bit_generator.lock
+            self.track.source.hold(lock)
+            with lock:
+                if size is None:
+                    return self._draw_one(bitgen_of(rng))
+                return self._draw_shape(bitgen_of(rng), size)
+        finally:
+            self.lock.release()
+
+    cdef _draw_one(self, pb_bitgen *bitgen):
+        cdef pb_race *race = &self.track.race
+        cdef pb_status status
+        with nogil:
+            status = self._next(bitgen)
+        if status != PB_OK:
+            self.track.raise_failure(status)
+        pairs = <double>race.factors.n_factors * <double>race.factors.n_states
+        # what DrawInfo(...) makes, without its call
+        info = tuple.__new__(DrawInfo, (race.n_evaluations, race.n_looks, race.exact != 0,
+                                        race.n_evaluations / pairs))
+        return race.winner, info
+
+    cdef _draw_shape(self, pb_bitgen *bitgen, size):
+        shape = size if isinstance(size, tuple) else (size,)
         shape = tuple(check_integer("size", length, 0) for length in shape)
         n = math.prod(shape)
         states = np.empty(n, dtype=np.int64)
         evaluations = np.empty(n, dtype=np.int64)
         looks = np.empty(n, dtype=np.int64)
         exact = np.empty(n, dtype=np.uint8)
-        rng = self.rng if rng is None else as_generator(rng)
-        if not self.lock.acquire(blocking=False):
-            raise RuntimeError("the sampler is already drawing; several threads need a "
-                               "sampler each")
-        try:
-            self.track.source.hold(rng.bit_generator.lock)
-            with rng.bit_generator.lock:
-                self._draw_many(bitgen_of(rng), states, evaluations, looks, exact)
-        finally:
-            self.lock.release()
+        self._draw_many(bitgen, states, evaluations, looks, exact)
         fraction = float(evaluations.mean()) / (self.n_factors * self.n_states) if n else 0.0
-        exact = exact.view(np.bool_)
-        if size is None:
-            return int(states[0]), DrawInfo(int(evaluations[0]), int(looks[0]), bool(exact[0]),
-                                            fraction)
         return states.reshape(shape), DrawInfo(evaluations.reshape(shape), looks.reshape(shape),
-                                               exact.reshape(shape), fraction)
+                                               exact.view(np.bool_).reshape(shape), fraction)
 
     cdef _draw_many(self, pb_bitgen *bitgen, int64_t[::1] states, int64_t[::1] evaluations,
                     int64_t[::1] looks, uint8_t[::1] exact):
         cdef Track track = self.track
-        cdef int64_t i, state, unsignalled = 0, limit = READS_BETWEEN_SIGNALS
-        cdef int64_t n_states = track.race.factors.n_states
+        cdef int64_t i, unsignalled = 0, limit = READS_BETWEEN_SIGNALS
         cdef pb_status status = PB_OK
         with nogil:
             for i in range(states.shape[0]):
-                pb_bitgen_gumbel_many(bitgen, n_states, &track.offsets[0])
-                for state in range(n_states):
-                    track.offsets[state] += self._log_prior[state]
-                track.source.add_totals(track.offsets)
-                status = track.run(bitgen)
+                status = self._next(bitgen)
                 if status != PB_OK:
                     break
                 states[i] = track.race.winner
@@ -355,6 +365,16 @@ cdef class RacingSampler:
                         PyErr_CheckSignals()
         if status != PB_OK:
             track.raise_failure(status)
+
+    cdef pb_status _next(self, pb_bitgen *bitgen) noexcept nogil:
+        """Race for the largest of fresh Gumbels and the log prior, the next draw."""
+        cdef int64_t state, n_states = self.track.race.factors.n_states
+        cdef double *offsets = self.track.offsets
+        pb_bitgen_gumbel_many(bitgen, n_states, offsets)
+        for state in range(n_states):
+            offsets[state] += self._log_prior[state]
+        self.track.source.add_totals(offsets)
+        return self.track.run(bitgen)
 
 
 def exact_sample(factors, log_prior=None, size=None, *, rng=None):
@@ -403,8 +423,7 @@ def _totals(factors):
         step = max(1, EXACT_REWARDS // factors.n_states)
         for start in range(0, factors.n_factors, step):
             rows = np.arange(start, min(start + step, factors.n_factors))
-            values = factors.function(rows, everything)
-            totals += check_returned(values, (rows.size, everything.size)).sum(axis=0)
+            totals += factors.evaluate(rows, everything).sum(axis=0)
     else:
         matrix, sums = factors, totals
         with nogil:

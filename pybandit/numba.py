@@ -1,0 +1,186 @@
+"""Factors written in Python and compiled by numba, with arrays that stay the caller's.
+
+`factor` compiles a function of factor indices, states and any data; `bind` gives
+it the data::
+
+    @pybandit.numba.factor
+    def log_factor(factors, states, out, y, means):
+        for f in range(factors.size):
+            for s in range(states.size):
+                out[f, s] = -0.5 * (y[factors[f]] - means[states[s]]) ** 2
+
+    sampler = pb.RacingSampler(pb.Factors(log_factor.bind(y, means), y.size, means.size))
+"""
+
+import functools
+
+import numpy as np
+
+from pybandit._callbacks import Bound
+from pybandit._optional import require
+
+numba = require("numba", "numba")
+types = numba.types
+
+__all__ = ["Factor", "factor", "factor_signature"]
+
+#: The signature of ``pybandit/factors.h``, for ``numba.cfunc``.
+factor_signature = types.intc(
+    types.CPointer(types.int64), types.int64, types.CPointer(types.int64), types.int64,
+    types.CPointer(types.float64), types.voidptr)
+
+# What the compiled callback runs: views of C memory, then the user's function.
+_WRAPPER = """
+def callback(factors, n_factors, states, n_states, out, data):
+    words = carray(data, ({n_words},), int64)
+    reals = carray(data, ({n_words},), float64)
+    try:
+        function(carray(factors, (n_factors,)), carray(states, (n_states,)),
+                 carray(out, (n_factors, n_states)), {arguments})
+    except Exception:
+        return 1
+    return 0
+"""
+
+
+def factor(function=None, **options):
+    """Compile ``function(factors, states, out, *data)`` for `pybandit.Factors`.
+
+    Parameters
+    ----------
+    function : callable
+        Gets int64 arrays of n factor indices and k states, a float64 array
+        ``out`` of shape (n, k) to fill with log f_n(i), and what is bound:
+        arrays and numbers. In numba's subset of Python.
+    **options
+        Of ``numba.njit``: ``fastmath``, ``cache``, ``error_model``, ``boundscheck``.
+
+    Returns
+    -------
+    Factor
+        Whose `Factor.bind` takes the data.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb, pybandit.numba
+    >>> @pybandit.numba.factor
+    ... def log_factor(factors, states, out, y, means):
+    ...     for f in range(factors.size):
+    ...         for s in range(states.size):
+    ...             out[f, s] = -0.5 * (y[factors[f]] - means[states[s]]) ** 2
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
+    >>> means = np.linspace(-1, 1, 5)
+    >>> factors = pb.Factors(log_factor.bind(y, means), y.size, means.size)
+    >>> pb.race(factors, rng=1).winner
+    3
+    """
+    if function is None:
+        return functools.partial(factor, **options)
+    return Factor(function, options)
+
+
+class Factor:
+    """A function that `factor` compiles, once for every combination of types bound.
+
+    Attributes
+    ----------
+    jitted : numba dispatcher
+        The function itself, to be called with arrays from Python or from numba.
+    """
+
+    def __init__(self, function, options):
+        if not callable(function):
+            raise TypeError(f"function must be callable; got {function!r}")
+        functools.update_wrapper(self, function)
+        self.jitted = numba.njit(**options)(function)
+        self._compiled = {}
+
+    def __repr__(self):
+        return f"<pybandit.numba.factor {self.__qualname__}>"
+
+    def bind(self, *data):
+        """The compiled function with these last arguments, for `pybandit.Factors`.
+
+        Parameters
+        ----------
+        *data : ndarray, float, int or bool
+            Arrays are C-contiguous and passed where they are: kept alive, and what
+            changes in them is seen by later draws. Numbers are passed by value,
+            as float64, int64 or bool.
+
+        Returns
+        -------
+        object
+            To pass as the `function` of `pybandit.Factors`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Where an argument is neither, or an array is not C-contiguous.
+        numba.core.errors.NumbaError
+            Where numba cannot compile the function for these types.
+
+        Notes
+        -----
+        Compiles where the types, dimensions included, were not bound before.
+        """
+        kinds, words = [], []
+        for position, value in enumerate(data):
+            kind, memory = _pack(position, value)
+            kinds.append(kind)
+            words.append(memory)
+        kinds = tuple(kinds)
+        if kinds not in self._compiled:
+            self._compiled[kinds] = self._compile(kinds)
+        packed = np.concatenate([np.zeros(1, dtype=np.int64), *words])
+        return Bound(self._compiled[kinds], packed, data)
+
+    def _compile(self, kinds):
+        scope = {"carray": numba.carray, "int64": np.int64, "float64": np.float64,
+                 "function": self.jitted, "pointer": _pointer}
+        arguments, at = [], 1
+        for position, (dtype, n_dimensions) in enumerate(kinds):
+            scope[f"dtype{position}"] = dtype
+            arguments.append(_unpack(at, dtype, n_dimensions, f"dtype{position}"))
+            at += 1 if n_dimensions is None else 1 + n_dimensions
+        source = _WRAPPER.format(n_words=at, arguments=", ".join(arguments))
+        exec(source, scope)
+        return numba.cfunc(factor_signature)(scope["callback"])
+
+
+@numba.extending.intrinsic
+def _pointer(typing_context, address):
+    """An integer as the address it is."""
+    def generate(context, builder, signature, values):
+        return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), generate
+
+
+def _pack(position, value):
+    """What is compiled for, (dtype, dimensions or None of a number); its words of data."""
+    if isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous or not value.dtype.isnative:
+            raise ValueError(f"arrays must be C-contiguous and of native byte order, for they are "
+                             f"not copied; got shape {value.shape}, strides {value.strides}, "
+                             f"{value.dtype.str} as argument {position}")
+        if value.dtype.hasobject or value.ndim == 0:
+            raise TypeError(f"arrays must hold numbers in at least one dimension; got "
+                            f"{value.dtype} of shape {value.shape} as argument {position}")
+        return (value.dtype, value.ndim), np.array([value.ctypes.data, *value.shape], np.int64)
+    if isinstance(value, (bool, np.bool_)):
+        return (np.dtype(bool), None), np.array([value], np.int64)
+    if isinstance(value, (int, np.integer)):
+        return (np.dtype(np.int64), None), np.array([value], np.int64)
+    if isinstance(value, (float, np.floating)):
+        return (np.dtype(np.float64), None), np.array([value], np.float64).view(np.int64)
+    raise TypeError(f"bound arguments must be arrays or numbers; got {type(value).__name__} as "
+                    f"argument {position}")
+
+
+def _unpack(at, dtype, n_dimensions, name):
+    """The expression that reads an argument from its words."""
+    if n_dimensions is None:
+        return {"b": f"words[{at}] != 0", "i": f"words[{at}]", "f": f"reals[{at}]"}[dtype.kind]
+    shape = "".join(f"words[{at + 1 + axis}], " for axis in range(n_dimensions))
+    return f"carray(pointer(words[{at}]), ({shape}), {name})"
