@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
+from test_race_law import assert_law, find_case
 
 from reference import accept as twin
 from reference import gap_zero, subsample
 from reference import race as race_twin
 from reference.bits import Bits
 from reference.problems import as_bound
-from test_race_law import assert_law, find_case
 
 
 def as_function(ratios):

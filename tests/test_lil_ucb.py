@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from test_race_law import assert_law
 
 from reference import lil_ucb as twin
 from reference import subsample, tables
 from reference.bits import Bits
 from reference.problems import as_function
-from test_race_law import assert_law
 
 CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" in name}
 

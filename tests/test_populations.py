@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 
 import pybandit as pb
+from test_race_law import assert_law
 
 from reference import populations as twin
 from reference import subsample, tables
 from reference.bits import Bits
-from test_race_law import assert_law
 
 
 def as_populations(arms):

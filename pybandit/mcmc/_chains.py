@@ -110,7 +110,8 @@ def _starts(initial, n_chains, layout):
         raise ValueError(f"initial must have shape {shape[1:]}, or {shape} with one row a chain; "
                          f"got {given.shape}")
     if not np.isfinite(given).all() or (given.astype(layout.dtype) != given).any():
-        raise ValueError(f"initial must be finite and fit {np.dtype(layout.dtype)}; got {initial!r}")
+        raise ValueError(f"initial must be finite and fit {np.dtype(layout.dtype)}; "
+                         f"got {initial!r}")
     return np.array(np.broadcast_to(given, shape), dtype=layout.dtype)
 
 
