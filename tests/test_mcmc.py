@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
 import pybandit as pb
 from pybandit import mcmc
@@ -27,7 +27,7 @@ def visits(tree):
 
 def gibbs(model, **options):
     def conditional(variable, values):
-        return pb.Factors(lambda n, i: model.factors(variable, values)[np.ix_(n, i)],
+        return pb.Factors(lambda n, i: model.factors(variable, values, n)[:, i],
                           len(model.pair), 3)
 
     return mcmc.RacingGibbs(conditional, 3, **options)
@@ -45,13 +45,13 @@ def test_gibbs_has_the_exact_stationary_law_as_delta_vanishes(order):
     """The distance of batch means, whose spread tells how far it may be."""
     model = Potts(1, 1000, 1.0, 0.5)
     law, _ = model.stationary(order)
-    tree = gibbs(model, delta=1e-6, order=order).sample(1500, n_warmup=20, n_chains=10, rng=1)
+    tree = gibbs(model, delta=1e-6, order=order).sample(600, n_warmup=20, n_chains=10, rng=1)
     assert float(tree["sample_stats"]["fraction"].mean()) < 0.8
-    shares = visits(tree) / 1500
+    shares = visits(tree) / 600
     error = shares.std(axis=0, ddof=1) / np.sqrt(10)
     # 27 t statistics of 9 degrees of freedom: beyond 16 has a chance of 2e-6 / 27 each
-    assert (np.abs(shares.mean(axis=0) - law) < 16 * error + 5e-4).all()
-    assert np.abs(shares.mean(axis=0) - law).sum() / 2 < 0.02
+    assert (np.abs(shares.mean(axis=0) - law) < 16 * error + 1e-3).all()
+    assert np.abs(shares.mean(axis=0) - law).sum() / 2 < 0.05
 
 
 def test_gibbs_is_biased_by_no_more_than_delta_allows():
@@ -59,10 +59,10 @@ def test_gibbs_is_biased_by_no_more_than_delta_allows():
     model, delta = Potts(1, 1000, 1.0, 0.5), 0.05
     law, sweep = model.stationary()
     forgets = 1 - max(np.abs(a - b).sum() / 2 for a in sweep for b in sweep)
-    tree = gibbs(model, delta=delta).sample(3000, n_warmup=20, n_chains=10, rng=1)
+    tree = gibbs(model, delta=delta).sample(800, n_warmup=20, n_chains=10, rng=1)
     assert float(tree["sample_stats"]["fraction"].mean()) < 0.4
-    shares = visits(tree).sum(axis=0) / 30_000
-    noise = 0.02  # 27 states and 30,000 draws, nearly independent: about 0.01
+    shares = visits(tree).sum(axis=0) / 8000
+    noise = 0.05  # 27 states and 8,000 draws, nearly independent: about 0.02
     bias = np.abs(shares - law).sum() / 2
     assert bias < 3 * delta / forgets + noise
     assert bias < delta + noise  # what is found: errors are rare and go both ways
@@ -87,6 +87,20 @@ def test_a_conditional_may_be_an_array_with_a_prior():
     assert not (excluded.sample(50, n_warmup=5, rng=1)["posterior"]["x"][:, :] == 1).any()
 
 
+@pytest.mark.parametrize("kind", ["list", "populations"])
+def test_states_with_factors_of_their_own(kind):
+    rng = np.random.default_rng(2)
+    own = [rng.normal(size=n) * 0.01 for n in (300, 20, 1000)]
+    law = special.softmax([one.sum() for one in own])
+    arms = own if kind == "list" else pb.Populations(lambda n, i: own[i[0]][n, None],
+                                                     [len(one) for one in own])
+    tree = mcmc.RacingGibbs(lambda v, x: arms, 1, delta=1e-6).sample(1500, n_chains=2, rng=1,
+                                                                     n_warmup=0)
+    draws = tree["posterior"]["x"].to_numpy().ravel()
+    assert stats.chisquare(np.bincount(draws, minlength=3), 3000 * law).pvalue > 1e-6
+    assert 0 < float(tree["sample_stats"]["fraction"].mean()) <= 1.0
+
+
 def test_the_statistics_of_gibbs_are_those_of_its_races():
     """One variable, one race a step: the same races by hand."""
     rewards = np.random.default_rng(3).normal(size=(5000, 4)) * 0.01
@@ -100,13 +114,13 @@ def test_the_statistics_of_gibbs_are_those_of_its_races():
         results = results[3:]
         assert tree["posterior"]["z"][chain, :, 0].to_numpy().tolist() == [
             r.winner for r in results[1::2]]
-        stats = {name: tree["sample_stats"][name][chain].to_numpy() for name in
+        found = {name: tree["sample_stats"][name][chain].to_numpy() for name in
                  ("n_evaluations", "n_looks", "n_exact", "fraction")}
         for i, pair in enumerate(zip(results[::2], results[1::2], strict=True)):
-            assert stats["n_evaluations"][i] == sum(r.n_evaluations for r in pair)
-            assert stats["n_looks"][i] == sum(r.n_looks for r in pair)
-            assert stats["n_exact"][i] == sum(r.exact for r in pair)
-            assert stats["fraction"][i] == pytest.approx(
+            assert found["n_evaluations"][i] == sum(r.n_evaluations for r in pair)
+            assert found["n_looks"][i] == sum(r.n_looks for r in pair)
+            assert found["n_exact"][i] == sum(r.exact for r in pair)
+            assert found["fraction"][i] == pytest.approx(
                 sum(r.n_evaluations for r in pair) / (2 * rewards.size))
     assert tree["posterior"]["z_dim_0"].to_numpy().tolist() == ["only"]
 
@@ -154,8 +168,6 @@ def test_metropolis_on_a_conjugate_mean(proposal):
 
 def test_the_reverse_density_of_sgld():
     """log q(x|x') - log q(x'|x) with the batch of the step, by two normal densities."""
-    from scipy import stats
-
     y = np.random.default_rng(1).normal(size=50)
     batches = []
 
@@ -377,7 +389,7 @@ def log_likelihood(indices, points):
     (lambda: mcmc.RacingMetropolis(log_likelihood, None, 5), TypeError, "n_factors"),
     (lambda: mcmc.RacingMetropolis(3, 5, 1), TypeError, "log_likelihood"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, log_prior=3), TypeError, "log_prior"),
-    (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, delta=0.6), ValueError, "delta"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 500, 1, delta=0.6), ValueError, "delta"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, proposal=0.1), TypeError, "proposal"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, control=0.1), TypeError, "control"),
     (lambda: mcmc.RacingMetropolis(
@@ -410,7 +422,8 @@ def test_what_is_refused_at_once(make, kind, words):
     (mcmc.RacingGibbs(conditional, 2), dict(thin=0), ValueError, "thin"),
     (mcmc.RacingGibbs(conditional, 2), dict(rng="a"), TypeError, "rng"),
     (mcmc.RacingGibbs(lambda v, x: np.zeros(3), 2), {}, ValueError, "conditional must return"),
-    (mcmc.RacingGibbs(lambda v, x: (np.zeros((3, 2)), np.zeros(4)), 2), {}, ValueError, ""),
+    (mcmc.RacingGibbs(lambda v, x: (np.zeros((3, 2)), np.zeros(4)), 2), {}, ValueError,
+     "log prior of shape"),
     (mcmc.RacingGibbs(lambda v, x: np.full((3, 2), np.nan), 2), {}, ValueError, "finite"),
     (mcmc.RacingMetropolis(lambda n, x: np.zeros(len(n)), 9, 2), {}, ValueError,
      r"log_likelihood must return shape \(n, 2\)"),

@@ -1,9 +1,12 @@
 """Gibbs sampling by racing: every variable drawn from few of its factors."""
 
+from functools import partial
+
 import numpy as np
 
 from pybandit._checks import check_choice, check_integer
-from pybandit.factors import Factors
+from pybandit._populations import race_populations
+from pybandit.factors import Factors, Populations
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.racing import race
 
@@ -22,15 +25,16 @@ class RacingGibbs:
     ----------
     conditional : callable
         ``conditional(variable, values)`` returns the log factors of that variable
-        given all others: an array (N, D), `Factors`, or a pair (either, log prior of
-        shape (D,)). `values` are all variables, int64, shape (n_variables,),
+        given all others: an array (N, D), `Factors`, or, where each state has factors
+        of its own, `Populations` or a list of D arrays; or a pair (any of these, log
+        prior of shape (D,)). `values` are all variables, int64, shape (n_variables,),
         read-only, and change as the chain goes on: copy what is to be kept. N and D
         may differ from variable to variable. With chains in several threads it is
         called from all of them.
     n_variables : int
         At least 1.
     bound, delta, variance, first_look, value_range, max_fraction, indices
-        As in `race`.
+        As in `race`; of these `race_populations` takes delta and first_look.
     order : {"sequential", "random"}
         A step updates all variables once, in the order of their numbers or in a new
         random order.
@@ -133,6 +137,8 @@ class _Chain:
 
     def __init__(self, sampler, rng, values):
         self.conditional, self.options = sampler.conditional, sampler.options
+        self.few_options = {name: self.options[name] for name in ("delta", "first_look")
+                            if self.options[name] is not None}
         self.rng, self.values = rng, values
         self.seen = values.view()
         self.seen.flags.writeable = False
@@ -156,28 +162,40 @@ class _Chain:
         factors, log_prior = self.conditional(variable, self.seen), None
         if isinstance(factors, tuple):
             factors, log_prior = factors
-        n_factors, n_states = _shape(factors)
+        n_states, n_pairs, race_them = self.problem(factors)
         offsets = self.rng.gumbel(size=n_states)
         if log_prior is not None:
-            offsets = offsets + log_prior
-        result = race(factors, offsets, **self.options, rng=self.rng)
+            if np.shape(log_prior) != (n_states,):
+                raise ValueError(f"conditional must return a log prior of shape (D,) = "
+                                 f"({n_states},); got {np.shape(log_prior)}")
+            offsets += log_prior
+        result = race_them(offsets=offsets, rng=self.rng)
         self.values[variable] = result.winner
         self.n_looks += result.n_looks
         self.n_evaluations += result.n_evaluations
         self.n_exact += result.exact
-        self.n_pairs += n_factors * n_states
+        self.n_pairs += n_pairs
+
+    def problem(self, factors):
+        """States, (factor, state) pairs, and what races them."""
+        if isinstance(factors, (Populations, list)):
+            own = isinstance(factors, Populations)
+            sizes = factors.sizes if own else [len(one) for one in factors]
+            # at least 1: nothing is read of nothing
+            return len(sizes), max(1, sum(sizes)), partial(race_populations, factors,
+                                                           **self.few_options)
+        if isinstance(factors, Factors):
+            shape = factors.n_factors, factors.n_states
+        else:
+            shape = np.shape(factors)
+        if len(shape) != 2:
+            raise ValueError(f"conditional must return factors of shape (N, D), Factors, "
+                             f"Populations, a list, or a pair of one of them and a log prior; got "
+                             f"shape {shape}")
+        return shape[1], shape[0] * shape[1], partial(race, factors, **self.options)
 
     def take_statistics(self, thin):
         taken = (self.n_evaluations / self.n_pairs, self.n_looks, self.n_evaluations,
                  self.n_exact)
         self.clear()
         return taken
-
-
-def _shape(factors):
-    if isinstance(factors, Factors):
-        return factors.n_factors, factors.n_states
-    if np.ndim(factors) != 2:
-        raise ValueError(f"conditional must return factors of shape (N, D), Factors, or a pair of "
-                         f"one of them and a log prior; got shape {np.shape(factors)}")
-    return np.shape(factors)

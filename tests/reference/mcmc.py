@@ -22,11 +22,11 @@ class Potts:
         self.pair = rng.normal(size=n_factors) * noise
         self.pair += tie / n_factors - self.pair.mean()
 
-    def factors(self, variable, values):
-        """Log factors of one variable given the others, (N, D)."""
+    def factors(self, variable, values, rows=slice(None)):
+        """Log factors of one variable given the others, (N, D) or some rows of it."""
         others = np.delete(values, variable)
         agree = (others[:, None] == np.arange(3)).sum(axis=0)
-        return self.unary[:, variable] + self.pair[:, None] * agree
+        return self.unary[rows, variable] + self.pair[rows, None] * agree
 
     def stationary(self, order="sequential"):
         """The law of the joint state under the chain's own transition matrix."""
