@@ -113,6 +113,9 @@ cdef extern from "pybandit/control.h" nogil:
     int pb_control_linear_change(const int64_t *factors, int64_t n_factors,
                                  const int64_t *states, int64_t n_states, double *out,
                                  void *data) noexcept
+    double pb_control_quadratic_change(int64_t n_parameters, const double *gradient,
+                                       const double *hessian, const double *center,
+                                       const double *points) noexcept
 
 
 cdef extern from "pybandit/subsample.h" nogil:

@@ -1,10 +1,12 @@
-"""The control variate of a generalised linear model, at the speed of its dot products."""
+"""Control variates of Metropolis-Hastings at the speed of their dot products."""
 
 import numpy as np
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_control_linear, pb_control_linear_change
+from pybandit._csrc cimport (
+    pb_control_linear, pb_control_linear_change, pb_control_quadratic_change,
+)
 from pybandit._source cimport CompiledControl
 
 
@@ -36,3 +38,19 @@ cdef class LinearChange(CompiledControl):
             pb_control_linear_change(&rows[0], rows.shape[0], &only[0], only.shape[0],
                                      &out[0, 0], self.data)
         return -np.asarray(out)
+
+
+cdef class TotalChange:
+    """Call it for the change of a quadratic form between two points, read anew."""
+
+    cdef const double[::1] gradient, center
+    cdef const double[:, ::1] hessian, points
+
+    def __init__(self, gradient, hessian, center, points):
+        self.gradient, self.center = gradient, center
+        self.hessian, self.points = hessian, points
+
+    def __call__(self):
+        return pb_control_quadratic_change(
+            self.gradient.shape[0], &self.gradient[0], &self.hessian[0, 0], &self.center[0],
+            &self.points[0, 0])

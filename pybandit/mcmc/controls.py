@@ -8,10 +8,23 @@ form of the sums of the gradients and Hessians, which the threshold gets: O(d^2)
 import numpy as np
 
 from pybandit._checks import check_in
-from pybandit._linear_control import LinearChange
+from pybandit._linear_control import LinearChange, TotalChange
 
 
-class TaylorControl:
+class _Quadratic:
+    """What is the same for all: the sums of the gradients and Hessians."""
+
+    @property
+    def n_parameters(self):
+        """d."""
+        return self.center.size
+
+    def total_change(self, points):
+        """A function that returns the sum of the changes over all factors, O(d^2)."""
+        return TotalChange(self.gradient, self.hessian, self.center, points)
+
+
+class TaylorControl(_Quadratic):
     """h_n(theta) = g_n'(theta - c) + (theta - c)' H_n (theta - c) / 2, any g_n and H_n.
 
     Parameters
@@ -41,7 +54,7 @@ class TaylorControl:
     """
 
     def __init__(self, center, gradients, hessians=None):
-        self.center = _finite("center", center, (None,))
+        self.center = np.array(_finite("center", center, (None,)))
         d = self.center.size
         self.gradients = _finite("gradients", gradients, (None, d))
         self.hessians = None
@@ -54,11 +67,6 @@ class TaylorControl:
     def n_factors(self):
         """N."""
         return len(self.gradients)
-
-    @property
-    def n_parameters(self):
-        """d."""
-        return self.center.size
 
     def changes(self, points):
         """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew."""
@@ -73,7 +81,7 @@ class TaylorControl:
         return values
 
 
-class GLMControl:
+class GLMControl(_Quadratic):
     """h_n = slope_n s + curvature_n s^2 / 2, s = x_n'(theta - center).
 
     For models whose log likelihood depends on the parameters through x_n'theta alone,
@@ -117,17 +125,13 @@ class GLMControl:
         self.curvatures = np.ascontiguousarray(_finite("curvatures", curvatures, (n,)))
         self.center = np.array(_finite("center", center, (d,)))
         self.gradient = self.slopes @ self.features
-        self.hessian = self.features.T @ (self.curvatures[:, None] * self.features)
+        self.hessian = np.ascontiguousarray(
+            self.features.T @ (self.curvatures[:, None] * self.features))
 
     @property
     def n_factors(self):
         """N."""
         return len(self.features)
-
-    @property
-    def n_parameters(self):
-        """d."""
-        return self.center.size
 
     def changes(self, points):
         """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew."""

@@ -200,7 +200,8 @@ class _Chain:
     def __init__(self, sampler, rng, start):
         self.points = np.stack([start, start])
         self.values, self.proposed = self.points
-        self.rng, self.log_prior, self.control = rng, sampler.log_prior, sampler.control
+        self.rng, self.log_prior, control = rng, sampler.log_prior, sampler.control
+        self.total_change = None if control is None else control.total_change(self.points)
         self.test = AcceptanceTest(sampler._factors(self.points), rng=rng, **sampler.options)
         self.n_factors = self.test.n_factors
         sampler._check_control(self.n_factors)
@@ -233,7 +234,7 @@ class _Chain:
         if log_density > -math.inf:
             threshold = (self.log_density - log_density - correction
                          - self.rng.standard_exponential())
-            if self.control is not None:
+            if self.total_change is not None:
                 threshold -= self.total_change()
             accepted, n_looks, n_evaluations, exact = self.test.test(threshold)
             self.n_looks += n_looks
@@ -246,12 +247,6 @@ class _Chain:
         if self.adapts:
             self.n_adapted += 1
             self.scale *= math.exp((accepted - self.proposal.target) / self.n_adapted**DECAY)
-
-    def total_change(self):
-        """The sum over all factors of the control's change."""
-        control, change = self.control, self.proposed - self.values
-        middle = 0.5 * (self.proposed + self.values) - control.center
-        return float(change @ (control.gradient + control.hessian @ middle))
 
     def take_statistics(self, thin):
         taken = (self.n_accepted / thin, self.n_evaluations / (thin * self.n_factors),

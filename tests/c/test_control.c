@@ -77,9 +77,27 @@ static void subtracts_the_change_of_a_quadratic(void)
     free(out);
 }
 
+static double quadratic_form(const double *g, const double *h, const double *x)
+{
+    return g[0] * x[0] + g[1] * x[1] +
+           0.5 * (h[0] * x[0] * x[0] + 2.0 * h[1] * x[0] * x[1] + h[3] * x[1] * x[1]);
+}
+
+static void the_change_of_a_quadratic_form(void)
+{
+    const double gradient[] = {1.0, -2.0}, hessian[] = {-3.0, 0.5, 0.5, -1.0};
+    const double center[] = {0.25, -0.5}, points[] = {0.5, 0.25, -1.0, 2.0};
+    const double from[] = {0.25, 0.75}, to[] = {-1.25, 2.5};
+    const double wanted =
+        quadratic_form(gradient, hessian, to) - quadratic_form(gradient, hessian, from);
+    assert(close_to(pb_control_quadratic_change(2, gradient, hessian, center, points), wanted,
+                    1e-14));
+}
+
 int main(void)
 {
     subtracts_a_matrix();
     subtracts_the_change_of_a_quadratic();
+    the_change_of_a_quadratic_form();
     return 0;
 }

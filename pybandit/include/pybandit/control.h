@@ -42,4 +42,12 @@ typedef struct {
 int pb_control_linear_change(const int64_t *factors, int64_t n_factors, const int64_t *states,
                              int64_t n_states, double *out, void *data);
 
+/*
+ * The change of g'(theta - center) + (theta - center)' H (theta - center) / 2 from
+ * points[0] to points[1], d numbers each; H is symmetric. O(d^2).
+ */
+double pb_control_quadratic_change(int64_t n_parameters, const double *gradient,
+                                   const double *hessian, const double *center,
+                                   const double *points);
+
 #endif
