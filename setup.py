@@ -10,7 +10,8 @@ from setuptools import Extension, setup
 KERNELS = {
     "bounds": ["bounds", "b_normal"],
     "_betting": ["betting", "pairs", "top_k", "threshold"],
-    "_source": [],
+    "_source": ["control"],
+    "_linear_control": ["control"],
     "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race", "sampler"],
     "embedding": ["bitgen", "subsample", "moments", "betting", "pairs", "race", "sampler",
                   "schedule", "b_normal", "bounds"],

@@ -45,6 +45,7 @@ void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
                              (size_t)pb_subsample_memory(kind, factors->n_factors, 1));
     pb_subsample_init(&sampler->subsample, kind, factors->n_factors, 1, order);
     sampler->log_prior = log_prior;
+    sampler->totals = NULL;
     sampler->offsets = doubles;
     sampler->grow = NULL;
     sampler->race = (pb_race){.factors = *factors,
@@ -70,6 +71,9 @@ pb_status pb_sampler_draw(pb_sampler *sampler, pb_bitgen *bitgen, int64_t *state
     if (sampler->log_prior)
         for (int64_t i = 0; i < n_states; i++)
             sampler->offsets[i] += sampler->log_prior[i];
+    if (sampler->totals)
+        for (int64_t i = 0; i < n_states; i++)
+            sampler->offsets[i] += sampler->totals[i];
     pb_race_begin(race, bitgen);
     pb_status status = pb_race_run(race, bitgen);
     while (status == PB_GROW && sampler->grow && !sampler->grow(race))

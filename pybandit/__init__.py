@@ -2,7 +2,7 @@
 
 import os as _os
 
-from pybandit import bounds, environments, kernels
+from pybandit import bounds, environments, kernels, mcmc
 from pybandit._best_of import best_of
 from pybandit._checks import InfeasibleBudget
 from pybandit._lil_ucb import lil_ucb
@@ -11,6 +11,7 @@ from pybandit.acceptance import AcceptanceTest, AcceptResult, accept
 from pybandit.best_of_result import BestOfResult
 from pybandit.betting import BettingRace, BettingThreshold
 from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
+from pybandit.control import ControlVariate
 from pybandit.factors import Factors, Populations
 from pybandit.montecarlo import (
     EstimatorAllocator,
@@ -52,14 +53,15 @@ from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, r
 from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.simulation import SimulationResult, simulate
 from pybandit.slice_sampling import SliceResult, slice_sample
+from pybandit.taylor import PopulationMoments, taylor_control
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AcceptResult",
-    "AcceptanceTest",
     "EBTC",
     "VBR",
+    "AcceptResult",
+    "AcceptanceTest",
     "BatchHalving",
     "BatchRacing",
     "BatchSAR",
@@ -72,6 +74,7 @@ __all__ = [
     "ConfidenceBounds",
     "ConfidenceSequence",
     "ContinuousRejects",
+    "ControlVariate",
     "DrawInfo",
     "EBSBound",
     "EstimatorAllocator",
@@ -86,6 +89,7 @@ __all__ = [
     "NormalBound",
     "Policy",
     "PopulationEstimate",
+    "PopulationMoments",
     "Populations",
     "ProbabilityOfImprovement",
     "RaceResult",
@@ -115,11 +119,13 @@ __all__ = [
     "get_include",
     "kernels",
     "lil_ucb",
+    "mcmc",
     "population_monte_carlo",
     "race",
     "race_populations",
     "simulate",
     "slice_sample",
+    "taylor_control",
 ]
 
 

@@ -92,6 +92,32 @@ cdef extern from "pybandit/factors.h" nogil:
         void *user_data
 
 
+cdef extern from "pybandit/control.h" nogil:
+    ctypedef struct pb_control:
+        pb_factors factors
+        pb_factor_function subtract
+        void *data
+
+    ctypedef struct pb_control_linear:
+        int64_t n_parameters
+        const double *features
+        const double *slopes
+        const double *curvatures
+        const double *center
+        const double *points
+
+    int pb_control_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                        int64_t n_states, double *out, void *user_data) noexcept
+    int pb_control_matrix(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                          int64_t n_states, double *out, void *data) noexcept
+    int pb_control_linear_change(const int64_t *factors, int64_t n_factors,
+                                 const int64_t *states, int64_t n_states, double *out,
+                                 void *data) noexcept
+    double pb_control_quadratic_change(int64_t n_parameters, const double *gradient,
+                                       const double *hessian, const double *center,
+                                       const double *points) noexcept
+
+
 cdef extern from "pybandit/subsample.h" nogil:
     ctypedef enum pb_subsample_kind:
         PB_SUBSAMPLE_PERMUTATION
@@ -346,6 +372,7 @@ cdef extern from "pybandit/sampler.h" nogil:
         pb_race race
         pb_subsample subsample
         const double *log_prior
+        const double *totals
         double *offsets
         int (*grow)(pb_race *race) noexcept nogil
 

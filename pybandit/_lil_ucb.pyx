@@ -113,6 +113,7 @@ cdef class Arms:
         n, n_states = self.race.factors.n_factors, self.race.factors.n_states
         self.offsets = (np.zeros(n_states) if offsets is None
                         else check_offsets("offsets", offsets, n_states))
+        self.source.add_totals(&self.offsets[0])
         self.ranges = _as_ranges(value_range, n_states)
         self.subsamples = Subsamples(np.full(n_states, n, dtype=np.int64))
         self.doubles = np.empty((4, n_states))

@@ -1,6 +1,12 @@
 """Where a kernel reads its log factors: a matrix, or a function behind one C signature."""
 
-from pybandit._csrc cimport pb_factors
+from pybandit._csrc cimport pb_control, pb_factor_function, pb_factors
+
+
+cdef class CompiledControl:
+    """Values of a control variate that need no Python: what takes them off, and its data."""
+    cdef pb_factor_function subtract
+    cdef void *data
 
 
 cdef class Source:
@@ -9,6 +15,15 @@ cdef class Source:
     cdef object function              # a Python function, or the Callback of a compiled one
     cdef object error                 # what it raised
     cdef object lock                  # of the generator, held by whoever runs the kernel; or None
+    cdef pb_control control           # the factors before a control variate is subtracted
+    cdef object control_values        # a Python function, a CompiledControl or an array
+    cdef pb_factors control_matrix
+    cdef object control_totals
+    cdef const double *totals         # its sums, which belong to the offsets; NULL: no control
+
+    # Add the sums of the control variate to the offsets of the states.
+    cdef void add_totals(self, double *offsets) noexcept nogil
+    cdef _subtract(self, control)
 
     # Name the lock under which a kernel is run; a Python function runs without it.
     cdef void hold(self, lock)

@@ -8,9 +8,13 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy
 
-from pybandit._csrc cimport pb_factor_function
+from pybandit._csrc cimport pb_control_matrix, pb_control_read, pb_factor_function
 
 cnp.import_array()
+
+
+cdef class CompiledControl:
+    pass
 
 
 cdef class Source:
@@ -30,17 +34,47 @@ cdef class Source:
             else:
                 self.factors.function = _call_python
                 self.factors.user_data = <void *>self
+            if factors.control is not None:
+                self._subtract(factors.control)
             return
         self.matrix = factors
         self.factors.n_factors = self.matrix.shape[0]
         self.factors.n_states = self.matrix.shape[1]
         self.factors.matrix = &self.matrix[0, 0]
 
+    cdef _subtract(self, control):
+        cdef const double[:, ::1] matrix
+        cdef const double[::1] totals = control.totals
+        self.control_totals, self.totals = control.totals, &totals[0]
+        self.control_values = control.values
+        self.control.factors = self.factors
+        self.factors.function = pb_control_read
+        self.factors.user_data = <void *>&self.control
+        if isinstance(control.values, CompiledControl):
+            self.control.subtract = (<CompiledControl>control.values).subtract
+            self.control.data = (<CompiledControl>control.values).data
+        elif callable(control.values):
+            self.control.subtract = _subtract_python
+            self.control.data = <void *>self
+        else:
+            matrix = control.values
+            self.control_matrix.n_factors = self.factors.n_factors
+            self.control_matrix.n_states = self.factors.n_states
+            self.control_matrix.matrix = &matrix[0, 0]
+            self.control.subtract = pb_control_matrix
+            self.control.data = <void *>&self.control_matrix
+
+    cdef void add_totals(self, double *offsets) noexcept nogil:
+        cdef int64_t state
+        if self.totals:
+            for state in range(self.factors.n_states):
+                offsets[state] += self.totals[state]
+
     cdef void hold(self, lock):
         self.lock = lock
 
     cdef raise_error(self):
-        if isinstance(self.function, Callback):
+        if self.error is None and isinstance(self.function, Callback):
             raise RuntimeError("the compiled function of Factors returned a status other than 0 "
                                "(one of pybandit.numba does so where it raises)")
         error, self.error = self.error, None
@@ -59,29 +93,54 @@ cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *
                       int64_t n_states, double *out, void *user_data) noexcept with gil:
     cdef Source source = <Source>user_data
     try:
-        # copies: the function may keep what it is given
-        rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
-        # the function may draw from the same generator, whose lock NumPy before 2.4
-        # does not let a thread take twice
-        lock = source.lock
-        if lock is not None:
-            lock.release()
-        try:
-            values = source.function(rows, columns)
-        finally:
-            if lock is not None:
-                lock.acquire()
-        if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
-                and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
-                and cnp.PyArray_DIM(values, 0) == n_factors
-                and cnp.PyArray_DIM(values, 1) == n_states
-                and cnp.PyArray_ISNOTSWAPPED(values)):
-            values = check_returned(values, (n_factors, n_states))
+        values = _ask(source, source.function, "the function of Factors", factors, n_factors,
+                      states, n_states)
         memcpy(out, cnp.PyArray_DATA(values), n_factors * n_states * sizeof(double))
         return 0
     except BaseException as error:
         source.error = error
         return 1
+
+
+cdef int _subtract_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                          int64_t n_states, double *out, void *user_data) noexcept with gil:
+    cdef Source source = <Source>user_data
+    cdef const double *control
+    cdef int64_t i
+    try:
+        values = _ask(source, source.control_values, "the values of ControlVariate", factors,
+                      n_factors, states, n_states)
+        control = <const double *>cnp.PyArray_DATA(values)
+        for i in range(n_factors * n_states):
+            out[i] -= control[i]
+        return 0
+    except BaseException as error:
+        source.error = error
+        return 1
+
+
+cdef cnp.ndarray _ask(Source source, function, name, const int64_t *factors, int64_t n_factors,
+                      const int64_t *states, int64_t n_states):
+    """What a Python function gives for these factors and states, C-contiguous float64."""
+    # copies: the function may keep what it is given
+    rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
+    # the function may draw from the same generator, whose lock NumPy before 2.4
+    # does not let a thread take twice
+    lock = source.lock
+    if lock is not None:
+        lock.release()
+    try:
+        values = function(rows, columns)
+    finally:
+        if lock is not None:
+            lock.acquire()
+    if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
+            and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
+            and cnp.PyArray_DIM(values, 0) == n_factors
+            and cnp.PyArray_DIM(values, 1) == n_states
+            and cnp.PyArray_ISNOTSWAPPED(values)):
+        values = check_returned(values, (n_factors, n_states), name)
+    return values
 
 
 cdef _as_array(const int64_t *values, cnp.npy_intp n):

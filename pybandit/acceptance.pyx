@@ -272,6 +272,9 @@ cdef class Workspace:
 
     cdef test(self, double log_threshold, pb_bitgen *bitgen, lock):
         cdef pb_status status
+        cdef double total = 0.0  # of a control variate, on the other side
+        self.source.add_totals(&total)
+        log_threshold -= total
         self.source.hold(lock)
         with lock, nogil:
             status = pb_accept_run(&self.accept, log_threshold, bitgen)

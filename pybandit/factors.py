@@ -9,6 +9,7 @@ import numpy as np
 
 from pybandit._callbacks import Callback, as_callback
 from pybandit._checks import MOST_PULLS, check_in, check_integer, check_numeric
+from pybandit.control import ControlVariate
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class Factors:
         N, at least 1.
     n_states : int
         D, at least 1.
+    control : ControlVariate, optional
+        Something close to the factors whose sums are known: what is raced is the
+        difference, so fewer factors are read. `exact_sample` does without.
     user_data : optional
         What a compiled function gets as its last argument: an address (int), a
         ctypes object or pointer, a cffi pointer, or a C-contiguous array, whose
@@ -44,7 +48,8 @@ class Factors:
     ------
     TypeError, ValueError
         Where `function` is neither callable nor compiled with that signature, a
-        size is not a positive integer, or `user_data` is none of the above.
+        size is not a positive integer, the control variate has other sizes, or
+        `user_data` is none of the above.
 
     Notes
     -----
@@ -66,6 +71,7 @@ class Factors:
     n_factors: int
     n_states: int
     _: KW_ONLY
+    control: ControlVariate | None = None
     user_data: Any = field(default=None, repr=False, compare=False)
     # addresses and what is behind them; None for a Python function
     _callback: Callback | None = field(init=False, repr=False)
@@ -80,6 +86,10 @@ class Factors:
         object.__setattr__(self, "_callback", callback)
         for name in ("n_factors", "n_states"):
             object.__setattr__(self, name, check_integer(name, getattr(self, name), 1))
+        if self.control is not None:
+            if not isinstance(self.control, ControlVariate):
+                raise TypeError(f"control must be a pybandit.ControlVariate; got {self.control!r}")
+            self.control.check_sizes(self.n_factors, self.n_states)
 
     def evaluate(self, indices, states):
         """Call the function, whichever kind it is.
@@ -133,17 +143,6 @@ class Factors:
                                 for one in fields(self) if one.init})
 
 
-def _check_indices(name, values, n):
-    """`values` as a C-contiguous copy of int64 in [0, n)."""
-    values = np.asarray(values)
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
-                        f"{values.dtype}")
-    if values.size and not (values.min() >= 0 and values.max() < n):
-        raise ValueError(f"{name} must be in [0, {n}); got {values.min()} to {values.max()}")
-    return np.array(values, dtype=np.int64)
-
-
 @dataclass(frozen=True)
 class Populations:
     """Arms that each have log factors of their own, computed on demand.
@@ -186,6 +185,17 @@ class Populations:
         object.__setattr__(self, "sizes", sizes)
 
 
+def _check_indices(name, values, n):
+    """`values` as a C-contiguous copy of int64 in [0, n)."""
+    values = np.asarray(values)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
+                        f"{values.dtype}")
+    if values.size and not (values.min() >= 0 and values.max() < n):
+        raise ValueError(f"{name} must be in [0, {n}); got {values.min()} to {values.max()}")
+    return np.array(values, dtype=np.int64)
+
+
 def as_factors(factors):
     """`Factors` unchanged, or anything else as a C-contiguous float64 (N, D) matrix."""
     if isinstance(factors, Factors):
@@ -200,11 +210,9 @@ def as_factors(factors):
     return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
-def check_returned(values, shape):
-    """What the function of `Factors` returned, as C-contiguous float64 of this shape."""
+def check_returned(values, shape, name="the function of Factors"):
+    """What a user's function returned, as C-contiguous float64 of this shape."""
     if np.shape(values) != shape:
-        raise ValueError(f"the function of Factors must return shape (n, k) = {shape}; "
+        raise ValueError(f"{name} must return shape (n, k) = {shape}; "
                          f"got shape {np.shape(values)}")
-    return np.ascontiguousarray(
-        check_numeric("the return value of the function of Factors", values)
-    )
+    return np.ascontiguousarray(check_numeric(f"the return value of {name}", values))

@@ -153,6 +153,7 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     if offsets is not None:
         given = check_offsets("offsets", offsets, track.race.factors.n_states)
         memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
+    track.source.add_totals(track.offsets)
     track.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
         status = track.run(bitgen)
@@ -255,6 +256,7 @@ cdef class RacingSampler:
         self.lock = threading.Lock()
         self._log_prior = np.zeros(self.n_states)
         self.track.sampler.log_prior = &self._log_prior[0]
+        self.track.sampler.totals = self.track.source.totals
         if log_prior is not None:
             self.log_prior = log_prior
 

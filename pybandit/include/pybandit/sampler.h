@@ -15,13 +15,14 @@
  *
  * In C: fill pb_factors; a pb_schedule (schedule.h); pb_sampler_memory bytes from
  * malloc; pb_sampler_init; then pb_sampler_draw as often as one likes. Between
- * draws race.factors.user_data, what it points at and log_prior may change.
+ * draws race.factors.user_data, what it points at, log_prior and totals may change.
  * A sampler points into itself: do not copy it. It serves one thread at a time.
  */
 typedef struct {
     pb_race race;             /* what a draw read stands here; its options may be set after init */
     pb_subsample subsample;
     const double *log_prior;  /* log f_0, one a state, one at least above -inf; NULL: all 0 */
+    const double *totals;     /* sums of a control variate, one a state (control.h); NULL: none */
     double *offsets;          /* n_states: the log prior and this draw's noise */
     int (*grow)(pb_race *);   /* provides what the race needs (see PB_GROW) and returns 0;
                                  NULL: the draw returns PB_GROW */

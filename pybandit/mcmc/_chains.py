@@ -1,0 +1,157 @@
+"""Chains in threads, and their draws as an xarray DataTree."""
+
+import concurrent.futures
+import itertools
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from pybandit._checks import check_integer, check_numeric
+from pybandit._optional import require
+from pybandit._progress import make_bar
+from pybandit._race import seed_sequence_of
+
+# Steps between two updates of the bar of progress.
+STEPS_BETWEEN_UPDATES = 64
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a sampler keeps of each draw, and under which names.
+
+    `statistics` maps a name to its dtype, in the order in which `chain.statistics`
+    holds them: sums over the steps since the last draw, which `finish` turns into
+    what is shown.
+    """
+
+    name: str
+    labels: object
+    n_values: int
+    dtype: type
+    statistics: dict
+    attributes: dict
+
+
+def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial, thin, rng,
+                  n_threads, progress):
+    """Run the chains; `make_chain(rng, initial)` gives one with step, values and statistics."""
+    n_samples = check_integer("n_samples", n_samples, 1)
+    n_warmup = check_integer("n_warmup", n_warmup, 0)
+    n_chains = check_integer("n_chains", n_chains, 1)
+    thin = check_integer("thin", thin, 1)
+    n_threads = 1 if n_threads is None else check_integer("n_threads", n_threads, 1)
+    xarray = require("xarray", "arviz")  # before the work, not after it
+    starts = _starts(initial, n_chains, layout)
+    streams = seed_sequence_of(rng).spawn(n_chains)
+    chains = [make_chain(np.random.default_rng(stream), start)
+              for stream, start in zip(streams, starts, strict=True)]
+    values = np.empty((n_chains, n_samples, layout.n_values), dtype=layout.dtype)
+    statistics = {name: np.empty((n_chains, n_samples), dtype=dtype)
+                  for name, dtype in layout.statistics.items()}
+    stop = threading.Event()
+
+    def run(i):
+        chain, n_done = chains[i], 0
+        columns = [column[i] for column in statistics.values()]
+        for t in range(-n_warmup, n_samples * thin):
+            if stop.is_set():
+                return
+            if t == 0:
+                chain.end_warmup()
+            chain.step()
+            if t >= 0 and (t + 1) % thin == 0:
+                values[i, t // thin] = chain.values
+                for column, number in zip(columns, chain.take_statistics(thin), strict=True):
+                    column[t // thin] = number
+            n_done += 1
+            if n_done % STEPS_BETWEEN_UPDATES == 0:
+                bar.update(STEPS_BETWEEN_UPDATES)
+        bar.update(n_done % STEPS_BETWEEN_UPDATES)
+
+    total = n_chains * (n_warmup + n_samples * thin)
+    with make_bar(progress, total, "steps", layout.attributes["sampler"]) as bar:
+        _run_all(run, n_chains, min(n_threads, n_chains), stop)
+    attributes = layout.attributes | {"tuning_steps": n_warmup, "thinning": thin}
+    extra = {name: np.array([getattr(chain, name) for chain in chains])
+             for name in chains[0].shown}
+    return _as_tree(xarray, layout, values, statistics, extra, attributes)
+
+
+def _run_all(run, n_chains, n_threads, stop):
+    if n_threads == 1:
+        for i in range(n_chains):
+            run(i)
+        return
+    following = itertools.count()
+
+    def work():
+        # next() of a count is atomic
+        while (i := next(following)) < n_chains and not stop.is_set():
+            run(i)
+
+    with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(work) for _ in range(n_threads)]
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                future.result()
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _starts(initial, n_chains, layout):
+    """One array of n_values a chain, a copy each."""
+    shape = (n_chains, layout.n_values)
+    if initial is None:
+        return np.zeros(shape, dtype=layout.dtype)
+    given = check_numeric("initial", initial)
+    if given.shape not in (shape, shape[1:]):
+        raise ValueError(f"initial must have shape {shape[1:]}, or {shape} with one row a chain; "
+                         f"got {given.shape}")
+    if not np.isfinite(given).all() or (given.astype(layout.dtype) != given).any():
+        raise ValueError(f"initial must be finite and fit {np.dtype(layout.dtype)}; "
+                         f"got {initial!r}")
+    return np.array(np.broadcast_to(given, shape), dtype=layout.dtype)
+
+
+def _as_tree(xarray, layout, values, statistics, extra, attributes):
+    n_chains, n_samples, n_values = values.shape
+    grid = {"chain": np.arange(n_chains), "draw": np.arange(n_samples)}
+    dimension = f"{layout.name}_dim_0"
+    labels = np.arange(n_values) if layout.labels is None else layout.labels
+    posterior = xarray.Dataset(
+        {layout.name: (("chain", "draw", dimension), values)},
+        coords=grid | {dimension: labels}, attrs=attributes)
+    columns = {name: (("chain", "draw"), column) for name, column in statistics.items()}
+    columns |= {name: (("chain",), column) for name, column in extra.items()}
+    return xarray.DataTree.from_dict({
+        "/": xarray.Dataset(attrs=attributes),
+        "posterior": posterior,
+        "sample_stats": xarray.Dataset(columns, coords=grid, attrs=attributes),
+    })
+
+
+def check_labels(labels, n_values):
+    """Coordinates of the values: as many, all different; or None."""
+    if labels is None:
+        return None
+    labels = list(labels)
+    if len(labels) != n_values or len(set(labels)) != n_values:
+        raise ValueError(f"labels must be {n_values} different ones; got {labels!r}")
+    return labels
+
+
+def check_name(name):
+    if not isinstance(name, str) or not name or name in ("chain", "draw"):
+        raise ValueError(f"name must be a name other than 'chain' and 'draw'; got {name!r}")
+    return name
+
+
+def attributes_of(sampler, bound, delta):
+    """What the tree and its groups tell of how they were made; numbers and text only."""
+    import pybandit
+
+    return {"inference_library": "pybandit", "inference_library_version": pybandit.__version__,
+            "sampler": sampler, "bound": bound if isinstance(bound, str) else repr(bound),
+            "delta": "default" if delta is None else float(delta)}

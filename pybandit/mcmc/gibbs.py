@@ -1,0 +1,201 @@
+"""Gibbs sampling by racing: every variable drawn from few of its factors."""
+
+from functools import partial
+
+import numpy as np
+
+from pybandit._checks import check_choice, check_integer
+from pybandit._populations import race_populations
+from pybandit.factors import Factors, Populations
+from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
+from pybandit.racing import race
+
+STATISTICS = {"fraction": np.float64, "n_looks": np.int64, "n_evaluations": np.int64,
+              "n_exact": np.int64}
+
+
+class RacingGibbs:
+    """Gibbs sampling of discrete variables whose conditionals are products of many factors.
+
+    A variable is drawn with standard Gumbel noise and a race, which errs with
+    probability at most about `delta` (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1):
+    each conditional is within delta of the exact one in total variation.
+
+    Parameters
+    ----------
+    conditional : callable
+        ``conditional(variable, values)`` returns the log factors of that variable
+        given all others: an array (N, D), `Factors`, or, where each state has factors
+        of its own, `Populations` or a list of D arrays; or a pair (any of these, log
+        prior of shape (D,)). `values` are all variables, int64, shape (n_variables,),
+        read-only, and change as the chain goes on: copy what is to be kept. N and D
+        may differ from variable to variable. With chains in several threads it is
+        called from all of them.
+    n_variables : int
+        At least 1.
+    bound, delta, variance, first_look, value_range, max_fraction, indices
+        As in `race`; of these `race_populations` takes delta and first_look.
+    order : {"sequential", "random"}
+        A step updates all variables once, in the order of their numbers or in a new
+        random order.
+    name : str, default "x"
+        Of the variables in the result.
+    labels : sequence, optional
+        One a variable: coordinates in the result.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    `Factors` are what saves work: an array was computed in full before it is raced.
+
+    Examples
+    --------
+    Two clusters of known means; each label given the others is a race over features:
+
+    >>> import numpy as np, pybandit as pb
+    >>> rng = np.random.default_rng(1)
+    >>> means = rng.normal(0, 0.02, (5000, 2))
+    >>> y = means[:, [0, 0, 1]].T + rng.normal(size=(3, 5000))
+    >>> def conditional(variable, values):
+    ...     return pb.Factors(lambda n, i: -0.5 * (y[variable, n, None] - means[n][:, i]) ** 2,
+    ...                       5000, 2)
+    >>> gibbs = pb.mcmc.RacingGibbs(conditional, 3)
+    >>> tree = gibbs.sample(50, n_warmup=0, n_chains=2, rng=1)
+    >>> dict(tree["posterior"]["x"].sizes)
+    {'chain': 2, 'draw': 50, 'x_dim_0': 3}
+    """
+
+    def __init__(self, conditional, n_variables, *, bound="student", delta=None,
+                 variance="pairwise", first_look=None, value_range=None, max_fraction=1.0,
+                 indices="auto", order="sequential", name="x", labels=None):
+        if not callable(conditional):
+            raise TypeError(f"conditional must be callable; got {conditional!r}")
+        self.conditional = conditional
+        self.n_variables = check_integer("n_variables", n_variables, 1)
+        self.options = dict(bound=bound, delta=delta, variance=variance, first_look=first_look,
+                            value_range=value_range, max_fraction=max_fraction, indices=indices)
+        # refuses bad options now, not in the first race
+        race(np.zeros((1, 2)), **self.options, rng=0)
+        self.order = check_choice("order", order, ("sequential", "random"))
+        self.layout = Layout(check_name(name), check_labels(labels, self.n_variables),
+                             self.n_variables, np.int64, STATISTICS,
+                             attributes_of("RacingGibbs", bound, delta))
+
+    def sample(self, n_samples, *, n_warmup=1000, n_chains=4, initial=None, thin=1, rng=None,
+               n_threads=None, progress=False):
+        """Draw from the joint distribution.
+
+        Parameters
+        ----------
+        n_samples : int
+            Draws kept of each chain.
+        n_warmup : int, default 1000
+            Sweeps before the first draw, not kept.
+        n_chains : int, default 4
+        initial : array_like of int, shape (n_variables,) or (n_chains, n_variables), optional
+            Where the chains start; all 0 by default.
+        thin : int, default 1
+            Sweeps from one draw to the next.
+        rng : None, int, SeedSequence or Generator
+            Chain i uses the i-th stream spawned from it.
+        n_threads : int, optional
+            Chains run at a time; 1 by default. More help where `conditional` leaves
+            the GIL. The result does not depend on it.
+        progress : bool or None
+            A bar; None where tqdm is installed and errors go to a terminal.
+
+        Returns
+        -------
+        xarray.DataTree
+            ``posterior``: the variables, (chain, draw, variable). ``sample_stats``: for
+            each draw the `fraction` of the (factor, state) pairs read, `n_looks`,
+            `n_evaluations` and `n_exact`, races that read everything; sums over the
+            sweeps since the draw before. Attributes: sampler, bound, delta, versions.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an argument is outside its range, or a race refuses what
+            `conditional` returned. What `conditional` raises reaches the caller.
+        ImportError
+            Where xarray is missing: ``pip install 'pybandit[arviz]'``.
+        """
+        return sample_chains(
+            lambda generator, start: _Chain(self, generator, start), self.layout,
+            n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
+            rng=rng, n_threads=n_threads, progress=progress)
+
+
+class _Chain:
+    """Where one chain is."""
+
+    shown = ()
+
+    def __init__(self, sampler, rng, values):
+        self.conditional, self.options = sampler.conditional, sampler.options
+        self.few_options = {name: self.options[name] for name in ("delta", "first_look")
+                            if self.options[name] is not None}
+        self.rng, self.values = rng, values
+        self.seen = values.view()
+        self.seen.flags.writeable = False
+        self.order = np.arange(len(values))
+        self.random = sampler.order == "random"
+        self.clear()
+
+    def clear(self):
+        self.n_looks = self.n_evaluations = self.n_exact = self.n_pairs = 0
+
+    def end_warmup(self):
+        self.clear()
+
+    def step(self):
+        if self.random:
+            self.order = self.rng.permutation(len(self.values))
+        for variable in self.order.tolist():
+            self.update(variable)
+
+    def update(self, variable):
+        factors, log_prior = self.conditional(variable, self.seen), None
+        if isinstance(factors, tuple):
+            factors, log_prior = factors
+        n_states, n_pairs, race_them = self.problem(factors)
+        offsets = self.rng.gumbel(size=n_states)
+        if log_prior is not None:
+            if np.shape(log_prior) != (n_states,):
+                raise ValueError(f"conditional must return a log prior of shape (D,) = "
+                                 f"({n_states},); got {np.shape(log_prior)}")
+            offsets += log_prior
+        result = race_them(offsets=offsets, rng=self.rng)
+        self.values[variable] = result.winner
+        self.n_looks += result.n_looks
+        self.n_evaluations += result.n_evaluations
+        self.n_exact += result.exact
+        self.n_pairs += n_pairs
+
+    def problem(self, factors):
+        """States, (factor, state) pairs, and what races them."""
+        if isinstance(factors, (Populations, list)):
+            own = isinstance(factors, Populations)
+            sizes = factors.sizes if own else [len(one) for one in factors]
+            # at least 1: nothing is read of nothing
+            return len(sizes), max(1, sum(sizes)), partial(race_populations, factors,
+                                                           **self.few_options)
+        if isinstance(factors, Factors):
+            shape = factors.n_factors, factors.n_states
+        else:
+            shape = np.shape(factors)
+        if len(shape) != 2:
+            raise ValueError(f"conditional must return factors of shape (N, D), Factors, "
+                             f"Populations, a list, or a pair of one of them and a log prior; got "
+                             f"shape {shape}")
+        return shape[1], shape[0] * shape[1], partial(race, factors, **self.options)
+
+    def take_statistics(self, thin):
+        taken = (self.n_evaluations / self.n_pairs, self.n_looks, self.n_evaluations,
+                 self.n_exact)
+        self.clear()
+        return taken

@@ -1,0 +1,255 @@
+"""Metropolis-Hastings by racing: a proposal is judged on few of the data."""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from pybandit._checks import check_integer
+from pybandit.acceptance import AcceptanceTest
+from pybandit.control import ControlVariate
+from pybandit.factors import Factors
+from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
+from pybandit.mcmc.proposals import RandomWalk
+
+STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int64,
+              "n_evaluations": np.int64, "n_exact": np.int64}
+# The gain of the t-th step of warm-up on the log of the scale: t ** -DECAY.
+DECAY = 0.6
+
+
+class RacingMetropolis:
+    """Metropolis-Hastings whose test reads no more data than it takes to be sure.
+
+    A proposal x' is accepted where sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x'))),
+    d_n = log p(y_n|x') - log p(y_n|x) and u uniform, which `accept` decides with an
+    error of `delta` at most (Chen & Ghahramani 2016, Sec. 3.3).
+
+    Parameters
+    ----------
+    log_likelihood : callable
+        ``log_likelihood(indices, points)``: log p(y_n | point) of these n factors at
+        both rows of `points`, float64 of shape (2, d), current and proposed; returns
+        shape (n, 2). None where `factors` is given.
+    n_factors : int
+        N. May be left out with `factors`.
+    n_parameters : int
+        d.
+    factors : callable, optional
+        Instead of `log_likelihood`, for compiled functions: ``factors(points)`` is
+        called once a chain, with that chain's own array of shape (2, d), which the
+        sampler changes in place, and returns `Factors` of N factors and one state, the
+        log ratios d_n.
+    log_prior : callable, optional
+        ``log_prior(point)``: a number, up to a constant; -inf rejects without reading.
+        Flat by default. It gets the sampler's own array: copy what is to be kept.
+    proposal : RandomWalk or SGLD, default RandomWalk()
+    control : TaylorControl or GLMControl, optional
+        Close to the log likelihood, so that few factors are clear evidence.
+    adapt : bool, default True
+        Whether warm-up adapts the proposal's scale to its target acceptance rate
+        (Robbins-Monro on its logarithm); it stays as it is afterwards.
+    bound, delta, first_look, value_range, max_fraction, indices
+        As in `accept`; ranges are of d_n less the control's.
+    name : str, default "x"
+        Of the parameters in the result.
+    labels : sequence, optional
+        One a parameter: coordinates in the result.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    The sum d_n of neighbours in a chain of N data is of order 1, its noise after T
+    of order N sd(d) / sqrt(T): without a control variate most data are read at
+    most steps; with a good one, the first look decides.
+
+    Examples
+    --------
+    The mean of normal data:
+
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 10_000)
+    >>> sampler = pb.mcmc.RacingMetropolis(
+    ...     lambda n, points: -0.5 * (y[n, None] - points[:, 0]) ** 2, y.size, 1,
+    ...     proposal=pb.mcmc.RandomWalk(0.02))
+    >>> tree = sampler.sample(200, n_warmup=200, n_chains=2, initial=[0.3], rng=1)
+    >>> bool(abs(tree["posterior"]["x"].mean() - y.mean()) < 0.01)
+    True
+    """
+
+    def __init__(self, log_likelihood=None, n_factors=None, n_parameters=None, *, factors=None,
+                 log_prior=None, proposal=None, control=None, adapt=True, bound="student",
+                 delta=None, first_look=None, value_range=None, max_fraction=1.0, indices="auto",
+                 name="x", labels=None):
+        if (log_likelihood is None) == (factors is None):
+            raise ValueError("log_likelihood or factors must be given, and not both")
+        for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
+                              ("log_prior", log_prior)):
+            if function is not None and not callable(function):
+                raise TypeError(f"{key} must be callable; got {function!r}")
+        if factors is None or n_factors is not None:
+            n_factors = check_integer("n_factors", n_factors, 1)
+        self.n_parameters = check_integer("n_parameters", n_parameters, 1)
+        proposal = RandomWalk() if proposal is None else proposal
+        if not callable(getattr(proposal, "start", None)):
+            raise TypeError(f"proposal must be a RandomWalk, an SGLD or have start(n_factors, "
+                            f"n_parameters, rng); got {proposal!r}")
+        self.log_likelihood, self.factors, self.n_factors = log_likelihood, factors, n_factors
+        self.log_prior, self.proposal, self.control = log_prior, proposal, control
+        self.adapt = bool(adapt)
+        self.options = dict(bound=bound, delta=delta, first_look=first_look,
+                            value_range=value_range, max_fraction=max_fraction, indices=indices)
+        self._check_control(n_factors)
+        # refuses bad options now, not in the first test
+        AcceptanceTest(np.zeros(n_factors or 1), **self.options)
+        self.layout = Layout(check_name(name), check_labels(labels, self.n_parameters),
+                             self.n_parameters, np.float64, STATISTICS,
+                             attributes_of("RacingMetropolis", bound, delta))
+
+    def _check_control(self, n_factors):
+        control = self.control
+        if control is None:
+            return
+        if not callable(getattr(control, "changes", None)):
+            raise TypeError(f"control must be a TaylorControl or a GLMControl; got {control!r}")
+        if control.n_parameters != self.n_parameters or n_factors not in (
+                None, control.n_factors):
+            raise ValueError(f"control must be of {n_factors} factors and {self.n_parameters} "
+                             f"parameters; got {control.n_factors} and {control.n_parameters}")
+
+    def sample(self, n_samples, *, n_warmup=1000, n_chains=4, initial=None, thin=1, rng=None,
+               n_threads=None, progress=False):
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        n_samples : int
+            Draws kept of each chain.
+        n_warmup : int, default 1000
+            Steps before the first draw, not kept; they adapt the proposal.
+        n_chains : int, default 4
+        initial : array_like of float, shape (d,) or (n_chains, d), optional
+            Where the chains start; the control's center by default, or 0.
+        thin : int, default 1
+            Steps from one draw to the next.
+        rng : None, int, SeedSequence or Generator
+            Chain i uses the i-th stream spawned from it.
+        n_threads : int, optional
+            Chains run at a time; 1 by default. More help where the functions leave
+            the GIL for long. The result does not depend on it.
+        progress : bool or None
+            A bar; None where tqdm is installed and errors go to a terminal.
+
+        Returns
+        -------
+        xarray.DataTree
+            ``posterior``: the parameters, (chain, draw, parameter). ``sample_stats``:
+            for each draw the share of steps `accepted` and the `fraction` of factors
+            read, and the sums `n_looks`, `n_evaluations` and `n_exact`, tests that read
+            everything, over the `thin` steps; for each chain the `scale` that warm-up
+            found. Attributes: sampler, bound, delta, versions.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an argument is outside its range, or a log likelihood or log prior is
+            not a finite number. What a function raises reaches the caller.
+        ImportError
+            Where xarray is missing: ``pip install 'pybandit[arviz]'``.
+        """
+        if initial is None and self.control is not None:
+            initial = self.control.center
+        return sample_chains(
+            lambda generator, start: _Chain(self, generator, start), self.layout,
+            n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
+            rng=rng, n_threads=n_threads, progress=progress)
+
+    def _factors(self, points):
+        """The log ratios between the rows of `points`, less what the control knows."""
+        if self.factors is None:
+            log_likelihood = self.log_likelihood
+
+            def function(indices, states):
+                values = log_likelihood(indices, points)
+                if np.shape(values) != (indices.size, 2):
+                    raise ValueError(f"log_likelihood must return shape (n, 2) = "
+                                     f"{(indices.size, 2)}; got shape {np.shape(values)}")
+                return values[:, 1:] - values[:, :1]
+
+            factors = Factors(function, self.n_factors, 1)
+        else:
+            factors = self.factors(points)
+            if not isinstance(factors, Factors) or factors.n_states != 1:
+                raise TypeError(f"factors must return pybandit.Factors with n_states = 1; got "
+                                f"{factors!r}")
+        if self.control is None:
+            return factors
+        return dataclasses.replace(
+            factors, control=ControlVariate(self.control.changes(points), [0.0]))
+
+
+class _Chain:
+    """Where one chain is."""
+
+    shown = ("scale",)
+
+    def __init__(self, sampler, rng, start):
+        self.points = np.stack([start, start])
+        self.values, self.proposed = self.points
+        self.rng, self.log_prior, control = rng, sampler.log_prior, sampler.control
+        self.total_change = None if control is None else control.total_change(self.points)
+        self.test = AcceptanceTest(sampler._factors(self.points), rng=rng, **sampler.options)
+        self.n_factors = self.test.n_factors
+        sampler._check_control(self.n_factors)
+        self.proposal = sampler.proposal.start(self.n_factors, sampler.n_parameters, rng)
+        self.log_density = self.prior(self.values)
+        if self.log_density == -math.inf:
+            raise ValueError(f"initial must have a finite log prior; got -inf at {start}")
+        self.scale, self.n_adapted, self.adapts = 1.0, 0, sampler.adapt
+        self.clear()
+
+    def clear(self):
+        self.n_accepted = self.n_looks = self.n_evaluations = self.n_exact = 0
+
+    def end_warmup(self):
+        self.adapts = False
+        self.clear()
+
+    def prior(self, point):
+        if self.log_prior is None:
+            return 0.0
+        value = float(self.log_prior(point))
+        if not value < math.inf:
+            raise ValueError(f"log_prior must be below +inf and not NaN; got {value} at {point}")
+        return value
+
+    def step(self):
+        correction = self.proposal.propose(self.points, self.scale)
+        log_density = self.prior(self.proposed)
+        accepted = False
+        if log_density > -math.inf:
+            threshold = (self.log_density - log_density - correction
+                         - self.rng.standard_exponential())
+            if self.total_change is not None:
+                threshold -= self.total_change()
+            accepted, n_looks, n_evaluations, exact = self.test.test(threshold)
+            self.n_looks += n_looks
+            self.n_evaluations += n_evaluations
+            self.n_exact += exact
+        if accepted:
+            self.values[:] = self.proposed
+            self.log_density = log_density
+            self.n_accepted += 1
+        if self.adapts:
+            self.n_adapted += 1
+            self.scale *= math.exp((accepted - self.proposal.target) / self.n_adapted**DECAY)
+
+    def take_statistics(self, thin):
+        taken = (self.n_accepted / thin, self.n_evaluations / (thin * self.n_factors),
+                 self.n_looks, self.n_evaluations, self.n_exact)
+        self.clear()
+        return taken

@@ -1,0 +1,189 @@
+"""Where Metropolis-Hastings may go next.
+
+A proposal is a description; ``start(n_factors, n_parameters, rng)`` makes what one chain
+uses of it: an object whose ``propose(points, scale)`` writes the proposed point to
+``points[1]`` and returns log q(x|x') - log q(x'|x), and whose ``target`` is the
+acceptance rate that warm-up adapts `scale` to, from 1. Others than these two will do.
+"""
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from pybandit._checks import check_in, check_integer, check_numeric, check_scalar
+
+# Steps whose normal numbers are drawn at a time.
+BLOCK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class RandomWalk:
+    """x' = x + scale * N(0, 1).
+
+    Parameters
+    ----------
+    scale : float or array_like of float, default 1.0
+        One number, one a coordinate, or the lower Cholesky factor of the covariance
+        of a step, shape (d, d). Warm-up multiplies it by a number.
+    target : float, optional
+        The acceptance rate that warm-up aims at; 0.44 by default in one dimension,
+        0.234 in more.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where a scale is not finite and above 0, or a factor not lower triangular with
+        a positive diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> covariance = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> walk = pb.mcmc.RandomWalk(2.38 / np.sqrt(2) * np.linalg.cholesky(covariance))
+    """
+
+    scale: float | np.ndarray = 1.0
+    _: KW_ONLY
+    target: float | None = None
+
+    def __post_init__(self):
+        scale = np.array(check_in("scale", self.scale, "finite", np.isfinite))
+        if scale.ndim > 2 or scale.ndim == 2 and scale.shape[0] != scale.shape[1]:
+            raise ValueError(f"scale must be a number, one a coordinate or a (d, d) Cholesky "
+                             f"factor; got shape {scale.shape}")
+        if scale.ndim == 2 and np.triu(scale, 1).any():
+            raise ValueError("scale must be lower triangular, a Cholesky factor; got entries above "
+                             "the diagonal")
+        if not ((np.diagonal(scale) if scale.ndim == 2 else scale) > 0).all():
+            raise ValueError(f"scale must be above 0; got {self.scale!r}")
+        object.__setattr__(self, "scale", scale)
+        if self.target is not None:
+            check_target(self.target)
+
+    def start(self, n_factors, n_parameters, rng):
+        """What one chain uses of it."""
+        if self.scale.ndim and len(self.scale) != n_parameters:
+            raise ValueError(f"scale must be for {n_parameters} parameters; got shape "
+                             f"{self.scale.shape}")
+        target = self.target
+        if target is None:
+            target = 0.44 if n_parameters == 1 else 0.234
+        return _Walk(self.scale, target, n_parameters, rng)
+
+
+class _Walk:
+    def __init__(self, scale, target, n_parameters, rng):
+        self.scale, self.target, self.rng = scale, target, rng
+        self.shape = (BLOCK, n_parameters)
+        self.left = iter(())
+
+    def propose(self, points, scale):
+        step = next(self.left, None)
+        if step is None:
+            steps = self.rng.standard_normal(self.shape)
+            steps = steps @ self.scale.T if self.scale.ndim == 2 else steps * self.scale
+            self.left = iter(steps)
+            step = next(self.left)
+        step *= scale
+        np.add(points[0], step, out=points[1])
+        return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class SGLD:
+    """A step of stochastic gradient Langevin dynamics (Welling & Teh 2011), as a proposal.
+
+    x' = x + step_size / 2 * g(x) + N(0, step_size), where g is the gradient of the log
+    prior plus N / batch_size times that of the log likelihood of a random batch. The
+    reverse density is taken with the same batch: for each batch the test leaves the
+    posterior as it is, and so it does for a random one.
+
+    Parameters
+    ----------
+    gradient : callable
+        ``gradient(indices, point)``: the gradient of the sum over these factors of the
+        log likelihood, shape (d,). Indices may repeat.
+    step_size : float or array_like of float, shape (d,)
+        Of all or of each coordinate: the variance of the noise. Warm-up multiplies it
+        by the square of a number.
+    batch_size : int
+        Factors drawn, with replacement.
+    prior_gradient : callable, optional
+        ``prior_gradient(point)``: that of the log prior, shape (d,).
+    target : float, default 0.574
+        The acceptance rate that warm-up aims at.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 10_000)
+    >>> proposal = pb.mcmc.SGLD(lambda n, x: np.array([(y[n] - x).sum()]), 1e-4, 500)
+    """
+
+    gradient: Callable
+    step_size: float | np.ndarray
+    batch_size: int
+    _: KW_ONLY
+    prior_gradient: Callable | None = None
+    target: float = 0.574
+
+    def __post_init__(self):
+        for name in ("gradient", "prior_gradient"):
+            function = getattr(self, name)
+            if not callable(function) and not (name == "prior_gradient" and function is None):
+                raise TypeError(f"{name} must be callable; got {function!r}")
+        step_size = np.array(check_in("step_size", self.step_size, "finite and above 0",
+                                      lambda s: np.isfinite(s) & (s > 0)))
+        if step_size.ndim > 1:
+            raise ValueError(f"step_size must be a number or one a coordinate; got shape "
+                             f"{step_size.shape}")
+        object.__setattr__(self, "step_size", step_size)
+        check_integer("batch_size", self.batch_size, 1)
+        check_target(self.target)
+
+    def start(self, n_factors, n_parameters, rng):
+        """What one chain uses of it."""
+        if self.step_size.ndim and len(self.step_size) != n_parameters:
+            raise ValueError(f"step_size must be for {n_parameters} parameters; got shape "
+                             f"{self.step_size.shape}")
+        return _Langevin(self, n_factors, n_parameters, rng)
+
+
+class _Langevin:
+    def __init__(self, proposal, n_factors, n_parameters, rng):
+        self.proposal, self.n_factors, self.rng = proposal, n_factors, rng
+        self.target, self.shape = proposal.target, (n_parameters,)
+
+    def propose(self, points, scale):
+        proposal, rng = self.proposal, self.rng
+        batch = rng.integers(self.n_factors, size=proposal.batch_size)
+        variance = proposal.step_size * scale**2
+        noise = rng.standard_normal(self.shape)
+        points[1] = points[0] + 0.5 * variance * self.slope(batch, points[0])
+        points[1] += np.sqrt(variance) * noise
+        back = points[0] - points[1] - 0.5 * variance * self.slope(batch, points[1])
+        return 0.5 * float(noise @ noise - (back**2 / variance).sum())
+
+    def slope(self, batch, point):
+        slope = self.check("gradient", self.proposal.gradient(batch, point.copy()))
+        slope = slope * (self.n_factors / len(batch))
+        if self.proposal.prior_gradient is not None:
+            slope += self.check("prior_gradient", self.proposal.prior_gradient(point.copy()))
+        return slope
+
+    def check(self, name, slope):
+        slope = check_numeric(f"the return value of {name}", slope)
+        if slope.shape != self.shape or not np.isfinite(slope).all():
+            raise ValueError(f"{name} must return finite numbers of shape {self.shape}; got "
+                             f"{slope!r}")
+        return slope
+
+
+def check_target(target):
+    return check_scalar("target", target, "in (0, 1)", lambda t: (t > 0) & (t < 1))
