@@ -74,13 +74,18 @@ def full_data_walk(likelihood, start, factor, n_steps, rng):
 
 @pybandit.numba.factor
 def log_ratios(factors, states, out, x, y, points):
+    # the dot products first: their rows then come from memory many at a time
+    dots = np.empty((factors.size, 2))
     for f in range(factors.size):
         n = factors[f]
         before = after = 0.0
         for i in range(x.shape[1]):
             before += x[n, i] * points[0, i]
             after += x[n, i] * points[1, i]
-        out[f, 0] = (y[n] * (after - before) - max(after, 0.0) + max(before, 0.0)
+        dots[f, 0], dots[f, 1], out[f, 0] = before, after, y[n]
+    for f in range(factors.size):
+        before, after = dots[f]
+        out[f, 0] = (out[f, 0] * (after - before) - max(after, 0.0) + max(before, 0.0)
                      - np.log1p(np.exp(-abs(after))) + np.log1p(np.exp(-abs(before))))
 
 
