@@ -11,6 +11,7 @@ from pybandit._checks import check_integer, check_numeric
 from pybandit._optional import require
 from pybandit._progress import make_bar
 from pybandit._race import seed_sequence_of
+from pybandit.racing_bounds import SHORTCUTS
 
 # Steps between two updates of the bar of progress.
 STEPS_BETWEEN_UPDATES = 64
@@ -152,6 +153,8 @@ def attributes_of(sampler, bound, delta):
     """What the tree and its groups tell of how they were made; numbers and text only."""
     import pybandit
 
+    if delta is None:
+        delta = getattr(SHORTCUTS[bound] if isinstance(bound, str) else bound, "delta", np.nan)
     return {"inference_library": "pybandit", "inference_library_version": pybandit.__version__,
             "sampler": sampler, "bound": bound if isinstance(bound, str) else repr(bound),
-            "delta": "default" if delta is None else float(delta)}
+            "delta": float(delta)}
