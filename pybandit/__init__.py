@@ -89,6 +89,7 @@ __all__ = [
     "SequentialHalving",
     "SimulationResult",
     "StudentBound",
+    "Study",
     "SuccessiveRejects",
     "ThompsonSampling",
     "UCB1",
@@ -109,6 +110,16 @@ __all__ = [
     "race",
     "simulate",
 ]
+
+
+def __getattr__(name):
+    # SQLite is loaded by those who use it
+    if name in ("Study", "studies"):
+        from pybandit import studies
+
+        globals()["Study"] = studies.Study
+        return globals()[name]
+    raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
 
 
 def get_include():
