@@ -1,5 +1,6 @@
 """pybandit: pure exploration at C speed."""
 
+import importlib as _importlib
 import os as _os
 
 from pybandit import bounds, environments, kernels
@@ -115,11 +116,14 @@ __all__ = [
 def __getattr__(name):
     # SQLite is loaded by those who use it
     if name in ("Study", "studies"):
-        from pybandit import studies
-
+        studies = _importlib.import_module("pybandit.studies")
         globals()["Study"] = studies.Study
         return globals()[name]
     raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def get_include():
