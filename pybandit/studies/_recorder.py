@@ -29,7 +29,7 @@ class Recorder:
         self._ledger = self._head = None
         with self._lock, store.transaction(write=False):
             row = store.events(most=1).fetchone()
-            if row is None:
+            if row is None or row[0] != 0:
                 raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
             first = self._first_of(row)
             self._created = row[2]
@@ -67,12 +67,22 @@ class Recorder:
                 raise
 
     def _sync(self):
-        head = self._store.head()
+        store = self._store
+        if self._ledger is not None and not store.durable:
+            return
+        head = store.head()
         if self._ledger is not None and head == self._head:
             return
-        self._ledger = self._loaded(head) if self._store.durable else replay(
-            self._store.events(), lambda first: self._type.from_state(first["state"])).ledger
+        if store.durable:
+            self._ledger = self._loaded(head)
+        else:
+            self._ledger = replay(store.events(), self._policy_of).ledger
+            store.n_late = len(self._ledger.late)
         self._head = head
+
+    def _policy_of(self, first):
+        """The policy that the study began with."""
+        return self._type.from_state(first["state"])
 
     def _loaded(self, head):
         """The ledger of what is stored."""

@@ -61,7 +61,8 @@ class Store:
     def __init__(self, path, connection, read_only=False):
         self.path, self.db, self.read_only = path, connection, read_only
         self.durable = path != ":memory:"
-        self.parts = {}  # of the state as it is stored: bytes and digest
+        # as they are stored: parts of the state, bytes and digest; and how many are late
+        self.parts, self.n_late = {}, 0
 
     @classmethod
     def create(cls, path, overwrite, fill):
@@ -85,20 +86,21 @@ class Store:
         if not os.path.exists(path):
             raise FileNotFoundError(f"path must be that of a study; {path} does not exist")
         with named(path):
-            store = cls(path, _connect(_address(path, "mode=rw")))
             try:
-                try:
-                    store.check()
-                except sqlite3.OperationalError as error:
-                    if code_of(error) not in CLOSED_TO_WRITING:
-                        raise
-                    store.db.close()
-                    store.db, store.read_only = _connect_unwritable(path), True
-                    store.check()
-            except BaseException:
-                store.close()
-                raise
-        return store
+                return cls(path, _connect(_address(path, "mode=rw"))).checked()
+            except sqlite3.OperationalError as error:
+                if code_of(error) not in CLOSED_TO_WRITING:
+                    raise
+            return cls(path, _connect_unwritable(path), True).checked()
+
+    def checked(self):
+        """Itself, if it is a study of a format known here."""
+        try:
+            self.check()
+        except BaseException:
+            self.close()
+            raise
+        return self
 
     def check(self):
         """Raises where this is no study of a format known here."""
@@ -121,6 +123,9 @@ class Store:
     def transaction(self, write=True):
         """All or nothing; what was written is on the disk when it ends without an error."""
         with named(self.path):
+            if not write and not self.durable:
+                yield self  # nobody else writes
+                return
             if write and self.read_only:
                 raise StudyError(f"{self.path} cannot be written: it is read-only")
             self.db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -184,9 +189,11 @@ class Store:
         """Late results that wait for the policy, in order."""
         rows = self.db.execute("SELECT arms, results FROM late ORDER BY place").fetchall()
         try:
-            return [(decode(arms), decode(results)) for arms, results in rows]
+            late = [(decode(arms), decode(results)) for arms, results in rows]
         except (ValueError, TypeError) as error:
             raise StudyDamaged(f"{self.path} is damaged: late: {error}") from error
+        self.n_late = len(late)
+        return late
 
     # what is written
 
@@ -205,13 +212,13 @@ class Store:
 
     def put_late(self, late):
         """These are what waits now: those that did, and more, or none."""
-        n_stored = self.db.execute("SELECT count(*) FROM late").fetchone()[0]
-        if n_stored > len(late):
+        if self.n_late > len(late):
             self.db.execute("DELETE FROM late")
-            n_stored = 0
-        for place in range(n_stored, len(late)):
+            self.n_late = 0
+        for place in range(self.n_late, len(late)):
             self.db.execute("INSERT INTO late VALUES (?, ?, ?)",
                             (place, *map(encode, late[place])))
+        self.n_late = len(late)
 
     def put_state(self, state):
         """The policy's state, of which only what changed is written; its digest."""
@@ -248,7 +255,11 @@ def _connect(address):
     # one connection for all threads: whoever uses it holds the study's lock
     connection = sqlite3.connect(address, timeout=PATIENCE, isolation_level=None,
                                  check_same_thread=False, uri=address.startswith("file:"))
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
