@@ -32,8 +32,10 @@ def rewards_of(reading, plates, controls_lost=False):
         for part in reading.parts:
             wells = slice(part * n_free, (part + 1) * n_free)
             if not np.isnan(rewards[wells]).all():
-                rewards[wells] /= _control_mean(reading, plates, part, controls_lost)
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+                mean = _control_mean(reading, plates, part, controls_lost)
+                with np.errstate(over="ignore"):
+                    rewards[wells] /= mean
+    with np.errstate(invalid="ignore", divide="ignore"):
         made = np.log(rewards) if plates.log else rewards
     bad = ~np.isnan(rewards) & ~np.isfinite(made)
     if bad.any():

@@ -152,16 +152,14 @@ def _read_long(sheet, rows, line, header):
     start = None if at[0] is not None else sheet.only_start(line)
     of_plate, of_well, of_arm, of_value = at
     for line, cells in rows:
+        if not any(cells):
+            continue
         if len(cells) != len(header):
-            if not any(cells):
-                continue
             short_of = header[len(cells)] if len(cells) < len(header) else len(header) + 1
             raise BadFile(f"line {line}, column {short_of!r}: the row has {len(cells)} cells, the "
                           f"header {len(header)}")
         plate = None if of_plate is None else cells[of_plate]
         well, arm, value = cells[of_well], cells[of_arm], cells[of_value]
-        if not any(cells):
-            continue
         if plate is not None:
             start = found[plate] if plate in found else sheet.start(plate, line)
         position = wells[well] if well in wells else layout.find(well)
