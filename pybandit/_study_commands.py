@@ -7,8 +7,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from pybandit._study_arms import read_arms
 from pybandit._study_import import import_results
-from pybandit._study_policies import make_policy, read_arms
+from pybandit._study_policies import make_policy
 from pybandit._study_tables import as_json, exported, status_lines
 from pybandit.studies import Study
 from pybandit.studies._batch_of import batch_of

@@ -32,7 +32,7 @@ def status_lines(status, plates, opened, best, most):
         rows.append(("left", f"{status.pulls_left:,} of {status.budget:,} pulls"))
     if status.batches_left is not None:
         rows.append(("left", f"{status.batches_left:,} of {status.max_batches:,} batches"))
-    if status.survivors is not None:
+    if status.survivors is not None and not status.done:
         rows.append(("in play", f"{len(status.survivors):,} arms"))
     if status.done:
         rows.append(("now", "done: nothing more is asked for"))
@@ -46,8 +46,9 @@ def status_lines(status, plates, opened, best, most):
     rows.append(("head", status.head))
     for name, text in rows:
         yield f"{name:8}{text}"
-    yield ""
-    yield from _table_of(status, best, most)
+    if most:
+        yield ""
+        yield from _table_of(status, best, most)
 
 
 def _best(k):
