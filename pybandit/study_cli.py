@@ -30,8 +30,9 @@ or written; 4 from next where the study asks for nothing more."""
 
 NEW_EPILOG = "policies and their options:\n  " + "\n  ".join(map(wants, CHOICES)) + """
 
-The variance of each arm is a column of the file of arms. A batch fills a plate, or --batch-size wells. sequential-halving, shvar and shadavar ask
-for a stage at once, on as many plates as it takes; ucb1 and thompson for one pull.
+The variance of each arm is a column of the file of arms. A batch fills a plate, or
+--batch-size wells. sequential-halving, shvar and shadavar ask for a stage at once, on as
+many plates as it takes; thompson for one pull, and so does ucb1 when all were pulled.
 
 Readings become rewards, of which higher are better, in this order: --normalise divides by
 the mean of the plate's controls, --log takes the natural logarithm, --flip the negative."""

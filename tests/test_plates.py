@@ -82,7 +82,8 @@ def test_names_of_plates():
 def test_control_wells():
     layout = Layout(2, 3)
     for text, expected in [("", ()), ("A1, b3", (0, 5)), ("col:1,3", (0, 2, 3, 5)),
-                           ("row:B", (3, 4, 5)), ("col:2,A1", (0, 1, 4)), ("COL:1,row:a", (0, 1, 2, 3))]:
+                           ("row:B", (3, 4, 5)), ("col:2,A1", (0, 1, 4)),
+                           ("COL:1,row:a", (0, 1, 2, 3))]:
         assert controls_of(text, layout) == expected
     for text in "C1", "A4", "col:4", "col:A1", "row:C", "col:0", "A1;A2":
         with pytest.raises(ValueError, match="controls must be wells, columns or rows of a 2x3"):
@@ -212,8 +213,8 @@ GRID = "plate,7\n,1,2,3\nA,2,1,2.5\nB,-3,1e2,4\n"
 def test_grids(tmp_path):
     expected = [1.0, 2.5, -3.0, 100.0]
     for text in (GRID, GRID.replace(",1,2,3\n", "", 1), "plate,7\n1,2,3\n2,1,2.5\n-3,1e2,4\n",
-                 "plate,7\n2,1,2.5\n-3,1e2,4\n", GRID + "\n,,,\n", GRID.replace("plate,7", "plate,7,,"),
-                 "plate,7\n\n2,1,2.5\n-3,1e2,4\n,,\n"):
+                 "plate,7\n2,1,2.5\n-3,1e2,4\n", GRID + "\n,,,\n",
+                 GRID.replace("plate,7", "plate,7,,"), "plate,7\n\n2,1,2.5\n-3,1e2,4\n,,\n"):
         assert rewards(tmp_path, text).tolist() == expected, text
     assert rewards(tmp_path, "2,1,2.5\n-3,1e2,4\n", batch=7).tolist() == expected
     # a row of readings that looks like column numbers is one
@@ -352,8 +353,8 @@ def test_each_plate_has_its_own_controls(tmp_path):
                                     "must be finite and not 0; got 0"),
     ({"log": True}, "control,4", "control,-4", "line 2, .* must be positive; got -1"),
     ({"log": True}, "x", "x", "line 5, column 'value': -1 of the controls has no finite logarithm"),
-    ({}, "control,4", "control,", "line 7, column 'value': control well B3 of plate 7 has no value"),
-    ({}, "7,B3,control,4\n", "", "line 6, column 'well': control well B3 of plate 7 has no value"),
+    ({}, "control,4", "control,", "line 7, column 'value': control well B3 of plate 7 has no"),
+    ({}, "7,B3,control,4\n", "", "line 6, column 'well': control well B3 of plate 7 has no"),
     ({}, "control,2\n", "control,1e308\n", "mean"), ({}, "1e2", "1e308", "line 6, .*quotient")])
 def test_controls_that_are_refused(tmp_path, options, old, new, message):
     text = GOOD.replace(old, new)
