@@ -161,7 +161,7 @@ def kill_many(n_kills, seed):
             path, known, over, n_short = str(Path(folder) / "study.db"), set(), False, 0
             while not over:
                 # longer when it got nowhere, as on a busy machine
-                scale = 0.005 * 1.3 ** min(n_short, 12)
+                scale = 0.015 * 1.3 ** min(n_short, 12)
                 was_killed, said = killed_run(path, n_studies, rng.exponential(scale))
                 check_nothing_lost(path, n_studies, said, known)
                 n_short = 0 if any(what[0] in ("told", "closed") for what in said) else n_short + 1
