@@ -133,10 +133,10 @@ cdef class _IndexPolicy(NativePolicy):
             self._refresh(arm)
         if 0 < self.n_pulls < self.limit:
             self._plan()
-        # late rewards do not change what is asked; a single batch may have spent the budget
-        began = 0 < self.n_pulls < self.limit
-        self.chosen = check_entry(state["progress"], "chosen", 0 if began else -1,
-                                  self.n_arms - 1)
+        # late rewards do not change what was chosen
+        asked = check_entry(state["progress"], "chosen", -1, self.n_arms - 1)
+        if asked >= 0:
+            self.chosen = asked
 
     def recommend(self):
         """The arm of the best mean, int64 of shape (1,)."""

@@ -140,6 +140,8 @@ class Store:
     def close(self):
         self.db.close()
 
+    __del__ = close  # a study that nobody closed
+
     # what is read
 
     def head(self):
