@@ -99,8 +99,8 @@ def child(path, seed, pipe):
     study.close()
 
 
-def killed_run(path, seed, delay):
-    """Runs a child and kills it; whether it was killed, and what it said."""
+def killed_run(path, seed, n_lines, delay):
+    """Kills a child a while after so many lines; whether it was killed, and what it said."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
@@ -112,10 +112,17 @@ def killed_run(path, seed, delay):
         finally:
             os._exit(status)
     os.close(writing)
+    heard = b""
+    while heard.count(b"\n") < n_lines:
+        more = os.read(reading, 65536)
+        if not more:
+            break
+        heard += more
     time.sleep(delay)
     os.kill(process, signal.SIGKILL)
-    with os.fdopen(reading) as lines:
-        said = [json.loads(line) for line in lines.read().splitlines()]
+    with os.fdopen(reading, "rb") as pipe:
+        heard += pipe.read()
+    said = [json.loads(line) for line in heard.splitlines()]
     _, status = os.waitpid(process, 0)
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, said[-3:]
     return os.WIFSIGNALED(status), said
@@ -158,13 +165,13 @@ def kill_many(n_kills, seed):
         straight = Study.create(":memory:", make(n_studies))
         carry_out(straight, n_studies)
         with tempfile.TemporaryDirectory() as folder:
-            path, known, over, n_short = str(Path(folder) / "study.db"), set(), False, 0
+            path, known, over, most = str(Path(folder) / "study.db"), set(), False, 3
             while not over:
-                # longer when it got nowhere, as on a busy machine
-                scale = 0.005 * 1.3 ** min(n_short, 12)
-                was_killed, said = killed_run(path, n_studies, rng.exponential(scale))
+                # on any machine: so many steps, and somewhere in the next ones
+                was_killed, said = killed_run(path, n_studies, rng.integers(most),
+                                              rng.exponential(0.004))
                 check_nothing_lost(path, n_studies, said, known)
-                n_short = 0 if any(what[0] in ("told", "closed") for what in said) else n_short + 1
+                most = 25
                 over = not was_killed
                 if was_killed:
                     kills += 1

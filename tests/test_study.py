@@ -109,7 +109,7 @@ def test_history_without_pandas(monkeypatch):
     columns = study.history()
     assert type(columns) is dict and list(columns) == list(frame.columns)
     for name, column in columns.items():
-        assert frozen(np.asarray(frame[name])) == frozen(column)
+        assert len(column) == 2 and repr(frame[name].tolist()) == repr(column.tolist())
 
 
 def test_abandoned_batches_are_asked_again():

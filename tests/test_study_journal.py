@@ -70,7 +70,7 @@ def test_a_digest_depends_on_everything():
 
 @pytest.mark.parametrize("at", range(10))
 def test_a_changed_event_is_named(rows, at):
-    for column, other in (1, "tells"), (2, 0.5), (3, "you"), (4, encode({"batch": 0})), (5, START):
+    for column, other in (1, "tells"), (2, 0.5), (3, "you"), (4, encode({"batch": 9})), (5, START):
         changed = list(rows)
         changed[at] = (*rows[at][:column], other, *rows[at][column + 1:])
         with pytest.raises(BrokenLog, match=f"event {at} "):

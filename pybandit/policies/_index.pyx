@@ -133,9 +133,10 @@ cdef class _IndexPolicy(NativePolicy):
             self._refresh(arm)
         if 0 < self.n_pulls < self.limit:
             self._plan()
-        # late rewards do not change what is asked
-        self.chosen = check_entry(state["progress"], "chosen", 0 if self.n_pulls else -1,
-                                  self.n_arms - 1)
+        # late rewards do not change what was chosen
+        asked = check_entry(state["progress"], "chosen", -1, self.n_arms - 1)
+        if asked >= 0:
+            self.chosen = asked
 
     def recommend(self):
         """The arm of the best mean, int64 of shape (1,)."""

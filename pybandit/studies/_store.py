@@ -140,6 +140,8 @@ class Store:
     def close(self):
         self.db.close()
 
+    __del__ = close  # a study that nobody closed
+
     # what is read
 
     def head(self):
@@ -202,13 +204,22 @@ class Store:
         self.db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
                         (*event[:4], body, event.digest))
         if wells is not None:
-            self.db.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)", (
-                wells.number, wells.status, *map(encode, (wells.arms, wells.values, wells.marks))))
+            self.put_wells(wells, is_new=event.kind == "ask")
         self.put_late(ledger.late)
         state = self.put_state(ledger.policy.get_state()) if self.durable else b""
         head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head
+
+    def put_wells(self, wells, is_new):
+        """A batch as it is now; its arms never change."""
+        now = wells.status, encode(wells.values), encode(wells.marks)
+        if is_new:
+            self.db.execute("INSERT INTO batches (number, arms, status, results, marks) "
+                            "VALUES (?, ?, ?, ?, ?)", (wells.number, encode(wells.arms), *now))
+        else:
+            self.db.execute("UPDATE batches SET status = ?, results = ?, marks = ? "
+                            "WHERE number = ?", (*now, wells.number))
 
     def put_late(self, late):
         """These are what waits now: those that did, and more, or none."""

@@ -76,7 +76,8 @@ class Study(Recorder):
         Parameters
         ----------
         path : str or path-like
-            The file to make, or ``":memory:"``. A crash leaves none of it or all.
+            The file to make, or ``":memory:"``. A crash leaves none of it or all, and
+            perhaps a draft, ``<path>.*.new``, of no use to anybody.
         policy : Policy
             Fresh or used; the study has its own copy. One of your own class needs
             ``get_state`` and ``from_state``, made of plain values and arrays.
