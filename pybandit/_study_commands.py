@@ -16,7 +16,7 @@ from pybandit.studies._batch_of import batch_of
 from pybandit.studies._plate_write import joined, plate_texts
 from pybandit.studies.plates import Layout, Plates, controls_of
 
-OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "seed"
+OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed"
 
 
 def new(arguments):

@@ -22,16 +22,16 @@ class Choice(NamedTuple):
 # options by the policies' arguments
 ARGUMENTS = {"k": "k", "batch_size": "batch_size", "batches": "max_batches",
              "repeats": "max_repeats", "budget": "budget", "delta": "delta", "sigma": "sigma",
-             "seed": "rng", "variances": "variances"}
+             "seed": "rng", "reuse": "reuse", "variances": "variances"}
 
 CHOICES = {
     "batch-sar": Choice("BatchSAR", ("k", "batch_size", "batches"), ("repeats",)),
     "batch-racing": Choice("BatchRacing", ("k", "batch_size"), ("repeats", "delta", "sigma")),
     "batch-halving": Choice("BatchHalving", ("k", "batch_size", "batches"), ("repeats", "seed")),
     "round-robin": Choice("RoundRobin", ("k", "batch_size", "batches"), ("repeats",)),
-    "sequential-halving": Choice("SequentialHalving", ("budget",)),
-    "shvar": Choice("SHVar", ("budget", "variances")),
-    "shadavar": Choice("SHAdaVar", ("budget",), ("delta",)),
+    "sequential-halving": Choice("SequentialHalving", ("budget",), ("reuse",)),
+    "shvar": Choice("SHVar", ("budget", "variances"), ("reuse",)),
+    "shadavar": Choice("SHAdaVar", ("budget",), ("delta", "reuse")),
     "ucb1": Choice("UCB1", ()),
     "thompson": Choice("ThompsonSampling", (), ("sigma", "seed"), {"law": "gaussian"},
                        {"sigma": "noise_std"}),

@@ -31,8 +31,8 @@ or written; 4 from next where the study asks for nothing more."""
 NEW_EPILOG = "policies and their options:\n  " + "\n  ".join(map(wants, CHOICES)) + """
 
 The variance of each arm is a column of the file of arms. A batch fills a plate, or
---batch-size wells. sequential-halving, shvar and shadavar ask for a stage at once, on as
-many plates as it takes; thompson for one pull, and so does ucb1 when all were pulled.
+--batch-size wells. sequential-halving and shvar ask for a stage at once, on as many plates
+as it takes; ucb1, thompson and mostly shadavar for one pull.
 
 Readings become rewards, of which higher are better, in this order: --normalise divides by
 the mean of the plate's controls, --log takes the natural logarithm, --flip the negative."""
@@ -83,6 +83,8 @@ def _add_new(parts):
                       help="wells of one arm in a batch at most (default: any)")
     part.add_argument("--delta", type=float, metavar="P", help="probability of a wrong answer")
     part.add_argument("--sigma", type=float, metavar="S", help="deviation of a reward")
+    part.add_argument("--reuse", action="store_const", const=True,
+                      help="means over all stages, not the last alone")
     part.add_argument("--seed", type=at_least(0), metavar="N", help="where the policy draws")
     part.add_argument("--plate", default="8x12", metavar="RxC",
                       help="rows x columns, or wells: 96, 384 (default %(default)s)")

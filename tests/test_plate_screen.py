@@ -49,7 +49,7 @@ def shows(printed, expected):
 
 def test_the_walk_through(folder):
     blocks = re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", *["sh", "text"] * 9]
+    assert [kind for kind, _ in blocks] == ["python", *["sh", "text"] * 10]
     printed = None
     for kind, body in blocks:
         if not HAS_REPORTS:

@@ -7,7 +7,7 @@ import string
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pybandit._score_csv import BadFile
@@ -123,6 +123,7 @@ def filled(draw):
         -9, 9)
 
 
+@settings(max_examples=40, deadline=None)
 @given(filled())
 def test_places_are_the_free_wells_in_order(case):
     plates, names, _ = case
@@ -135,6 +136,7 @@ def test_places_are_the_free_wells_in_order(case):
     assert labels.count("control") == len(plates.controls) * plates.n_plates(len(names))
 
 
+@settings(max_examples=40, deadline=None)
 @given(filled(), st.sampled_from([",", ";", "\t"]))
 def test_long_tables_come_back(tmp_path_factory, case, delimiter):
     plates, names, values = case
@@ -152,6 +154,7 @@ def test_long_tables_come_back(tmp_path_factory, case, delimiter):
     assert found.parts == list(range(plates.n_plates(len(names)))) and not found.is_grid
 
 
+@settings(max_examples=40, deadline=None)
 @given(filled(), st.booleans(), st.booleans())
 def test_grids_come_back(tmp_path_factory, case, head, labelled):
     plates, names, values = case
@@ -171,6 +174,7 @@ def test_grids_come_back(tmp_path_factory, case, head, labelled):
     assert np.isnan(found.values[~held]).all()
 
 
+@settings(max_examples=40, deadline=None)
 @given(filled())
 def test_grids_to_be_filled_show_the_plate(case):
     plates, names, _ = case

@@ -231,7 +231,7 @@ def test_every_policy_of_the_command_line(name, capsys, folder):
              "seed": 3}
     choice = CHOICES[name]
     options = [part for option in choice.needs + choice.takes if option in given
-               for part in (f"--{option}", given[option])]
+               for part in (f"--{option}", given[option])] + ["--reuse"] * ("reuse" in choice.takes)
     ok(capsys, "new", "study.db", "--policy", name, "--arms", "genes.csv", "--plate", "12x12",
        *options)
     for number in range(3):
