@@ -160,7 +160,7 @@ def run(arguments):
         raise
     except StudyError as error:
         return _failed(arguments, error, 3)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OverflowError, OSError) as error:
         return _failed(arguments, error, 2)
 
 

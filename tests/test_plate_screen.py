@@ -68,3 +68,13 @@ def test_the_walk_through(folder):
 def test_a_line_that_is_missing_is_seen():
     assert shows("a\nb 12 c\n", "a\nb … c\n")
     assert not shows("a\n", "a\nb\n") and not shows("b\na\n", "a\nb\n")
+
+
+def test_the_page_on_studies(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "studies.md").read_text(),
+                         re.DOTALL)
+    names = {}
+    exec(compile(code, "studies.md", "exec"), names)
+    names["study"].close()
+    assert capsys.readouterr().out == "['coffee']\n"

@@ -363,6 +363,8 @@ def test_an_abandoned_plate(study, capsys):
     assert "discard" in refused(capsys, "abandon", "1")
     ok(capsys, "abandon", "1", "--discard")
     assert "got 7" in refused(capsys, "close", "7")
+    refused(capsys, "close", str(10**30))
+    assert f"no batch {10**30} was asked for" in refused(capsys, "record", path, "--batch", 10**30)
 
 
 def test_a_grid_is_recorded(normalised, capsys):

@@ -104,8 +104,9 @@ class _Sheet:
     def _begin(self, batch, line):
         try:
             self.names = self.arms_of(batch)
-        except ValueError as error:
-            raise BadFile(f"line {line}, column 'plate': {error}") from None
+        except (ValueError, OverflowError):
+            raise BadFile(f"line {line}, column 'plate': no batch {batch} was asked for"
+                          ) from None
         self.batch = batch
         self.labels = [label.strip() for label in self.plates.labels(self.names)]
         self.values, self.lines = [np.nan] * len(self.labels), [0] * len(self.labels)
