@@ -1,5 +1,6 @@
 """pybandit: pure exploration at C speed."""
 
+import importlib as _importlib
 import os as _os
 
 from pybandit import bounds, environments, kernels, mcmc
@@ -101,6 +102,7 @@ __all__ = [
     "SimulationResult",
     "SliceResult",
     "StudentBound",
+    "Study",
     "SuccessiveRejects",
     "ThompsonSampling",
     "UCB1",
@@ -127,6 +129,19 @@ __all__ = [
     "slice_sample",
     "taylor_control",
 ]
+
+
+def __getattr__(name):
+    # SQLite is loaded by those who use it
+    if name in ("Study", "studies"):
+        studies = _importlib.import_module("pybandit.studies")
+        globals()["Study"] = studies.Study
+        return globals()[name]
+    raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def get_include():

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from pybandit import __version__, best_of_cli
+from pybandit import __version__, best_of_cli, study_cli
 from pybandit._cli_types import at_least, writable
 from pybandit._optional import MissingPackage
 
@@ -65,4 +65,4 @@ def _run_demo(arguments):
     return 0
 
 
-COMMANDS = (_add_demo, best_of_cli.add)
+COMMANDS = (_add_demo, best_of_cli.add, study_cli.add)

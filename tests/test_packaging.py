@@ -99,7 +99,7 @@ def test_get_include_holds_every_header_that_is_included():
 
 
 def test_public_names():
-    assert set(pb.__all__) <= set(vars(pb))
+    assert all(hasattr(pb, name) for name in pb.__all__)  # some are loaded only now
     public = {name for name in vars(pb) if not name.startswith("_")}
     submodules = {path.name.partition(".")[0] for path in PACKAGE.iterdir()}
     assert public - submodules == set(pb.__all__) - submodules

@@ -15,6 +15,7 @@ cdef class Policy:
     # The batch of ask was pulled; the arms' statistics hold it.
     cdef void _advance(self) noexcept nogil
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil
     cdef void _finish(self, int64_t n) noexcept nogil
     cdef bint _as_asked(self, const int64_t[::1] arms, const double[::1] rewards) except -1
     cdef _checked(self, arms, rewards, missing)

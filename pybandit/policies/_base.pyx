@@ -109,6 +109,72 @@ cdef class Policy:
             self._absorb(&told[0], &values[0], told.shape[0])
             self._finish(told.shape[0])
 
+    def add_late(self, arms, rewards):
+        """Give rewards of pulls that were told as lost and came after all.
+
+        The arms' statistics take them. What was spent, decided and asked stays: `ask`
+        gives the same arms until they are told, and what follows knows the late rewards.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            In any order, each as often as its rewards.
+        rewards : array_like of float, shape (n,)
+            Finite; one a pull.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an arm does not exist, a shape differs, a reward would not pass `tell`, or
+            there are more of them than pulls were lost. The policy is then as before.
+        NotImplementedError
+            Where a subclass has its own `tell`, and not its own `add_late`.
+
+        Notes
+        -----
+        Where a policy keeps bounds or keys of arms, those of an arm that leads no decision
+        now may stay as they are until it is pulled again.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> policy = pb.Uniform(2, budget=4)
+        >>> policy.tell(policy.ask(), [0.5, np.nan, 0.5, 0.25], missing="drop")
+        >>> policy.add_late([1], [0.75])
+        >>> policy.pulls, policy.means
+        (array([2, 2]), array([0.5, 0.5]))
+        """
+        cdef const int64_t[::1] told
+        cdef const double[::1] values
+        if type(self).tell is not Policy.tell:
+            raise NotImplementedError(f"{type(self).__name__} must define add_late, as it defines "
+                                      "tell")
+        arms = self._check_late_arms(arms)
+        told, values = arms, self._check_rewards(arms, rewards, "raise")
+        if told.shape[0]:
+            with nogil:
+                self._absorb(&told[0], &values[0], told.shape[0])
+                self._settle(&told[0], told.shape[0])
+
+    def _check_late_arms(self, arms):
+        told = np.asarray(arms)
+        if told.dtype.kind not in "iu" and told.size:
+            raise TypeError(f"arms must be integers; got dtype {told.dtype}")
+        if told.ndim != 1:
+            raise ValueError(f"arms must have shape (n,); got {told.shape}")
+        bad = (told < 0) | (told >= self.n_arms)
+        if bad.any():
+            at = int(bad.argmax())
+            raise ValueError(f"arms must be in [0, {self.n_arms}); got {told[at]} at index {at}")
+        n_lost = self.n_pulls - int(np.asarray(self._pulls).sum())
+        if told.size > n_lost:
+            raise ValueError(f"arms must be of pulls that were lost, {n_lost} by now; got "
+                             f"{told.size}")
+        return np.array(told, dtype=np.int64)
+
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        """These arms have other statistics, between batches; what is asked stays."""
+
     cdef void _finish(self, int64_t n) noexcept nogil:
         """A batch of n pulls was absorbed."""
         self.n_pulls += n

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._checks import check_budget
+from pybandit._checks import check_budget, check_entry
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport INT64_MAX, int64_t
@@ -75,6 +75,15 @@ cdef class _IndexPolicy(NativePolicy):
         if self.n_pulls < self.limit:
             self._plan()
 
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        cdef int64_t j, asked = self.chosen
+        for j in range(n):
+            self._refresh(arms[j])
+        # the round as `_restore` will see it
+        if self.n_pulls < self.limit:
+            self._plan()
+        self.chosen = asked
+
     cdef void _refresh(self, int64_t arm) noexcept nogil:
         if self._pulls[arm] < self.least:
             return
@@ -109,7 +118,7 @@ cdef class _IndexPolicy(NativePolicy):
                                     bounded(a), top, self.n_arms, &self.scratch[0])
 
     def _get_progress(self):
-        return {"asked": np.array(self.asked)}
+        return {"asked": np.array(self.asked), "chosen": self.chosen}
 
     def _set_progress(self, progress):
         np.asarray(self.asked)[:] = progress["asked"]
@@ -122,6 +131,10 @@ cdef class _IndexPolicy(NativePolicy):
             self._refresh(arm)
         if 0 < self.n_pulls < self.limit:
             self._plan()
+        # late rewards do not change what was chosen
+        asked = check_entry(state["progress"], "chosen", -1, self.n_arms - 1)
+        if asked >= 0:
+            self.chosen = asked
 
     def recommend(self):
         """The arm of the best mean, int64 of shape (1,)."""

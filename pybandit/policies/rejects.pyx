@@ -249,6 +249,11 @@ cdef class ContinuousRejects(_RingPolicy):
         while self.ring.n_arms > 1 and self._reject():
             pass
 
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        cdef int64_t j
+        for j in range(n):
+            self._measure(arms[j])
+
     cdef void _measure(self, int64_t arm) noexcept nogil:
         if self._pulls[arm]:
             self.centres[arm] = self._sums[arm] / self._pulls[arm]

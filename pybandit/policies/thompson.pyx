@@ -204,11 +204,10 @@ cdef class ThompsonSampling(NativePolicy):
 
     cdef void _advance(self) noexcept nogil:
         cdef int64_t i, n = 0
-        if self.chosen >= 0:
-            self.chosen = -1
-            return
         # not by _asks_lacking: n_pulls has moved on
-        self.n_tries += 1
+        if self.chosen < 0:
+            self.n_tries += 1
+        self.chosen = -1
         for i in range(self.n_lacking):
             if not self._pulls[self.lacking[i]]:
                 self.lacking[n] = self.lacking[i]
@@ -268,6 +267,7 @@ cdef class ThompsonSampling(NativePolicy):
             "age": self.kernel.age,
             "chosen": self.chosen,
             "n_tries": self.n_tries,
+            "lacking": np.isin(np.arange(self.n_arms), self.lacking[:self.n_lacking]),
             "rng_given": bool(self.rng_given),
             "stream": stream_state(self.generator),
         }
@@ -305,9 +305,11 @@ cdef class ThompsonSampling(NativePolicy):
                              f"{int(good.argmin())}")
         super()._restore(state)
         if self.law == "gaussian":
-            unseen = np.flatnonzero(pulls == 0)
-            np.asarray(self.lacking)[:unseen.size] = unseen
-            self.n_lacking = unseen.size
+            # arms that a late reward has reached are asked all the same, if they were already
+            asked = np.asarray(state["progress"]["lacking"], dtype=bool)
+            lacking = np.flatnonzero(asked | (pulls == 0))
+            np.asarray(self.lacking)[:lacking.size] = lacking
+            self.n_lacking = lacking.size
 
 
 def _integer(name, value, low, high):

@@ -1,0 +1,151 @@
+"""Studies against what they stand on: the same bytes in a bare SQLite transaction, and synced.
+
+Run with ``make bench``. Files are where pytest puts them; wall time, because a disk's work
+is no processor's. The targets: ask and tell of a plate of 384 over 12,979 arms in 25 ms, in
+memory in 0.3 ms; opening 10^6 pulls in 1 s; importing 10^5 results in 2 s.
+"""
+
+import os
+import sqlite3
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.studies._codec import encode
+
+from conftest import RESULTS
+
+N_GENES, K, WELLS, PLATES = 12_979, 100, 384, 800
+
+
+@pytest.fixture
+def walled(benchmark):
+    """As `timed`, by the clock on the wall: least and median of `rounds`."""
+
+    def run(group, role, function, rounds):
+        times = []
+        benchmark.pedantic(function, rounds=1)
+        for _ in range(rounds):
+            begun = time.perf_counter()
+            function()
+            times.append(time.perf_counter() - begun)
+        print(f"\n{group}: {role}: least {min(times) * 1e3:.3f} ms, "
+              f"median {np.median(times) * 1e3:.3f} ms")
+        RESULTS.setdefault(group, {})[role] = float(np.median(times))
+
+    return run
+
+
+def screen():
+    return pb.BatchSAR(N_GENES, K, WELLS, PLATES)
+
+
+def changed_bytes():
+    """What an ask and a tell write: two events, a batch twice, the policy's state."""
+    policy, rewards = screen(), np.random.default_rng(3).normal(size=WELLS)
+    arms = policy.ask()
+    policy.tell(arms, rewards)
+    state = policy.get_state()
+    of_state = b"".join(encode(state[part]) for part in ("pulls", "sums", "deviations", "progress"))
+    plate = encode([arms, rewards, np.zeros(WELLS, dtype=np.uint8)])
+    return 2 * plate, 2 * plate + of_state
+
+
+def bare_transactions(path):
+    """The same bytes in two transactions that are on the disk when they end."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("CREATE TABLE bytes (one INTEGER PRIMARY KEY, body BLOB)")
+    contents = changed_bytes()
+
+    def run():
+        for content in contents:
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("INSERT OR REPLACE INTO bytes VALUES (?, ?)", (len(content), content))
+            db.execute("COMMIT")
+
+    return run
+
+
+def bare_sync(path):
+    """The same bytes, written and synced twice."""
+    contents, file = changed_bytes(), os.open(path, os.O_CREAT | os.O_RDWR)
+
+    def run():
+        os.lseek(file, 0, os.SEEK_SET)
+        for content in contents:
+            os.write(file, content)
+            os.fsync(file)
+
+    return run
+
+
+def plates(study):
+    rewards = np.random.default_rng(3).normal(size=(97, WELLS))
+
+    def run():
+        batch = study.ask()
+        study.tell(batch.id, rewards[batch.id % 97])
+
+    return run
+
+
+@pytest.mark.parametrize("role", ["fsync", "bare SQLite", "study"])
+def test_a_plate(walled, tmp_path, role):
+    path = str(tmp_path / "study.db")
+    run = {"fsync": bare_sync, "bare SQLite": bare_transactions,
+           "study": lambda path: plates(pb.Study.create(path, screen()))}[role](path)
+    walled("ask and tell a plate, on the disk", role, run, 60)
+
+
+@pytest.mark.parametrize("role", ["policy", "study"])
+def test_a_plate_in_memory(walled, role):
+    policy, rewards = screen(), np.random.default_rng(3).normal(size=(97, WELLS))
+
+    def bare():
+        policy.tell(policy.ask(), rewards[policy.n_batches % 97])
+
+    run = bare if role == "policy" else plates(pb.Study.create(":memory:", screen()))
+    walled("ask and tell a plate, in memory", role, run, 300)
+
+
+@pytest.mark.parametrize("role", ["read the file", "open"])
+def test_open_a_million_pulls(walled, tmp_path, role):
+    path = str(tmp_path / "study.db")
+    with pb.Study.create(path, pb.RoundRobin(N_GENES, K, 10_000, 200)) as study:
+        for number in range(100):
+            study.tell(study.ask().id, np.random.default_rng(number).normal(size=10_000))
+
+    def read():
+        with open(path, "rb") as file:
+            file.read()
+
+    def opened():
+        with pb.Study.open(path) as study:
+            assert study.status().n_pulls == 1_000_000
+
+    walled("open a study of 10^6 pulls", role, read if role == "read the file" else opened, 10)
+
+
+@pytest.mark.parametrize("role", ["bare SQLite", "study"])
+def test_import_results(walled, tmp_path, role):
+    """10^5 results of one batch."""
+    n, rewards = 100_000, np.random.default_rng(3).normal(size=100_000)
+    counter = iter(range(1000))
+
+    def bare():
+        db = sqlite3.connect(tmp_path / f"{next(counter)}.db")
+        with db:
+            db.execute("CREATE TABLE results (position INTEGER PRIMARY KEY, value REAL)")
+            db.executemany("INSERT INTO results VALUES (?, ?)", enumerate(rewards.tolist()))
+        db.close()
+
+    def told():
+        path = str(tmp_path / f"{next(counter)}.db")
+        with pb.Study.create(path, pb.RoundRobin(N_GENES, K, n, 2)) as study:
+            study.tell(study.ask().id, rewards)
+
+    walled("import 10^5 results", role, bare if role == "bare SQLite" else told, 3)

@@ -1,0 +1,83 @@
+"""The policies that the command line begins studies with: the one place that names them."""
+
+from typing import NamedTuple
+
+from pybandit import policies
+
+
+class Choice(NamedTuple):
+    """A policy by its class, the options it needs and those it may take.
+
+    `variances` stands for a column of the file of arms. `fixed` are arguments that no option
+    changes, `called` the arguments whose option has another name here than in `ARGUMENTS`.
+    """
+
+    policy: str
+    needs: tuple[str, ...]
+    takes: tuple[str, ...] = ()
+    fixed: dict = {}
+    called: dict = {}
+
+
+# options by the policies' arguments
+ARGUMENTS = {"k": "k", "batch_size": "batch_size", "batches": "max_batches",
+             "repeats": "max_repeats", "budget": "budget", "delta": "delta", "sigma": "sigma",
+             "seed": "rng", "reuse": "reuse", "variances": "variances"}
+
+CHOICES = {
+    "batch-sar": Choice("BatchSAR", ("k", "batch_size", "batches"), ("repeats",)),
+    "batch-racing": Choice("BatchRacing", ("k", "batch_size"), ("repeats", "delta", "sigma")),
+    "batch-halving": Choice("BatchHalving", ("k", "batch_size", "batches"), ("repeats", "seed")),
+    "round-robin": Choice("RoundRobin", ("k", "batch_size", "batches"), ("repeats",)),
+    "sequential-halving": Choice("SequentialHalving", ("budget",), ("reuse",)),
+    "shvar": Choice("SHVar", ("budget", "variances"), ("reuse",)),
+    "shadavar": Choice("SHAdaVar", ("budget",), ("delta", "reuse")),
+    "ucb1": Choice("UCB1", ()),
+    "thompson": Choice("ThompsonSampling", (), ("sigma", "seed"), {"law": "gaussian"},
+                       {"sigma": "noise_std"}),
+}
+
+
+def make_policy(name, n_arms, options, variances=None):
+    """A policy from the options of the command line.
+
+    Parameters
+    ----------
+    name : str
+        One of `CHOICES`.
+    n_arms : int
+    options : dict
+        By the names in `ARGUMENTS`; None where not given. ``batch_size`` is left out where
+        the policy sizes its batches itself.
+    variances : ndarray, optional
+        Of the arms, where their file has them.
+
+    Raises
+    ------
+    ValueError
+        Where an option is missing, is not this policy's, or has a value it refuses.
+    """
+    choice = CHOICES[name]
+    given = {option: value for option, value in options.items() if value is not None}
+    if "variances" in choice.needs:
+        if variances is None:
+            raise ValueError(f"--policy {name} needs a column 'variance' in the file of arms")
+        given["variances"] = variances
+    for option in choice.needs:
+        if option not in given:
+            raise ValueError(f"--policy {name} needs --{option.replace('_', '-')}")
+    for option in given:
+        if option not in choice.needs + choice.takes and option != "batch_size":
+            raise ValueError(f"--policy {name} takes no --{option}")
+    arguments = {choice.called.get(option, ARGUMENTS[option]): value
+                 for option, value in given.items() if option in choice.needs + choice.takes}
+    return getattr(policies, choice.policy)(n_arms, **choice.fixed, **arguments)
+
+
+def wants(name):
+    """The options of a policy, for --help: 'batch-sar: --k --batches [--repeats]'."""
+    choice = CHOICES[name]
+    needs = [f"--{option}" for option in choice.needs if option not in ("batch_size", "variances")]
+    takes = [f"[--{option}]" for option in choice.takes]
+    column = ["and variances of the arms"] * ("variances" in choice.needs)
+    return f"{name:20}{' '.join(needs + takes + column) or '(none)'}"

@@ -1,0 +1,141 @@
+"""A study in words, for a terminal, for machines and for spreadsheets."""
+
+import dataclasses
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+
+from pybandit.studies._plate_write import table
+
+NAME_WIDTH = 40
+
+
+def status_lines(status, plates, opened, best, most):
+    """Where a study is, line by line.
+
+    Parameters
+    ----------
+    status : Status
+    plates : Plates
+    opened : BatchRecord or None
+        The open batch.
+    best : Recommendation
+    most : int
+        Arms shown at most.
+    """
+    rows = [("study", f"{status.path}: {status.policy}, {status.n_arms:,} arms, "
+                      f"{_best(status.k)} wanted"),
+            ("plates", _plates(plates)),
+            ("spent", _spent(status))]
+    if status.pulls_left is not None:
+        rows.append(("left", f"{status.pulls_left:,} of {status.budget:,} pulls"))
+    if status.batches_left is not None:
+        rows.append(("left", f"{status.batches_left:,} of {status.max_batches:,} batches"))
+    if status.survivors is not None and not status.done:
+        rows.append(("in play", f"{len(status.survivors):,} arms"))
+    if status.done:
+        rows.append(("now", "done: nothing more is asked for"))
+    elif opened is None:
+        rows.append(("now", "no plate is out: next gives one"))
+    else:
+        rows.append(("now", _open(opened, plates)))
+    if status.n_late:
+        rows.append(("late", f"{status.n_late:,} results, which the policy takes after this plate"))
+    rows.append(("log", f"{status.n_events:,} events, the last at {moment(status.changed)}"))
+    rows.append(("head", status.head))
+    for name, text in rows:
+        yield f"{name:8}{text}"
+    if most:
+        yield ""
+        yield from _table_of(status, best, most)
+
+
+def _best(k):
+    return "the best" if k == 1 else f"the {k:,} best"
+
+
+def _plates(plates):
+    words = [str(plates.layout)]
+    if plates.controls:
+        words.append(f"{len(plates.controls)} wells with {plates.label}")
+    if plates.normalise:
+        words.append("readings by their mean")
+    words += ["logarithm"] * plates.log + ["sign changed"] * plates.flip
+    return ", ".join(words)
+
+
+def _spent(status):
+    text = f"{status.n_batches:,} batches, {status.n_pulls:,} pulls"
+    return text + f", of which {status.n_lost:,} lost" * bool(status.n_lost)
+
+
+def _open(opened, plates):
+    names = plates.names(opened.id, len(opened.names))
+    waits = [int((part == "open").sum()) for part in np.array_split(
+        opened.states, range(plates.n_free, len(opened.names), plates.n_free))]
+    out = [name for name, n in zip(names, waits, strict=True) if n]
+    shown = ", ".join(out if len(out) <= 4 else [*out[:3], f"... ({len(out)})"])
+    return f"plate {shown} is out: {sum(waits):,} of {len(opened.names):,} wells not yet known"
+
+
+def _table_of(status, best, most):
+    head = ("best" if status.done else "best by now", "mean", "wells")
+    rows = [(_short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
+            zip(best.names[:most], best.means.tolist(), best.pulls.tolist(), strict=False)]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for name, mean, pulls in (head, *rows):
+        yield f"{name:{widths[0]}}  {mean:>{widths[1]}}  {pulls:>{widths[2]}}"
+    if len(best.names) > most:
+        yield f"and {len(best.names) - most:,} more; --top shows them, --json has all"
+
+
+def _short(name):
+    name = " ".join(name.split())
+    return name if len(name) <= NAME_WIDTH else name[:NAME_WIDTH - 1] + "…"
+
+
+def _number(value):
+    return "-" if math.isnan(value) else f"{value:.4g}"
+
+
+def moment(seconds):
+    """A time in words, UTC; "" for none."""
+    if math.isnan(seconds):
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def as_json(status, study):
+    """A `Status`, the answer by now, and the study's settings, of plain values."""
+    known, best = dataclasses.asdict(status), study.recommend()
+    if status.survivors is not None:
+        known["survivors"] = np.asarray(status.survivors).tolist()
+    known["best"] = [
+        {"arm": int(arm), "name": name, "mean": None if math.isnan(mean) else mean,
+         "pulls": int(pulls)}
+        for arm, name, mean, pulls in zip(best.arms, best.names, best.means.tolist(), best.pulls,
+                                          strict=True)]
+    return known | {"settings": study.settings}
+
+
+def exported(study, plates):
+    """All wells of a study as a long table, and how many they are.
+
+    Its columns are plate, well, arm, value (what the policy was told, empty where nothing
+    was), state, told_at and who.
+    """
+    history = study.history()
+    batches, values = np.asarray(history["batch"]), np.asarray(history["value"]).tolist()
+    of_plate, of_well = [], []
+    for batch, size in zip(*np.unique(batches, return_counts=True), strict=True):
+        names, wells = plates.names(batch, int(size)), plates.layout.wells
+        for place in plates.places(int(size)).tolist():
+            part, position = divmod(place, plates.layout.n_wells)
+            of_plate.append(names[part])
+            of_well.append(wells[position])
+    rows = zip(of_plate, of_well, history["name"],
+               ["" if math.isnan(value) else repr(value) for value in values],
+               history["state"], map(moment, np.asarray(history["told_at"]).tolist()),
+               history["who"], strict=True)
+    return table([("plate", "well", "arm", "value", "state", "told_at", "who"), *rows]), len(values)

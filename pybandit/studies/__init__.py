@@ -1,0 +1,9 @@
+"""Studies: experiments that last, one in a file. `Study` is all one needs."""
+
+from pybandit.studies._errors import StudyDamaged, StudyError, StudyVersionError
+from pybandit.studies._journal import Event
+from pybandit.studies.results import Batch, Recommendation, Status, TellResult, VerifyResult
+from pybandit.studies.study import Study
+
+__all__ = ["Batch", "Event", "Recommendation", "Status", "Study", "StudyDamaged", "StudyError",
+           "StudyVersionError", "TellResult", "VerifyResult"]

@@ -1,0 +1,39 @@
+"""What a study is created from, checked."""
+
+from collections import Counter
+
+from pybandit.policies import Policy
+from pybandit.studies._codec import decode, encode
+
+
+def checked_names(policy, arms):
+    """Names of a policy's arms, unique and not empty."""
+    if not isinstance(policy, Policy):
+        raise TypeError(f"policy must be a Policy; got {type(policy).__name__}")
+    if arms is None:
+        return [str(arm) for arm in range(policy.n_arms)]
+    names = list(arms)
+    for at, name in enumerate(names):
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"arms must be names, text that is not empty; got {name!r} at index "
+                            f"{at}")
+    names = [str(name) for name in names]
+    if len(names) != policy.n_arms:
+        raise ValueError(f"arms must be {policy.n_arms} names, one an arm; got {len(names)}")
+    if len(set(names)) < len(names):
+        counts = Counter(names)
+        twice = next(name for name in names if counts[name] > 1)
+        raise ValueError(f"arms must be unique; got {twice!r} {counts[twice]} times")
+    return names
+
+
+def checked_state(policy):
+    """The policy's state, from which its class makes it again."""
+    name = type(policy).__name__
+    for method in "get_state", "from_state":
+        if not hasattr(policy, method):
+            raise TypeError(f"policy must have get_state and from_state; {name} lacks {method}")
+    content = encode(policy.get_state(), "state")
+    if encode(type(policy).from_state(decode(content)).get_state()) != content:
+        raise ValueError(f"policy must be the same after get_state and from_state; {name} is not")
+    return decode(content)

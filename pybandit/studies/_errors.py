@@ -1,0 +1,53 @@
+"""What can go wrong with a study's file, and SQLite's errors as that."""
+
+import sqlite3
+from contextlib import contextmanager
+
+# SQLite's primary result codes
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
+           sqlite3.SQLITE_MISMATCH}
+CLOSED_TO_WRITING = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM,
+                     sqlite3.SQLITE_AUTH}
+NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_TOOBIG}
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+class StudyError(OSError):
+    """The file of a study cannot be read or written; what it holds is as before."""
+
+
+class StudyDamaged(StudyError):
+    """The file is no study, or not what was recorded; the message names the part."""
+
+
+class StudyVersionError(StudyError):
+    """The file is of a newer format; the message names both versions."""
+
+
+def code_of(error):
+    """SQLite's primary result code of an error, or None."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+@contextmanager
+def named(path):
+    """Raises SQLite's errors as those of the study at `path`."""
+    try:
+        yield
+    except sqlite3.ProgrammingError as error:
+        raise ValueError(f"the study {path} is closed: {error}") from error
+    except sqlite3.DatabaseError as error:
+        code = code_of(error)
+        # a table or column that is missing has no code of its own
+        if code in DAMAGED or (code == sqlite3.SQLITE_ERROR and "no such" in str(error)):
+            raise StudyDamaged(f"{path} is damaged or not a study: {error}") from error
+        if code in CLOSED_TO_WRITING:
+            raise StudyError(f"{path} cannot be written and is as before: {error}") from error
+        if code in NO_ROOM:
+            raise StudyError(f"{path} could not be written, as on a full disk, and is as before: "
+                             f"{error}") from error
+        if code in BUSY:
+            raise StudyError(f"{path} is busy: another process has been writing for longer than "
+                             f"was waited: {error}") from error
+        raise StudyError(f"{path}: {error}") from error

@@ -1,0 +1,67 @@
+"""A study's file comes to be whole or not at all."""
+
+import os
+import secrets
+from contextlib import contextmanager, suppress
+
+SIDES = "-wal", "-shm", "-journal"
+
+
+@contextmanager
+def published(path, overwrite):
+    """The path of a file to fill and close, which then becomes `path`; atomic and durable.
+
+    Raises
+    ------
+    FileExistsError
+        Where `path` exists without `overwrite`, or a log that SQLite would take for its own.
+    """
+    if not overwrite:
+        _refuse_existing(path)
+    draft = f"{path}.{secrets.token_hex(8)}.new"
+    try:
+        yield draft
+        _sync(draft)
+        if overwrite:
+            _drop_sides(path)
+            os.replace(draft, path)
+        else:
+            _link(draft, path)
+        _sync(os.path.dirname(os.path.abspath(path)))
+    finally:
+        for name in ("", *SIDES):
+            with suppress(FileNotFoundError):
+                os.unlink(draft + name)
+
+
+def _refuse_existing(path):
+    for name in ("", *SIDES):
+        if os.path.lexists(path + name):
+            raise FileExistsError(f"path must be that of a new study; {path + name} exists")
+
+
+def _drop_sides(path):
+    # else SQLite would play the old study's log into the new one
+    for name in SIDES:
+        with suppress(FileNotFoundError):
+            os.unlink(path + name)
+
+
+def _link(draft, path):
+    """A rename that does not replace."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise FileExistsError(f"path must be that of a new study; {path} exists") from None
+    except OSError:
+        # a file system without links
+        _refuse_existing(path)
+        os.rename(draft, path)
+
+
+def _sync(path):
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,48 @@
+"""Every well of a study, as a table."""
+
+import importlib.util
+
+import numpy as np
+
+from pybandit.studies._journal import MARKS
+
+
+def history_of(wells, tells, names):
+    """One row a well: a DataFrame where pandas is installed, else a dict of arrays.
+
+    `wells` are all batches in order, `tells` (batch, positions, time, who) of each tell.
+    """
+    wells = list(wells)
+    starts = np.concatenate([[0], np.cumsum([one.arms.size for one in wells])]).astype(np.int64)
+    times, people = np.full(starts[-1], np.nan), np.full(starts[-1], "", dtype=object)
+    for batch, positions, time, who in tells:
+        times[starts[batch] + positions] = time
+        people[starts[batch] + positions] = who
+    arms = _joined([one.arms for one in wells], np.int64)
+    columns = {
+        "batch": np.repeat(np.array([one.number for one in wells], dtype=np.int64),
+                           np.diff(starts)),
+        "position": np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts)),
+        "arm": arms,
+        "name": names[arms],
+        "value": _joined([one.values for one in wells], np.float64),
+        "state": _joined([_states_of(one) for one in wells], object),
+        "told_at": times,
+        "who": people,
+    }
+    if importlib.util.find_spec("pandas") is None:
+        return columns
+    import pandas as pd
+
+    return pd.DataFrame(columns)
+
+
+def _states_of(wells):
+    states = MARKS[wells.marks].astype(object)
+    if wells.status == "abandoned":
+        states[:] = "abandoned"
+    return states
+
+
+def _joined(arrays, dtype):
+    return np.concatenate([np.empty(0, dtype=dtype), *arrays])

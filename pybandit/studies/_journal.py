@@ -1,0 +1,194 @@
+"""What a study's log says: events in a chain of hashes, and the study they lead to.
+
+Every change of a study is one event. `Ledger.apply` is the only place that knows what an
+event does; a running study applies each as it is recorded, `replay` applies them all.
+"""
+
+import hashlib
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pybandit.studies._codec import decode, encode
+
+# what is known of a well
+OPEN, KNOWN, LOST, LATE = range(4)
+MARKS = np.array(["open", "known", "lost", "late"])
+START = bytes(32)
+HEADER = struct.Struct("<Qd")
+
+
+class Event(NamedTuple):
+    """One entry of a study's log.
+
+    Attributes
+    ----------
+    number : int
+        From 0.
+    kind : {"create", "ask", "tell", "close", "abandon"}
+    time : float
+        Seconds since 1970-01-01 UTC, by the clock of who recorded it.
+    who : str
+    body : dict
+        What was asked or told.
+    digest : bytes
+        SHA-256 of the event and of the digest before it.
+    """
+
+    number: int
+    kind: str
+    time: float
+    who: str
+    body: dict[str, Any]
+    digest: bytes
+
+
+def chained(before, number, kind, time, who, body):
+    """The digest of an event, its body in bytes, after the event of digest `before`."""
+    head = encode([kind, who])
+    return hashlib.sha256(b"".join([before, HEADER.pack(number, time), head, body])).digest()
+
+
+class Wells:
+    """A batch: its arms, what is known of each, and whether it is over.
+
+    `status` is "open", "complete", "closed" or "abandoned"; `marks` and `values` have one
+    entry an arm, a value NaN where none is known.
+    """
+
+    __slots__ = ("arms", "marks", "number", "status", "values")
+
+    def __init__(self, number, arms, status="open", values=None, marks=None):
+        self.number, self.arms, self.status = number, arms, status
+        self.values = np.full(arms.size, np.nan) if values is None else values
+        self.marks = np.zeros(arms.size, dtype=np.uint8) if marks is None else marks
+
+    def same(self, other):
+        """Whether another is this one, bit for bit."""
+        return (self.number == other.number and self.status == other.status
+                and all(getattr(self, name).tobytes() == getattr(other, name).tobytes()
+                        for name in ("arms", "values", "marks")))
+
+
+class Ledger:
+    """Where a study is: the policy, and what waits for it.
+
+    Attributes
+    ----------
+    policy : Policy
+    n_batches : int
+        Batches asked for, abandoned ones included.
+    open : Wells or None
+        The batch that is asked now.
+    asked : bool
+        Whether the policy has been asked and not told: a batch is open, or the last one
+        was abandoned.
+    late : list of (arms, values)
+        Late results that wait for the policy's next batch to be told.
+    """
+
+    def __init__(self, policy, n_batches=0, open=None, asked=False, late=()):
+        self.policy, self.n_batches, self.open = policy, n_batches, open
+        self.asked, self.late = asked, list(late)
+
+    def apply(self, kind, body, wells=None):
+        """Do what an event says to a batch, None for one that is asked; the batch."""
+        return getattr(self, "_" + kind)(body, wells)
+
+    def _ask(self, body, wells):
+        arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
+        if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
+            raise ValueError(f"batch {body['batch']} must be what the policy asks; got other arms")
+        self.open = Wells(self.n_batches, arms)
+        self.n_batches += 1
+        self.asked = True
+        return self.open
+
+    def _tell(self, body, wells):
+        at, values = body["positions"], body["values"]
+        known = ~np.isnan(values)
+        wells.values[at] = values
+        if wells.status == "open":
+            wells.marks[at] = np.where(known, KNOWN, LOST)
+            if (wells.marks != OPEN).all():
+                self._finish(wells, "complete")
+            return wells
+        wells.marks[at] = LATE
+        self.late.append((wells.arms[at], values))
+        self._take_late()
+        return wells
+
+    def _close(self, body, wells):
+        wells.marks[wells.marks == OPEN] = LOST
+        self._finish(wells, "closed")
+        return wells
+
+    def _abandon(self, body, wells):
+        wells.status, self.open = "abandoned", None
+        return wells
+
+    def _finish(self, wells, status):
+        self.policy.tell(wells.arms, wells.values, missing="drop")
+        wells.status, self.open, self.asked = status, None, False
+        self._take_late()
+
+    def _take_late(self):
+        """Gives late results to the policy, unless it has asked for pulls it will be told."""
+        if self.asked:
+            return
+        for arms, values in self.late:
+            try:
+                self.policy.add_late(arms, values)
+            except NotImplementedError:
+                pass  # the policy has no use for them; the history has them
+        self.late = []
+
+
+class Replayed(NamedTuple):
+    """Where the events of a log lead: the ledger, all batches, and the last event."""
+
+    ledger: Ledger
+    batches: dict[int, Wells]
+    n_events: int
+    digest: bytes
+
+
+class BrokenLog(Exception):
+    """An event is not what was recorded; the message names it."""
+
+
+def replay(rows, policy_from):
+    """Apply a log from its first event.
+
+    Parameters
+    ----------
+    rows : iterable of (number, kind, time, who, body, digest)
+        As they are stored, bodies in bytes.
+    policy_from : callable
+        The policy of the body of the first event.
+
+    Raises
+    ------
+    BrokenLog
+        Where an event is missing, changed, or not what the study does; names it.
+    """
+    ledger, batches, before, number = None, {}, START, -1
+    for number, (stored, kind, time, who, body, digest) in enumerate(rows):
+        if stored != number:
+            raise BrokenLog(f"log: event {number} is missing")
+        if chained(before, number, kind, time, who, body) != digest:
+            raise BrokenLog(f"log: event {number} is not what was recorded: its digest differs")
+        before = digest
+        try:
+            entry = decode(body)
+            if ledger is None:
+                ledger = Ledger(policy_from(entry))
+                continue
+            wells = ledger.apply(kind, entry, batches.get(entry["batch"]))
+        except Exception as error:  # of any policy, also one of the user
+            raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error
+        batches[wells.number] = wells
+    if ledger is None:
+        raise BrokenLog("log: event 0 is missing")
+    return Replayed(ledger, batches, number + 1, before)

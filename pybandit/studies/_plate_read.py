@@ -1,0 +1,264 @@
+"""Readings of plates out of a file: a long table of wells, or grids."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._score_csv import BadFile
+from pybandit.studies._sheet import number, rows_of, short
+from pybandit.studies.plates import letters, plate_number
+
+COLUMNS = "plate", "well", "arm", "value"
+
+
+class Reading(NamedTuple):
+    """What a file says about one batch, in wells counted over all plates of the batch.
+
+    Attributes
+    ----------
+    batch : int
+    names : list of str
+        Of the batch's arms.
+    parts : list of int
+        Plates that are in the file, from 0, ascending.
+    values : ndarray of float64
+        NaN where there is no value.
+    lines : ndarray of int64
+        The line that a well is on; 0 where there is none.
+    last : int
+        The last line.
+    is_grid : bool
+    """
+
+    batch: int
+    names: list[str]
+    parts: list[int]
+    values: np.ndarray
+    lines: np.ndarray
+    last: int
+    is_grid: bool
+
+    def where(self, well, plates):
+        """'line 3, column 'value'', or where it should be."""
+        place = int(self.lines[well])
+        if not place:
+            return f"line {self.last}, column 'well'"
+        column = str(well % plates.layout.columns + 1) if self.is_grid else "value"
+        return f"line {place}, column {column!r}"
+
+
+def read_plates(path, plates, arms_of, batch=None):
+    """Read a file of results.
+
+    Parameters
+    ----------
+    path : str or path-like
+    plates : Plates
+    arms_of : callable
+        From the number of a batch to its arms' names; ``ValueError`` where there is none.
+    batch : int, optional
+        The batch that the file is of; by default its plates tell.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    BadFile
+        Where anything in the file is not as it must be; names file, line and column.
+
+    Notes
+    -----
+    The file is read once, a line at a time, and no further than the first row that does
+    not fit: a file of more rows than the batch has wells ends at the first row too many.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            rows = rows_of(file)
+            line, first = next(rows)
+            sheet = _Sheet(plates, arms_of, batch)
+            kind = {cell.casefold() for cell in first}
+            if len(kind & set(COLUMNS[1:])) >= 1:
+                _read_long(sheet, rows, line, first)
+            else:
+                _read_grids(sheet, rows, line, first)
+            return sheet.reading()
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read: {error.strerror}") from None
+    except BadFile as error:
+        raise BadFile(f"{path}: {error}") from None
+
+
+class _Sheet:
+    """Collects wells; knows which batch they are of as soon as a plate is named."""
+
+    def __init__(self, plates, arms_of, batch):
+        self.plates, self.n_wells = plates, plates.layout.n_wells
+        self.arms_of, self.batch, self.names = arms_of, batch, None
+        self.starts, self.is_grid, self.last = {}, False, 1
+        if batch is not None:
+            self._begin(batch, 1)
+
+    def _begin(self, batch, line):
+        try:
+            self.names = self.arms_of(batch)
+        except (ValueError, OverflowError):
+            raise BadFile(f"line {line}, column 'plate': no batch {batch} was asked for"
+                          ) from None
+        self.batch = batch
+        self.labels = [label.strip() for label in self.plates.labels(self.names)]
+        self.values, self.lines = [np.nan] * len(self.labels), [0] * len(self.labels)
+
+    def start(self, plate, line):
+        """The first well of a plate of this name."""
+        found = plate_number(plate)
+        if found is None:
+            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not the name of a plate")
+        if self.names is None:
+            self._begin(found[0], line)
+        names = self.plates.names(self.batch, len(self.names))
+        part = 0 if len(names) == 1 else found[1]
+        expected = (self.batch, None if len(names) == 1 else found[1])
+        if found != expected or part is None or part >= len(names):
+            is_or_are = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not a plate of batch "
+                          f"{self.batch}, {is_or_are}; a file holds one batch")
+        self.starts[plate] = part * self.n_wells
+        return self.starts[plate]
+
+    def only_start(self, line):
+        """The first well of the batch's plate, where no plate is named."""
+        if self.batch is None:
+            raise BadFile(f"line {line}, column 'plate': no plate is named; a long table has the "
+                          f"columns {', '.join(COLUMNS)}, a grid begins with plate,NAME; "
+                          "or give --batch")
+        names = self.plates.names(self.batch, len(self.names))
+        if len(names) > 1:
+            raise BadFile(f"line {line}, column 'plate': no plate is named, and batch "
+                          f"{self.batch} has {len(names)}, {names[0]} to {names[-1]}")
+        return self.start(names[0], line)
+
+    def reading(self):
+        parts = sorted({start // self.n_wells for start in self.starts.values()})
+        return Reading(self.batch, self.names, parts, np.array(self.values),
+                       np.array(self.lines), self.last, self.is_grid)
+
+
+def _read_long(sheet, rows, line, header):
+    at = _columns(header, line, sheet.batch is None)
+    layout = sheet.plates.layout
+    found, wells = sheet.starts, dict(zip(layout.wells, range(layout.n_wells), strict=True))
+    start = None if at[0] is not None else sheet.only_start(line)
+    of_plate, of_well, of_arm, of_value = at
+    for line, cells in rows:
+        if not any(cells):
+            continue
+        if len(cells) != len(header):
+            short_of = header[len(cells)] if len(cells) < len(header) else len(header) + 1
+            raise BadFile(f"line {line}, column {short_of!r}: the row has {len(cells)} cells, the "
+                          f"header {len(header)}")
+        plate = None if of_plate is None else cells[of_plate]
+        well, arm, value = cells[of_well], cells[of_arm], cells[of_value]
+        if plate is not None:
+            start = found[plate] if plate in found else sheet.start(plate, line)
+        position = wells[well] if well in wells else layout.find(well)
+        if position is None:
+            raise BadFile(f"line {line}, column 'well': {short(well)} is not a well of a {layout} "
+                          "plate")
+        index = start + position
+        if sheet.lines[index]:
+            raise BadFile(f"line {line}, column 'well': well {layout.wells[position]} of plate "
+                          f"{plate or sheet.batch} is on line {sheet.lines[index]} already")
+        if arm != sheet.labels[index]:
+            _check_arm(sheet, index, arm, line)
+        sheet.values[index] = number(value, lambda line=line: f"line {line}, column 'value'")
+        sheet.lines[index] = sheet.last = line
+    if not sheet.starts:
+        raise BadFile(f"line {line}, column 'well': there is a header and no wells under it")
+
+
+def _columns(header, line, needs_plate):
+    """Where plate, well, arm and value are; None for plate where it may be missing and is."""
+    names = [cell.casefold() for cell in header]
+    for name in COLUMNS:
+        if names.count(name) > 1:
+            raise BadFile(f"line {line}, column {name!r}: the column is there "
+                          f"{names.count(name)} times")
+        if name not in names and (needs_plate or name != "plate"):
+            raise BadFile(f"line {line}, column {name!r}: the column is missing; the columns are "
+                          f"{', '.join(map(short, header))}")
+    return [names.index(name) if name in names else None for name in COLUMNS]
+
+
+def _check_arm(sheet, index, arm, line):
+    """Raises where a well is said to hold another arm than it does."""
+    expected = sheet.labels[index]
+    is_control = index % sheet.n_wells in sheet.plates.controls
+    if not arm and (is_control or not expected):
+        return
+    well = sheet.plates.layout.wells[index % sheet.n_wells]
+    holds = f"well {well} holds {short(expected)}" if expected else f"well {well} holds no arm"
+    unknown = "" if arm in sheet.labels else ", which is no arm of this batch"
+    raise BadFile(f"line {line}, column 'arm': {holds}, not {short(arm)}{unknown}")
+
+
+def _read_grids(sheet, rows, line, first):
+    sheet.is_grid = True
+    rows, start, block = _chained(line, first, rows), None, []
+    for line, cells in rows:
+        sheet.last = line
+        if cells[0].casefold() == "plate":
+            _put_grid(sheet, start, block, line)
+            if len(cells) < 2 or any(cells[2:]):
+                raise BadFile(f"line {line}, column 3: a line that names a plate is plate,NAME")
+            if cells[1] in sheet.starts:
+                raise BadFile(f"line {line}, column 'plate': plate {cells[1]} is there already")
+            start, block = sheet.start(cells[1], line), []
+            continue
+        if start is None:
+            start = sheet.only_start(line)
+        if len(block) <= sheet.plates.layout.rows:
+            block.append((line, cells))
+        elif any(cells):
+            raise BadFile(f"line {line}, column 1: more rows than a {sheet.plates.layout} plate "
+                          "has")
+    _put_grid(sheet, start, block, sheet.last)
+
+
+def _chained(line, first, rows):
+    yield line, first
+    yield from rows
+
+
+def _put_grid(sheet, start, block, last):
+    if start is None:
+        return
+    n_rows, n_columns = layout = sheet.plates.layout
+    head = [str(column + 1) for column in range(n_columns)]
+    has_head = bool(block) and block[0][1][-n_columns:] == head and (
+        len(block) > n_rows or len(block[0][1]) > n_columns)
+    while len(block) > n_rows + has_head and not any(block[-1][1]):
+        block.pop()
+    body = block[has_head:]
+    if len(body) != n_rows:
+        at = body[n_rows][0] if len(body) > n_rows else last
+        raise BadFile(f"line {at}, column 1: a grid of {len(body)} rows, but a {layout} plate "
+                      f"has {n_rows}")
+    has_names = len(body[0][1]) == n_columns + 1
+    width = n_columns + has_names
+    for row, (line, cells) in enumerate(block[:has_head] + body, -has_head):
+        if len(cells) != width:
+            raise BadFile(f"line {line}, column {min(len(cells), width) + 1}: the row has "
+                          f"{len(cells)} cells; a row of a {layout} plate has {n_columns}, or one "
+                          "more with its letter")
+        if has_names and row >= 0 and cells[0].upper() != letters(row):
+            raise BadFile(f"line {line}, column 1: row {letters(row)} is here; got "
+                          f"{short(cells[0])}")
+        for column, cell in enumerate(cells[has_names:] if row >= 0 else ()):
+            index = start + row * n_columns + column
+            sheet.lines[index] = line
+            if sheet.labels[index]:
+                sheet.values[index] = number(
+                    cell, lambda line=line, column=column: f"line {line}, column '{column + 1}'")

@@ -1,0 +1,157 @@
+"""One process's use of a study: the policy in memory, kept equal to the file."""
+
+import getpass
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+
+from pybandit import policies
+from pybandit._checks import check_integer
+from pybandit.studies._codec import decode, encode
+from pybandit.studies._errors import StudyDamaged
+from pybandit.studies._journal import Event, Ledger, chained, replay
+from pybandit.studies.results import Batch
+
+
+class Recorder:
+    """Reads and records under the study's lock, each time from where the file is.
+
+    The ledger is kept between calls; where another process has recorded since, or a
+    transaction failed after the ledger moved, it is loaded again.
+    """
+
+    def __init__(self, store, policy_type, who):
+        self._store, self._lock = store, threading.RLock()
+        self._who = default_who() if who is None else str(who)
+        self._ledger = self._head = None
+        with self._lock, store.transaction(write=False):
+            row = store.events(most=1).fetchone()
+            if row is None or row[0] != 0:
+                raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
+            first = self._first_of(row)
+            self._created = row[2]
+            self._type = type_of(first["policy"], policy_type)
+            self._names = np.array(first["arms"], dtype=object)
+            self._settings = first["settings"]
+            self._sync()
+
+    def _first_of(self, row):
+        number, kind, when, who, body, digest = row
+        if chained(bytes(32), number, kind, when, who, body) != digest:
+            raise StudyDamaged(f"{self._store.path} is damaged: log: event 0 is not what was "
+                               "recorded")
+        return decode(body)
+
+    @contextmanager
+    def _reading(self):
+        """The ledger as the file is now."""
+        with self._lock, self._store.transaction(write=False):
+            self._sync()
+            yield self._ledger
+
+    @contextmanager
+    def _writing(self):
+        """The same, and nobody else writes; what is recorded is on the disk afterwards."""
+        with self._lock:
+            self._moved = False
+            try:
+                with self._store.transaction():
+                    self._sync()
+                    yield self._ledger
+            except BaseException:
+                if self._moved:
+                    self._ledger = None
+                raise
+
+    def _sync(self):
+        store = self._store
+        if self._ledger is not None and not store.durable:
+            return
+        head = store.head()
+        if self._ledger is not None and head == self._head:
+            return
+        if store.durable:
+            self._ledger = self._loaded(head)
+        else:
+            self._ledger = replay(store.events(), self._policy_of).ledger
+            store.n_late = len(self._ledger.late)
+        self._head = head
+
+    def _policy_of(self, first):
+        """The policy that the study began with."""
+        return self._type.from_state(first["state"])
+
+    def _loaded(self, head):
+        """The ledger of what is stored."""
+        store = self._store
+        last = store.events(head.n_events - 1).fetchall()
+        if [(row[0], row[5]) for row in last] != [(head.n_events - 1, head.digest)]:
+            raise StudyDamaged(f"{store.path} is damaged: log or head: the log does not end with "
+                               f"event {head.n_events - 1}")
+        policy = self._type.from_state(store.state(head.state))
+        wells = store.wells(head.n_batches - 1) if head.asked else None
+        if wells is not None and wells.status != "open":
+            wells = None
+        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late())
+
+    def _record(self, kind, body, wells, who=None):
+        """One event, done and stored; the batch it is of."""
+        self._moved = True
+        wells = self._ledger.apply(kind, body, wells)
+        event, content = event_of(self._head.n_events, kind, self._who if who is None else str(who),
+                                  body, self._head.digest)
+        self._head = self._store.append(event, content, wells, self._ledger)
+        return wells
+
+    def _wells(self, batch_id):
+        """The batch of an id."""
+        number = check_integer("batch_id", batch_id, 0)
+        opened = self._ledger.open
+        if opened is not None and opened.number == number:
+            return opened
+        wells = self._store.wells(number)
+        if wells is None:
+            raise ValueError(f"batch_id must be that of one of the {self._ledger.n_batches} "
+                             f"batches asked for; got {number}")
+        return wells
+
+    def _batch(self, wells):
+        return Batch(wells.number, wells.arms.copy(), self._names[wells.arms].tolist())
+
+    def _tells(self):
+        """Batch, positions, time and who of each tell."""
+        for _, kind, when, who, body, _ in self._store.events():
+            if kind == "tell":
+                entry = decode(body)
+                yield entry["batch"], entry["positions"], when, who
+
+
+def event_of(number, kind, who, body, before):
+    """An event that happens now, and its body in bytes."""
+    content, now = encode(body), time.time()
+    return Event(number, kind, now, who, body,
+                 chained(before, number, kind, now, who, content)), content
+
+
+def default_who():
+    """user@host, as far as they are known."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        user = ""
+    return f"{user}@{socket.gethostname()}"
+
+
+def type_of(name, policy_type):
+    """The class of a policy by its name; the user's, where it is not one of pybandit's."""
+    if policy_type is None:
+        policy_type = getattr(policies, name, None) if name in policies.__all__ else None
+        if policy_type is None:
+            raise ValueError(f"policy_type must be the class {name}, which is not one of "
+                             "pybandit's policies; got None")
+    if policy_type.__name__ != name:
+        raise ValueError(f"policy_type must be the class {name}; got {policy_type.__name__}")
+    return policy_type

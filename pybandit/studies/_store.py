@@ -1,0 +1,289 @@
+"""A study's file: SQLite tables, and transactions that are on the disk when they end.
+
+``log``       every event, chained; from it all else follows (`_journal`)
+``head``      where the log ends, so that a log cut short is noticed
+``state``     the policy after the last event, part by part
+``batches``   arms, results and marks of each batch
+``late``      late results that wait for the policy
+"""
+
+import hashlib
+import os
+import sqlite3
+from contextlib import contextmanager
+from typing import NamedTuple
+from urllib.parse import quote
+
+from pybandit.studies._codec import decode, encode
+from pybandit.studies._errors import (
+    CLOSED_TO_WRITING,
+    StudyDamaged,
+    StudyError,
+    StudyVersionError,
+    code_of,
+    named,
+)
+from pybandit.studies._files import published
+from pybandit.studies._journal import Wells
+
+APPLICATION, FORMAT = 0x70625374, 1
+PATIENCE = 30.0  # seconds for which another writer is waited for
+SCHEMA = """
+CREATE TABLE log (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time REAL NOT NULL,
+                  who TEXT NOT NULL, body BLOB NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE head (only INTEGER PRIMARY KEY CHECK (only = 0), n_events INTEGER NOT NULL,
+                   digest BLOB NOT NULL, n_batches INTEGER NOT NULL, asked INTEGER NOT NULL,
+                   state BLOB NOT NULL);
+CREATE TABLE state (part TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE batches (number INTEGER PRIMARY KEY, status TEXT NOT NULL, arms BLOB NOT NULL,
+                      results BLOB NOT NULL, marks BLOB NOT NULL);
+CREATE TABLE late (place INTEGER PRIMARY KEY, arms BLOB NOT NULL, results BLOB NOT NULL);
+"""
+
+
+class Head(NamedTuple):
+    """Where the log ends, and what is not in the other tables."""
+
+    n_events: int
+    digest: bytes
+    n_batches: int
+    asked: int
+    state: bytes
+
+
+class Store:
+    """One connection to a study's file, or to memory.
+
+    `durable` is false of memory, where the policy's state is not stored: it follows from
+    the log. `read_only` is true where the file cannot be written.
+    """
+
+    def __init__(self, path, connection, read_only=False):
+        self.path, self.db, self.read_only = path, connection, read_only
+        self.durable = path != ":memory:"
+        # as they are stored: parts of the state, bytes and digest; and how many are late
+        self.parts, self.n_late = {}, 0
+
+    @classmethod
+    def create(cls, path, overwrite, fill):
+        """A new study; `fill` gets a Store in a transaction."""
+        if path == ":memory:":
+            store = cls(path, _connect(path))
+            _begin(store, fill)
+            return store
+        with named(path), published(path, overwrite) as draft:
+            store = cls(path, _connect(draft))
+            try:
+                _begin(store, fill)
+                store.db.execute("PRAGMA journal_mode = WAL")
+            finally:
+                store.close()
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path):
+        """The study of a file."""
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"path must be that of a study; {path} does not exist")
+        with named(path):
+            try:
+                return cls(path, _connect(_address(path, "mode=rw"))).checked()
+            except sqlite3.OperationalError as error:
+                if code_of(error) not in CLOSED_TO_WRITING:
+                    raise
+            return cls(path, _connect_unwritable(path), True).checked()
+
+    def checked(self):
+        """Itself, if it is a study of a format known here."""
+        try:
+            self.check()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def check(self):
+        """Raises where this is no study of a format known here."""
+        application, form = (self.db.execute(f"PRAGMA {name}").fetchone()[0]
+                             for name in ("application_id", "user_version"))
+        if application != APPLICATION:
+            raise StudyDamaged(f"{self.path} is not a study, but another SQLite database or an "
+                               "empty file")
+        if form > FORMAT:
+            raise StudyVersionError(f"{self.path} has format {form}; this pybandit reads formats "
+                                    f"up to {FORMAT}")
+        n_pages, size = (self.db.execute(f"PRAGMA {name}").fetchone()[0]
+                         for name in ("page_count", "page_size"))
+        found = os.path.getsize(self.path)
+        if found < n_pages * size and not _has_log(self.path):
+            raise StudyDamaged(f"{self.path} is truncated: {found} of {n_pages * size} bytes")
+        self.head()
+
+    @contextmanager
+    def transaction(self, write=True):
+        """All or nothing; what was written is on the disk when it ends without an error."""
+        with named(self.path):
+            if not write and not self.durable:
+                yield self  # nobody else writes
+                return
+            if write and self.read_only:
+                raise StudyError(f"{self.path} cannot be written: it is read-only")
+            self.db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
+                yield self
+                self.db.execute("COMMIT")
+            except BaseException:
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+                raise
+
+    def close(self):
+        self.db.close()
+
+    __del__ = close  # a study that nobody closed
+
+    # what is read
+
+    def head(self):
+        """The only row of `head`."""
+        row = self.db.execute("SELECT n_events, digest, n_batches, asked, state FROM head"
+                              ).fetchone()
+        if row is None:
+            raise StudyDamaged(f"{self.path} is damaged: head is empty")
+        return Head(*row)
+
+    def events(self, start=0, most=-1):
+        """Rows of `log` from an event on."""
+        return self.db.execute("SELECT number, kind, time, who, body, digest FROM log "
+                               "WHERE number >= ? ORDER BY number LIMIT ?", (start, most))
+
+    def state(self, expected):
+        """The stored state of the policy, whose digest is `expected`."""
+        self.parts = {part: (body, hashlib.sha256(body).digest())
+                      for part, body in self.db.execute("SELECT part, body FROM state")}
+        if _digest_of(self.parts) != expected:
+            raise StudyDamaged(f"{self.path} is damaged: state is not what was recorded")
+        return {part: decode(body) for part, (body, _) in self.parts.items()}
+
+    def wells(self, number):
+        """The batch of a number, or None."""
+        row = self.db.execute("SELECT number, status, arms, results, marks FROM batches "
+                              "WHERE number = ?", (number,)).fetchone()
+        return row and self.wells_of(row)
+
+    def all_wells(self):
+        """All batches in order."""
+        for row in self.db.execute("SELECT number, status, arms, results, marks FROM batches "
+                                   "ORDER BY number"):
+            yield self.wells_of(row)
+
+    def wells_of(self, row):
+        number, status, *columns = row
+        try:
+            arms, values, marks = map(decode, columns)
+            wells = Wells(number, arms, status, values, marks)
+        except (ValueError, TypeError) as error:
+            raise StudyDamaged(f"{self.path} is damaged: batches: batch {number}: {error}"
+                               ) from error
+        return wells
+
+    def late(self):
+        """Late results that wait for the policy, in order."""
+        rows = self.db.execute("SELECT arms, results FROM late ORDER BY place").fetchall()
+        try:
+            late = [(decode(arms), decode(results)) for arms, results in rows]
+        except (ValueError, TypeError) as error:
+            raise StudyDamaged(f"{self.path} is damaged: late: {error}") from error
+        self.n_late = len(late)
+        return late
+
+    # what is written
+
+    def append(self, event, body, wells, ledger):
+        """An event, its body in bytes, and where it leads; the new head."""
+        self.db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
+                        (*event[:4], body, event.digest))
+        if wells is not None:
+            self.put_wells(wells, is_new=event.kind == "ask")
+        self.put_late(ledger.late)
+        state = self.put_state(ledger.policy.get_state()) if self.durable else b""
+        head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
+        self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
+        return head
+
+    def put_wells(self, wells, is_new):
+        """A batch as it is now; its arms never change."""
+        now = wells.status, encode(wells.values), encode(wells.marks)
+        if is_new:
+            self.db.execute("INSERT INTO batches (number, arms, status, results, marks) "
+                            "VALUES (?, ?, ?, ?, ?)", (wells.number, encode(wells.arms), *now))
+        else:
+            self.db.execute("UPDATE batches SET status = ?, results = ?, marks = ? "
+                            "WHERE number = ?", (*now, wells.number))
+
+    def put_late(self, late):
+        """These are what waits now: those that did, and more, or none."""
+        if self.n_late > len(late):
+            self.db.execute("DELETE FROM late")
+            self.n_late = 0
+        for place in range(self.n_late, len(late)):
+            self.db.execute("INSERT INTO late VALUES (?, ?, ?)",
+                            (place, *map(encode, late[place])))
+        self.n_late = len(late)
+
+    def put_state(self, state):
+        """The policy's state, of which only what changed is written; its digest."""
+        parts = {}
+        for part, value in state.items():
+            body, old = encode(value, part), self.parts.get(part)
+            if old is not None and old[0] == body:
+                parts[part] = old
+                continue
+            parts[part] = body, hashlib.sha256(body).digest()
+            self.db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (part, body))
+        for part in self.parts.keys() - parts.keys():
+            self.db.execute("DELETE FROM state WHERE part = ?", (part,))
+        self.parts = parts
+        return _digest_of(parts)
+
+
+def _digest_of(parts):
+    """One digest of all parts of a state."""
+    return hashlib.sha256(encode({part: digest for part, (_, digest) in parts.items()})).digest()
+
+
+def _begin(store, fill):
+    """The tables of a new study, and what `fill` writes."""
+    store.db.execute(f"PRAGMA application_id = {APPLICATION}")
+    store.db.execute(f"PRAGMA user_version = {FORMAT}")
+    with store.transaction():
+        for statement in SCHEMA.split(";"):
+            store.db.execute(statement)
+        fill(store)
+
+
+def _connect(address):
+    # one connection for all threads: whoever uses it holds the study's lock
+    connection = sqlite3.connect(address, timeout=PATIENCE, isolation_level=None,
+                                 check_same_thread=False, uri=address.startswith("file:"))
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_unwritable(path):
+    if _has_log(path):
+        raise StudyError(f"{path} cannot be read where it cannot be written, because {path}-wal "
+                         "is not yet part of it; copy both to where they can")
+    return _connect(_address(path, "immutable=1"))
+
+
+def _address(path, options):
+    return f"file:{quote(os.path.abspath(path))}?{options}"
+
+
+def _has_log(path):
+    return os.path.exists(path + "-wal") and os.path.getsize(path + "-wal") > 0

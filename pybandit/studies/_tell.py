@@ -1,0 +1,109 @@
+"""Results at the border: what of a tell is new, what is known, what is refused."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._checks import check_choice, check_numeric
+from pybandit.studies._journal import KNOWN, LATE, OPEN
+
+
+class News(NamedTuple):
+    """What a tell adds to a batch: positions, their values, NaN for a well that is lost."""
+
+    positions: np.ndarray
+    values: np.ndarray
+    n_new: int
+    n_known: int
+
+
+def news_of(wells, results, positions, missing, policy, names):
+    """What these results add to a batch.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where a position is no well's, or doubled; a result infinite, another than the one
+        recorded, or one that the policy refuses. Names batch, well and arm.
+    """
+    check_choice("missing", missing, ("raise", "drop"))
+    at, values = _placed(wells, results, positions)
+    if (wells.status == "open" and at.size == wells.arms.size and not wells.marks.any()
+            and np.isfinite(values).all()):
+        # as most tells are: all of a batch, for the first time
+        policy._check_rewards(wells.arms[at], values, "drop")
+        return News(at, values, at.size, 0)
+
+    def well(index):
+        arm = wells.arms[at[index]]
+        return f"batch {wells.number}, well {at[index]}, arm {arm} ({names[arm]})"
+
+    infinite = np.isinf(values)
+    if infinite.any():
+        first = int(infinite.argmax())
+        raise ValueError(f"results must be finite, or NaN where not known; got {values[first]} "
+                         f"for {well(first)}")
+    marks, is_told = wells.marks[at], ~np.isnan(values)
+    had = is_told & ((marks == KNOWN) | (marks == LATE))
+    other = had & (values != wells.values[at])
+    if other.any():
+        first = int(other.argmax())
+        raise ValueError(f"results must be those already recorded; got {values[first]} for "
+                         f"{well(first)}, where {wells.values[at[first]]} was")
+    new = is_told & ~had
+    if wells.status == "abandoned" and is_told.any():
+        raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
+                         f"{wells.number} was abandoned")
+    # as the policy's tell will check them, so that no result is recorded that it refuses
+    policy._check_rewards(wells.arms[at], np.where(new, values, np.nan), "drop")
+    taken = new
+    if missing == "drop" and wells.status == "open":
+        taken = new | (~is_told & (marks == OPEN))
+    return News(at[taken], values[taken], int(new.sum()), int(had.sum()))
+
+
+def _placed(wells, results, positions):
+    """Positions and values, one a result, of wells that exist."""
+    values = np.array(check_numeric("results", results))
+    values[np.isnan(values)] = np.nan  # of which there are many, for equal bytes
+    n = wells.arms.size
+    if positions is None:
+        if values.shape != (n,):
+            raise ValueError(f"results must have the shape of batch {wells.number}, ({n},); got "
+                             f"{values.shape}")
+        return np.arange(n), values
+    at = np.asarray(positions)
+    if at.dtype.kind not in "iu" and at.size:
+        raise TypeError(f"positions must be integers; got dtype {at.dtype}")
+    if at.ndim != 1 or values.shape != at.shape:
+        raise ValueError(f"results must have the shape of positions, {at.shape}, and that one "
+                         f"axis; got {values.shape}")
+    at = at.astype(np.int64)
+    outside = (at < 0) | (at >= n)
+    if outside.any():
+        raise ValueError(f"positions must be in [0, {n}) for batch {wells.number}; got "
+                         f"{at[outside][0]}")
+    counts = np.bincount(at, minlength=n)
+    if (counts > 1).any():
+        raise ValueError(f"positions must name a well once; got {int(counts.argmax())} "
+                         f"{int(counts.max())} times")
+    return at, values
+
+
+def check_over(wells, what, discard=False):
+    """Raises where a batch cannot be abandoned, or closed; whether it was before."""
+    if what == "close":
+        if wells.status == "abandoned":
+            raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
+                             f"{wells.number} was abandoned")
+        return wells.status != "open"
+    if wells.status in ("complete", "closed"):
+        raise ValueError(f"batch_id must be that of an open batch; batch {wells.number} is "
+                         f"{wells.status}, and the policy knows its results")
+    if wells.status == "open" and not discard and (wells.marks != OPEN).any():
+        n = int((wells.marks != OPEN).sum())
+        raise ValueError(f"batch_id must be that of a batch without results; {n} of batch "
+                         f"{wells.number} are recorded: pass discard=True to give them up")
+    return wells.status == "abandoned"
+
+

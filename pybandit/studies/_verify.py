@@ -1,0 +1,55 @@
+"""Whether a study's file is what its log leads to, bit for bit."""
+
+from pybandit.studies._codec import encode
+from pybandit.studies._errors import StudyDamaged
+from pybandit.studies._journal import BrokenLog, replay
+from pybandit.studies.results import VerifyResult
+
+
+def verified(store, policy_type, head=None):
+    """Check a store in a transaction; what was found whole. Raises `StudyDamaged`."""
+
+    def demand(holds, what):
+        if not holds:
+            raise StudyDamaged(f"{store.path} is damaged: {what}")
+
+    verdict = store.db.execute("PRAGMA integrity_check").fetchone()[0]
+    demand(verdict == "ok", f"SQLite says: {verdict}")
+    seen = set()
+
+    def rows():
+        for row in store.events():
+            seen.add(row[5])
+            yield row
+
+    try:
+        ledger, batches, n_events, digest = replay(
+            rows(), lambda first: policy_type.from_state(first["state"]))
+    except BrokenLog as error:
+        raise StudyDamaged(f"{store.path} is damaged: {error}") from error
+    stored = store.head()
+    demand(stored.n_events == n_events and stored.digest == digest,
+           f"head or log: the log ends with event {n_events - 1}, digest {digest.hex()}; head says "
+           f"{stored.n_events - 1}, {stored.digest.hex()}")
+    demand((stored.n_batches, stored.asked) == (ledger.n_batches, ledger.asked),
+           "head: it is not where the log leads")
+    demand(head is None or bytes.fromhex(head) in seen,
+           f"log: it never had the digest {head}: what was recorded until then is missing")
+    _compare_batches(store, batches, demand)
+    demand(encode(store.late()) == encode(ledger.late), "late: it is not where the log leads")
+    if store.durable:
+        replayed, state = ledger.policy.get_state(), store.state(stored.state)
+        for part in replayed.keys() | state.keys():
+            demand(part in replayed and part in state
+                   and encode(replayed[part]) == encode(state[part]),
+                   f"state: {part} is not where the log leads")
+    return VerifyResult(n_events, ledger.n_batches, ledger.policy.n_pulls, digest.hex())
+
+
+def _compare_batches(store, batches, demand):
+    n_stored = 0
+    for wells in store.all_wells():
+        n_stored += 1
+        demand(wells.number in batches and wells.same(batches[wells.number]),
+               f"batches: batch {wells.number} is not where the log leads")
+    demand(n_stored == len(batches), f"batches: there are {n_stored}, not {len(batches)}")

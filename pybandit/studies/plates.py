@@ -1,0 +1,212 @@
+"""Where a batch lies on plates: wells, control wells, and the names of plates.
+
+A plate's wells count along its rows, A1, A2, ..., from 0. A batch fills the wells that are
+not controls in that order, on as many plates as it takes. The plate of batch 7 is called
+"7"; where a batch takes several, they are "7p1", "7p2", ...
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+SIZES = {6: (2, 3), 12: (3, 4), 24: (4, 6), 48: (6, 8), 96: (8, 12), 384: (16, 24),
+         1536: (32, 48)}
+MOST_WELLS = 1_000_000
+
+
+class Layout(NamedTuple):
+    """The rows and columns of a plate.
+
+    Examples
+    --------
+    >>> plate = Layout.parse("96")
+    >>> plate, plate.wells[12], plate.find("h12")
+    (Layout(rows=8, columns=12), 'B1', 95)
+    """
+
+    rows: int
+    columns: int
+
+    @classmethod
+    def parse(cls, text):
+        """The layout called "16x24", or by its wells "384"."""
+        match = re.fullmatch(r"(\d{1,7})\s*[xX×]\s*(\d{1,7})", text.strip())
+        if match:
+            rows, columns = map(int, match.groups())
+            if 1 <= rows * columns <= MOST_WELLS:
+                return cls(rows, columns)
+        elif text.strip().isdecimal() and int(text) in SIZES:
+            return cls(*SIZES[int(text)])
+        raise ValueError(f"a plate must be ROWSxCOLUMNS, such as 8x12, of at most {MOST_WELLS:,} "
+                         f"wells, or one of {', '.join(map(str, SIZES))}; got {text!r}")
+
+    def __str__(self):
+        return f"{self.rows}x{self.columns}"
+
+    @property
+    def n_wells(self):
+        return self.rows * self.columns
+
+    @property
+    def wells(self):
+        """Names of the wells, from A1 on; a tuple of str."""
+        return _wells_of(self)
+
+    def find(self, well):
+        """The position of a well by its name: "B3", also "b03"; None where there is none."""
+        return _positions_of(self).get(_tidy(well))
+
+
+def letters(row):
+    """The name of a row: A to Z, then AA, AB, ..."""
+    text, row = "", row + 1
+    while row:
+        row, last = divmod(row - 1, 26)
+        text = chr(ord("A") + last) + text
+    return text
+
+
+@cache
+def _wells_of(layout):
+    return tuple(f"{letters(row)}{column + 1}" for row in range(layout.rows)
+                 for column in range(layout.columns))
+
+
+@cache
+def _positions_of(layout):
+    return {well: position for position, well in enumerate(_wells_of(layout))}
+
+
+def _tidy(well):
+    match = re.fullmatch(r"\s*([A-Za-z]{1,4})0*([1-9][0-9]{0,6})\s*", well)
+    return match and match[1].upper() + match[2]
+
+
+@dataclass(frozen=True)
+class Plates:
+    """The plates of a study: layout, control wells, and what is made of a reading.
+
+    Attributes
+    ----------
+    layout : Layout
+    controls : tuple of int
+        Positions of the wells that hold a control instead of an arm, ascending.
+    label : str
+        What stands for an arm's name in control wells.
+    normalise, log, flip : bool
+        Whether a reading is divided by the mean of its plate's controls; then its natural
+        logarithm is taken; then its sign is changed.
+
+    Raises
+    ------
+    ValueError
+        Where no well is left for arms, or `normalise` has no controls.
+    """
+
+    layout: Layout
+    controls: tuple[int, ...] = ()
+    label: str = "control"
+    normalise: bool = False
+    log: bool = False
+    flip: bool = False
+
+    def __post_init__(self):
+        if len(self.controls) >= self.layout.n_wells:
+            raise ValueError(f"controls must leave wells for arms; got all "
+                             f"{self.layout.n_wells} of a {self.layout} plate")
+        if self.normalise and not self.controls:
+            raise ValueError("controls must be given where readings are divided by their mean")
+        if not self.label.strip():
+            raise ValueError("the label of controls must not be empty")
+
+    @classmethod
+    def of(cls, settings):
+        """The plates that a study's settings tell; 8x12 without controls where they do not.
+
+        The inverse of `settings`. Raises ``ValueError`` where they cannot be understood.
+        """
+        if "plates" not in settings:
+            return cls(Layout(8, 12))
+        try:
+            told = dict(settings["plates"])
+            layout = Layout.parse(told.pop("layout"))
+            return cls(layout, controls_of(",".join(told.pop("controls", ())), layout), **told)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"settings['plates'] must be those of Plates.settings(); got "
+                             f"{settings['plates']!r}") from error
+
+    def settings(self):
+        """What `of` reads, for the settings of a study."""
+        return {"plates": {
+            "layout": str(self.layout), "controls": [self.layout.wells[i] for i in self.controls],
+            "label": self.label, "normalise": self.normalise, "log": self.log, "flip": self.flip}}
+
+    @property
+    def free(self):
+        """Positions of the wells for arms; ndarray of int64."""
+        return np.setdiff1d(np.arange(self.layout.n_wells), np.array(self.controls, dtype=int))
+
+    @property
+    def n_free(self):
+        """Wells for arms."""
+        return self.layout.n_wells - len(self.controls)
+
+    def n_plates(self, size):
+        """Plates of a batch of `size` arms."""
+        return -(-size // self.n_free)
+
+    def names(self, batch, size):
+        """Names of the plates of a batch of `size` arms."""
+        n = self.n_plates(size)
+        return [str(batch)] if n == 1 else [f"{batch}p{i + 1}" for i in range(n)]
+
+    def places(self, size):
+        """Where each of `size` arms is, in wells counted over all plates of the batch.
+
+        Returns
+        -------
+        ndarray of int64, shape (size,)
+            Plate times wells of a plate, plus position.
+        """
+        plate, rank = np.divmod(np.arange(size), self.n_free)
+        return plate * self.layout.n_wells + self.free[rank]
+
+    def labels(self, names):
+        """What each well of a batch's plates holds: an arm, the controls' label, or ""."""
+        n_wells, n_plates = self.layout.n_wells, self.n_plates(len(names))
+        held = np.full(n_plates * n_wells, "", dtype=object)
+        held[self.places(len(names))] = names
+        held.reshape(n_plates, n_wells)[:, list(self.controls)] = self.label
+        return held.tolist()
+
+
+def plate_number(text):
+    """Batch and plate, from 0, of a plate's name: "7" is (7, None), "7p2" (7, 1); or None."""
+    match = re.fullmatch(r"\s*([0-9]{1,12})(?:p([1-9][0-9]{0,6}))?\s*", text)
+    return match and (int(match[1]), match[2] and int(match[2]) - 1)
+
+
+def controls_of(text, layout):
+    """Positions of control wells: "A1,A2,H12", whole columns "col:1,24", whole rows "row:A,P".
+
+    Digits alone are a column and letters alone a row, so that "col:1,24,A2" is two columns
+    and a well.
+    """
+    grid = np.arange(layout.n_wells).reshape(layout.rows, layout.columns)
+    rows = {letters(row): row for row in range(layout.rows)}
+    found = set()
+    for part in filter(None, map(str.strip, text.split(","))):
+        word = re.sub(r"^(col|row):\s*", "", part, flags=re.IGNORECASE)
+        if word.isdecimal() and 1 <= int(word) <= layout.columns:
+            found.update(grid[:, int(word) - 1].tolist())
+        elif word.upper() in rows:
+            found.update(grid[rows[word.upper()]].tolist())
+        elif word == part and layout.find(word) is not None:
+            found.add(layout.find(word))
+        else:
+            raise ValueError(f"controls must be wells, columns or rows of a {layout} plate, such "
+                             f"as A1,B1 or col:1,{layout.columns}; got {part!r}")
+    return tuple(sorted(found))

@@ -1,0 +1,136 @@
+"""What a study answers with: plain, frozen records."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Batch(NamedTuple):
+    """Pulls to carry out.
+
+    Attributes
+    ----------
+    id : int
+        Counts from 0 over all batches of the study, abandoned ones included.
+    arms : ndarray of int64, shape (n,)
+        Repeats allowed.
+    names : list of str
+        Of these arms.
+    """
+
+    id: int
+    arms: np.ndarray
+    names: list[str]
+
+
+class TellResult(NamedTuple):
+    """What a tell did.
+
+    Attributes
+    ----------
+    n_new : int
+        Results recorded now.
+    n_known : int
+        Results that were recorded before, and are equal.
+    complete : bool
+        Whether the batch is over.
+    """
+
+    n_new: int
+    n_known: int
+    complete: bool
+
+
+class Recommendation(NamedTuple):
+    """The arms found, best first.
+
+    Attributes
+    ----------
+    arms : ndarray of int64, shape (k,)
+    names : list of str
+    means : ndarray of float64, shape (k,)
+        NaN where no reward was seen.
+    pulls : ndarray of int64, shape (k,)
+        Rewards seen.
+    """
+
+    arms: np.ndarray
+    names: list[str]
+    means: np.ndarray
+    pulls: np.ndarray
+
+
+class VerifyResult(NamedTuple):
+    """What was found whole.
+
+    Attributes
+    ----------
+    n_events, n_batches, n_pulls : int
+    head : str
+        The digest of the last event, in hexadecimal: it changes if anything before does.
+    """
+
+    n_events: int
+    n_batches: int
+    n_pulls: int
+    head: str
+
+
+@dataclass(frozen=True, eq=False)
+class Status:
+    """Where a study is.
+
+    Attributes
+    ----------
+    path, policy : str
+        The file, and the name of the policy's class.
+    n_arms, k : int
+    done : bool
+        Whether the policy asks for nothing more.
+    n_pulls, n_batches : int
+        What the policy was told, lost pulls included.
+    n_lost : int
+        Pulls whose result never came.
+    n_asked : int
+        Batches asked for: those told, the open one and the abandoned.
+    open_batch : int or None
+        Id of the batch that is open.
+    n_open : int
+        Wells of the open batch that are not yet known.
+    n_late : int
+        Late results that wait until the open batch is told.
+    survivors : ndarray of int64, or None
+        Arms still pulled, where the policy has such.
+    budget, max_batches : int or None
+        What the policy may spend, where it says so.
+    pulls_left, batches_left : int or None
+        Of these.
+    n_events : int
+    head : str
+        Digest of the last event, in hexadecimal.
+    created, changed : float
+        Times of the first and the last event; seconds since 1970-01-01 UTC.
+    """
+
+    path: str
+    policy: str
+    n_arms: int
+    k: int
+    done: bool
+    n_pulls: int
+    n_batches: int
+    n_lost: int
+    n_asked: int
+    open_batch: int | None
+    n_open: int
+    n_late: int
+    survivors: np.ndarray | None
+    budget: int | None
+    max_batches: int | None
+    pulls_left: int | None
+    batches_left: int | None
+    n_events: int
+    head: str
+    created: float
+    changed: float

@@ -1,0 +1,52 @@
+"""Policies of every class, and a measurement that a study can repeat: for the tests of studies."""
+
+import numpy as np
+
+import pybandit as pb
+
+N = 7
+KERNEL = np.exp(-np.subtract.outer(np.arange(N), np.arange(N)) ** 2 / 8.0)
+VARIANCES = np.arange(1.0, N + 1)
+
+POLICIES = {
+    "uniform": lambda: pb.Uniform(N, 40),
+    "round robin": lambda: pb.RoundRobin(N, 2, 5, 9),
+    "batch halving": lambda: pb.BatchHalving(N, 2, 5, 9, rng=3),
+    "batch racing": lambda: pb.BatchRacing(N, 2, 0.1, 5, sigma=0.05),
+    "batch sar": lambda: pb.BatchSAR(N, 2, 5, 12, 2),
+    "halving": lambda: pb.SequentialHalving(N, 80),
+    "halving reuse": lambda: pb.SequentialHalving(N, 80, reuse=True),
+    "shvar": lambda: pb.SHVar(N, 80, VARIANCES),
+    "shvar reuse": lambda: pb.SHVar(N, 80, VARIANCES, reuse=True, spend_all=True),
+    "shadavar": lambda: pb.SHAdaVar(N, 150, 0.5),
+    "shadavar reuse": lambda: pb.SHAdaVar(N, 150, 0.5, reuse=True),
+    "successive rejects": lambda: pb.SuccessiveRejects(N, 60),
+    "vbr": lambda: pb.VBR(N, 60),
+    "continuous rejects": lambda: pb.ContinuousRejects(N, 60),
+    "continuous rejects A": lambda: pb.ContinuousRejects(N, 60, "A"),
+    "gap": lambda: pb.GapE(N, 40, 1.0),
+    "gap known": lambda: pb.GapE(N, 40, 1.0, 9.0),
+    "gapv": lambda: pb.GapEV(N, 50, 1.0),
+    "ucbe": lambda: pb.UCBE(N, 40, 9.0),
+    "ugap": lambda: pb.UGapEb(N, 40, sigma=0.3),
+    "ucb1": lambda: pb.UCB1(N),
+    "ucbv": lambda: pb.UCBV(N),
+    "klucb": lambda: pb.KLUCB(N),
+    "thompson": lambda: pb.ThompsonSampling(N, 5),
+    "thompson gaussian": lambda: pb.ThompsonSampling(N, 5, law="gaussian"),
+    "ebtc": lambda: pb.EBTC(N, budget=40),
+    "ebtc aware": lambda: pb.EBTC(N, variance_aware=True),
+    "bayes gap": lambda: pb.BayesGap(30, kernel=KERNEL, noise_std=0.3),
+    "bayes gap weights": lambda: pb.BayesGap(30, features=KERNEL[:, :3], noise_std=None),
+    "gp ucb": lambda: pb.GPUCB(30, kernel=KERNEL, noise_std=0.3),
+    "bayes ucb": lambda: pb.BayesUCB(30, kernel=KERNEL, noise_std=0.3),
+    "ei": lambda: pb.ExpectedImprovement(30, kernel=KERNEL, noise_std=0.3),
+    "pi": lambda: pb.ProbabilityOfImprovement(30, kernel=KERNEL, noise_std=0.3),
+    "gaussian thompson": lambda: pb.GaussianThompson(30, kernel=KERNEL, noise_std=0.3, rng=2),
+}
+
+
+def measured(number, arms, seed=0):
+    """The rewards in [0, 1] of a batch of this number: the same whenever it is measured."""
+    rng = np.random.default_rng([seed, number])
+    return np.clip(0.1 + 0.1 * np.asarray(arms) + rng.normal(0.0, 0.05, len(arms)), 0.0, 1.0)

@@ -1,0 +1,120 @@
+"""Rewards of pulls that were told as lost, and came after all: of every policy."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from protocol import COPIES, assert_statistics, frozen
+from study_cases import POLICIES, N, measured
+
+MOST = 60  # batches of a policy that never ends
+
+
+def run(make, copied, seed=0, lost=0.3):
+    """Plays with losses, of which most come late; the policy, and rewards by arm."""
+    rng, policy, waiting = np.random.default_rng(seed), make(), []
+    read = [[] for _ in range(policy.n_arms)]
+    while not policy.done and policy.n_batches < MOST:
+        arms, rewards = policy.ask(), measured(policy.n_batches, policy.ask(), seed)
+        gone = rng.random(arms.size) < lost
+        policy.tell(arms, np.where(gone, np.nan, rewards), missing="drop")
+        waiting += zip(arms[gone].tolist(), rewards[gone].tolist(), strict=True)
+        come = list(zip(arms[~gone].tolist(), rewards[~gone].tolist(), strict=True))
+        if waiting and rng.random() < 0.5:
+            # asked or not when they come
+            asked = policy.ask() if rng.random() < 0.5 else None
+            before = policy.n_pulls, policy.n_batches, policy.done
+            n = int(rng.integers(1, len(waiting) + 1))
+            policy.add_late(*(np.array(part) for part in zip(*waiting[:n], strict=True)))
+            come, waiting = come + waiting[:n], waiting[n:]
+            assert (policy.n_pulls, policy.n_batches, policy.done) == before
+            assert asked is None or np.array_equal(policy.ask(), asked)
+            policy = copied(policy)
+            assert asked is None or np.array_equal(policy.ask(), asked)
+        for arm, reward in come:
+            read[arm].append(reward)
+    return policy, read, len(waiting)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_late_rewards_join_the_statistics_and_nothing_else(name):
+    for seed in range(4):
+        policy, read, n_lost = run(POLICIES[name], COPIES["itself"], seed)
+        assert_statistics(policy, read)
+        assert policy.n_pulls == policy.pulls.sum() + n_lost
+        budget = getattr(policy, "budget", None)
+        assert budget is None or policy.n_pulls <= budget
+        assert set(policy.recommend()) <= set(range(policy.n_arms))
+        for copied in (COPIES["state"], COPIES["pickle"]):
+            same = run(POLICIES[name], copied, seed)[0]
+            assert frozen(same.get_state()) == frozen(policy.get_state())
+            assert np.array_equal(same.recommend(), policy.recommend())
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_late_rewards_when_all_were_lost(name):
+    """Before any arm has a reward, and again at the end."""
+    policy, lost = POLICIES[name](), []
+    for _ in range(3):
+        if not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
+            lost += arms.tolist()
+    asked = policy.ask()
+    policy.add_late(lost, measured(0, lost))
+    assert np.array_equal(policy.ask(), asked)
+    assert np.array_equal(COPIES["state"](policy).ask(), asked)
+    assert policy.pulls.sum() == policy.n_pulls == len(lost)
+    while not policy.done and policy.n_batches < MOST:
+        arms = policy.ask()
+        policy.tell(arms, measured(policy.n_batches, arms))
+    assert policy.recommend().size >= 1
+    with pytest.raises(ValueError, match="lost, 0 by now; got 1"):
+        policy.add_late([0], [0.5])
+
+
+@pytest.mark.parametrize("make", [
+    lambda: pb.RoundRobin(4, 1, 8, 12), lambda: pb.BatchRacing(4, 1, 0.1, 8, sigma=0.05),
+    lambda: pb.ContinuousRejects(4, 60), lambda: pb.UCBE(4, 60, 9.0),
+    lambda: pb.EBTC(4, budget=60), lambda: pb.BayesGap(30, kernel=np.eye(4), noise_std=0.1),
+    lambda: pb.ThompsonSampling(4, 1, law="gaussian", noise_std=0.1)])
+def test_what_follows_knows_late_rewards(make):
+    """The best arm never answers in time, and wins all the same."""
+    policy, means = make(), np.array([0.2, 0.3, 0.4, 0.9])
+    while not policy.done and policy.n_batches < 200:
+        arms = policy.ask()
+        late = arms[arms == 3]
+        policy.tell(arms, np.where(arms == 3, np.nan, means[arms]), missing="drop")
+        policy.add_late(late, means[late])
+    assert policy.recommend().tolist() == [3] and policy.pulls.sum() == policy.n_pulls
+
+
+def test_bad_late_rewards_change_nothing():
+    policy = pb.KLUCB(3)
+    policy.tell(policy.ask(), [np.nan, np.nan, 0.5], missing="drop")
+    before = frozen(policy.get_state())
+    for arms, rewards, error, words in [
+            ([0, 1, 2], [0.1, 0.2, 0.3], ValueError, "lost, 2 by now; got 3"),
+            ([3], [0.1], ValueError, r"\[0, 3\); got 3 at index 0"),
+            ([0, -1], [0.1, 0.1], ValueError, r"\[0, 3\); got -1 at index 1"),
+            ([0.5], [0.1], TypeError, "arms.*float64"), (0, 0.1, ValueError, r"arms.*\(\)"),
+            ([0], [0.1, 0.2], ValueError, r"rewards.*\(1,\); got \(2,\)"),
+            ([0], [np.nan], ValueError, "rewards.*nan"), ([0], [1.5], ValueError, "rewards.*1.5"),
+            ([0], ["x"], TypeError, "rewards")]:
+        with pytest.raises(error, match=words):
+            policy.add_late(arms, rewards)
+        assert frozen(policy.get_state()) == before
+    policy.add_late([], [])
+    assert frozen(policy.get_state()) == before
+
+
+def test_a_policy_with_its_own_tell_says_what_it_does_with_late_rewards():
+    class Mine(pb.Uniform):
+        def tell(self, arms, rewards, missing="raise"):
+            super().tell(arms, rewards, missing)
+
+    policy = Mine(N, 10)
+    policy.tell(policy.ask(), np.full(10, np.nan), missing="drop")
+    with pytest.raises(NotImplementedError, match="Mine must define add_late"):
+        policy.add_late([0], [0.5])

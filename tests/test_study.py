@@ -1,0 +1,390 @@
+"""A study from its first ask to the last, and what it refuses."""
+
+import copy
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+import pybandit as pb
+from pybandit.studies import Study, StudyDamaged
+
+from protocol import frozen
+from reference import study as twin
+from study_cases import POLICIES, N, measured
+
+MOST = 40  # batches of a policy that never ends
+
+
+def finish(study, seed=0, most=MOST):
+    """Whole batches until the end."""
+    while (batch := study.ask()) is not None and batch.id < most:
+        study.tell(batch.id, measured(batch.id, batch.arms, seed))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "study.db")
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_as_without_a_study(name, path):
+    """Reopened on the way, some wells lost and some of them late."""
+    policy, study = POLICIES[name](), Study.create(path, POLICIES[name]())
+    for number in range(12):
+        batch = study.ask()
+        assert (batch is None) == policy.done
+        if batch is None:
+            break
+        assert batch.id == number and np.array_equal(batch.arms, policy.ask())
+        rewards = measured(number, batch.arms)
+        gone = np.arange(rewards.size) % 3 == number % 3
+        policy.tell(batch.arms, np.where(gone, np.nan, rewards), missing="drop")
+        study.tell(number, rewards[~gone], positions=np.flatnonzero(~gone))
+        study.close_batch(number)
+        if number % 2:
+            lost = np.flatnonzero(gone)
+            policy.add_late(batch.arms[lost], rewards[lost])
+            study.tell(number, rewards)
+        if number % 3 == 1:
+            study.close()
+            study = Study.open(path)
+        assert frozen(study.policy.get_state()) == frozen(policy.get_state())
+    assert study.recommend().arms.tolist() == policy.recommend().tolist()
+    found = study.verify()
+    assert (found.n_pulls, found.head) == (policy.n_pulls, study.status().head)
+    study.close()
+
+
+def test_a_batch_from_ask_to_the_answer():
+    study = Study.create(":memory:", pb.Uniform(3, 6), ["a", "b", "c"], who="me",
+                         settings={"plate": [8, 12]})
+    assert (study.arms, study.settings, study.path) == (["a", "b", "c"], {"plate": [8, 12]},
+                                                        ":memory:")
+    batch = study.ask()
+    assert (batch.id, batch.names) == (0, ["a", "b", "c"] * 2)
+    assert batch.arms.dtype == np.int64 and batch.arms.tolist() == [0, 1, 2] * 2
+    batch.arms[:] = 0
+    assert study.ask().arms.tolist() == [0, 1, 2] * 2 and study.status().n_events == 2
+    nan = np.nan
+    assert study.tell(0, [0.1, nan, nan, nan, nan, 0.3]) == (2, 0, False)
+    assert study.tell(0, [0.1, nan, 0.2, nan, nan, 0.3]) == (1, 2, False)
+    assert study.tell(0, [0.5], positions=[4], who="she") == (1, 0, False)
+    status = study.status()
+    assert (status.n_open, status.open_batch, status.n_pulls, status.done) == (2, 0, 0, False)
+    assert study.tell(0, [0.1, nan, 0.2, 0.7, nan, nan], missing="drop") == (1, 2, True)
+    status = study.status()
+    assert (status.n_open, status.open_batch, status.n_pulls, status.done) == (0, None, 6, True)
+    assert (status.n_lost, status.budget, status.pulls_left, status.max_batches) == (1, 6, 0, None)
+    assert study.ask() is None and study.close_batch(0) is None
+    found = study.recommend()
+    assert (found.arms.tolist(), found.names, found.means.tolist(), found.pulls.tolist()) == (
+        [1], ["b"], [0.5], [1])
+    rows = study.history()
+    assert list(rows["state"]) == ["known", "lost", "known", "known", "known", "known"]
+    assert list(rows["name"]) == ["a", "b", "c"] * 2 and set(rows["batch"]) == {0}
+    assert np.array_equal(rows["value"], [0.1, nan, 0.2, 0.7, 0.5, 0.3], equal_nan=True)
+    assert list(rows["who"]) == ["me", "me", "me", "me", "she", "me"]
+    assert (np.diff(rows["told_at"][[0, 2, 4, 3]]) >= 0).all()
+    assert study.tell(0, [0.9], positions=[1]) == (1, 0, True)
+    assert study.recommend().means.tolist() == [0.7] and list(study.history()["state"])[1] == "late"
+    assert [event.kind for event in study.log()] == ["create", "ask", *["tell"] * 5]
+    assert [event.number for event in study.log(5)] == [5, 6]
+    study.settings["plate"].append(1)
+    study.policy.recommend()[:] = 5
+    assert study.settings == {"plate": [8, 12]} and "Uniform, 3 arms" in repr(study)
+
+
+def test_history_without_pandas(monkeypatch):
+    import importlib.util
+
+    study = Study.create(":memory:", pb.Uniform(2, 2))
+    assert len(study.history()) == 0
+    study.ask()
+    frame = study.history()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    columns = study.history()
+    assert type(columns) is dict and list(columns) == list(frame.columns)
+    for name, column in columns.items():
+        assert len(column) == 2 and repr(frame[name].tolist()) == repr(column.tolist())
+
+
+def test_abandoned_batches_are_asked_again():
+    study = Study.create(":memory:", pb.ThompsonSampling(3, 1, law="gaussian"))
+    first = study.ask()
+    study.tell(0, measured(0, first.arms))
+    asked = []
+    for number in range(1, 5):
+        batch = study.ask()
+        assert batch.id == number
+        asked.append(batch.arms.tolist())
+        study.abandon(number)
+        study.abandon(number)
+    assert asked == asked[:1] * 4
+    assert study.status().n_pulls == 3 and study.status().n_asked == 5
+    batch = study.ask()
+    study.tell(5, np.full(batch.arms.size, np.nan))
+    assert study.status().open_batch == 5
+    assert list(study.history()["state"]) == ["known"] * 3 + ["abandoned"] * 4 + ["open"]
+    study.verify()
+
+
+def test_what_a_batch_refuses():
+    study = Study.create(":memory:", pb.KLUCB(3), ["a", "b", "c"])
+    study.ask()
+    study.tell(0, [0.5], positions=[1])
+    before = study.status().head
+    for error, words, act in [
+            (ValueError, r"0.25 for batch 0, well 1, arm 1 \(b\), where 0.5 was",
+             lambda: study.tell(0, [0.1, 0.25, 0.1])),
+            (ValueError, r"inf for batch 0, well 2, arm 2 \(c\)",
+             lambda: study.tell(0, [0.1, 0.5, np.inf])),
+            (ValueError, r"rewards must be in \[0, 1\]; got 1.5 at index 2, arm 2",
+             lambda: study.tell(0, [0.1, 0.5, 1.5])),
+            (ValueError, r"shape of batch 0, \(3,\); got \(2,\)",
+             lambda: study.tell(0, [0.1, 0.5])),
+            (ValueError, "shape of positions", lambda: study.tell(0, [0.1], positions=[1, 2])),
+            (ValueError, "shape of positions", lambda: study.tell(0, 0.1, positions=0)),
+            (ValueError, r"positions must be in \[0, 3\) for batch 0; got 3",
+             lambda: study.tell(0, [0.1], positions=[3])),
+            (ValueError, "got -1", lambda: study.tell(0, [0.1], positions=[-1])),
+            (ValueError, "once; got 2 2 times",
+             lambda: study.tell(0, [0.1, 0.2, 0.1], positions=[2, 0, 2])),
+            (TypeError, "positions", lambda: study.tell(0, [0.1], positions=[0.5])),
+            (TypeError, "results", lambda: study.tell(0, ["x", "y", "z"])),
+            (TypeError, "results", lambda: study.tell(0, [None, None, None])),
+            (ValueError, "missing", lambda: study.tell(0, [0.1, 0.5, 0.1], missing="keep")),
+            (ValueError, "one of the 1 batches asked for; got 1", lambda: study.tell(1, [])),
+            (ValueError, "batch_id.*-1", lambda: study.close_batch(-1)),
+            (TypeError, "batch_id.*'0'", lambda: study.abandon("0")),
+            (ValueError, "1 of batch 0 are recorded: pass discard", lambda: study.abandon(0))]:
+        with pytest.raises(error, match=words):
+            act()
+        assert study.status().head == before
+    study.abandon(0, discard=True)
+    for act in (lambda: study.tell(0, [0.1], positions=[0]), lambda: study.close_batch(0)):
+        with pytest.raises(ValueError, match="batch 0 was abandoned"):
+            act()
+    study.ask()
+    study.close_batch(1)
+    with pytest.raises(ValueError, match="batch 1 is closed, and the policy knows"):
+        study.abandon(1)
+    with pytest.raises(ValueError, match="rewards must be in"):
+        study.tell(1, [0.5, 1.5, 0.5])
+    study.verify()
+
+
+def test_what_create_refuses(path):
+    class Kernel:
+        pass
+
+    class Mine(pb.Policy):
+        done = False
+
+        def ask(self):
+            return np.array([0])
+
+    for error, words, given in [
+            (TypeError, "policy must be a Policy; got str", dict(policy="batch-sar")),
+            (TypeError, "Mine lacks get_state", dict(policy=Mine(2))),
+            (ValueError, "arms must be 2 names.*got 3", dict(arms=["a", "b", "c"])),
+            (ValueError, "unique; got 'a' 2 times", dict(arms=["a", "a"])),
+            (TypeError, "not empty; got '' at index 1", dict(arms=["a", ""])),
+            (TypeError, "got 1 at index 0", dict(arms=[1, 2])),
+            (TypeError, "settings must be a dict; got list", dict(settings=[1])),
+            (TypeError, "settings.a.b.*Kernel", dict(settings={"a": {"b": Kernel()}}))]:
+        with pytest.raises(error, match=words):
+            Study.create(path, **{"policy": pb.Uniform(2, 4), **given})
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        Study.open(path)
+
+
+def test_a_policy_of_ones_own(path):
+    class Mine(pb.Uniform):
+        def tell(self, arms, rewards, missing="raise"):
+            super().tell(arms, np.sqrt(rewards), missing)
+
+    study = Study.create(path, Mine(2, 5))
+    batch = study.ask()
+    study.tell(0, measured(0, batch.arms)[1:], positions=[1, 2, 3, 4])
+    study.close_batch(0)
+    assert study.tell(0, [0.5], positions=[0]).n_new == 1  # only in the history
+    assert study.status().n_lost == 1 and list(study.history()["state"])[0] == "late"
+    study.close()
+    with pytest.raises(ValueError, match="policy_type must be the class Mine.*None"):
+        Study.open(path)
+    with pytest.raises(ValueError, match="class Mine; got Uniform"):
+        Study.open(path, policy_type=pb.Uniform)
+    with Study.open(path, policy_type=Mine) as study:
+        study.verify()
+        assert type(study.policy) is Mine
+    with pytest.raises(ValueError, match="is closed"):
+        study.ask()
+
+
+def test_a_study_of_a_used_policy_has_its_own_copy():
+    policy = pb.UCB1(3)
+    policy.tell(policy.ask(), [0.1, 0.2, 0.3])
+    study, other = Study.create(":memory:", policy), copy.deepcopy(policy)
+    for _ in range(5):
+        batch = study.ask()
+        study.tell(batch.id, measured(batch.id, batch.arms))
+        other.tell(batch.arms, measured(batch.id, batch.arms))
+    assert policy.n_pulls == 3 and frozen(study.policy.get_state()) == frozen(other.get_state())
+    study.verify()
+
+
+def test_files_are_not_replaced_unless_asked(path):
+    with Study.create(path, pb.Uniform(2, 4)) as study:
+        study.ask()
+        with pytest.raises(FileExistsError, match="study.db exists"):
+            Study.create(path, pb.Uniform(2, 4))
+    with Study.create(path, pb.Uniform(2, 6), overwrite=True) as study:
+        assert study.ask().arms.size == 6 and study.verify().n_events == 2
+
+
+def test_threads_share_a_study(path):
+    study, told = Study.create(path, pb.RoundRobin(6, 1, 6, 100)), []
+
+    def work(part):
+        for _ in range(20):
+            batch = study.ask()
+            at = np.arange(part, 6, 3)
+            told.append(study.tell(batch.id, measured(batch.id, batch.arms)[at], positions=at))
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 60
+    known = np.isfinite(np.asarray(study.history()["value"]))
+    assert sum(one.n_new for one in told) == known.sum()
+    study.verify()
+    study.close()
+
+
+class AsATwin(RuleBasedStateMachine):
+    """Anything, in any order: as a study in plain lists, in memory and in a file."""
+
+    @initialize(name=st.sampled_from(["batch sar", "halving", "shadavar", "thompson", "ugap",
+                                      "continuous rejects", "gaussian thompson", "ebtc"]),
+                in_file=st.booleans())
+    def begin(self, name, in_file):
+        import tempfile
+
+        self.folder = tempfile.TemporaryDirectory() if in_file else None
+        self.path = f"{self.folder.name}/study.db" if in_file else ":memory:"
+        self.study, self.twin = Study.create(self.path, POLICIES[name]()), twin.Study(
+            POLICIES[name]())
+        self.head = self.study.status().head
+
+    def teardown(self):
+        if hasattr(self, "study"):
+            self.study.close()
+            if self.folder:
+                self.folder.cleanup()
+
+    def both(self, act, same):
+        """The study does as the twin, or both refuse."""
+        try:
+            expected = same()
+        except twin.Refused:
+            before = self.study.status().head
+            with pytest.raises(ValueError):
+                act()
+            assert self.study.status().head == before
+            return
+        found = act()
+        assert expected is None or tuple(found) == expected
+
+    def number(self, back):
+        return len(self.twin.batches) - 1 - back
+
+    @rule()
+    def ask(self):
+        found, expected = self.study.ask(), self.twin.ask()
+        assert (found is None) == (expected is None)
+        assert found is None or (found.id, found.arms.tolist()) == expected
+
+    @rule(back=st.sampled_from([0, 0, 0, 1, 2]), drop=st.booleans(), data=st.data())
+    def tell(self, back, drop, data):
+        number = self.number(back)
+        if not 0 <= number < len(self.twin.batches):
+            return
+        arms = self.twin.batches[number]["arms"]
+        kinds = st.lists(st.sampled_from(["told", "told", "told", "nan", "no"]),
+                         min_size=len(arms), max_size=len(arms))
+        rewards, values = measured(number, arms).tolist(), {}
+        for at, kind in enumerate(data.draw(kinds)):
+            if kind != "no":
+                values[at] = rewards[at] if kind == "told" else np.nan
+        if values and data.draw(st.integers(0, 9)) == 0:
+            values[data.draw(st.sampled_from(sorted(values)))] = 0.123  # another value
+        missing = "drop" if drop else "raise"
+        self.both(lambda: self.study.tell(number, list(values.values()), missing=missing,
+                                          positions=np.array(list(values), dtype=int)),
+                  lambda: self.twin.tell(number, values, drop))
+
+    @rule()
+    def tell_all(self):
+        number = self.number(0)
+        if number >= 0:
+            batch = self.twin.batches[number]
+            rewards = [old if old is not None else new for old, new in zip(
+                batch["values"], measured(number, batch["arms"]).tolist(), strict=True)]
+            self.both(lambda: self.study.tell(number, rewards),
+                      lambda: self.twin.tell(number, dict(enumerate(rewards))))
+
+    @rule(back=st.sampled_from([-1, 0, 0, 0, 1]))
+    def close_batch(self, back):
+        number = self.number(back)
+        self.both(lambda: self.study.close_batch(number), lambda: self.twin.close(number))
+
+    @rule(back=st.sampled_from([-1, 0, 0, 0, 1]), discard=st.booleans())
+    def abandon(self, back, discard):
+        number = self.number(back)
+        self.both(lambda: self.study.abandon(number, discard=discard),
+                  lambda: self.twin.abandon(number, discard))
+
+    @precondition(lambda self: self.folder)
+    @rule(closed=st.booleans())
+    def reopen(self, closed):
+        """The first connection left open, as by another process, or closed."""
+        if closed:
+            self.study.close()
+        old, self.study = self.study, Study.open(self.path)
+        old.close()
+
+    @rule()
+    def compare(self):
+        found = self.study.verify(self.head)
+        self.head = found.head
+        assert found.n_batches == len(self.twin.batches)
+        assert frozen(self.study.policy.get_state()) == frozen(self.twin.policy.get_state())
+        assert self.study.recommend().arms.tolist() == self.twin.policy.recommend().tolist()
+        rows, batches = self.study.history(), self.twin.batches
+        values = [np.nan if one is None else one for batch in batches for one in batch["values"]]
+        states = [batch["status"] if batch["status"] == "abandoned" else mark
+                  for batch in batches for mark in batch["marks"]]
+        assert np.array_equal(np.asarray(rows["value"], dtype=float), values, equal_nan=True)
+        assert list(rows["state"]) == states
+        assert self.study.status().n_late == sum(len(arms) for arms, _ in self.twin.late)
+
+
+AsATwin.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=25, deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+test_as_a_twin = AsATwin.TestCase
+
+
+def test_a_study_is_loaded_by_those_who_use_it():
+    import subprocess
+    import sys
+
+    code = "import sys, pybandit; assert 'sqlite3' not in sys.modules; pybandit.Study"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert pb.Study is Study and issubclass(StudyDamaged, OSError) and N == 7

@@ -1,0 +1,320 @@
+"""Files that are damaged, of another kind, full or read-only: named, and as before."""
+
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.studies import Study, StudyDamaged, StudyError, StudyVersionError
+from pybandit.studies._codec import encode
+
+from protocol import frozen
+from study_cases import measured
+
+
+def make(path, n_batches=4):
+    """Some batches, a closed one, an open one and late results that wait."""
+    study = Study.create(path, pb.BatchSAR(30, 3, 8, 30, 2))
+    for _ in range(n_batches):
+        batch = study.ask()
+        study.tell(batch.id, measured(batch.id, batch.arms)[:6], positions=np.arange(6))
+        study.close_batch(batch.id)
+    batch = study.ask()
+    study.tell(0, measured(0, np.zeros(8, int))[6:], positions=[6, 7])
+    study.tell(batch.id, measured(batch.id, batch.arms)[:2], positions=[0, 1])
+    return study
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("whole") / "study.db")
+    make(path).close()
+    return path
+
+
+@pytest.fixture
+def path(whole, tmp_path):
+    return shutil.copy(whole, tmp_path / "study.db") and str(tmp_path / "study.db")
+
+
+def changed(path, statement, *values):
+    with closing(sqlite3.connect(path)) as db, db:
+        assert db.execute(statement, values).rowcount != 0
+
+
+def refused(path, words, error=StudyDamaged):
+    """Opening or verifying says so."""
+    with pytest.raises(error, match=words) as raised:
+        with Study.open(path) as study:
+            study.verify()
+    assert path in str(raised.value)
+
+
+def test_a_copy_of_a_whole_file_is_whole(path):
+    with Study.open(path) as study:
+        assert study.verify().n_events == 16 and study.status().n_late == 2
+
+
+FLIPPED = "UPDATE {table} SET {column} = CAST(X'00' || substr({column}, 2) AS BLOB) WHERE {which}"
+
+
+@pytest.mark.parametrize("table, column, which, words", [
+    ("log", "body", "number = 0", "log: event 0 "), ("log", "body", "number = 7", "log: event 7 "),
+    ("log", "digest", "number = 3", "log: event 3 "), ("log", "digest", "number = 15", "log"),
+    ("head", "digest", "1", "head"), ("head", "state", "1", "state"),
+    ("state", "body", "part = 'sums'", "state"), ("state", "body", "part = 'type'", "state"),
+    ("batches", "arms", "number = 1", "batches: batch 1"),
+    ("batches", "results", "number = 4", "batches: batch 4"),
+    ("batches", "marks", "number = 0", "batches: batch 0"),
+    ("late", "arms", "1", "late"), ("late", "results", "1", "late")])
+def test_flipped_bytes_are_found_in_each_table(path, table, column, which, words):
+    changed(path, FLIPPED.format(table=table, column=column, which=which))
+    refused(path, words)
+
+
+@pytest.mark.parametrize("statement, words", [
+    ("UPDATE log SET who = 'someone' WHERE number = 5", "log: event 5 "),
+    ("UPDATE log SET time = time + 1 WHERE number = 5", "log: event 5 "),
+    ("UPDATE log SET kind = 'abandon' WHERE number = 3", "log: event 3 "),
+    ("DELETE FROM log WHERE number = 5", "log: event 5 is missing"),
+    ("DELETE FROM log WHERE number = 0", "log: event 0 is missing"),
+    ("DELETE FROM log WHERE number = 15", "log or head: .* event 15"),
+    ("DELETE FROM log", "log: event 0 is missing"), ("DELETE FROM head", "head is empty"),
+    ("UPDATE head SET n_events = 15", "log or head"), ("UPDATE head SET asked = 0", "head"),
+    ("UPDATE head SET n_batches = 4", "head"),
+    ("DELETE FROM state WHERE part = 'sums'", "state"), ("DELETE FROM late", "late"),
+    ("DELETE FROM batches WHERE number = 2", "batches: there are 4, not 5"),
+    ("UPDATE batches SET status = 'complete' WHERE number = 2", "batches: batch 2"),
+    ("DROP TABLE late", "no such table"), ("DROP TABLE head", "no such table")])
+def test_changed_rows_are_found(path, statement, words):
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(statement)
+    refused(path, words)
+
+
+def test_a_state_that_fits_its_digest_and_not_the_log(path):
+    """As a forger would leave it."""
+    import hashlib
+
+    with closing(sqlite3.connect(path)) as db, db:
+        sums = np.ones(30)
+        db.execute("UPDATE state SET body = ? WHERE part = 'sums'", (encode(sums),))
+        parts = {part: hashlib.sha256(body).digest()
+                 for part, body in db.execute("SELECT part, body FROM state")}
+        db.execute("UPDATE head SET state = ?", (hashlib.sha256(encode(parts)).digest(),))
+    refused(path, "state: sums is not where the log leads")
+
+
+def test_a_newer_format_is_refused_with_both_versions(path):
+    changed_to = 7
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {changed_to}")
+    refused(path, "format 7; this pybandit reads formats up to 1", StudyVersionError)
+
+
+@pytest.mark.parametrize("content", [b"", b"plate,well\n" * 1000, b"SQLite format 3\0" * 500])
+def test_files_that_are_no_study(tmp_path, content):
+    path = tmp_path / "study.db"
+    path.write_bytes(content)
+    refused(str(path), "not a study|damaged")
+    assert path.read_bytes() == content
+    with pytest.raises(FileExistsError):
+        Study.create(path, pb.Uniform(2, 4))
+
+
+def test_another_database_is_no_study(tmp_path):
+    path = str(tmp_path / "other.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE log (number)")
+    refused(path, "is not a study, but another SQLite database")
+
+
+def test_truncated_files(path):
+    size = os.path.getsize(path)
+    for left in range(size - 1, 0, -size // 15):
+        os.truncate(path, left)
+        refused(path, "truncated|damaged|not a study")
+
+
+def test_flipped_bytes_anywhere(path):
+    """Found, or in no part of the study."""
+    with open(path, "rb") as file:
+        content = file.read()
+    with Study.open(path) as study:
+        before = study.status().head, frozen(study.policy.get_state())
+    rng, n_found = np.random.default_rng(1), 0
+    for at in rng.integers(0, len(content), 60):
+        bad = bytearray(content)
+        bad[at] ^= int(rng.integers(1, 256))
+        with open(path, "wb") as file:
+            file.write(bad)
+        try:
+            with Study.open(path) as study:
+                study.verify()
+                assert (study.status().head, frozen(study.policy.get_state())) == before
+        except StudyError:
+            n_found += 1
+    assert n_found > 10
+
+
+def test_a_lost_wal_is_found_by_a_digest_that_was_noted(tmp_path):
+    path, copy = str(tmp_path / "study.db"), str(tmp_path / "copy.db")
+    with make(path) as study:
+        head = study.status().head
+        shutil.copy(path, copy)  # the log of what is not yet part of it is left behind
+        assert os.path.getsize(path + "-wal") > 0
+        shutil.copy(path, tmp_path / "both.db")
+        shutil.copy(path + "-wal", tmp_path / "both.db-wal")
+    with Study.open(copy) as study:
+        study.verify()
+        with pytest.raises(StudyDamaged, match=f"never had the digest {head}"):
+            study.verify(head)
+    with Study.open(tmp_path / "both.db") as study:
+        assert study.verify(head).head == head
+
+
+def test_a_study_left_its_wal_where_another_would_begin(tmp_path):
+    path = str(tmp_path / "study.db")
+    with make(path):
+        shutil.copy(path + "-wal", tmp_path / "kept")
+    os.unlink(path)
+    shutil.copy(tmp_path / "kept", path + "-wal")
+    with pytest.raises(FileExistsError, match="study.db-wal exists"):
+        Study.create(path, pb.Uniform(2, 4))
+    with Study.create(path, pb.Uniform(2, 4), overwrite=True) as study:
+        assert study.verify().n_events == 1
+
+
+def test_a_read_only_connection(path):
+    """As SQLite says it of a file that cannot be written; the study as before."""
+    study = Study.open(path)
+    before, head = frozen(study.policy.get_state()), study.status().head
+    study._store.db.execute("PRAGMA query_only = ON")
+    for act in (lambda: study.tell(4, measured(4, np.zeros(8))[:1] * 0 + 0.5, positions=[5]),
+                lambda: study.close_batch(4), lambda: study.abandon(4, discard=True)):
+        with pytest.raises(StudyError, match="cannot be written and is as before"):
+            act()
+        assert (frozen(study.policy.get_state()), study.status().head) == (before, head)
+    assert study.ask().id == 4
+    study._store.db.execute("PRAGMA query_only = OFF")
+    study.close_batch(4)
+    study.verify()
+    study.close()
+
+
+READ_ONLY = """
+import sys
+from pybandit.studies import Study, StudyError
+study = Study.open(sys.argv[1])
+study.verify()
+assert study.ask().id == 4 and len(study.history()["arm"]) == 40
+try:
+    study.close_batch(4)
+except StudyError as error:
+    print(error)
+"""
+
+
+def mounted_read_only(folder):
+    """A program's arguments that run another with this folder read-only, or None."""
+    if not shutil.which("unshare"):
+        return None
+    begin = ["unshare", "--mount", "sh", "-c",
+             f'mount --bind "{folder}" "{folder}" && mount -o remount,ro,bind "{folder}" && '
+             '"$@"', "sh"]
+    return begin if subprocess.run([*begin, "true"], capture_output=True).returncode == 0 else None
+
+
+def test_a_read_only_folder(path, tmp_path):
+    """Read there, and not written."""
+    begin = mounted_read_only(tmp_path)
+    if begin is None:
+        if os.geteuid() == 0:
+            pytest.skip("root is refused nothing here, and may not mount")
+        os.chmod(path, 0o400)
+        os.chmod(tmp_path, 0o500)
+        begin = []
+    done = subprocess.run([*begin, sys.executable, "-c", READ_ONLY, path], capture_output=True,
+                          text=True)
+    os.chmod(tmp_path, 0o700)
+    assert done.returncode == 0, done.stderr
+    assert f"{path} cannot be written" in done.stdout
+    with Study.open(path) as study:
+        assert study.verify().n_events == 16
+
+
+FULL = """
+import sys
+from pybandit.studies import Study, StudyError
+import study_cases, test_study_damage
+study = Study.open(sys.argv[1])
+head = study.status().head
+test_study_damage.fill_disk(int(sys.argv[2]))
+try:
+    while True:
+        batch = study.ask()
+        head = study.status().head
+        rewards = study_cases.measured(batch.id, batch.arms)
+        study.tell(batch.id, rewards[2:], positions=range(2, 8))
+        head = study.status().head
+        study.close_batch(batch.id)
+        head = study.status().head
+except StudyError as error:
+    print(error)
+    print(head, study.status().head)
+    study.verify(head)
+"""
+
+
+def run_beside(code, *given):
+    """A program in a process of its own, which may import the tests."""
+    path = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    done = subprocess.run([sys.executable, "-c", code, *given], text=True, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def fill_disk(most):
+    """No file may grow beyond this, as if the disk were full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("room", [0, 2_000, 5_000, 40_000])
+def test_a_full_disk(path, room):
+    """Here and there, in the log or in the file; then there is room again, and it goes on."""
+    with Study.open(path) as study:
+        n_known = int(np.isfinite(np.asarray(study.history()["value"])).sum())
+    done = run_beside(FULL, path, str(room))
+    said, heads = done.stdout.splitlines()
+    assert f"{path} could not be written, as on a full disk, and is as before" in said
+    before, after = heads.split()
+    assert before == after
+    with Study.open(path) as study:
+        study.verify(after)
+        assert study.status().head == after
+        assert np.isfinite(np.asarray(study.history()["value"])).sum() >= n_known
+        batch = study.ask()
+        study.close_batch(batch.id)
+        study.verify()
+
+
+def test_no_room_for_a_new_study(tmp_path):
+    """Nothing is left of it."""
+    path = str(tmp_path / "study.db")
+    code = ("import sys, pybandit as pb, test_study_damage\n"
+            "test_study_damage.fill_disk(3000)\n"
+            "try: pb.Study.create(sys.argv[1], pb.Uniform(50, 100))\n"
+            "except pb.studies.StudyError as error: print(error)\n")
+    done = run_beside(code, path)
+    assert "could not be written, as on a full disk" in done.stdout
+    assert os.listdir(tmp_path) == []
