@@ -12,7 +12,6 @@ from pybandit._study_import import import_results
 from pybandit._study_policies import make_policy
 from pybandit._study_tables import as_json, exported, status_lines
 from pybandit.studies import Study
-from pybandit.studies._batch_of import batch_of
 from pybandit.studies._plate_write import joined, plate_texts
 from pybandit.studies.plates import Layout, Plates, controls_of
 
@@ -85,7 +84,7 @@ def record(arguments):
 def close(arguments):
     with _opened(arguments) as study:
         study.close_batch(arguments.batch)
-        lost = int((batch_of(study, arguments.batch).states == "lost").sum())
+        lost = int((study.batch(arguments.batch).states == "lost").sum())
     _say(arguments, {"batch": arguments.batch, "n_lost": lost},
          f"batch {arguments.batch} is closed: {lost:,} wells lost, unless they come late")
     return 0
@@ -102,7 +101,7 @@ def abandon(arguments):
 def status(arguments):
     with _opened(arguments) as study:
         found = study.status()
-        opened = None if found.open_batch is None else batch_of(study, found.open_batch)
+        opened = None if found.open_batch is None else study.batch(found.open_batch)
         best, plates = study.recommend(), Plates.of(study.settings)
         _say(arguments, as_json(found, study),
              "\n".join(status_lines(found, plates, opened, best, arguments.top)))

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._score_csv import BadFile
-from pybandit.studies._batch_of import batch_of
 from pybandit.studies._normalise import rewards_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies.plates import Plates
@@ -63,8 +62,8 @@ def import_results(study, path, *, batch=None, partial=False, lost=False):
         Where it cannot be recorded.
     """
     plates = Plates.of(study.settings)
-    reading = read_plates(path, plates, lambda number: batch_of(study, number).names, batch)
-    record = batch_of(study, reading.batch)
+    reading = read_plates(path, plates, lambda number: study.batch(number).names, batch)
+    record = study.batch(reading.batch)
     try:
         wells = plates.places(len(record.names))
         in_file = np.isin(wells // plates.layout.n_wells, reading.parts)

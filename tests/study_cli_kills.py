@@ -20,7 +20,6 @@ import numpy as np
 import pybandit as pb
 from pybandit import _study_commands, cli
 from pybandit.studies import Study
-from pybandit.studies._batch_of import batch_of
 
 from protocol import frozen
 
@@ -85,7 +84,7 @@ def acknowledged(known):
         for action, batch in known:
             assert action == "new" or study.status().n_asked > batch
             if action == "record":
-                assert batch_of(study, batch).status == "complete"
+                assert study.batch(batch).status == "complete"
 
 
 def one_study(rng, kills):

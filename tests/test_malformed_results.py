@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import pybandit as pb
 from pybandit import cli
 from pybandit._score_csv import BadFile
-from pybandit.studies._batch_of import batch_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._plate_write import plate_texts
 from pybandit.studies.plates import Layout, Plates
@@ -211,8 +210,8 @@ def whole_or_not_at_all(case, kind, options, data):
     content = KINDS[kind](data.draw, [list(row) for row in rows])
     status, message = record(folder, content, options)
     with pb.Study.open(folder / "study.db") as study:
-        found, batch = study.verify(), batch_of(study, 1)
-        assert batch_of(study, 0).values.tolist() == np.linspace(0, 1, 20).tolist()
+        found, batch = study.verify(), study.batch(1)
+        assert study.batch(0).values.tolist() == np.linspace(0, 1, 20).tolist()
     if status == 2:
         assert re.match(r"pybandit study record: \S+results\.csv: line \d+, column ('\w+'|\d+): ",
                         message), message
@@ -270,7 +269,7 @@ def test_a_million_rows(folder, more):
     path = folder[0] / "many.csv"
     path.write_bytes(as_long(folder[1]) + more.encode() * 1_000_000)
     with pb.Study.open(folder[0] / "first.db") as study:
-        names = batch_of(study, 1).names
+        names = study.batch(1).names
     tracemalloc.start()
     begun = time.process_time()
     with pytest.raises(BadFile, match="line 26, column"):

@@ -324,7 +324,7 @@ class AsATwin(RuleBasedStateMachine):
                 values[at] = rewards[at] if kind == "told" else np.nan
         if values and data.draw(st.integers(0, 9)) == 0:
             values[data.draw(st.sampled_from(sorted(values)))] = 0.123  # another value
-        missing = "drop" if drop else "raise"
+        missing = "drop" if drop else "wait"
         self.both(lambda: self.study.tell(number, list(values.values()), missing=missing,
                                           positions=np.array(list(values), dtype=int)),
                   lambda: self.twin.tell(number, values, drop))

@@ -18,7 +18,6 @@ import pytest
 import pybandit as pb
 from pybandit import cli
 from pybandit._study_policies import CHOICES, make_policy
-from pybandit.studies._batch_of import batch_of
 
 GENES = [f"gene {i}" for i in range(30)]
 NEW = ["new", "study.db", "--policy", "batch-sar", "--arms", "genes.csv", "--k", "3", "--batches",
@@ -399,7 +398,7 @@ def test_a_study_made_in_python(capsys):
     assert ok(capsys, "export", "-").splitlines()[1].startswith("0,A1,tea,0.5,known,")
     with pb.Study.open("study.db") as study:
         assert [event.who for event in study.log()][-1] == "Ada"
-        assert batch_of(study, 0).values.tolist() == [0.5]
+        assert study.batch(0).values.tolist() == [0.5]
 
 
 # what goes wrong

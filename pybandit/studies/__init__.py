@@ -2,8 +2,15 @@
 
 from pybandit.studies._errors import StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._journal import Event
-from pybandit.studies.results import Batch, Recommendation, Status, TellResult, VerifyResult
+from pybandit.studies.results import (
+           Batch,
+           BatchRecord,
+           Recommendation,
+           Status,
+           TellResult,
+           VerifyResult,
+)
 from pybandit.studies.study import Study
 
-__all__ = ["Batch", "Event", "Recommendation", "Status", "Study", "StudyDamaged", "StudyError",
-           "StudyVersionError", "TellResult", "VerifyResult"]
+__all__ = ["Batch", "BatchRecord", "Event", "Recommendation", "Status", "Study",
+           "StudyDamaged", "StudyError", "StudyVersionError", "TellResult", "VerifyResult"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from pybandit import policies
-from pybandit._checks import check_integer
+from pybandit._checks import LARGEST, check_integer
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import Event, Ledger, chained, replay
@@ -108,7 +108,7 @@ class Recorder:
 
     def _wells(self, batch_id):
         """The batch of an id."""
-        number = check_integer("batch_id", batch_id, 0)
+        number = check_integer("batch_id", batch_id, 0, LARGEST)
         opened = self._ledger.open
         if opened is not None and opened.number == number:
             return opened

@@ -26,7 +26,7 @@ def news_of(wells, results, positions, missing, policy, names):
         Where a position is no well's, or doubled; a result infinite, another than the one
         recorded, or one that the policy refuses. Names batch, well and arm.
     """
-    check_choice("missing", missing, ("raise", "drop"))
+    check_choice("missing", missing, ("wait", "drop"))
     at, values = _placed(wells, results, positions)
     if (wells.status == "open" and at.size == wells.arms.size and not wells.marks.any()
             and np.isfinite(values).all()):

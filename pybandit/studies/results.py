@@ -42,6 +42,28 @@ class TellResult(NamedTuple):
     complete: bool
 
 
+class BatchRecord(NamedTuple):
+    """What is recorded of a batch.
+
+    Attributes
+    ----------
+    id : int
+    names : list of str
+        Of its arms.
+    status : {"open", "complete", "closed", "abandoned"}
+    values : ndarray of float64, shape (n,)
+        NaN where not known.
+    states : ndarray of str, shape (n,)
+        "open", "known", "lost" or "late".
+    """
+
+    id: int
+    names: list[str]
+    status: str
+    values: np.ndarray
+    states: np.ndarray
+
+
 class Recommendation(NamedTuple):
     """The arms found, best first.
 

@@ -30,7 +30,7 @@ from pybandit.studies._recorder import Recorder, default_who, event_of
 from pybandit.studies._store import Store
 from pybandit.studies._tell import check_over, news_of
 from pybandit.studies._verify import verified
-from pybandit.studies.results import Recommendation, Status, TellResult
+from pybandit.studies.results import BatchRecord, Recommendation, Status, TellResult
 
 
 class Study(Recorder):
@@ -196,16 +196,16 @@ class Study(Recorder):
             batch = self._batch(ledger.open)
         return batch
 
-    def tell(self, batch_id, results, *, missing="raise", positions=None, who=None):
+    def tell(self, batch_id, results, *, missing="wait", positions=None, who=None):
         """Record results of a batch: all, some, again, or late.
 
         Parameters
         ----------
         batch_id : int
         results : array_like of float, shape (n,)
-            In the order of the batch's arms; NaN where not yet known.
-        missing : {"raise", "drop"}
-            ``"drop"`` takes NaN for a well that is lost.
+            In the order of the batch's arms; NaN as `missing` says.
+        missing : {"wait", "drop"}
+            Whether NaN is a well not yet known, or one that is lost.
         positions : array_like of int, shape (n,), optional
             The wells that `results` are of, each once; by default all.
         who : str, optional
@@ -319,6 +319,19 @@ class Study(Recorder):
                 batches_left=None if batches is None else batches - policy.n_batches,
                 n_events=head.n_events, head=head.digest.hex(), created=self._created,
                 changed=changed)
+
+    def batch(self, batch_id):
+        """What is recorded of a batch, open or over; a `BatchRecord`.
+
+        Raises
+        ------
+        ValueError
+            Where there is no such batch.
+        """
+        with self._reading():
+            wells = self._wells(batch_id)
+            return BatchRecord(wells.number, self._names[wells.arms].tolist(), wells.status,
+                               wells.values.copy(), _journal.MARKS[wells.marks])
 
     def history(self):
         """Every well of every batch.
