@@ -139,7 +139,7 @@ class Study:
                                      self.adapted["racing"]])
             low, high = np.round(wilson_interval(int(errors.sum()), errors.size), 9)
             print(f"{name:<8}{errors.sum()} of {errors.size:,} decisions wrong: "
-                  f"{errors.mean():.1e} [{low:.1g}, {high:.1g}]")
+                  f"{errors.mean():.1e} [{low:.1e}, {high:.1e}]")
 
     def print_orders(self, orders, rng):
         print(f"\n{'':<8}{'variance divided by':>22}{'share of the frozen chain':>34}"
