@@ -108,13 +108,12 @@ class Chain:
         if not self.racing:
             return bool(np.diff(arms.totals()) > threshold)
 
-        def differences(rows, _):
-            rows = model.inliers[rows]
-            return np.diff(arms.rewards(rows, both) - arms.controls(rows, both))
+        def differences_of(values):
+            return lambda rows, _: np.diff(values(model.inliers[rows], both))
 
-        factors = pb.Factors(differences, model.inliers.size, 1)
-        won = pb.accept(factors, threshold - np.diff(arms.expand())[0], rng=self.readings,
-                        **self.options).accepted
+        control = pb.ControlVariate(differences_of(arms.controls), np.diff(arms.expand()))
+        factors = pb.Factors(differences_of(arms.rewards), model.inliers.size, 1, control=control)
+        won = pb.accept(factors, threshold, rng=self.readings, **self.options).accepted
         self.n_evaluations += arms.n_evaluations
         if self.check:
             self.errors[METROPOLIS].append(won != bool(np.diff(arms.totals()) > threshold))
@@ -133,12 +132,9 @@ class Chain:
             self.n_evaluations += len(self.models) * arms.data.r.size
             return int(np.argmax(offsets + arms.totals()))
 
-        def residuals(rows, states):
-            return arms.rewards(rows, states) - arms.controls(rows, states)
-
-        factors = pb.Factors(residuals, arms.data.r.size, len(self.models))
-        choice = pb.race(factors, offsets + arms.expand(), rng=self.readings,
-                         **self.options).winner
+        factors = pb.Factors(arms.rewards, arms.data.r.size, len(self.models),
+                             control=pb.ControlVariate(arms.controls, arms.expand()))
+        choice = pb.race(factors, offsets, rng=self.readings, **self.options).winner
         self.n_evaluations += arms.n_evaluations
         if self.check:
             self.errors[GIBBS].append(choice != np.argmax(offsets + arms.totals()))
