@@ -342,7 +342,8 @@ def user_data_kinds():
     yield "capsule", _new_capsule(MATRIX.ctypes.data, None, None)
 
 
-@pytest.mark.parametrize("name, data", list(user_data_kinds()))
+@pytest.mark.parametrize("name, data", [
+    pytest.param(name, data, id=name) for name, data in user_data_kinds()])
 def test_kinds_of_user_data(library, name, data):
     factors = pb.Factors(as_ctypes(library), N, D, user_data=data)
     assert factors.evaluate([11], [3]) == MATRIX[11, 3]
