@@ -11,7 +11,7 @@ demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
 
 test: lint
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: inplace
 	$(BIN)/pytest -m slow

@@ -102,6 +102,28 @@ static void follows_the_law(void)
     free(p);
 }
 
+/* Sums of what was taken from the factors count as a log prior does, and add to one. */
+static void totals_are_given_back(void)
+{
+    problem *p = make_problem();
+    const double log_prior[D] = {log(4.0), 0.0, -INFINITY, log(0.5)}, zeros[D] = {0.0};
+    const double totals[D] = {log(4.0), 0.0, 7.0, log(0.5)}, open[D] = {0.0, 0.0, -INFINITY, 0.0};
+    fixture priors, both;
+    begin(&priors, factors_of(p, 1), log_prior, PB_SUBSAMPLE_PERMUTATION);
+    begin(&both, factors_of(p, 1), open, PB_SUBSAMPLE_PERMUTATION);
+    priors.sampler.totals = zeros;
+    both.sampler.totals = totals;
+    for (int draw = 0; draw < 2000; draw++) {
+        int64_t one, other;
+        assert(pb_sampler_draw(&priors.sampler, &priors.bitgen, &one) == PB_OK);
+        assert(pb_sampler_draw(&both.sampler, &both.bitgen, &other) == PB_OK);
+        assert(one == other);
+    }
+    end(&priors);
+    end(&both);
+    free(p);
+}
+
 /* The last look asks for 16384 rows at a time: more than a first and only look keeps. */
 static void one_look(void)
 {
@@ -208,6 +230,7 @@ static void fails_and_goes_on(void)
 int main(void)
 {
     follows_the_law();
+    totals_are_given_back();
     one_look();
     grows();
     fails_and_goes_on();
