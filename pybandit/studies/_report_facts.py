@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pybandit.studies._journal import LATE, LOST, OPEN
-from pybandit.studies.plates import Layout, Plates
+from pybandit.studies.plates import Plates
 
 # Most of each that a page holds.
 PLATES, DRAWN_WELLS, SUMMARISED, ARMS, POINTS = 24, 40_000, 1000, 50, 300
@@ -15,6 +15,7 @@ LEVEL = 0.95
 # Iglewicz and Hoaglin (1993): a modified z-score beyond this is outlying. On fewer wells the
 # median absolute deviation says little.
 OUTLYING, FEWEST = 3.5, 8
+FOLLOWED = 8
 ROW = 24  # wells in a line where there are no plates
 
 
@@ -53,9 +54,10 @@ class Facts(NamedTuple):
     """All that a report shows.
 
     `chosen` are the arms of the answer, best first; `others` the next by their means;
-    `ranks` has shape (points, arms followed), NaN before the first result. `parts` are the
-    last plates, `first_part` the number of those before them. `plates` is None where the
-    study's settings name none.
+    `own_means` the policy's where it has others from the same results, else None;
+    `is_partial` tells whether an open batch has results. `ranks` has shape (points,
+    followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
+    is the number of those before them. `plates` is None where the study's settings name none.
     """
 
     path: str
@@ -63,8 +65,10 @@ class Facts(NamedTuple):
     names: np.ndarray
     chosen: np.ndarray
     others: np.ndarray
-    known_means: np.ndarray
+    own_means: np.ndarray | None
+    is_partial: bool
     arms: Arms
+    followed: np.ndarray
     rank_batches: np.ndarray
     ranks: np.ndarray
     plates: Plates | None
@@ -82,7 +86,8 @@ def facts_of(study):
     with study._reading() as ledger:
         status, best = study.status(), study.recommend()
         names, wells = study._names, list(study._store.all_wells())
-        means = np.asarray(ledger.policy.means).copy()
+        own_means, own_n = ledger.policy.means.copy(), ledger.policy.pulls.copy()
+        is_partial = ledger.open is not None and not np.isnan(ledger.open.values).all()
         events = list(study.log(max(0, status.n_events - 8)))
         version = next(study.log()).body["version"]
         plates, bad_settings = _plates_of(study.settings)
@@ -91,11 +96,14 @@ def facts_of(study):
     found = _arms_of(arms, values, len(names))
     others = np.argsort(np.where(found.n > 0, -found.means, np.inf), kind="stable")[:2 * ARMS]
     others = others[(found.n[others] > 0) & ~np.isin(others, best.arms)]
-    batches, ranks = _ranks_of(kept, np.asarray(best.arms)[:8], len(names))
+    # arms of which the policy has not yet all results, those of an open batch, say nothing
+    same = (own_n < found.n) | np.isclose(own_means, found.means, equal_nan=True)
+    followed = np.concatenate([best.arms, others])[:FOLLOWED].astype(np.int64)
+    batches, ranks = _ranks_of(kept, followed, len(names))
     parts, first = _parts_of(kept, plates, values)
     return Facts(os.path.basename(study.path), status, names, np.asarray(best.arms), others,
-                 means, found, batches, ranks, plates, bad_settings, parts, first, marks,
-                 len(wells) - len(kept), events, version)
+                 None if same.all() else own_means, is_partial, found, followed, batches, ranks,
+                 plates, bad_settings, parts, first, marks, len(wells) - len(kept), events, version)
 
 
 def _plates_of(settings):
@@ -190,7 +198,8 @@ def n_of(marks):
 def drawn_parts(facts):
     """The last parts, as many as are drawn."""
     drawn, n_wells = [], 0
-    for part in reversed(facts.parts[-PLATES:]):
+    most = PLATES * ROW if are_single(facts.parts) and facts.plates is None else PLATES
+    for part in reversed(facts.parts[-most:]):
         n_wells += part.arms.size if facts.plates is None else facts.plates.layout.n_wells
         if n_wells > DRAWN_WELLS:
             break
@@ -198,11 +207,11 @@ def drawn_parts(facts):
     return drawn[::-1]
 
 
+def are_single(parts):
+    """Whether each has one well."""
+    return all(part.arms.size == 1 for part in parts)
+
+
 def well_of(facts, place):
     """The name of a well."""
     return f"{place + 1}" if facts.plates is None else facts.plates.layout.wells[place]
-
-
-def row_layout(n_wells):
-    """Wells of a batch in lines."""
-    return Layout(max(1, -(-n_wells // ROW)), ROW)

@@ -24,36 +24,57 @@ def interval_figure(facts):
     rows = [(arm, "chosen") for arm in facts.chosen[:n_chosen]]
     rows += [(arm, "other") for arm in facts.others[:ROWS - len(rows)]]
     means, half = facts.arms.means, facts.arms.half
-    with np.errstate(all="ignore"):
-        ends = np.array([(means[arm] + sign * (half[arm] if np.isfinite(half[arm]) else 0.0))
-                         for arm, _ in rows for sign in (-1, 1)])
-    ends = ends[np.isfinite(ends)]
-    if not ends.size:
+    low, high = _range_of(means[[arm for arm, _ in rows]], half[[arm for arm, _ in rows]])
+    if low is None:
         return None
     height = 20 + 18 * len(rows)
-    scale = Scale(ends.min(), ends.max(), LEFT + 8, WIDTH - 12)
+    scale = Scale(low, high, LEFT + 12, WIDTH - 12)
     out = x_axis(scale, height, 10, scale.ticks(), "mean of the results")
     for row, (arm, kind) in enumerate(rows):
         y, mean, room = 22 + 18 * row, means[arm], half[arm]
         out.append(text(LEFT, y + 4, short(facts.names[arm]), "end", "label"))
         if not np.isfinite(mean):
             continue
-        if np.isfinite(room) and np.isfinite([mean - room, mean + room]).all():
-            out.append(line(scale(mean - room), y, scale(mean + room), y, f"whisker {kind}"))
+        if np.isfinite(room):
+            ends = max(mean - room, scale.low), min(mean + room, scale.high)
+            out.append(line(scale(ends[0]), y, scale(ends[1]), y, f"whisker {kind}"))
+            if mean - room < scale.low:
+                out.append(_arrow(scale.start, y, -1, kind))
+            if mean + room > scale.high:
+                out.append(_arrow(scale.end, y, 1, kind))
         out.append(f'<circle class="dot {kind}" cx="{scale(mean):.1f}" cy="{y}" r="4"/>')
     return svg(height + 34, "Means and intervals of the leading arms", out)
 
 
+def _range_of(means, half):
+    """All the means, and of the intervals what leaves the means legible; None without any."""
+    with np.errstate(all="ignore"):
+        known = np.isfinite(means)
+        if not known.any():
+            return None, None
+        spread = np.ptp(means[known])
+        widths = half[np.isfinite(half)]
+        room = max(spread, 3 * np.median(widths)) if widths.size else spread
+        room = np.minimum(np.where(np.isfinite(half), half, 0.0), room)
+        low, high = (means - room)[known].min(), (means + room)[known].max()
+    return (low, high) if np.isfinite([low, high]).all() else (None, None)
+
+
+def _arrow(x, y, way, kind):
+    return (f'<path class="whisker arrow {kind}" fill="none" '
+            f'd="M{x:.1f} {y - 4}l{4 * way} 4l{-4 * way} 4"/>')
+
+
 def rank_figure(facts):
-    """Ranks of the leading arms after each batch; None without results."""
+    """Ranks of the leading arms after each batch; None below two batches with results."""
     ranks, batches = facts.ranks, facts.rank_batches
-    if not np.isfinite(ranks).any():
+    if len(batches) < 2:
         return None
     right, bottom = WIDTH - 110, 236
     x = Scale(batches[0], batches[-1], 38, right)
     y = Scale(1, max(2, np.nanmax(ranks)), 26, bottom, log=True)
     out = x_axis(x, bottom + 8, 26, x.whole_ticks(), "batch")
-    out += y_axis(y, 34, right, sorted({1, *y.ticks()}), "rank by the mean so far")
+    out += y_axis(y, 34, right, y.ticks(), "rank by the mean so far")
     shown = [i for i in range(ranks.shape[1]) if np.isfinite(ranks[-1, i])]
     places = _spread([y(ranks[-1, i]) for i in shown], 14, bottom + 8)
     for i, place in zip(shown, places, strict=True):
@@ -65,7 +86,7 @@ def rank_figure(facts):
         out.append(f'<circle class="mark {colour}" cx="{x(batches[-1]):.1f}" cy="{end:.1f}" '
                    'r="3"/>')
         out.append(line(x(batches[-1]) + 4, end, right + 12, place, "leader"))
-        out.append(text(right + 15, place + 3.5, short(facts.names[facts.chosen[i]], 14), "start",
+        out.append(text(right + 15, place + 3.5, short(facts.names[facts.followed[i]], 14), "start",
                         "label"))
     return svg(bottom + 42, "Ranks of the leading arms over the batches", out)
 

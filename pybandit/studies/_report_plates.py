@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 from pybandit.studies._journal import LATE, LOST, OPEN
-from pybandit.studies._report_facts import OUTLYING, ROW, row_layout, well_of
+from pybandit.studies._report_facts import OUTLYING, ROW, Part, are_single, well_of
 from pybandit.studies._report_svg import WIDTH, number, svg, text
 from pybandit.studies.plates import letters
 
@@ -14,14 +14,16 @@ LEFT, TOP = 24, 16
 FEW_LABELS = 26
 
 
-def legend():
+def legend(plates):
     """What the colours and marks mean; HTML."""
     steps = "".join(f'<i class="z{step}"></i>' for step in range(STEPS))
     cell = '<svg class="key" viewBox="0 0 12 12" aria-hidden="true">{}</svg>'
-    marks = [(_ring(0, 0, 12), "outlying"), (_cross(0, 0, 12), "lost"),
-             (_dot(0, 0, 12), "late"),
-             ('<path class="open" d="M1 1h10v10h-10z"/>', "not yet known"),
-             ('<path class="control" d="M1 1h10v10h-10z"/>', "control")]
+    square = '<path class="{}" d="M.5 .5h11v11h-11z"/>'
+    marks = [(square.format(f"z{STEPS - 1}") + _ring(0.4, 0.4, 12), "outlying"),
+             (_cross(0, 0, 12), "lost"), (_dot(0, 0, 12), "late"),
+             (square.format("open"), "not yet known")]
+    if plates is not None and plates.controls:
+        marks.append((square.format("control"), escape(plates.label)))
     keys = "".join(f"<span>{cell.format(mark)} {word}</span>" for mark, word in marks)
     ends = number(-OUTLYING), number(OUTLYING)
     return (f'<p class="legend"><span>z {ends[0]} <b class="steps">{steps}</b> {ends[1]}</span>'
@@ -42,14 +44,23 @@ def plate_figure(part, facts):
 
 
 def batch_figure(parts, facts):
-    """Batches without plates, each on lines of its own."""
+    """Batches without plates, each on lines of its own; those of one well in a row."""
     cell = (WIDTH - LEFT - 20) / ROW
     board, out, row = _Board(ROW, cell, cell, LEFT + 16, 4), [], 0
-    for part in parts:
+    lines = [(part, part.places) for part in parts]
+    if are_single(parts):
+        lines = [(_joined(parts[i:i + ROW]), np.arange(len(parts[i:i + ROW])))
+                 for i in range(0, len(parts), ROW)]
+    for part, places in lines:
         out.append(text(LEFT + 11, 4 + row * cell + cell * 0.72, part.name, "end", "tick"))
-        out += board.wells(part, part.places + row * ROW, facts)
-        row += row_layout(part.arms.size).rows
+        out += board.wells(part, places + row * ROW, facts)
+        row += -(-part.arms.size // ROW)
     return svg(row * cell + 8, "Batches", out)
+
+
+def _joined(parts):
+    """Batches in a line, under the number of the first."""
+    return Part(parts[0].name, *map(np.concatenate, list(zip(*parts, strict=True))[1:]))
 
 
 class _Board:

@@ -5,13 +5,13 @@ STYLE = """
 :root{color-scheme:light dark;
 --page:#fff;--ink:#1c2430;--soft:#5b6675;--rule:#d9dee5;--card:#f5f7f9;--accent:#1f6fb2;
 --other:#8a95a3;--z0:#2166ac;--z1:#4d8dc3;--z2:#82b2d8;--z3:#b8d3e8;--z4:#e4e8ec;--z5:#f3ccb0;
---z6:#e6a377;--z7:#cf7541;--z8:#a8480f;--control:#c3c9d1;
+--z6:#e6a377;--z7:#cf7541;--z8:#a8480f;--control:#c3c9d1;--mark:#fff;
 --c0:#1f6fb2;--c1:#c2571a;--c2:#2b8a5a;--c3:#8b4bb5;--c4:#b23a5e;--c5:#6f6a1d;--c6:#2a8c97;
 --c7:#6b7280}
 @media (prefers-color-scheme:dark){:root{
 --page:#12161c;--ink:#e6eaef;--soft:#9aa6b4;--rule:#2f3742;--card:#1a2028;--accent:#6cb2ee;
 --other:#7a8696;--z0:#7fbcf5;--z1:#5795d0;--z2:#3f6f9f;--z3:#30506f;--z4:#2b323b;--z5:#5b4030;
---z6:#8c5934;--z7:#c07a43;--z8:#f2a765;--control:#4a5360;
+--z6:#8c5934;--z7:#c07a43;--z8:#f2a765;--control:#4a5360;--mark:#12161c;
 --c0:#6cb2ee;--c1:#f0955c;--c2:#62c394;--c3:#c495ea;--c4:#f08aa8;--c5:#c9c265;--c6:#63c7d1;
 --c7:#a4adba}}
 *{box-sizing:border-box}
@@ -24,11 +24,11 @@ p{max-width:44rem;margin:.5rem 0}
 .soft,figcaption,caption{color:var(--soft);font-size:.9rem}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem;
 margin:1rem 0;padding:0}
-.tiles div{background:var(--card);border-radius:.5rem;padding:.6rem .8rem}
+.tiles>div{background:var(--card);border-radius:.5rem;padding:.6rem .8rem}
 .tiles dt{color:var(--soft);font-size:.85rem}
 .tiles dd{margin:0;font-size:1.25rem;font-variant-numeric:tabular-nums}
 .tiles small{display:block;font-size:.8rem;color:var(--soft)}
-.bar-of{height:.35rem;background:var(--rule);border-radius:.2rem;margin-top:.3rem}
+.bar-of{display:block;height:.35rem;background:var(--rule);border-radius:.2rem;margin-top:.3rem}
 .bar-of i{display:block;height:100%;background:var(--accent);border-radius:.2rem}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr));
 gap:1rem 2rem;align-items:start}
@@ -38,12 +38,13 @@ figure>svg{display:block;width:100%;height:auto;max-width:34rem}
 .scroll{overflow-x:auto;margin:.5rem 0}
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding-bottom:.3rem}
-th,td{padding:.25rem .9rem .25rem 0;text-align:right;border-bottom:1px solid var(--rule);
+th,td{padding:.25rem .8rem .25rem 0;text-align:right;border-bottom:1px solid var(--rule);
 white-space:nowrap}
 th{font-weight:600;color:var(--soft)}
 .l{text-align:left}
 td.name{white-space:normal;min-width:7rem;max-width:20rem;overflow-wrap:anywhere}
 tr.other td{color:var(--soft)}
+time{white-space:nowrap}
 code{overflow-wrap:anywhere;font-size:.88em}
 .legend{display:flex;flex-wrap:wrap;gap:.3rem 1rem;align-items:center;font-size:.9rem;
 max-width:none}
@@ -69,8 +70,8 @@ svg .well{font-size:8.5px}
 .leader{stroke:var(--rule)}
 .control{fill:var(--control)}
 .open{fill:none;stroke:var(--other);stroke-width:.8;stroke-dasharray:2 1.5}
-.ring{fill:none;stroke:var(--ink);stroke-width:1.7}
+.ring{fill:none;stroke:var(--mark);stroke-width:1.7}
 .cross{fill:none;stroke:var(--ink);stroke-width:1.2}
-.late{fill:var(--ink)}
+.late{fill:var(--ink);stroke:var(--page);stroke-width:.6}
 """ + "".join(f".z{i}{{fill:var(--z{i});background:var(--z{i})}}\n" for i in range(9)) + "".join(
     f".series.c{i}{{stroke:var(--c{i})}}.mark.c{i}{{fill:var(--c{i})}}\n" for i in range(8))

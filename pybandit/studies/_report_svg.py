@@ -56,8 +56,9 @@ class Scale:
     def ticks(self, most=5):
         """Round values within, a few."""
         if self.log:
-            powers = [10.0 ** i for i in range(int(math.log10(self.high)) + 1)]
-            return [one for one in powers if self.low <= one <= self.high]
+            steps = (1, 2, 5) if self.high < 1000 * self.low else (1,)
+            ticks = [m * 10.0 ** i for i in range(int(math.log10(self.high)) + 1) for m in steps]
+            return [one for one in ticks if self.low <= one <= self.high]
         raw = (self.high / most - self.low / most) or 1.0
         if not math.isfinite(raw) or raw < 1e-300:
             return [self.low]

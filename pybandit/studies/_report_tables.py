@@ -8,20 +8,24 @@ from pybandit.studies._journal import LATE, LOST, MARKS
 from pybandit.studies._report_facts import ARMS, n_of, well_of
 from pybandit.studies._report_svg import number
 
-PARTS, WELLS = 50, 50  # rows at most
+PARTS, WELLS = 24, 50  # rows at most
 
 
 def table(caption, head, rows, left=()):
-    """A table; cells are text, or ``(class, text)``, rows may begin with a class."""
+    """A table of rows (class, cells); cells and caption are HTML."""
     heads = "".join(f'<th scope="col"{_class("l" * (i in left))}>{escape(word)}</th>'
                     for i, word in enumerate(head))
     body = []
     for kind, row in rows:
-        cells = "".join(f"<td{_class('name l' if i in left else '')}>{cell}</td>"
+        cells = "".join(f"<td{_class(_kind_of(cell, i in left))}>{cell}</td>"
                         for i, cell in enumerate(row))
         body.append(f"<tr{_class(kind)}>{cells}</tr>")
     return (f'<div class="scroll"><table><caption>{caption}</caption>'
             f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
+
+
+def _kind_of(cell, is_left):
+    return "name l" if cell.startswith("<bdi>") else "l" if is_left else ""
 
 
 def _class(kind):
@@ -31,6 +35,11 @@ def _class(kind):
 def name_of(text):
     """A name in HTML; whatever its letters, they do not turn what stands around it."""
     return f"<bdi>{escape(text)}</bdi>"
+
+
+def count(n, noun):
+    """How many, in words."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def tiles(facts):
@@ -54,21 +63,18 @@ def tiles(facts):
 
 
 def _tile(name, value, most, spent):
-    note, bar = "no limit told by the policy", ""
+    note = "no limit told by the policy"
     if most is not None:
         note = f"of {most:,}; {most - spent:,} left"
         share = min(1.0, spent / most) if most else 1.0
-        bar = f'<div class="bar-of"><i style="width:{share:.1%}"></i></div>'
-    return f"<div><dt>{name} spent</dt><dd>{value}<small>{note}</small></dd>{bar}</div>"
+        note += f'<span class="bar-of"><i style="width:{share:.1%}"></i></span>'
+    return f"<div><dt>{name} spent</dt><dd>{value}<small>{note}</small></dd></div>"
 
 
 def answer_table(facts):
     """The answer's arms and the next ones, with intervals."""
     arms, chosen = facts.arms, facts.chosen[:ARMS]
     other = facts.others[:max(0, min(10, ARMS - len(chosen)))]
-    # a policy with a model, or that forgets, has means of its own
-    own = facts.known_means[np.concatenate([chosen, other])]
-    has_own = not np.allclose(own, arms.means[np.concatenate([chosen, other])], equal_nan=True)
     rows = []
     for kind, group in (("", chosen), ("other", other)):
         for arm in group:
@@ -77,15 +83,16 @@ def answer_table(facts):
                 ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
             place = f"{len(rows) + 1}" if not kind else ""
             row = [place, name_of(facts.names[arm]), number(mean), *ends, f"{arms.n[arm]:,}"]
-            rows.append((kind, row + [number(facts.known_means[arm])] * has_own))
-    caption = f"The answer: {_shown(len(chosen), len(facts.chosen), 'arms')}"
+            row += [] if facts.own_means is None else [number(facts.own_means[arm])]
+            rows.append((kind, row))
+    caption = f"The answer: {_shown(len(chosen), facts.chosen.size)}"
     caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
-    head = ["", "arm", "mean", "95 % from", "to", "results"] + ["policy's mean"] * has_own
-    return table(caption, head, rows, {1})
+    head = ["", "arm", "mean", "95 % from", "to", "results"]
+    return table(caption, head + ["policy's mean"] * (facts.own_means is not None), rows, {1})
 
 
-def _shown(n, of, what):
-    return f"{of:,} {what}" if n == of else f"the first {n:,} of {of:,} {what}"
+def _shown(n, of):
+    return count(n, "arm") if n == of else f"the first {n:,} of {count(of, 'arm')}"
 
 
 def part_table(facts):

@@ -30,6 +30,7 @@ from pybandit.studies._report_style import STYLE
 from pybandit.studies._report_svg import figure
 from pybandit.studies._report_tables import (
     answer_table,
+    count,
     name_of,
     part_table,
     table,
@@ -133,18 +134,26 @@ def _answer(facts):
     if not facts.arms.n.any():
         return _section("answer", "The answer by now", "<p>No results yet.</p>")
     title = "The answer" if facts.status.done else "The answer by now"
-    shown = np.concatenate([facts.chosen, facts.others]).size
     drawing = interval_figure(facts)
-    caption = "Mean and 95 % interval; filled: the answer" + (", hollow: the next arms by their "
-                                                             "means." if shown else ".")
-    return _section("answer", title, f"<p>{INTERVALS}</p>", '<div class="figures">',
+    caption = "Mean and 95 % interval. Filled: the answer"
+    caption += "; hollow: the next arms by their means." if facts.others.size else "."
+    if drawing and "arrow" in drawing:
+        caption += " An interval that leaves the figure ends in an arrow."
+    notes = INTERVALS
+    if facts.own_means is not None:
+        notes += (" The policy's mean is its own: that of its model, of its last stage, or with "
+                  "rewards from before the study.")
+    if facts.is_partial:
+        notes += (" Results of the batch that is out count here; the policy gets them when the "
+                  "batch is over.")
+    return _section("answer", title, f"<p>{notes}</p>", '<div class="figures">',
                     answer_table(facts), figure(drawing, caption) if drawing else "", "</div>")
 
 
 def _over_time(facts):
     few = f" Drawn at {POINTS} of the batches." if len(facts.rank_batches) == POINTS else ""
     drawings = [
-        (rank_figure(facts), "Rank of the answer's first arms among all arms by the mean of the "
+        (rank_figure(facts), "Rank of the leading arms among all arms by the mean of the "
          "results up to each batch; a late result counts with its batch." + few),
         (pull_figure(facts), "Results of each arm; lost wells are not counted."),
         (drift_figure(facts), "Median and middle half of each plate. It may rise because better "
@@ -153,7 +162,8 @@ def _over_time(facts):
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
         return ""
-    return _section("time", "Over time", '<div class="figures">', *figures, "</div>")
+    return _section("time", "Over time, and where the pulls went", '<div class="figures">', *figures,
+                    "</div>")
 
 
 def _plates(facts):
@@ -172,15 +182,15 @@ def _plates(facts):
     if not drawn:
         figures = f"<p>They are too large to be drawn: {plates.layout if plates else ''}.</p>"
     elif plates is None:
-        figures = figure(batch_figure(drawn, facts), "A batch begins at its number.", "wide")
+        figures = figure(batch_figure(drawn, facts), "A line begins with the batch of its number.")
     else:
         figures = "".join(figure(plate_figure(part, facts), f"Plate {escape(part.name)}")
                           for part in reversed(drawn))
     counted = (f"<p>Counted over the last {SUMMARISED:,} {what}.</p>"
                if facts.first_part else "")
     return _section("plates", what.capitalize(), _layout(facts), rule,
-                    some if len(drawn) < n_all else "", legend(),
-                    f'<div class="figures plates">{figures}</div>', counted, part_table(facts),
+                    some if len(drawn) < n_all else "",
+                    legend(plates), f'<div class="figures {what}">{figures}</div>', counted, part_table(facts),
                     well_table(facts))
 
 
@@ -204,7 +214,7 @@ def _record(facts):
                   _moment(event.time), name_of(event.who)]) for event in reversed(facts.events)]
     return _section(
         "record", "The record",
-        f"<p>{status.n_events:,} events, each with the digest (SHA-256) of all before it. The "
+        f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. The "
         f"last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "
         "later that nothing before was changed: <code>pybandit study verify --head</code>, or "
         "<code>Study.verify(head)</code>.</p>",
@@ -215,7 +225,8 @@ def _record(facts):
 
 
 def _moment(seconds):
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    when = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return f"<time>{when}</time>"
 
 
 MINUS = "\N{MINUS SIGN}"
