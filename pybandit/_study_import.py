@@ -122,5 +122,8 @@ def _tell(study, reading, plates, wells, at, rewards):
             try:
                 policy._check_rewards(arms, np.array([reward]), "drop")
             except ValueError as reason:
-                raise BadFile(f"{reading.where(wells[position], plates)}: {reason}") from None
+                # which names the arm by its place in an array
+                what = str(reason).partition(" at index")[0]
+                raise BadFile(f"{reading.where(wells[position], plates)}: {what} for "
+                              f"{_well(position, reading, plates, wells)}") from None
         raise BadFile(str(error)) from error

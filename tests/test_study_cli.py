@@ -382,16 +382,12 @@ def test_a_grid_is_recorded(normalised, capsys):
 
 
 def test_a_reward_that_the_policy_refuses(capsys):
-    ok(capsys, "new", "study.db", "--policy", "batch-sar", *NEW[4:])
+    with pb.Study.create("study.db", pb.KLUCB(30), GENES):
+        pass
     carry_out(capsys, 0)
-    fill("p0.csv", "huge.csv", value=lambda row: 1e300 if row[1] == "B4" else 0.5)
-    with pb.Study.open("study.db") as study:
-        try:
-            study.policy._check_rewards(np.zeros(1, dtype=np.int64), np.array([1e300]), "drop")
-        except ValueError:
-            assert "line 11, column 'value'" in refused(capsys, "record", "huge.csv")
-        else:
-            ok(capsys, "record", "huge.csv")
+    path = fill("p0.csv", "high.csv", value=lambda row: 1.5 if row[1] == "B4" else 0.5)
+    assert ("high.csv: line 17, column 'value': rewards must be in [0, 1]; got 1.5 for "
+            "well B4 of plate 0 (gene 15)") in refused(capsys, "record", path)
 
 
 def test_a_study_made_in_python(capsys):
