@@ -1,6 +1,7 @@
 """What a report tells of a study, computed once: arms, ranks, plates."""
 
 import os
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,8 @@ class Facts(NamedTuple):
     version: str
 
 
+# no result, one result, and results near the largest number give NaN or infinity: dashes
+@np.errstate(all="ignore")
 def facts_of(study):
     """Everything a report shows, as it was at one moment."""
     with study._reading() as ledger:
@@ -125,10 +128,9 @@ def _arms_of(arms, values, n_arms):
     known = ~np.isnan(values)
     arms, values = arms[known], values[known]
     n = np.bincount(arms, minlength=n_arms)
-    with np.errstate(all="ignore"):
-        means = np.bincount(arms, values, n_arms) / n
-        squares = np.bincount(arms, (values - means[arms]) ** 2, n_arms)
-        half = stdtrit(n - 1.0, 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1) / n)
+    means = np.bincount(arms, values, n_arms) / n
+    squares = np.bincount(arms, (values - means[arms]) ** 2, n_arms)
+    half = stdtrit(n - 1.0, 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1) / n)
     return Arms(n, means, np.where(n > 1, half, np.nan))
 
 
@@ -140,10 +142,9 @@ def _ranks_of(wells, followed, n_arms):
     for end in last + 1:
         arms, values = (_joined(wells[start:end], name) for name in ("arms", "values"))
         known = ~np.isnan(values)
-        sums += np.bincount(arms[known], values[known], n_arms)
         n += np.bincount(arms[known], minlength=n_arms)
-        with np.errstate(all="ignore"):
-            means = sums / n
+        sums += np.bincount(arms[known], values[known], n_arms)
+        means = sums / n
         ahead = [np.nan if np.isnan(means[arm]) else 1 + (means > means[arm]).sum()
                  for arm in followed]
         ranks.append(ahead)
@@ -174,8 +175,7 @@ def _part_of(one, part, plates, scale):
         places = plates.free[:cut.stop - cut.start]
     values = one.values[cut]
     median, spread = robust_scale(values) if scale is None else scale
-    with np.errstate(all="ignore"):
-        z = (values - median) / spread
+    z = (values - median) / spread
     return Part(name, one.arms[cut], values, one.marks[cut], places, z)
 
 
@@ -184,9 +184,8 @@ def robust_scale(values):
     values = values[~np.isnan(values)]
     if values.size < FEWEST:
         return np.nan, np.nan
-    with np.errstate(all="ignore"):
-        median = np.median(values)
-        spread = np.median(np.abs(values - median)) / 0.6744897501960817
+    median = np.median(values)
+    spread = np.median(np.abs(values - median)) / 0.6744897501960817
     return median, spread if spread > 0 and np.isfinite(spread) else np.nan
 
 
@@ -197,9 +196,12 @@ def n_of(marks):
 
 def drawn_parts(facts):
     """The last parts, as many as are drawn."""
-    drawn, n_wells = [], 0
-    most = PLATES * ROW if are_single(facts.parts) and facts.plates is None else PLATES
-    for part in reversed(facts.parts[-most:]):
+    drawn, n_wells, last = [], 0, facts.parts[-PLATES:]
+    if facts.plates is None and are_single(last):
+        # many of them fill a line
+        last = list(takewhile(lambda part: part.arms.size == 1,
+                              reversed(facts.parts[-PLATES * ROW:])))[::-1]
+    for part in reversed(last):
         n_wells += part.arms.size if facts.plates is None else facts.plates.layout.n_wells
         if n_wells > DRAWN_WELLS:
             break

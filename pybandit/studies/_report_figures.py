@@ -48,15 +48,14 @@ def interval_figure(facts):
 
 def _range_of(means, half):
     """All the means, and of the intervals what leaves the means legible; None without any."""
-    with np.errstate(all="ignore"):
-        known = np.isfinite(means)
-        if not known.any():
-            return None, None
-        spread = np.ptp(means[known])
-        widths = half[np.isfinite(half)]
-        room = max(spread, 3 * np.median(widths)) if widths.size else spread
-        room = np.minimum(np.where(np.isfinite(half), half, 0.0), room)
-        low, high = (means - room)[known].min(), (means + room)[known].max()
+    known = np.isfinite(means)
+    if not known.any():
+        return None, None
+    spread = np.ptp(means[known])
+    widths = half[np.isfinite(half)]
+    room = max(spread, 3 * np.median(widths)) if widths.size else spread
+    room = np.minimum(np.where(np.isfinite(half), half, 0.0), room)
+    low, high = (means - room)[known].min(), (means + room)[known].max()
     return (low, high) if np.isfinite([low, high]).all() else (None, None)
 
 

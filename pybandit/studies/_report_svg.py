@@ -51,7 +51,7 @@ class Scale:
     def __call__(self, value):
         low, high, value = (math.log(one) if self.log else one / 4
                             for one in (self.low, self.high, value))
-        return self.start + (self.end - self.start) * (value - low) / (high - low)
+        return self.start + (self.end - self.start) * ((value - low) / (high - low))
 
     def ticks(self, most=5):
         """Round values within, a few."""

@@ -4,11 +4,11 @@ from html import escape
 
 import numpy as np
 
-from pybandit.studies._journal import LATE, LOST, MARKS
+from pybandit.studies._journal import LATE, LOST
 from pybandit.studies._report_facts import ARMS, n_of, well_of
 from pybandit.studies._report_svg import number
 
-PARTS, WELLS = 24, 50  # rows at most
+PARTS, WELLS = 24, 25  # rows at most
 
 
 def table(caption, head, rows, left=()):
@@ -79,8 +79,7 @@ def answer_table(facts):
     for kind, group in (("", chosen), ("other", other)):
         for arm in group:
             mean, half = arms.means[arm], arms.half[arm]
-            with np.errstate(all="ignore"):
-                ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
+            ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
             place = f"{len(rows) + 1}" if not kind else ""
             row = [place, name_of(facts.names[arm]), number(mean), *ends, f"{arms.n[arm]:,}"]
             row += [] if facts.own_means is None else [number(facts.own_means[arm])]
@@ -123,23 +122,28 @@ def _counts(parts):
 
 
 def well_table(facts):
-    """Wells that are outlying, lost or late, the last plates first; "" where none is."""
-    rows, left = [], {"outlying": 0, "lost": 0, "late": 0}
-    for part in reversed(facts.parts):
-        for i in np.flatnonzero(part.outlying | np.isin(part.marks, [LOST, LATE])).tolist():
-            words = ["outlying"] * bool(part.outlying[i])
-            words += [str(MARKS[part.marks[i]])] * (part.marks[i] in (LOST, LATE))
-            for word in words:
-                left[word] += 1
-            if len(rows) < WELLS:
-                z = number(float(part.z[i]), 3)
-                rows.append(("", [escape(part.name), well_of(facts, int(part.places[i])),
-                                  name_of(facts.names[part.arms[i]]),
-                                  number(float(part.values[i])), z, " and ".join(words)]))
+    """Wells that are outlying, late or lost, of each the last first; "" where none is."""
+    kinds = {"outlying": lambda part: part.outlying,
+             "late": lambda part: (part.marks == LATE) & ~part.outlying,
+             "lost": lambda part: part.marks == LOST}
+    rows, counts = [], []
+    for word, which in kinds.items():
+        wells = [(part, i) for part in reversed(facts.parts)
+                 for i in np.flatnonzero(which(part)).tolist()]
+        rows += [("", _well_row(facts, part, i, word)) for part, i in wells[:WELLS]]
+        if wells:
+            shown = f", of which {WELLS} here" if len(wells) > WELLS else ""
+            counts.append(f"{len(wells):,} {word}{shown}")
     if not rows:
         return ""
-    counts = ", ".join(f"{n:,} {word}" for word, n in left.items())
     what = "plate" if facts.plates is not None else "batch"
-    first = f"; the first {WELLS} rows" if len(rows) == WELLS else ""
-    return table(f"Wells to look at, the last first: {counts}{first}",
+    return table(f"Wells to look at, the last first: {'; '.join(counts)}",
                  [what, "well", "arm", "value", "z", ""], rows, {0, 1, 2, 5})
+
+
+def _well_row(facts, part, i, word):
+    if word == "outlying" and part.marks[i] == LATE:
+        word += ", late"
+    return [escape(part.name), well_of(facts, int(part.places[i])),
+            name_of(facts.names[part.arms[i]]), number(float(part.values[i])),
+            number(float(part.z[i]), 3), word]

@@ -102,6 +102,7 @@ def write_report(study, path, *, title=None):
         Path(draft).write_bytes(text)
 
 
+@np.errstate(all="ignore")
 def _page(facts, title):
     if title is None:
         title = f"{facts.status.policy}: {facts.path}"
@@ -162,8 +163,8 @@ def _over_time(facts):
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
         return ""
-    return _section("time", "Over time, and where the pulls went", '<div class="figures">', *figures,
-                    "</div>")
+    return _section("time", "Over time, and where the pulls went",
+                    f'<div class="figures">{"".join(figures)}</div>')
 
 
 def _plates(facts):
@@ -190,8 +191,8 @@ def _plates(facts):
                if facts.first_part else "")
     return _section("plates", what.capitalize(), _layout(facts), rule,
                     some if len(drawn) < n_all else "",
-                    legend(plates), f'<div class="figures {what}">{figures}</div>', counted, part_table(facts),
-                    well_table(facts))
+                    legend(plates), f'<div class="figures {what}">{figures}</div>', counted,
+                    part_table(facts), well_table(facts))
 
 
 def _layout(facts):
@@ -214,8 +215,8 @@ def _record(facts):
                   _moment(event.time), name_of(event.who)]) for event in reversed(facts.events)]
     return _section(
         "record", "The record",
-        f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. The "
-        f"last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "
+        f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. "
+        f"The last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "
         "later that nothing before was changed: <code>pybandit study verify --head</code>, or "
         "<code>Study.verify(head)</code>.</p>",
         table("The last events", ["event", "kind", "batch", "when (UTC)", "who"], rows, {1, 3, 4}),
