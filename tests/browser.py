@@ -50,14 +50,20 @@ def screenshot(page, width, height, *options):
         return image.convert("RGB")
 
 
-def framed(page, width, height=900):
-    """A file that shows a page in a frame: a window is never as narrow as a phone."""
-    text = re.sub(POLICY, "", page.read_text("utf-8"))
-    file = page.with_name(f"{page.stem}_{width}.html")
+def framed(page, *widths):
+    """A file that shows a page in frames: a window is never as narrow as a phone.
+
+    Its title is JSON: of each frame the width, that of what is in it, and its title.
+    """
+    text = html.escape(re.sub(POLICY, "", page.read_text("utf-8")))
+    frames = [f'<iframe width="{width}" height="900" srcdoc="{text}"></iframe>'
+              for width in widths]
+    file = page.with_name(f"{page.stem}_framed.html")
     file.write_text(
-        '<!DOCTYPE html><meta charset="utf-8"><title></title><style>*{margin:0;border:0}</style>'
-        f'<iframe width="{width}" height="{height}" srcdoc="{html.escape(text)}"></iframe>'
-        "<script>onload = () => { const page = document.querySelector('iframe').contentDocument;"
-        "document.title = JSON.stringify([page.documentElement.clientWidth,"
-        "page.documentElement.scrollWidth, page.title]); }</script>", encoding="utf-8")
+        '<!DOCTYPE html><meta charset="utf-8"><title></title><style>iframe{border:0}</style>'
+        + "".join(frames) +
+        "<script>onload = () => { document.title = JSON.stringify(Array.from(document"
+        ".querySelectorAll('iframe'), ({contentDocument: page}) => [page.documentElement"
+        ".clientWidth, page.documentElement.scrollWidth, page.title])); }</script>",
+        encoding="utf-8")
     return file

@@ -315,12 +315,10 @@ def test_in_a_browser(tmp_path):
         ground = picture[0, 0].astype(int)
         drawn = np.abs(picture.astype(int) - ground).max(axis=2) > 60
         assert 0.01 < drawn.mean() < 0.5  # text and figures stand out from the ground
-    for width in (390, 320, 1000):
-        framed = browser.framed(page, width)
-        text, console = browser.dom(framed)
-        assert console == []
-        seen = html.unescape(re.search("<title>(.*?)</title>", text)[1])
-        assert json.loads(seen) == [width, width, "Screen & more"]
+    widths = 390, 320, 1000
+    text, console = browser.dom(browser.framed(page, *widths))
+    assert console == []
+    assert measured(text) == [[width, width, "Screen & more"] for width in widths]
 
 
 @pytest.mark.usefixtures("chromium")
@@ -335,4 +333,9 @@ def test_the_browser_tells_of_errors(tmp_path):
     assert len(console) == 1 and "<title>ran" not in shown
     page.write_text(text.replace("<h1>", '<h1 style="width:700px">'), "utf-8")
     shown, _ = browser.dom(browser.framed(page, 390))
-    assert json.loads(html.unescape(re.search("<title>(.*?)</title>", shown)[1]))[1] > 700
+    assert measured(shown)[0][1] > 700
+
+
+def measured(text):
+    """What the frames of `browser.framed` say."""
+    return json.loads(html.unescape(re.search("<title>(.*?)</title>", text)[1]))

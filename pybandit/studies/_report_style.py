@@ -38,11 +38,14 @@ figure>svg{display:block;width:100%;height:auto;max-width:34rem}
 .scroll{overflow-x:auto;margin:.5rem 0}
 table{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding-bottom:.3rem}
+caption span{display:inline-block;position:sticky;left:0;max-width:calc(100vw - 2rem)}
 th,td{padding:.25rem .8rem .25rem 0;text-align:right;border-bottom:1px solid var(--rule);
 white-space:nowrap}
 th{font-weight:600;color:var(--soft)}
 .l{text-align:left}
 td.name{white-space:normal;min-width:7rem;max-width:20rem;overflow-wrap:anywhere}
+@media (max-width:30rem){table{font-size:.84rem}th,td{padding-right:.5rem}
+td.name{min-width:5rem}}
 tr.other td{color:var(--soft)}
 time{white-space:nowrap}
 code{overflow-wrap:anywhere;font-size:.88em}

@@ -20,7 +20,7 @@ def table(caption, head, rows, left=()):
         cells = "".join(f"<td{_class(_kind_of(cell, i in left))}>{cell}</td>"
                         for i, cell in enumerate(row))
         body.append(f"<tr{_class(kind)}>{cells}</tr>")
-    return (f'<div class="scroll"><table><caption>{caption}</caption>'
+    return (f'<div class="scroll"><table><caption><span>{caption}</span></caption>'
             f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
 
 
