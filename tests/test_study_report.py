@@ -290,8 +290,8 @@ def test_scales(low, high, log):
 
 
 def test_numbers():
-    assert [number(x) for x in (-1.5, 12345.0, 0.0, np.nan, np.inf)] == [
-        "\N{MINUS SIGN}1.5", "1.234e+04", "0", "–", "–"]
+    assert [number(x) for x in (-1.5, 12345.6, 1e9, 0.0, np.nan, np.inf)] == [
+        "\N{MINUS SIGN}1.5", "12,346", "1e+09", "0", "–", "–"]
 
 
 @pytest.mark.usefixtures("chromium")

@@ -118,7 +118,7 @@ class _Board:
 
 def _ring(x, y, size):
     return (f'<circle class="ring" cx="{x + size * 0.47:.1f}" cy="{y + size * 0.47:.1f}" '
-            f'r="{size * 0.36:.2g}"/>')
+            f'r="{size * 0.36:.2g}" stroke-width="{min(1.7, size * 0.14):.2g}"/>')
 
 
 def _cross(x, y, size):

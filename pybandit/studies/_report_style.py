@@ -73,7 +73,7 @@ svg .well{font-size:8.5px}
 .leader{stroke:var(--rule)}
 .control{fill:var(--control)}
 .open{fill:none;stroke:var(--other);stroke-width:.8;stroke-dasharray:2 1.5}
-.ring{fill:none;stroke:var(--mark);stroke-width:1.7}
+.ring{fill:none;stroke:var(--mark)}
 .cross{fill:none;stroke:var(--ink);stroke-width:1.2}
 .late{fill:var(--ink);stroke:var(--page);stroke-width:.6}
 """ + "".join(f".z{i}{{fill:var(--z{i});background:var(--z{i})}}\n" for i in range(9)) + "".join(

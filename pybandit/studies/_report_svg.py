@@ -34,7 +34,10 @@ def short(name, most=16):
 
 def number(value, digits=4):
     """A number in a table or at an axis; a dash for none."""
-    return "–" if not math.isfinite(value) else f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
+    if not math.isfinite(value):
+        return "–"
+    form = ",.0f" if 1000 <= abs(value) < 1e7 else f".{digits}g"
+    return f"{value:{form}}".replace("-", "\N{MINUS SIGN}")
 
 
 class Scale:
