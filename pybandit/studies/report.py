@@ -142,8 +142,8 @@ def _answer(facts):
         caption += " An interval that leaves the figure ends in an arrow."
     notes = INTERVALS
     if facts.own_means is not None:
-        notes += (" The policy's mean is its own: that of its model, of its last stage, or with "
-                  "rewards from before the study.")
+        notes += (" The policy's mean is its own: it has rewards from before the study, or "
+                  "counts them in a way of its own.")
     if facts.is_partial:
         notes += (" Results of the batch that is out count here; the policy gets them when the "
                   "batch is over.")
