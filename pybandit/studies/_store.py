@@ -123,8 +123,8 @@ class Store:
     def transaction(self, write=True):
         """All or nothing; what was written is on the disk when it ends without an error."""
         with named(self.path):
-            if not write and not self.durable:
-                yield self  # nobody else writes
+            if not write and (not self.durable or self.db.in_transaction):
+                yield self  # nobody else writes, or what is read is part of a larger reading
                 return
             if write and self.read_only:
                 raise StudyError(f"{self.path} cannot be written: it is read-only")

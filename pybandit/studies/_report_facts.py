@@ -1,0 +1,219 @@
+"""What a report tells of a study, computed once: arms, ranks, plates."""
+
+import os
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from pybandit.studies._journal import LATE, LOST, OPEN
+from pybandit.studies.plates import Plates
+
+# Most of each that a page holds.
+PLATES, DRAWN_WELLS, SUMMARISED, ARMS, POINTS = 24, 40_000, 1000, 50, 300
+LEVEL = 0.95
+# Iglewicz and Hoaglin (1993): a modified z-score beyond this is outlying. On fewer wells the
+# median absolute deviation says little.
+OUTLYING, FEWEST = 3.5, 8
+FOLLOWED = 8
+ROW = 24  # wells in a line where there are no plates
+
+
+class Arms(NamedTuple):
+    """Of each arm, by the results this study recorded; arrays of shape (n_arms,).
+
+    `half` is half the width of Student's interval, NaN below two results.
+    """
+
+    n: np.ndarray
+    means: np.ndarray
+    half: np.ndarray
+
+
+class Part(NamedTuple):
+    """One plate, or one batch where there are no plates.
+
+    `z` are robust z-scores of its values, NaN where there is none; `places` the positions
+    of its wells on the plate.
+    """
+
+    name: str
+    arms: np.ndarray
+    values: np.ndarray
+    marks: np.ndarray
+    places: np.ndarray
+    z: np.ndarray
+
+    @property
+    def outlying(self):
+        """Which wells are; array of bool."""
+        return np.abs(self.z) > OUTLYING
+
+
+class Facts(NamedTuple):
+    """All that a report shows.
+
+    `chosen` are the arms of the answer, best first; `others` the next by their means;
+    `own_means` the policy's where it has others from the same results, else None;
+    `is_partial` tells whether an open batch has results. `ranks` has shape (points,
+    followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
+    is the number of those before them. `plates` is None where the study's settings name none.
+    """
+
+    path: str
+    status: Any
+    names: np.ndarray
+    chosen: np.ndarray
+    others: np.ndarray
+    own_means: np.ndarray | None
+    is_partial: bool
+    arms: Arms
+    followed: np.ndarray
+    rank_batches: np.ndarray
+    ranks: np.ndarray
+    plates: Plates | None
+    bad_settings: str
+    parts: list
+    first_part: int
+    marks: np.ndarray
+    n_abandoned: int
+    events: list
+    version: str
+
+
+# no result, one result, and results near the largest number give NaN or infinity: dashes
+@np.errstate(all="ignore")
+def facts_of(study):
+    """Everything a report shows, as it was at one moment."""
+    with study._reading() as ledger:
+        status, best = study.status(), study.recommend()
+        names, wells = study._names, list(study._store.all_wells())
+        own_means, own_n = ledger.policy.means.copy(), ledger.policy.pulls.copy()
+        is_partial = ledger.open is not None and not np.isnan(ledger.open.values).all()
+        events = list(study.log(max(0, status.n_events - 8)))
+        version = next(study.log()).body["version"]
+        plates, bad_settings = _plates_of(study.settings)
+    kept = [one for one in wells if one.status != "abandoned"]
+    arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
+    found = _arms_of(arms, values, len(names))
+    others = np.argsort(np.where(found.n > 0, -found.means, np.inf), kind="stable")[:2 * ARMS]
+    others = others[(found.n[others] > 0) & ~np.isin(others, best.arms)]
+    # arms of which the policy has not yet all results, those of an open batch, say nothing
+    same = (own_n < found.n) | np.isclose(own_means, found.means, equal_nan=True)
+    followed = np.concatenate([best.arms, others])[:FOLLOWED].astype(np.int64)
+    batches, ranks = _ranks_of(kept, followed, len(names))
+    parts, first = _parts_of(kept, plates, values)
+    return Facts(os.path.basename(study.path), status, names, np.asarray(best.arms), others,
+                 None if same.all() else own_means, is_partial, found, followed, batches, ranks,
+                 plates, bad_settings, parts, first, marks, len(wells) - len(kept), events, version)
+
+
+def _plates_of(settings):
+    if "plates" not in settings:
+        return None, ""
+    try:
+        return Plates.of(settings), ""
+    except ValueError as error:
+        # of somebody who keeps something else under this name
+        return None, str(error)
+
+
+def _joined(wells, name):
+    kinds = {"arms": np.int64, "values": np.float64, "marks": np.uint8}
+    return np.concatenate([np.empty(0, kinds[name]), *[getattr(one, name) for one in wells]])
+
+
+def _arms_of(arms, values, n_arms):
+    known = ~np.isnan(values)
+    arms, values = arms[known], values[known]
+    n = np.bincount(arms, minlength=n_arms)
+    means = np.bincount(arms, values, n_arms) / n
+    squares = np.bincount(arms, (values - means[arms]) ** 2, n_arms)
+    half = stdtrit(n - 1.0, 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1) / n)
+    return Arms(n, means, np.where(n > 1, half, np.nan))
+
+
+def _ranks_of(wells, followed, n_arms):
+    """Ranks of some arms by their means so far, after at most `POINTS` of the batches."""
+    wells = [one for one in wells if not np.isnan(one.values).all()]
+    last = np.unique(np.linspace(0, len(wells) - 1, min(POINTS, len(wells))).astype(int))
+    sums, n, ranks, start = np.zeros(n_arms), np.zeros(n_arms), [], 0
+    for end in last + 1:
+        arms, values = (_joined(wells[start:end], name) for name in ("arms", "values"))
+        known = ~np.isnan(values)
+        n += np.bincount(arms[known], minlength=n_arms)
+        sums += np.bincount(arms[known], values[known], n_arms)
+        means = sums / n
+        ahead = [np.nan if np.isnan(means[arm]) else 1 + (means > means[arm]).sum()
+                 for arm in followed]
+        ranks.append(ahead)
+        start = end
+    numbers = np.array([wells[i].number for i in last], dtype=np.int64)
+    return numbers, np.array(ranks, dtype=float).reshape(len(last), len(followed))
+
+
+def _parts_of(wells, plates, values):
+    """The last parts, and how many there are before them."""
+    sizes = [1 if plates is None else plates.n_plates(one.arms.size) for one in wells]
+    first = max(0, sum(sizes) - SUMMARISED)
+    scale = None if plates is not None else robust_scale(values)
+    parts, passed = [], 0
+    for one, size in zip(wells, sizes, strict=True):
+        for part in range(max(0, first - passed), size):
+            parts.append(_part_of(one, part, plates, scale))
+        passed += size
+    return parts, first
+
+
+def _part_of(one, part, plates, scale):
+    if plates is None:
+        name, cut, places = str(one.number), slice(None), np.arange(one.arms.size)
+    else:
+        name = plates.names(one.number, one.arms.size)[part]
+        cut = slice(part * plates.n_free, min((part + 1) * plates.n_free, one.arms.size))
+        places = plates.free[:cut.stop - cut.start]
+    values = one.values[cut]
+    median, spread = robust_scale(values) if scale is None else scale
+    z = (values - median) / spread
+    return Part(name, one.arms[cut], values, one.marks[cut], places, z)
+
+
+def robust_scale(values):
+    """Median, and 1.4826 times the median absolute deviation; NaN where they say nothing."""
+    values = values[~np.isnan(values)]
+    if values.size < FEWEST:
+        return np.nan, np.nan
+    median = np.median(values)
+    spread = np.median(np.abs(values - median)) / 0.6744897501960817
+    return median, spread if spread > 0 and np.isfinite(spread) else np.nan
+
+
+def n_of(marks):
+    """Wells that are open, lost and late."""
+    return tuple(int((marks == mark).sum()) for mark in (OPEN, LOST, LATE))
+
+
+def drawn_parts(facts):
+    """The last parts, as many as are drawn."""
+    drawn, n_wells, last = [], 0, facts.parts[-PLATES:]
+    if facts.plates is None and are_single(last):
+        # many of them fill a line
+        last = list(takewhile(lambda part: part.arms.size == 1,
+                              reversed(facts.parts[-PLATES * ROW:])))[::-1]
+    for part in reversed(last):
+        n_wells += part.arms.size if facts.plates is None else facts.plates.layout.n_wells
+        if n_wells > DRAWN_WELLS:
+            break
+        drawn.append(part)
+    return drawn[::-1]
+
+
+def are_single(parts):
+    """Whether each has one well."""
+    return all(part.arms.size == 1 for part in parts)
+
+
+def well_of(facts, place):
+    """The name of a well."""
+    return f"{place + 1}" if facts.plates is None else facts.plates.layout.wells[place]

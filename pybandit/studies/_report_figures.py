@@ -1,0 +1,164 @@
+"""The figures of a report but the plates: intervals, ranks, pulls, plates over time."""
+
+import numpy as np
+
+from pybandit.studies._report_svg import (
+    WIDTH,
+    Scale,
+    line,
+    number,
+    polyline,
+    short,
+    svg,
+    text,
+    x_axis,
+    y_axis,
+)
+
+ROWS, BARS, LEFT, COLOURS = 20, 30, 118, 8
+
+
+def interval_figure(facts):
+    """The answer's arms and the next ones: mean and interval; None without results."""
+    n_chosen = min(len(facts.chosen), ROWS - 5 if len(facts.others) else ROWS)
+    rows = [(arm, "chosen") for arm in facts.chosen[:n_chosen]]
+    rows += [(arm, "other") for arm in facts.others[:ROWS - len(rows)]]
+    means, half = facts.arms.means, facts.arms.half
+    low, high = _range_of(means[[arm for arm, _ in rows]], half[[arm for arm, _ in rows]])
+    if low is None:
+        return None
+    height = 20 + 18 * len(rows)
+    scale = Scale(low, high, LEFT + 12, WIDTH - 12)
+    out = x_axis(scale, height, 10, scale.ticks(), "mean of the results")
+    for row, (arm, kind) in enumerate(rows):
+        y, mean, room = 22 + 18 * row, means[arm], half[arm]
+        out.append(text(LEFT, y + 4, short(facts.names[arm]), "end", "label"))
+        if not np.isfinite(mean):
+            continue
+        if np.isfinite(room):
+            ends = max(mean - room, scale.low), min(mean + room, scale.high)
+            out.append(line(scale(ends[0]), y, scale(ends[1]), y, f"whisker {kind}"))
+            if mean - room < scale.low:
+                out.append(_arrow(scale.start, y, -1, kind))
+            if mean + room > scale.high:
+                out.append(_arrow(scale.end, y, 1, kind))
+        out.append(f'<circle class="dot {kind}" cx="{scale(mean):.1f}" cy="{y}" r="4"/>')
+    return svg(height + 34, "Means and intervals of the leading arms", out)
+
+
+def _range_of(means, half):
+    """All the means, and of the intervals what leaves the means legible; None without any."""
+    known = np.isfinite(means)
+    if not known.any():
+        return None, None
+    spread = np.ptp(means[known])
+    widths = half[np.isfinite(half)]
+    room = max(spread, 3 * np.median(widths)) if widths.size else spread
+    room = np.minimum(np.where(np.isfinite(half), half, 0.0), room)
+    low, high = (means - room)[known].min(), (means + room)[known].max()
+    return (low, high) if np.isfinite([low, high]).all() else (None, None)
+
+
+def _arrow(x, y, way, kind):
+    return (f'<path class="whisker arrow {kind}" fill="none" '
+            f'd="M{x:.1f} {y - 4}l{4 * way} 4l{-4 * way} 4"/>')
+
+
+def rank_figure(facts):
+    """Ranks of the leading arms after each batch; None below two batches with results."""
+    ranks, batches = facts.ranks, facts.rank_batches
+    if len(batches) < 2:
+        return None
+    right, bottom = WIDTH - 110, 236
+    x = Scale(batches[0], batches[-1], 38, right)
+    y = Scale(1, max(2, np.nanmax(ranks)), 26, bottom, log=True)
+    out = x_axis(x, bottom + 8, 26, x.whole_ticks(), "batch")
+    out += y_axis(y, 34, right, y.ticks(), "rank by the mean so far")
+    shown = [i for i in range(ranks.shape[1]) if np.isfinite(ranks[-1, i])]
+    places = _spread([y(ranks[-1, i]) for i in shown], 14, bottom + 8)
+    for i, place in zip(shown, places, strict=True):
+        colour = f"c{i % COLOURS}"
+        points = [(x(batch), y(rank)) if np.isfinite(rank) else None
+                  for batch, rank in zip(batches, ranks[:, i], strict=True)]
+        out.append(polyline(points, f"series {colour}"))
+        end = y(ranks[-1, i])
+        out.append(f'<circle class="mark {colour}" cx="{x(batches[-1]):.1f}" cy="{end:.1f}" '
+                   'r="3"/>')
+        out.append(line(x(batches[-1]) + 4, end, right + 12, place, "leader"))
+        out.append(text(right + 15, place + 3.5, short(facts.names[facts.followed[i]], 14), "start",
+                        "label"))
+    return svg(bottom + 42, "Ranks of the leading arms over the batches", out)
+
+
+def _spread(places, gap, low):
+    """Places at least `gap` apart, in the same order, none below `low`."""
+    order = np.argsort(places, kind="stable")
+    out = np.array(places, dtype=float)
+    for before, after in zip(order, order[1:], strict=False):
+        out[after] = max(out[after], out[before] + gap)
+    if out.size:
+        out[order[-1]] = min(out[order[-1]], low)
+    for after, before in zip(order[::-1], order[-2::-1], strict=False):
+        out[before] = min(out[before], out[after] - gap)
+    return out.tolist()
+
+
+def pull_figure(facts):
+    """Results of each arm: bars, or of many arms a curve; None without results."""
+    n = facts.arms.n
+    if not n.any():
+        return None
+    return _bars(facts) if n.size <= BARS else _curve(n)
+
+
+def _bars(facts):
+    height = 20 + 16 * facts.arms.n.size
+    scale = Scale(0, int(facts.arms.n.max()), LEFT + 8, WIDTH - 40)
+    out = x_axis(scale, height, 10, scale.whole_ticks(), "results")
+    for arm, n in enumerate(facts.arms.n.tolist()):
+        y = 14 + 16 * arm
+        kind = "chosen" if arm in facts.chosen else "other"
+        out.append(text(LEFT, y + 9, short(facts.names[arm]), "end", "label"))
+        out.append(f'<rect class="bar {kind}" x="{LEFT + 8}" y="{y}" '
+                   f'width="{scale(n) - scale.start:.1f}" height="11"/>')
+        out.append(text(scale(n) + 4, y + 9, f"{n:,}", "start", "tick"))
+    return svg(height + 34, "Results of each arm", out)
+
+
+def _curve(n):
+    ordered, bottom = np.sort(n)[::-1], 196
+    # corners of the steps
+    ends = np.append(np.flatnonzero(np.diff(ordered)) + 1, n.size)
+    x = Scale(1, n.size, 42, WIDTH - 14, log=True)
+    y = Scale(0, int(ordered[0]), bottom, 26)
+    points, start = [(x(1), bottom)], 1
+    for end in ends[::max(1, ends.size // 400)].tolist() + [n.size]:
+        level = y(int(ordered[end - 1]))
+        points += [(x(start), level), (x(end), level)]
+        start = end
+    points.append((x(n.size), bottom))
+    out = x_axis(x, bottom, 26, x.ticks(), "arms, most results first (logarithmic)")
+    out += y_axis(y, 38, WIDTH - 14, y.whole_ticks(), "results of an arm")
+    return svg(bottom + 36, "Results of the arms, in falling order",
+               [*out, polyline(points, "area")])
+
+
+def drift_figure(facts):
+    """Median and middle half of the plates, in order; None below two plates with results."""
+    levels = [(i, *np.nanquantile(part.values, [0.25, 0.5, 0.75]))
+              for i, part in enumerate(facts.parts) if not np.isnan(part.values).all()]
+    if facts.plates is None or len(levels) < 2:
+        return None
+    at, low, middle, high = np.array(levels).T
+    if not np.isfinite([low, middle, high]).all():
+        return None
+    at, bottom = at + facts.first_part + 1, 196
+    x, y = Scale(at[0], at[-1], 52, WIDTH - 14), Scale(low.min(), high.max(), bottom, 26)
+    out = x_axis(x, bottom + 6, 26, x.whole_ticks(), "plate, in the order they were asked for")
+    out += y_axis(y, 48, WIDTH - 14, y.ticks(), "values")
+    band = [(x(i), y(value)) for i, value in zip(at, high, strict=True)]
+    band += [(x(i), y(value)) for i, value in zip(at[::-1], low[::-1], strict=True)]
+    out.append(polyline(band, "band"))
+    out.append(polyline([(x(i), y(value)) for i, value in zip(at, middle, strict=True)],
+                        "series c0"))
+    return svg(bottom + 42, f"Medians of the plates, the last {number(middle[-1])}", out)

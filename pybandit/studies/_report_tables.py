@@ -1,0 +1,149 @@
+"""The tables of a report, and its tiles."""
+
+from html import escape
+
+import numpy as np
+
+from pybandit.studies._journal import LATE, LOST
+from pybandit.studies._report_facts import ARMS, n_of, well_of
+from pybandit.studies._report_svg import number
+
+PARTS, WELLS = 24, 25  # rows at most
+
+
+def table(caption, head, rows, left=()):
+    """A table of rows (class, cells); cells and caption are HTML."""
+    heads = "".join(f'<th scope="col"{_class("l" * (i in left))}>{escape(word)}</th>'
+                    for i, word in enumerate(head))
+    body = []
+    for kind, row in rows:
+        cells = "".join(f"<td{_class(_kind_of(cell, i in left))}>{cell}</td>"
+                        for i, cell in enumerate(row))
+        body.append(f"<tr{_class(kind)}>{cells}</tr>")
+    return (f'<div class="scroll"><table><caption><span>{caption}</span></caption>'
+            f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
+
+
+def _kind_of(cell, is_left):
+    return "name l" if cell.startswith("<bdi>") else "l" if is_left else ""
+
+
+def _class(kind):
+    return f' class="{kind}"' if kind else ""
+
+
+def name_of(text):
+    """A name in HTML; whatever its letters, they do not turn what stands around it."""
+    return f"<bdi>{escape(text)}</bdi>"
+
+
+def count(n, noun):
+    """How many, in words."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def tiles(facts):
+    """What was spent, and what is left."""
+    status = facts.status
+    n_open, n_lost, n_late = n_of(facts.marks)
+    pulls = _tile("pulls", f"{status.n_pulls:,}", status.budget, status.n_pulls)
+    batches = _tile("batches", f"{status.n_batches:,}", status.max_batches, status.n_batches)
+    rest = [("arms", f"{status.n_arms:,}", "" if status.survivors is None or status.done
+             else f"{len(status.survivors):,} in play"),
+            ("wells lost", f"{n_lost:,}", "their pulls are spent"),
+            ("wells late", f"{n_late:,}", f"{status.n_late:,} wait for the policy"
+             if status.n_late else "had been counted as lost"),
+            ("wells out", f"{n_open:,}", "" if status.open_batch is None
+             else f"of batch {status.open_batch}")]
+    if facts.n_abandoned:
+        rest.append(("batches abandoned", f"{facts.n_abandoned:,}", "nothing spent"))
+    small = "".join(f"<div><dt>{name}</dt><dd>{value}<small>{note}</small></dd></div>"
+                    for name, value, note in rest)
+    return f'<dl class="tiles">{pulls}{batches}{small}</dl>'
+
+
+def _tile(name, value, most, spent):
+    note = "no limit told by the policy"
+    if most is not None:
+        note = f"of {most:,}; {most - spent:,} left"
+        share = min(1.0, spent / most) if most else 1.0
+        note += f'<span class="bar-of"><i style="width:{share:.1%}"></i></span>'
+    return f"<div><dt>{name} spent</dt><dd>{value}<small>{note}</small></dd></div>"
+
+
+def answer_table(facts):
+    """The answer's arms and the next ones, with intervals."""
+    arms, chosen = facts.arms, facts.chosen[:ARMS]
+    other = facts.others[:max(0, min(10, ARMS - len(chosen)))]
+    rows = []
+    for kind, group in (("", chosen), ("other", other)):
+        for arm in group:
+            mean, half = arms.means[arm], arms.half[arm]
+            ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
+            place = f"{len(rows) + 1}" if not kind else ""
+            row = [place, name_of(facts.names[arm]), number(mean), *ends, f"{arms.n[arm]:,}"]
+            row += [] if facts.own_means is None else [number(facts.own_means[arm])]
+            rows.append((kind, row))
+    caption = f"The answer: {_shown(len(chosen), facts.chosen.size)}"
+    caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
+    head = ["", "arm", "mean", "95 % from", "to", "results"]
+    return table(caption, head + ["policy's mean"] * (facts.own_means is not None), rows, {1})
+
+
+def _shown(n, of):
+    return count(n, "arm") if n == of else f"the first {n:,} of {count(of, 'arm')}"
+
+
+def part_table(facts):
+    """The last plates, and those before them in one row."""
+    last, before = facts.parts[-PARTS:], facts.parts[:-PARTS]
+    rows = [("", [escape(part.name), f"{part.arms.size:,}", *_counts([part]),
+                  number(float(np.nanmedian(part.values))) if _known(part) else "–"])
+            for part in reversed(last)]
+    if before:
+        rows.append(("other", [f"{len(before):,} before", f"{sum(p.arms.size for p in before):,}",
+                               *_counts(before), ""]))
+    what = "plate" if facts.plates is not None else "batch"
+    n = facts.first_part
+    caption = f"By {what}, the last first" + (f"; {n:,} earlier ones are not counted" if n else "")
+    return table(caption, [what, "wells", "results", "late", "lost", "out", "outlying", "median"],
+                 rows, {0})
+
+
+def _known(part):
+    return int((~np.isnan(part.values)).sum())
+
+
+def _counts(parts):
+    marks = np.concatenate([part.marks for part in parts])
+    n_open, n_lost, n_late = n_of(marks)
+    known, outlying = sum(map(_known, parts)), sum(int(p.outlying.sum()) for p in parts)
+    return [f"{n:,}" for n in (known, n_late, n_lost, n_open, outlying)]
+
+
+def well_table(facts):
+    """Wells that are outlying, late or lost, of each the last first; "" where none is."""
+    kinds = {"outlying": lambda part: part.outlying,
+             "late": lambda part: (part.marks == LATE) & ~part.outlying,
+             "lost": lambda part: part.marks == LOST}
+    rows, counts = [], []
+    for word, which in kinds.items():
+        wells = [(part, i) for part in reversed(facts.parts)
+                 for i in np.flatnonzero(which(part)).tolist()]
+        rows += [("", _well_row(facts, part, i, word)) for part, i in wells[:WELLS]]
+        if wells:
+            shown = f", of which {WELLS} here" if len(wells) > WELLS else ""
+            counts.append(f"{len(wells):,} {word}{shown}")
+    if not rows:
+        return ""
+    what = "plate" if facts.plates is not None else "batch"
+    return table(f"Wells to look at, the last first: {'; '.join(counts)}",
+                 [what, "well", "arm", "value", "z", ""], rows, {0, 1, 2, 5})
+
+
+def _well_row(facts, part, i, word):
+    if word == "outlying" and part.marks[i] == LATE:
+        word += ", late"
+    return [escape(part.name), well_of(facts, int(part.places[i])),
+            name_of(facts.names[part.arms[i]]), number(float(part.values[i])),
+            number(float(part.z[i]), 3), word]

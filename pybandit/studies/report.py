@@ -1,0 +1,233 @@
+"""A study as one HTML page that needs nothing else: no network, no scripts."""
+
+import os
+import platform
+import sqlite3
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+import pybandit
+from pybandit.studies._files import published
+from pybandit.studies._report_facts import (
+    FEWEST,
+    OUTLYING,
+    POINTS,
+    SUMMARISED,
+    drawn_parts,
+    facts_of,
+)
+from pybandit.studies._report_figures import (
+    drift_figure,
+    interval_figure,
+    pull_figure,
+    rank_figure,
+)
+from pybandit.studies._report_plates import batch_figure, legend, plate_figure
+from pybandit.studies._report_style import STYLE
+from pybandit.studies._report_svg import figure
+from pybandit.studies._report_tables import (
+    answer_table,
+    count,
+    name_of,
+    part_table,
+    table,
+    tiles,
+    well_table,
+)
+
+INTERVALS = (
+    "Means are of the results recorded in this study. The intervals are Student's, 95 % for "
+    "each arm alone, from two results on. They are <strong>not</strong> adjusted for how the "
+    "arms were picked: a policy goes on with what looked good, and the leaders are shown "
+    "because they lead, so that their means tend to be too high and the intervals to hold less "
+    "often than 95 %. The policy's own guarantee, if it has one, is about its answer as a whole.")
+
+
+def write_report(study, path, *, title=None):
+    """Write what is known of a study as one HTML page.
+
+    Parameters
+    ----------
+    study : Study
+        At any time: without results, open or done.
+    path : str or path-like
+        The page, whole or not at all; an older one is replaced.
+    title : str, optional
+        By default the policy and the study's file.
+
+    Raises
+    ------
+    ValueError
+        Where `path` is a study or another database.
+    StudyError
+        Where the study cannot be read.
+    OSError
+        Where the page cannot be written.
+
+    Notes
+    -----
+    O(wells + arms x batches drawn). The page has the answer with Student's intervals, what
+    was spent, ranks over the batches, pulls of the arms, the last plates as heat maps, and
+    the log's digest. What would be too long is summarised: the last 24 plates are drawn, 50
+    arms listed. A well is outlying where its robust z-score, 0.6745 (x - median) / MAD on its
+    plate [1]_, is beyond 3.5.
+
+    References
+    ----------
+    .. [1] B. Iglewicz and D. Hoaglin, How to Detect and Handle Outliers, 1993.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pybandit as pb
+    >>> from pybandit.studies.report import write_report
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> _ = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pathlib.Path(folder, "report.html")
+    ...     write_report(study, page)
+    ...     "coffee" in page.read_text("utf-8")
+    True
+    """
+    path = os.fspath(path)
+    if os.path.isfile(path):
+        with open(path, "rb") as file:
+            if file.read(13) == b"SQLite format":
+                raise ValueError(f"path must be that of a page; {path} is a database")
+    text = _page(facts_of(study), title).encode("utf-8", "replace")
+    with published(path, overwrite=True) as draft:
+        Path(draft).write_bytes(text)
+
+
+@np.errstate(all="ignore")
+def _page(facts, title):
+    if title is None:
+        title = f"{facts.status.policy}: {facts.path}"
+    parts = [_summary(facts), _answer(facts), _over_time(facts), _plates(facts), _record(facts)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><main>"
+        f"<h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</main></body></html>\n")
+
+
+def _section(anchor, title, *content):
+    return f'<section id="{anchor}"><h2>{title}</h2>{"".join(content)}</section>'
+
+
+def _summary(facts):
+    status = facts.status
+    state = "done: nothing more is asked for" if status.done else "going on"
+    if not status.done and status.open_batch is not None:
+        state += f"; batch {status.open_batch} is out"
+    wanted = "the best arm" if status.k == 1 else f"the {status.k:,} best arms"
+    return (f'<p>{escape(status.policy)} looks for {wanted} of {status.n_arms:,}; {state}. '
+            f'<span class="soft">Begun {_moment(status.created)}, last change '
+            f"{_moment(status.changed)}.</span></p>{tiles(facts)}")
+
+
+def _answer(facts):
+    if not facts.arms.n.any():
+        return _section("answer", "The answer by now", "<p>No results yet.</p>")
+    title = "The answer" if facts.status.done else "The answer by now"
+    drawing = interval_figure(facts)
+    caption = "Mean and 95 % interval. Filled: the answer"
+    caption += "; hollow: the next arms by their means." if facts.others.size else "."
+    if drawing and "arrow" in drawing:
+        caption += " An interval that leaves the figure ends in an arrow."
+    notes = INTERVALS
+    if facts.own_means is not None:
+        notes += (" The policy's mean is its own: it has rewards from before the study, or "
+                  "counts them in a way of its own.")
+    if facts.is_partial:
+        notes += (" Results of the batch that is out count here; the policy gets them when the "
+                  "batch is over.")
+    return _section("answer", title, f"<p>{notes}</p>", '<div class="figures">',
+                    answer_table(facts), figure(drawing, caption) if drawing else "", "</div>")
+
+
+def _over_time(facts):
+    few = f" Drawn at {POINTS} of the batches." if len(facts.rank_batches) == POINTS else ""
+    drawings = [
+        (rank_figure(facts), "Rank of the leading arms among all arms by the mean of the "
+         "results up to each batch; a late result counts with its batch." + few),
+        (pull_figure(facts), "Results of each arm; lost wells are not counted."),
+        (drift_figure(facts), "Median and middle half of each plate. It may rise because better "
+         "arms are asked for, or because the assay drifts."),
+    ]
+    figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
+    if not figures:
+        return ""
+    return _section("time", "Over time, and where the pulls went",
+                    f'<div class="figures">{"".join(figures)}</div>')
+
+
+def _plates(facts):
+    if not facts.parts:
+        return _section("plates", "Plates", "<p>Nothing was asked for yet.</p>")
+    drawn, plates = drawn_parts(facts), facts.plates
+    on = "in this study" if plates is None else "on its plate"
+    rule = (f"<p>Colours are robust z-scores, z = 0.6745 (value {MINUS} median) / MAD with the "
+            f"median and the median absolute deviation of the values {on}. A well is marked as "
+            f"outlying where |z| &gt; {OUTLYING}: a fault, or an arm that is far better or "
+            f"worse than the others. There is no score below {FEWEST} values, or where more "
+            "than half of them are equal.</p>")
+    n_all = facts.first_part + len(facts.parts)
+    what = "batches" if plates is None else "plates"
+    some = f"<p>The last {len(drawn):,} of {n_all:,} {what} are drawn.</p>"
+    if not drawn:
+        figures = f"<p>They are too large to be drawn: {plates.layout if plates else ''}.</p>"
+    elif plates is None:
+        figures = figure(batch_figure(drawn, facts), "A line begins with the batch of its number.")
+    else:
+        figures = "".join(figure(plate_figure(part, facts), f"Plate {escape(part.name)}")
+                          for part in reversed(drawn))
+    counted = (f"<p>Counted over the last {SUMMARISED:,} {what}.</p>"
+               if facts.first_part else "")
+    return _section("plates", what.capitalize(), _layout(facts), rule,
+                    some if len(drawn) < n_all else "",
+                    legend(plates), f'<div class="figures {what}">{figures}</div>', counted,
+                    part_table(facts), well_table(facts))
+
+
+def _layout(facts):
+    if facts.plates is None:
+        bad = f" ({escape(facts.bad_settings)})" if facts.bad_settings else ""
+        return f"<p>The study's settings name no plates{bad}: batches are drawn in lines.</p>"
+    plates = facts.plates
+    words = [f"{plates.layout} wells"]
+    if plates.controls:
+        words.append(f"{len(plates.controls)} of them {name_of(plates.label)}")
+    made = ["divided by the mean of the plate's controls"] * plates.normalise
+    made += ["logarithm taken"] * plates.log + ["sign changed"] * plates.flip
+    return (f"<p>Plates of {', '.join(words)}. Values are what the policy was told: the "
+            f"readings{', ' if made else ''}{', '.join(made)}.</p>")
+
+
+def _record(facts):
+    status = facts.status
+    rows = [("", [str(event.number), event.kind, escape(str(event.body.get("batch", ""))),
+                  _moment(event.time), name_of(event.who)]) for event in reversed(facts.events)]
+    return _section(
+        "record", "The record",
+        f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. "
+        f"The last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "
+        "later that nothing before was changed: <code>pybandit study verify --head</code>, or "
+        "<code>Study.verify(head)</code>.</p>",
+        table("The last events", ["event", "kind", "batch", "when (UTC)", "who"], rows, {1, 3, 4}),
+        f'<p class="soft">Begun with pybandit {escape(facts.version)}; this page by pybandit '
+        f"{pybandit.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"SQLite {sqlite3.sqlite_version}, {_moment(datetime.now(UTC).timestamp())}.</p>")
+
+
+def _moment(seconds):
+    when = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return f"<time>{when}</time>"
+
+
+MINUS = "\N{MINUS SIGN}"
