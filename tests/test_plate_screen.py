@@ -1,6 +1,5 @@
 """The walk-through of a screen runs as it is written, in an empty folder."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -12,8 +11,6 @@ import pytest
 from compiler import ROOT
 
 PAGE = ROOT / "examples" / "plate_screen.md"
-# without the module of reports, all but those
-HAS_REPORTS = importlib.util.find_spec("pybandit.studies.report") is not None
 pytestmark = pytest.mark.skipif(not PAGE.is_file() or shutil.which("bash") is None,
                                 reason="no examples beside the tests, or no shell")
 
@@ -52,8 +49,6 @@ def test_the_walk_through(folder):
     assert [kind for kind, _ in blocks] == ["python", *["sh", "text"] * 10]
     printed = None
     for kind, body in blocks:
-        if not HAS_REPORTS:
-            body = re.sub("^(pybandit study report|report:).*\n", "", body, flags=re.MULTILINE)
         if kind == "python":
             name = re.match(r"# (\w+\.py)\n", body)[1]
             (folder / name).write_text(body)
@@ -61,7 +56,7 @@ def test_the_walk_through(folder):
             printed = run(body, folder)
         else:
             assert shows(printed, body), f"{printed}\nlacks lines of\n{body}"
-    assert (folder / "report.html").exists() == HAS_REPORTS
+    assert (folder / "report.html").exists()
     assert sorted(path.name for path in folder.iterdir() if path.suffix == ".db") == ["study.db"]
 
 

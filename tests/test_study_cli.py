@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import types
 from pathlib import Path
 
 import numpy as np
@@ -145,12 +144,10 @@ def test_export(normalised, capsys):
     assert ok(capsys, "export", "-") == Path("all.csv").read_text()
 
 
-def test_report(study, capsys, monkeypatch):
-    module = types.ModuleType("pybandit.studies.report")
-    module.write_report = lambda study, path: Path(path).write_text(f"{study.status().n_arms}")
-    monkeypatch.setitem(sys.modules, "pybandit.studies.report", module)
+def test_report(study, capsys):
     assert ok(capsys, "report", "-o", "r.html") == "report: r.html\n"
-    assert Path("r.html").read_text() == "30"
+    page = Path("r.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and digest() in page
 
 
 def test_the_status(normalised, capsys):
