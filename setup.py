@@ -1,6 +1,7 @@
 """Builds one extension per module; the C kernels a module uses are linked into it."""
 
 import os
+import sys
 from glob import glob
 
 import numpy
@@ -50,6 +51,7 @@ KERNELS = {
 LIBRARIES = {module: ["npyrandom"] for module in (
     "environments", "_truncated_normal", "montecarlo/estimators", "montecarlo/_rules",
     "policies/gaussian")}
+CORES = os.cpu_count() or 1
 FLAGS = [
     "-std=c11",
     "-O3",
@@ -81,6 +83,7 @@ extensions = [
 setup(
     ext_modules=cythonize(
         extensions,
+        nthreads=CORES if sys.platform == "linux" else 0,  # forks, which others do not
         language_level=3,
         compiler_directives={
             "boundscheck": False,
@@ -92,5 +95,5 @@ setup(
         },
     ),
     options={"editable_wheel": {"mode": "compat"},
-             "build_ext": {"parallel": os.cpu_count() or 1}},
+             "build_ext": {"parallel": CORES}},
 )
