@@ -1,9 +1,12 @@
 """Imports point down only: csrc knows no Python, what is compiled knows no SciPy at import."""
 
+import ast
 import re
 import sys
 
 import pytest
+
+from pybandit import policies
 
 from compiler import HEADERS, KERNELS, ROOT, SANITIZE, compile_c, run
 
@@ -83,6 +86,21 @@ def test_the_python_floor_leaves_c_alone():
         assert not re.search(r"\bpb_[a-z]|_csrc", text), module.name
         # compiled functions come from outside, some of them through ctypes
         assert module.name == "_callbacks.py" or "import ctypes" not in text, module.name
+
+
+def test_studies_and_policies_do_not_know_each_other():
+    classes = set(policies.__all__) - {"Policy"}
+    studies = sorted((ROOT / "pybandit" / "studies").glob("*.py"))
+    assert len(classes) > 20 and len(studies) > 10
+    for path in studies:
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        used = {node.id for node in nodes if isinstance(node, ast.Name)}
+        used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        used |= {node.value for node in nodes
+                 if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        assert not used & classes, path
+    for path in (ROOT / "pybandit" / "policies").glob("*.p*"):
+        assert "stud" not in path.read_text().lower().replace("student", ""), path
 
 
 def test_import_loads_no_scipy():
