@@ -542,5 +542,6 @@ def test_without_numba():
             "import pybandit\n"
             "try:\n    import pybandit.numba\n"
             "except ImportError as error: print(error)")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
+                          check=True)
     assert "pip install 'pybandit[numba]'" in done.stdout

@@ -459,7 +459,7 @@ az.plot_trace(tree)
 print(list(table.index), np.isfinite(table["r_hat"].astype(float)).all())
 """
     pytest.importorskip("arviz")
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
     assert ran.stdout.split("\n")[0] == "['theta[mean]', 'theta[other]'] True", ran.stderr
 
 

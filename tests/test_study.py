@@ -386,5 +386,5 @@ def test_a_study_is_loaded_by_those_who_use_it():
     import sys
 
     code = "import sys, pybandit; assert 'sqlite3' not in sys.modules; pybandit.Study"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
     assert pb.Study is Study and issubclass(StudyDamaged, OSError) and N == 7

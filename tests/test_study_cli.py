@@ -445,8 +445,8 @@ def test_as_a_program(study):
                          env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
     assert json.loads(run.stdout)["n_arms"] == 30 and run.stderr == ""
     code = "import sys, pybandit.cli; print('sqlite3' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                         env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
+                         check=True, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
     assert run.stdout == "False\n"
 
 
