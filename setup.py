@@ -1,4 +1,4 @@
-"""Builds one extension per module; the C kernels a module uses are linked into it."""
+"""Builds the C kernels once, as a static library, and one extension a module on top of it."""
 
 import os
 import sys
@@ -7,51 +7,22 @@ from glob import glob
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
+# Whose kernels the modules of a folder call: they are built again when those change.
 KERNELS = {
-    "bounds": ["bounds", "b_normal"],
-    "_betting": ["betting", "pairs", "top_k", "threshold"],
-    "_source": ["control"],
-    "_linear_control": ["control"],
-    "_race": ["bitgen", "subsample", "moments", "betting", "pairs", "race", "sampler"],
-    "embedding": ["bitgen", "subsample", "moments", "betting", "pairs", "race", "sampler",
-                  "schedule", "b_normal", "bounds"],
-    "confidence": ["confidence"],
-    "racing": ["moments"],
-    "acceptance": ["subsample", "column", "betting", "pairs", "threshold", "accept"],
-    "_lil_ucb": ["subsample", "heap", "lil_ucb"],
-    "_populations": ["subsample", "column", "populations"],
-    "policies/_base": ["round_robin"],
-    "_environment": [],
-    "_truncated_normal": [],
-    "environments": [],
-    "montecarlo/_rules": ["variance"],
-    "montecarlo/allocation": ["variance"],
-    "montecarlo/estimators": ["cir", "annealing"],
-    "_engine": [],
-    "policies/_heap": ["heap"],
-    "policies/_ring": ["round_robin"],
-    "policies/_staged": ["round_robin", "ranking"],
-    "policies/halving": ["round_robin", "heap"],
-    "policies/rejects": ["round_robin", "heap"],
-    "policies/_batch": [],
-    "policies/batch": ["round_robin", "ranking"],
-    "policies/batch_sar": ["round_robin", "ranking", "batch_sar"],
-    "policies/batch_racing": ["round_robin", "batch_racing"],
-    "policies/top_two": ["scan"],
-    "policies/_index": ["scan"],
-    "policies/gap": ["scan"],
-    "policies/index": ["scan", "kl", "kl_index"],
-    "policies/_gaussian": ["gaussian"],
-    "policies/gaussian": ["gaussian", "gaussian_scores", "scan", "bounds"],
-    "_index_bounds": ["kl"],
-    "policies/thompson": ["bitgen", "bounds", "logit_beta", "thompson"],
+    "": ["_shared", "betting", "montecarlo", "policies", "racing"],
+    "_shared": ["_shared"],
+    "betting": ["_shared", "betting"],
+    "montecarlo": ["_shared", "montecarlo", "policies"],
+    "policies": ["_shared", "policies"],
+    "racing": ["_shared", "betting", "racing"],
+    "simulation": ["_shared", "policies"],
 }
-# NumPy's distributions, linked statically
-LIBRARIES = {module: ["npyrandom"] for module in (
-    "environments", "_truncated_normal", "montecarlo/estimators", "montecarlo/_rules",
-    "policies/gaussian")}
+UTILITY = "pybandit._shared._cython"  # Cython's own code, once for all modules
 CORES = os.cpu_count() or 1
+INCLUDE = "pybandit/include"
+HEADERS = glob(f"{INCLUDE}/pybandit/*/*.h") + glob("csrc/*/*.h")
 FLAGS = [
     "-std=c11",
     "-O3",
@@ -60,40 +31,69 @@ FLAGS = [
     "-fno-trapping-math",
     "-ffp-contract=off",
     "-fvisibility=hidden",
+    *os.environ.get("PYBANDIT_CFLAGS", "").split(),
+]
+
+
+class BuildExtensions(build_ext):
+    """Builds the library first, and puts it into the package, for C programs."""
+
+    def run(self):
+        self.run_command("build_clib")
+        super().run()
+        built = self.get_finalized_command("build_clib").build_clib
+        package = os.path.join("" if self.inplace else self.build_lib, "pybandit", "lib")
+        self.mkpath(package)
+        self.copy_file(os.path.join(built, "libpybandit.a"), package)
+
+
+def extension(source):
+    module = source.removesuffix(".pyx").replace("/", ".")
+    folder = source.split("/")[1] if source.count("/") > 1 else ""
+    return Extension(
+        module,
+        [source],
+        depends=HEADERS + [c for idea in KERNELS[folder] for c in glob(f"csrc/{idea}/*.c")],
+        include_dirs=[INCLUDE, numpy.get_include()],
+        library_dirs=[os.path.join(os.path.dirname(numpy.random.__file__), "lib")],
+        libraries=["pybandit", "npyrandom", "m"],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        extra_compile_args=FLAGS,
+        extra_link_args=os.environ.get("PYBANDIT_LDFLAGS", "").split(),
+    )
+
+
+library = ("pybandit", {
+    "sources": sorted(glob("csrc/*/*.c")),
+    "obj_deps": {"": HEADERS},
+    "include_dirs": [INCLUDE],
+    "cflags": FLAGS,
+})
+extensions = [
+    Extension(UTILITY, [UTILITY.replace(".", "/") + ".c"], extra_compile_args=FLAGS,
+              extra_link_args=os.environ.get("PYBANDIT_LDFLAGS", "").split()),
+    *map(extension, sorted(glob("pybandit/**/*.pyx", recursive=True))),
 ]
 
 if os.environ.get("PYBANDIT_EXTENSIONS") == "none":
-    KERNELS = {}
-
-extensions = [
-    Extension(
-        f"pybandit.{module}".replace("/", "."),
-        [f"pybandit/{module}.pyx", *(f"csrc/{kernel}.c" for kernel in kernels)],
-        depends=[*glob("pybandit/include/pybandit/*.h"), *glob("csrc/*.h")],
-        include_dirs=["pybandit/include", numpy.get_include()],
-        library_dirs=[os.path.join(os.path.dirname(numpy.random.__file__), "lib")],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-        extra_compile_args=[*FLAGS, *os.environ.get("PYBANDIT_CFLAGS", "").split()],
-        extra_link_args=os.environ.get("PYBANDIT_LDFLAGS", "").split(),
-        libraries=["m", *LIBRARIES.get(module, [])],
+    setup(options={"editable_wheel": {"mode": "compat"}})
+else:
+    setup(
+        libraries=[library],
+        ext_modules=cythonize(
+            extensions,
+            nthreads=CORES if sys.platform == "linux" else 0,  # forks, which others do not
+            language_level=3,
+            shared_utility_qualified_name=UTILITY,
+            compiler_directives={
+                "boundscheck": False,
+                "wraparound": False,
+                "cdivision": True,
+                "initializedcheck": False,
+                "freethreading_compatible": True,
+                "embedsignature": True,
+            },
+        ),
+        cmdclass={"build_ext": BuildExtensions},
+        options={"editable_wheel": {"mode": "compat"}, "build_ext": {"parallel": CORES}},
     )
-    for module, kernels in KERNELS.items()
-]
-
-setup(
-    ext_modules=cythonize(
-        extensions,
-        nthreads=CORES if sys.platform == "linux" else 0,  # forks, which others do not
-        language_level=3,
-        compiler_directives={
-            "boundscheck": False,
-            "wraparound": False,
-            "cdivision": True,
-            "initializedcheck": False,
-            "freethreading_compatible": True,
-            "embedsignature": True,
-        },
-    ),
-    options={"editable_wheel": {"mode": "compat"},
-             "build_ext": {"parallel": CORES}},
-)

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-HERE = Path(__file__).parent
-RESULTS = {}
+from native import RESULTS
 
 
 @pytest.fixture
@@ -44,9 +43,8 @@ def limits(tmp_path_factory):
     """bench/limits.c, compiled as a careful user would."""
     library = tmp_path_factory.mktemp("limits") / "limits.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    subprocess.run(
-        [compiler, "-O3", "-shared", "-fPIC", "-o", library, HERE / "limits.c"], check=True
-    )
+    source = Path(__file__).with_name("limits.c")
+    subprocess.run([compiler, "-O3", "-shared", "-fPIC", "-o", library, source], check=True)
     return ctypes.CDLL(str(library))
 
 
@@ -56,15 +54,3 @@ def population():
     rewards = np.random.default_rng(2016).normal(size=(100_000, 10))
     rewards -= rewards.mean(axis=0)
     return rewards / rewards.std(axis=0)
-
-
-def pointer(array):
-    """The address of an array, for ctypes."""
-    return ctypes.c_void_p(array.ctypes.data)
-
-
-def bits_of(generator):
-    """The address of a Generator's bitgen_t."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.c_void_p(get(generator.bit_generator.capsule, b"BitGenerator"))

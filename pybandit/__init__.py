@@ -4,16 +4,15 @@ import importlib as _importlib
 import os as _os
 
 from pybandit import bounds, environments, kernels, mcmc
-from pybandit._best_of import best_of
-from pybandit._checks import InfeasibleBudget
-from pybandit._lil_ucb import lil_ucb
-from pybandit._populations import race_populations
-from pybandit.acceptance import AcceptanceTest, AcceptResult, accept
-from pybandit.best_of_result import BestOfResult
-from pybandit.betting import BettingRace, BettingThreshold
-from pybandit.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
-from pybandit.control import ControlVariate
-from pybandit.factors import Factors, Populations
+from pybandit._shared.checks import InfeasibleBudget
+from pybandit.betting import (
+    BettingRace,
+    BettingThreshold,
+    ConfidenceBounds,
+    ConfidenceSequence,
+    confidence_sequence,
+)
+from pybandit.evaluation import BestOfResult, best_of
 from pybandit.montecarlo import (
     EstimatorAllocator,
     PopulationEstimate,
@@ -50,11 +49,30 @@ from pybandit.policies import (
     UGapEb,
     Uniform,
 )
-from pybandit.racing import DrawInfo, RaceResult, RacingSampler, exact_sample, race
-from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, StudentBound
+from pybandit.racing import (
+    AcceptanceTest,
+    AcceptResult,
+    BettingBound,
+    ControlVariate,
+    DrawInfo,
+    EBSBound,
+    Factors,
+    NormalBound,
+    PopulationMoments,
+    Populations,
+    RaceResult,
+    RacingSampler,
+    SliceResult,
+    StudentBound,
+    accept,
+    exact_sample,
+    lil_ucb,
+    race,
+    race_populations,
+    slice_sample,
+    taylor_control,
+)
 from pybandit.simulation import SimulationResult, simulate
-from pybandit.slice_sampling import SliceResult, slice_sample
-from pybandit.taylor import PopulationMoments, taylor_control
 
 __version__ = "0.1.0"
 

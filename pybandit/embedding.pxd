@@ -5,9 +5,9 @@ Contracts: pybandit/race.h, sampler.h and schedule.h, under the same names with 
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    pb_bitgen, pb_convention, pb_factors, pb_race, pb_sampler, pb_schedule, pb_status,
-    pb_subsample_kind,
+from pybandit._shared._csrc cimport pb_bitgen, pb_status
+from pybandit.racing._csrc cimport (
+    pb_convention, pb_factors, pb_race, pb_sampler, pb_schedule, pb_subsample_kind,
 )
 
 cdef int64_t schedule_memory(int64_t n_factors, int64_t first_look,

@@ -6,10 +6,11 @@ Cython reaches these functions by ``cimport pybandit``, numba by
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    pb_bitgen, pb_convention, pb_factors, pb_race, pb_race_begin, pb_race_run, pb_sampler,
-    pb_sampler_draw, pb_sampler_init, pb_sampler_memory, pb_schedule, pb_schedule_memory,
-    pb_schedule_normal, pb_status, pb_subsample_kind,
+from pybandit._shared._csrc cimport pb_bitgen, pb_status
+from pybandit.racing._csrc cimport (
+    pb_convention, pb_factors, pb_race, pb_race_begin, pb_race_run, pb_sampler, pb_sampler_draw,
+    pb_sampler_init, pb_sampler_memory, pb_schedule, pb_schedule_memory, pb_schedule_normal,
+    pb_subsample_kind,
 )
 
 

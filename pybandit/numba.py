@@ -16,8 +16,8 @@ import functools
 
 import numpy as np
 
-from pybandit._callbacks import Bound
-from pybandit._optional import require
+from pybandit._shared.optional import require
+from pybandit.racing._callbacks import Bound
 
 numba = require("numba", "numba")
 types = numba.types

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit import datasets
-from pybandit._optional import MissingPackage
+from pybandit._shared import datasets
+from pybandit._shared.optional import MissingPackage
 
 ROOT = pathlib.Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -19,11 +19,12 @@ pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples besid
 
 
 def load(name):
-    sys.path.insert(0, str(EXAMPLES))  # as Python does for a script
+    (path,) = EXAMPLES.rglob(f"{name}.py")
+    sys.path.insert(0, str(path.parent))  # as Python does for a script
     try:
-        return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+        return runpy.run_path(str(path))
     finally:
-        sys.path.remove(str(EXAMPLES))
+        sys.path.remove(str(path.parent))
 
 
 def test_synthetic_race_draws_its_picture(tmp_path, capsys):

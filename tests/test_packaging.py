@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.racing_bounds import make_schedule
+from pybandit.racing.bounds import make_schedule
 
 from compiler import HEADERS, KERNELS, ROOT, run
 
@@ -61,9 +61,10 @@ def files_of(folder, *patterns):
 
 def test_the_wheel_holds_what_the_package_needs_and_no_source(wheel):
     names = set(wheel.namelist())
-    shipped = files_of(PACKAGE, "*.py", "*.pxd", "*.pyi", "*.h", "py.typed")
+    shipped = files_of(PACKAGE, "*.py", "*.pxd", "*.pyi", "*.h", "*.pc", "*.cmake", "py.typed")
     assert {f"pybandit/{name}" for name in shipped} <= names
     assert not {name for name in names if name.endswith((".c", ".pyx", ".o"))}
+    assert "pybandit/lib/libpybandit.a" in names
     assert {name.split("/")[0] for name in names} == {
         "pybandit", f"pybandit-{pb.__version__}.dist-info"}
     extensions = {name for name in names if name.endswith((".so", ".pyd"))}
@@ -85,17 +86,17 @@ def test_the_wheel_says_what_it_is(wheel):
 
 def test_the_sdist_holds_every_source_and_nothing_generated(sdist):
     assert {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "pyproject.toml"} <= sdist
-    assert {f"csrc/{kernel.name}" for kernel in KERNELS} <= sdist
+    assert {kernel.relative_to(ROOT).as_posix() for kernel in KERNELS} <= sdist
     assert {f"pybandit/{name}.pyx" for name in COMPILED} <= sdist
     assert {f"tests/{name}" for name in files_of(ROOT / "tests", "*.py", "*.c", "*.pyx")} <= sdist
-    assert {f"pybandit/include/pybandit/{header.name}" for header in HEADERS} <= sdist
+    assert {f"pybandit/{header.relative_to(PACKAGE).as_posix()}" for header in HEADERS} <= sdist
     assert not {name for name in sdist if name.startswith("pybandit/") and name.endswith(".c")}
 
 
 def test_get_include_holds_every_header_that_is_included():
     lines = [line for source in [*KERNELS, *HEADERS] for line in source.read_text().splitlines()]
     included = {line.split('"')[1] for line in lines if line.startswith('#include "pybandit/')}
-    assert included == {f"pybandit/{header.name}" for header in HEADERS}
+    assert included == {header.relative_to(pb.get_include()).as_posix() for header in HEADERS}
 
 
 def test_public_names():
@@ -125,6 +126,8 @@ def _defined(body):
             names.add(node.name)
         elif isinstance(node, ast.AnnAssign):
             names.add(node.target.id)
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Assign):
             names |= {target.id for target in node.targets}
     return names
@@ -140,7 +143,7 @@ def test_every_public_compiled_module_has_a_stub():
 
 
 def test_a_foreign_package_cimports_pybandit(tmp_path, monkeypatch):
-    shutil.copytree(ROOT / "tests" / "foreign", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "tests" / "embedding" / "foreign", tmp_path, dirs_exist_ok=True)
     run(sys.executable, "setup.py", "build_ext", "--inplace", cwd=tmp_path,
         env={**os.environ, "CFLAGS": "-O0"})
     monkeypatch.syspath_prepend(tmp_path)

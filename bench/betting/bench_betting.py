@@ -11,7 +11,7 @@ import pytest
 
 import pybandit as pb
 
-from conftest import pointer
+from native import pointer
 
 N = 100_000
 i64 = ctypes.c_int64

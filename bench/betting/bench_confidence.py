@@ -11,7 +11,7 @@ import pytest
 
 import pybandit as pb
 
-from conftest import pointer
+from native import pointer
 
 SIZE = 100_000
 BETS = np.geomspace(0.001, 0.05, 16)  # larger ones end in denormal numbers

@@ -8,6 +8,7 @@ import importlib
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -16,8 +17,6 @@ from numba.extending import get_cython_function_address
 
 import pybandit as pb
 import pybandit.numba
-
-from conftest import HERE
 
 N, D, DRAWS = 100_000, 2, 1000
 PRIOR = np.array([0.0, 1e3])
@@ -46,8 +45,9 @@ def numba_loop(sampler, bits, n_draws):
 @pytest.fixture(scope="module")
 def cython_loop(tmp_path_factory):
     folder = tmp_path_factory.mktemp("loop")
-    shutil.copy(HERE / "embed_loop.pyx", folder)
-    setup = (HERE.parent / "examples" / "embed" / "cython" / "setup.py").read_text()
+    here = Path(__file__)
+    shutil.copy(here.with_name("embed_loop.pyx"), folder)
+    setup = (here.parents[2] / "examples" / "embedding" / "cython" / "setup.py").read_text()
     (folder / "setup.py").write_text(setup.replace("gibbs", "embed_loop"))
     subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], check=True, cwd=folder)
     sys.path.insert(0, str(folder))

@@ -15,7 +15,7 @@ import pytest
 
 from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
 
-from conftest import pointer
+from native import pointer
 
 N_PATHS, N_STEPS, THETA, STRIKE = 10_000, 100, 0.5, 0.07
 ETA, KAPPA, SIGMA, R0 = 0.016, 0.2, 0.02, 0.08

@@ -11,7 +11,7 @@ import pytest
 
 import pybandit as pb
 
-from conftest import pointer
+from native import pointer
 
 N_USERS, K, FOLLOWED, LOOKS = 522_062, 100, 60_000, 24
 N_GENES, WELLS, PLATES = 12_979, 384, 800

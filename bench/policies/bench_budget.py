@@ -15,7 +15,8 @@ import pytest
 import pybandit as pb
 
 SIZES = [(64, 5000), (1000, 50_000)]
-SHARED = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "budget_policies.py"))
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHARED = runpy.run_path(str(EXAMPLES / "policies" / "budget_policies.py"))
 
 
 def bandit(n_arms):

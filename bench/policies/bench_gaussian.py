@@ -13,7 +13,7 @@ import pytest
 
 import pybandit as pb
 
-from conftest import pointer
+from native import pointer
 
 NAMES = ["BayesGap", "GPUCB", "BayesUCB", "ExpectedImprovement", "ProbabilityOfImprovement",
          "GaussianThompson"]

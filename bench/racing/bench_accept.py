@@ -11,7 +11,7 @@ import pytest
 
 import pybandit as pb
 
-from conftest import bits_of, pointer
+from native import bits_of, pointer
 
 N = 100_000
 i64 = ctypes.c_int64

@@ -16,7 +16,7 @@ import pytest
 import pybandit as pb
 import pybandit.numba
 
-from conftest import HERE, bits_of, pointer
+from native import bits_of, pointer
 
 N, D, FIRST_LOOK = 100_000, 2, 50
 PRIOR = np.array([0.0, 1e3])
@@ -60,13 +60,11 @@ def driver(tmp_path_factory):
     """bench/callbacks.c and the kernels of a race, compiled as the package is."""
     library = tmp_path_factory.mktemp("callbacks") / "callbacks.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    csrc = Path(HERE).parent / "csrc"
-    kernels = [csrc / f"{name}.c" for name in
-               ("bitgen", "subsample", "moments", "betting", "pairs", "race")]
+    kernels = (Path(__file__).parents[2] / "csrc").glob("*/*.c")
     subprocess.run(
         [compiler, "-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math",
          "-ffp-contract=off", "-shared", "-fPIC", f"-I{pb.get_include()}", "-o", library,
-         HERE / "callbacks.c", *kernels, "-lm"], check=True)
+         Path(__file__).with_name("callbacks.c"), *kernels, "-lm"], check=True)
     return ctypes.CDLL(str(library))
 
 

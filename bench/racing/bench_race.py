@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._race import Subsample
+from pybandit.racing._track import Subsample
 
-from conftest import bits_of, pointer
+from native import bits_of, pointer
 
 N, D = 100_000, 10
 LOG_P = np.log(np.arange(1, D + 1) / 55)

@@ -2,7 +2,7 @@
  * A sampler in C, as one would embed it: Gumbel offsets and a race, no Python.
  * And the price of calling a factor function, and of nothing else.
  */
-#include "pybandit/race.h"
+#include "pybandit/racing/race.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@ import pytest
 import pybandit as pb
 from pybandit.studies._codec import encode
 
-from conftest import RESULTS
+from native import RESULTS
 
 N_GENES, K, WELLS, PLATES = 12_979, 100, 384, 800
 

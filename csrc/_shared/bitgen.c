@@ -1,4 +1,4 @@
-#include "pybandit/bitgen.h"
+#include "pybandit/_shared/bitgen.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "pybandit/bounds.h"
+#include "pybandit/_shared/bounds.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  * rival a was chosen before. Bets must follow one another item by item: a bet on
  * the mean of a block has to be small enough for the block's worst case.
  */
-#include "pybandit/betting.h"
+#include "pybandit/betting/betting.h"
 
 #include <stddef.h>
 

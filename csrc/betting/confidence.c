@@ -13,9 +13,9 @@
  * bound and the capital against it. The history is replayed only once the
  * candidate falls, which is as rare as the bound is slow.
  */
-#include "pybandit/confidence.h"
+#include "pybandit/betting/confidence.h"
 
-#include "wide.h"
+#include "../_shared/wide.h"
 
 #include <math.h>
 #include <stddef.h>

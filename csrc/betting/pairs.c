@@ -1,5 +1,5 @@
 /* Pairwise claims by betting: one process an ordered pair (pybandit/pairs.h). */
-#include "pybandit/pairs.h"
+#include "pybandit/betting/pairs.h"
 
 #include <string.h>
 

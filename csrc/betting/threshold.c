@@ -1,5 +1,5 @@
 /* Which arms are above a threshold, by betting (pybandit/threshold.h). */
-#include "pybandit/threshold.h"
+#include "pybandit/betting/threshold.h"
 
 #include "wealth.h"
 

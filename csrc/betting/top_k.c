@@ -1,5 +1,5 @@
 /* The k best arms by pairwise claims (pybandit/top_k.h). */
-#include "pybandit/top_k.h"
+#include "pybandit/betting/top_k.h"
 
 #include <stddef.h>
 #include <string.h>

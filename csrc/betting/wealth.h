@@ -11,12 +11,12 @@
  * far below the largest is set to 0, which is valid (capital may be thrown away)
  * and keeps denormals, ten times slower, out of the loop.
  */
-#include "pybandit/bets.h"
+#include "pybandit/betting/bets.h"
 
 #include <math.h>
 #include <stdint.h>
 
-#include "wide.h"
+#include "../_shared/wide.h"
 
 enum {
     REST = 64,        /* items between two rescalings: they lose at most 2^-213 */

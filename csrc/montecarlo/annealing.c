@@ -4,9 +4,9 @@
  * in [1, 2], so one logarithm does for a thousand rows, and the exponential is a ratio
  * of two polynomials, four rows at a time.
  */
-#include "pybandit/annealing.h"
+#include "pybandit/montecarlo/annealing.h"
 
-#include "wide.h"
+#include "../_shared/wide.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * steps take little longer than their normals alone, a third less than one after
  * the other.
  */
-#include "pybandit/cir.h"
+#include "pybandit/montecarlo/cir.h"
 
 #include <math.h>
 

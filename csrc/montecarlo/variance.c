@@ -1,5 +1,5 @@
 /* Variances of arms, and what rounding may not pass for one (pybandit/variance.h). */
-#include "pybandit/variance.h"
+#include "pybandit/montecarlo/variance.h"
 
 #include <math.h>
 

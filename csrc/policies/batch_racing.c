@@ -3,7 +3,7 @@
  * bounds, and the two order statistics that decide change only when a bound crosses
  * one: mostly a pull costs two logarithms and a few comparisons.
  */
-#include "pybandit/batch_racing.h"
+#include "pybandit/policies/batch_racing.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * ends of the ranking. The boundary between the k best and the rest stays where it
  * is, because every arm removed above it is accepted.
  */
-#include "pybandit/batch_sar.h"
+#include "pybandit/policies/batch_sar.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "pybandit/gaussian.h"
-#include "wide.h"
+#include "pybandit/policies/gaussian.h"
+#include "../_shared/wide.h"
 
 ALWAYS_INLINE double above_zero(double x) { return x > 0.0 ? x : 0.0; }
 

@@ -4,9 +4,9 @@
  */
 #include <math.h>
 
-#include "pybandit/gaussian_scores.h"
-#include "pybandit/scan.h"
-#include "wide.h"
+#include "pybandit/policies/gaussian_scores.h"
+#include "pybandit/policies/scan.h"
+#include "../_shared/wide.h"
 
 ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 

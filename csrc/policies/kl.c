@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "pybandit/kl.h"
+#include "pybandit/policies/kl.h"
 
 enum { MOST_STEPS = 30 };
 

@@ -1,9 +1,9 @@
 /* The arm of the largest KL bound, without solving for most (pybandit/kl_index.h). */
 #include <math.h>
 
-#include "pybandit/kl.h"
-#include "pybandit/kl_index.h"
-#include "pybandit/scan.h"
+#include "pybandit/policies/kl.h"
+#include "pybandit/policies/kl_index.h"
+#include "pybandit/policies/scan.h"
 
 /* Many times what rounding can take from a tangent, relative to its parts: solutions and
  * slopes are good to a few units of 1.1e-16, and f grows below 40 times. No tie is missed. */

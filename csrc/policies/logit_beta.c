@@ -1,5 +1,5 @@
 /* The logit of a Beta variable: its law, and draws of it (pybandit/logit_beta.h). */
-#include "pybandit/logit_beta.h"
+#include "pybandit/policies/logit_beta.h"
 
 #include <math.h>
 

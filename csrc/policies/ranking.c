@@ -3,7 +3,7 @@
  * first, and none for a group that all keys share. Its tables cost what comparing
  * a few hundred arms costs: below that, merges.
  */
-#include "pybandit/ranking.h"
+#include "pybandit/policies/ranking.h"
 
 #include <string.h>
 

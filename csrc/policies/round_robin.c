@@ -1,5 +1,5 @@
 /* RoundRobin as a cursor on a ring (pybandit/round_robin.h): O(1) a batch. */
-#include "pybandit/round_robin.h"
+#include "pybandit/policies/round_robin.h"
 
 #include <stddef.h>
 

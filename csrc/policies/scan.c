@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "pybandit/scan.h"
-#include "wide.h"
+#include "pybandit/policies/scan.h"
+#include "../_shared/wide.h"
 
 #define LOAD(p) (*(const unaligned *)(p))
 #define ALL(value) ((vector){(value), (value), (value), (value)})

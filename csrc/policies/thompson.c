@@ -10,11 +10,11 @@
  *
  * A reward changes the p of its own arm only, and p and the density by a recursion.
  */
-#include "pybandit/thompson.h"
+#include "pybandit/policies/thompson.h"
 
 #include <math.h>
 
-#include "pybandit/bounds.h"
+#include "pybandit/_shared/bounds.h"
 
 enum {
     BLOCK = 16,

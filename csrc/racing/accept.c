@@ -4,7 +4,7 @@
  * The race of race.c without its states: one column, nothing to keep and nothing to
  * read again, so a block of indices is all the memory a test takes.
  */
-#include "pybandit/accept.h"
+#include "pybandit/racing/accept.h"
 
 #include <math.h>
 #include <stddef.h>

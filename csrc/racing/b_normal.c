@@ -9,11 +9,11 @@
  * Considered and left: caching the kernel's exponentials from one B to the
  * next (nodes^2 memory a look, for a solve that takes under a millisecond).
  */
-#include "pybandit/b_normal.h"
+#include "pybandit/racing/b_normal.h"
 
 #include <math.h>
 
-#include "pybandit/bounds.h"
+#include "pybandit/_shared/bounds.h"
 
 /* P(z < -DEPTH) = 1e-11: what paths from below it add to E is under 1e-11 of E. */
 static const double DEPTH = 6.7;

@@ -1,9 +1,9 @@
 /* Moments and extremes of one column: four values at a time (pybandit/column.h). */
-#include "pybandit/column.h"
+#include "pybandit/racing/column.h"
 
 #include <math.h>
 
-#include "wide.h"
+#include "../_shared/wide.h"
 
 #define MOST(a, b)                                                   \
     ((vector){(a)[0] > (b)[0] ? (a)[0] : (b)[0], (a)[1] > (b)[1] ? (a)[1] : (b)[1], \

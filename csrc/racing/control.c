@@ -1,5 +1,5 @@
 /* Control variates, taken off what a function of the factors wrote. */
-#include "pybandit/control.h"
+#include "pybandit/racing/control.h"
 
 int pb_control_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
                     int64_t n_states, double *out, void *user_data)

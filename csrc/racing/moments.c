@@ -5,9 +5,9 @@
  * moments stay in registers while a tile of rows passes. 256-bit instructions
  * take half the time of 128-bit ones on ten columns.
  */
-#include "pybandit/moments.h"
+#include "pybandit/racing/moments.h"
 
-#include "wide.h"
+#include "../_shared/wide.h"
 
 #include <stddef.h>
 #include <string.h>

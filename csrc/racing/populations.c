@@ -2,7 +2,7 @@
  * The race of arms with populations of their own (pybandit/populations.h). Nothing is
  * paired, so moments are of each arm alone and a new leader costs nothing.
  */
-#include "pybandit/populations.h"
+#include "pybandit/racing/populations.h"
 
 #include <math.h>
 #include <stddef.h>

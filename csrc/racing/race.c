@@ -9,7 +9,7 @@
  * change of leader costs nothing. A race by betting (betting.c) takes the same
  * rows and keeps no moments: only a matrix's last look, which is exact, needs them.
  */
-#include "pybandit/race.h"
+#include "pybandit/racing/race.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -6,12 +6,12 @@
  * arithmetic; of a function, a block a call; or a whole matrix in order at the last
  * look. Rows go into the moments or to the bets. Private to race.c.
  */
-#include "pybandit/race.h"
+#include "pybandit/racing/race.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include "wide.h"
+#include "../_shared/wide.h"
 
 enum {
     TILE = 64,          /* rows handed to the moments at a time */

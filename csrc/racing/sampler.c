@@ -5,7 +5,7 @@
  * caller asks once and no draw can fail for want of it. Growth is there for owners
  * of many samplers (Python's), as a function of theirs: csrc allocates nothing.
  */
-#include "pybandit/sampler.h"
+#include "pybandit/racing/sampler.h"
 
 #include <stddef.h>
 #include <string.h>

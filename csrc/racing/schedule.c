@@ -7,11 +7,11 @@
  * quantile that the C library lacks. A schedule may come from there as well:
  * rows, scale and slack of RacingSampler.schedule are this struct's arrays.
  */
-#include "pybandit/schedule.h"
+#include "pybandit/racing/schedule.h"
 
 #include <math.h>
 
-#include "pybandit/bounds.h"
+#include "pybandit/_shared/bounds.h"
 
 enum {
     MOST_LOOKS = 64,         /* int64_t doubles no more often */

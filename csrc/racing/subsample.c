@@ -8,7 +8,7 @@
  * Considered and left: a hash of the displaced entries (its table has to grow
  * in the middle of a race).
  */
-#include "pybandit/subsample.h"
+#include "pybandit/racing/subsample.h"
 
 #include <math.h>
 #include <string.h>

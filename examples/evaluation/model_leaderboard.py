@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import pybandit as pb
-from pybandit import plotting
+from pybandit._shared.drawing import DATA, EXACT, RACING, new_figure, save, tidy
 
 DELTA, TOLERANCE = 0.05, 0.01
 BOUNDS = {
@@ -218,6 +218,52 @@ def line(name, shares, errors):
             "orders": shares.size}
 
 
+def leaderboard_figure(table, means, rows_read, n_rows):
+    """Share of a table of scores that each bound reads, and how long each model is read.
+
+    Parameters
+    ----------
+    table : list of dict
+        Keys ``bound``, ``share``, ``low``, ``high`` (quantiles of the share), ``errors``,
+        ``orders``.
+    means : ndarray of float, shape (D,)
+        Mean score of each model over all rows.
+    rows_read : ndarray of int, shape (D,)
+        Rows each model was read on in one race.
+    n_rows : int
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = new_figure(10.0, 3.6, 1, 2)
+    bars, dots = axes[0]
+    where = np.arange(len(table))[::-1]
+    share, low, high = (100 * np.array([row[key] for row in table])
+                        for key in ("share", "low", "high"))
+    colours = [RACING if row["bound"].startswith("betting") else EXACT for row in table]
+    bars.barh(where, share, 0.6, color=colours,
+              xerr=[np.maximum(share - low, 0.0), np.maximum(high - share, 0.0)],
+              error_kw={"lw": 0.8, "ecolor": DATA})
+    for y, row, end in zip(where, table, np.maximum(share, high), strict=True):
+        bars.annotate(f"{100 * row['share']:.3g} %, {row['errors']} of {row['orders']} wrong",
+                      (end, y), (4, 0), textcoords="offset points", va="center", fontsize=8)
+    bars.set_yticks(where, [row["bound"] for row in table])
+    bars.set_xlim(0.0, 1.7 * high.max())
+    bars.set_xticks(np.arange(0, 101, 20))
+    bars.set_title("of the table read, % (line: middle 80 %)", fontsize=10, loc="left")
+    order = np.argsort(-means)
+    dots.plot(np.arange(1, means.size + 1), rows_read[order], "o", ms=4, color=RACING)
+    dots.axhline(n_rows, color=EXACT, lw=0.8, ls=":")
+    dots.set_yscale("log")
+    dots.set_xlabel("rank of the model", fontsize=9)
+    dots.set_title(f"rows read until dropped, of {n_rows:,}; betting, one race", fontsize=10,
+                   loc="left")
+    tidy(bars)
+    tidy(dots)
+    return figure
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description="A race for the best of many classifiers.")
     parser.add_argument("--orders", type=int, default=200, help="of the rows (%(default)s)")
@@ -235,9 +281,9 @@ def main(argv=None):
         names, scores = load_table(arguments.table)
     print(f"table of scores: {time.perf_counter() - start:.0f} s")
     table = run(names, scores, 5 if arguments.quick else arguments.orders, arguments.seed)
-    figure = plotting.leaderboard_figure(table, scores.mean(axis=0),
-                                         tell_all(scores, 0.0, arguments.seed).pulls, len(scores))
-    plotting.save(figure, arguments.out)
+    figure = leaderboard_figure(table, scores.mean(axis=0),
+                                tell_all(scores, 0.0, arguments.seed).pulls, len(scores))
+    save(figure, arguments.out)
     print(f"\n{time.perf_counter() - start:.0f} s; picture: {arguments.out}")
 
 

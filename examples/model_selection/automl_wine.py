@@ -226,9 +226,9 @@ def print_table(found, table):
 
 def draw(found, table, path):
     """Figs 3 and 4: the spread of the recommended models' errors."""
-    from pybandit import plotting
+    from pybandit._shared import drawing
 
-    figure, axes = plotting.new_figure(9.0, 4.0, 1, len(BUDGETS), sharey=True)
+    figure, axes = drawing.new_figure(9.0, 4.0, 1, len(BUDGETS), sharey=True)
     for axis, budget in zip(axes[0], BUDGETS, strict=True):
         rows = {name: errors for (name, t), (errors, _) in found.items() if t == budget}
         axis.boxplot(list(rows.values()), tick_labels=list(rows), whis=(5, 95), showfliers=False)
@@ -236,7 +236,7 @@ def draw(found, table, path):
         axis.tick_params(axis="x", rotation=40)
         axis.set_title(f"T = {budget}")
     axes[0, 0].set_ylabel("error of the recommended")
-    plotting.save(figure, path)
+    drawing.save(figure, path)
 
 
 def main(argv=None):

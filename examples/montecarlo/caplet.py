@@ -17,7 +17,7 @@ import numpy as np
 from estimator_policies import OURS, PAPER, make, measure, shared_variance
 
 import pybandit as pb
-from pybandit import plotting
+from pybandit._shared import drawing
 
 CAPS = {0.06: 50.0, 0.07: 35.0, 0.08: 25.0}
 RAW, CENTRED = "{}, raw", "{}, centred"
@@ -134,8 +134,8 @@ def main(argv=None):
         print_price(strike, caplet, budgets[-1], arguments.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
-        figure = plotting.measured_figure(panels, "n", "n times the mean squared error", log=True)
-        plotting.save(figure, arguments.out)
+        figure = drawing.measured_figure(panels, "n", "n times the mean squared error", log=True)
+        drawing.save(figure, arguments.out)
         print(f"picture: {arguments.out}")
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from estimator_policies import PAPER, excess, measure
 
 import pybandit as pb
-from pybandit import plotting
-from pybandit._drawing import SEQUENCE, new_figure, tidy
+from pybandit._shared import drawing
+from pybandit._shared.drawing import SEQUENCE, new_figure, tidy
 
 FIRST = (0.001, 0.005, 0.01, 0.03, 0.05, 0.1, 0.2)
 GAPS = (0.001, 0.003, 0.005, 0.01, 0.03, 0.05, 0.1)
@@ -99,7 +99,7 @@ def picture(regrets, first, gaps, path):
     axis.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     axis.set_title("least regret", fontsize=10, loc="left")
     tidy(axis)
-    plotting.save(figure, path)
+    drawing.save(figure, path)
     print(f"picture: {path}")
 
 

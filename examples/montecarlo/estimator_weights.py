@@ -18,9 +18,9 @@ from estimator_policies import OURS, PAPER, make
 from scipy.special import ndtri
 
 import pybandit as pb
-from pybandit import plotting
-from pybandit._drawing import SEQUENCE, tidy
-from pybandit.environments import EmpiricalBandit, GaussianBandit
+from pybandit._shared import drawing
+from pybandit._shared.drawing import SEQUENCE, tidy
+from pybandit.simulation.environments import EmpiricalBandit, GaussianBandit
 
 BUDGET = 1000
 WEIGHTS = ("mean", "inverse-variance", "predictable")
@@ -151,7 +151,7 @@ def print_skewed(n_runs, seed):
 
 def draw(errors, names, estimates, path):
     """Errors by policy and weights; what is estimated where large values are rare."""
-    figure, ((left, right),) = plotting.new_figure(11.0, 4.0, 1, 2)
+    figure, ((left, right),) = drawing.new_figure(11.0, 4.0, 1, 2)
     for weights, cells, colour in zip(WEIGHTS, errors, SEQUENCE, strict=False):
         left.errorbar(range(len(names)), cells[:, 0], cells[:, 1], fmt="o", ms=4, lw=1,
                       color=colour, label=weights)
@@ -171,7 +171,7 @@ def draw(errors, names, estimates, path):
     for axis in (left, right):
         axis.legend(fontsize=8, frameon=False)
         tidy(axis)
-    plotting.save(figure, path)
+    drawing.save(figure, path)
     print(f"picture: {path}")
 
 

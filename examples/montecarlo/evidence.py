@@ -21,11 +21,11 @@ import numpy as np
 from estimator_policies import make
 
 import pybandit as pb
-from pybandit import datasets
-from pybandit._optional import MissingPackage
-from pybandit.environments import CostlyBandit, EmpiricalBandit
+from pybandit._shared import datasets
+from pybandit._shared.optional import MissingPackage
+from pybandit.simulation.environments import CostlyBandit, EmpiricalBandit
 
-TABLE = Path(__file__).parents[1] / "tests" / "data" / "ais_tiny.csv"
+TABLE = Path(__file__).parents[2] / "tests" / "montecarlo" / "data" / "ais_tiny.csv"
 # rows: log evidence, by quadrature
 LOG_Z = {5: -3.54127125156440, 10: -6.82154703257868, 50: -33.85061785016038}
 PAPER_ARMS, HARD_ARMS = (400, 2000, 8000), (30, 100, 400, 2000)

@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 import pybandit as pb
-from pybandit import plotting
+from pybandit._shared import drawing
 
 N, K, DELTA = 100, 10, 0.1
 MEANS = {"Linear": (99 - np.arange(N)) / 99, "Sparse": np.repeat([0.5, 0.3], [K, N - K])}
@@ -129,7 +129,7 @@ def draw(rows):
         line["x"].append(row["r"])
         line["y"].append(row["actual"])
         line["reference"].append(row["theory"])
-    return plotting.measured_figure(
+    return drawing.measured_figure(
         {name: list(lines.values()) for name, lines in panels.items()},
         "r, pulls of one arm in a batch", "speedup (rings: theory)", log=True)
 
@@ -149,7 +149,7 @@ def main(argv=None):
         rows = run(MEANS, K, list(KNOWN), arguments.runs, arguments.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
-        plotting.save(draw(rows), arguments.out)
+        drawing.save(draw(rows), arguments.out)
         print(f"picture: {arguments.out}")
 
 

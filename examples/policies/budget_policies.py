@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import pybandit as pb
-from pybandit import plotting
+from pybandit._shared import drawing
 
 SETTINGS = ("A", "B")
 
@@ -108,5 +108,5 @@ def text(error):
 
 def save(panels, axis, path):
     """The picture of some tables; rings: references."""
-    plotting.save(plotting.measured_figure(panels, axis, "probability of error"), path)
+    drawing.save(drawing.measured_figure(panels, axis, "probability of error"), path)
     print(f"picture: {path}")

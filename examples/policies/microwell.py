@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import pybandit as pb
-from pybandit import plotting
+from pybandit._shared import drawing
 
 N, WELLS, VARIANCE = 12_979, 384, 0.1
 POLICIES = {
@@ -87,7 +87,7 @@ def draw(rows):
             "y": [row["found"][i][0] for row in rows],
             "half": [row["found"][i][1] for row in rows],
             "reference": [row["known"][i] and row["known"][i][0] for row in rows]})
-    return plotting.measured_figure({"genes not found": lines}, "k, B",
+    return drawing.measured_figure({"genes not found": lines}, "k, B",
                                     "share of the k best (rings: reference)")
 
 
@@ -108,7 +108,7 @@ def main(argv=None):
                    arguments.repeats)
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
-        plotting.save(draw(rows), arguments.out)
+        drawing.save(draw(rows), arguments.out)
         print(f"picture: {arguments.out}")
 
 

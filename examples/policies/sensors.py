@@ -20,8 +20,8 @@ import time
 import numpy as np
 
 import pybandit as pb
-from pybandit import plotting
-from pybandit._optional import require
+from pybandit._shared import drawing
+from pybandit._shared.optional import require
 
 BUDGETS, ETA, NOISE_SHARE = (25, 100, 400), 20.0, 0.05
 POLICIES = ("BayesGap", "GPUCB", "BayesUCB", "GaussianThompson", "ExpectedImprovement",
@@ -84,13 +84,13 @@ def print_table(found, budgets, title, value):
 
 
 def draw(found, budgets, path):
-    figure, ((axis,),) = plotting.new_figure(7.0, 4.0)
+    figure, ((axis,),) = drawing.new_figure(7.0, 4.0)
     for name in dict.fromkeys(name for name, _ in found):
         known = [b for b in budgets if (name, b) in found]
         axis.plot(known, [found[name, b].error_probability for b in known], "o-", label=name)
     axis.set(xscale="log", xlabel="readings", ylabel="probability of error", ylim=(0, 1))
     axis.legend(fontsize="small")
-    plotting.save(figure, path)
+    drawing.save(figure, path)
 
 
 def main(argv=None):

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import pybandit as pb
-from pybandit import plotting
+from pybandit._shared import drawing
 
 N, K, FOLLOWED, LOOKS = 522_062, 100, 60_000, 24
 INTERVALS, WRITTEN, BEST_GAIN = 31 * 24 * 12, 707_776, 0.963
@@ -103,7 +103,7 @@ def draw(rows):
               "y": [found[0] for found in row["found"]],
               "half": [found[1] for found in row["found"]],
               "reference": [None] * len(row["batches"])} for row in rows]
-    return plotting.measured_figure({"users found": lines}, "B, days", "gain")
+    return drawing.measured_figure({"users found": lines}, "B, days", "gain")
 
 
 def main(argv=None):
@@ -120,7 +120,7 @@ def main(argv=None):
         rows = run(user_means(), (K, FOLLOWED), 12, BATCHES, arguments.runs, arguments.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
-        plotting.save(draw(rows), arguments.out)
+        drawing.save(draw(rows), arguments.out)
         print(f"picture: {arguments.out}")
 
 

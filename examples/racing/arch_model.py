@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.special import digamma, expit, gammaln
 
-from pybandit._optional import require
+from pybandit._shared.optional import require
 
 N_DECILES = 10
 

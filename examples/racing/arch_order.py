@@ -20,8 +20,8 @@ import numpy as np
 from arch_chain import GIBBS, METROPOLIS, Chain
 from arch_model import Arms, Model, Returns, load
 
-from pybandit import plotting
-from pybandit.simulation import wilson_interval
+from pybandit._shared import drawing
+from pybandit._shared.intervals import wilson_interval
 
 ORDERS = (5, 10, 15, 20, 25, 30)
 BATCH = 400  # rows of a stochastic gradient
@@ -157,7 +157,7 @@ class Study:
 
     def draw(self, orders, path):
         """Belief while adapting, one run of each kind; shares; autocorrelation by cost."""
-        figure, (axes,) = plotting.new_figure(11.0, 3.4, 1, 3)
+        figure, (axes,) = drawing.new_figure(11.0, 3.4, 1, 3)
         n, places = self.models[0].data.r.size, np.arange(len(orders))
         for kind, (style, colour, aside) in LOOKS.items():
             _, evaluations, believed = self.adapted[kind][0]
@@ -179,7 +179,7 @@ class Study:
         for axis in axes:
             axis.legend(fontsize=7)
             axis.spines[["top", "right"]].set_visible(False)
-        plotting.save(figure, path)
+        drawing.save(figure, path)
 
 
 def main(argv=None):

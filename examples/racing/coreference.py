@@ -27,8 +27,8 @@ import time
 import numpy as np
 
 import pybandit as pb
-from pybandit import plotting
-from pybandit._optional import require
+from pybandit._shared import drawing
+from pybandit._shared.optional import require
 
 DELTA, FIRST_LOOK, PAIRED_MENTIONS, PARTS = 0.05, 3, 1500, 10
 KEPT_MENTIONS = 3000  # more have their similarities computed when they are needed
@@ -225,7 +225,7 @@ def print_sweeps(exact, racing, n_mentions):
                                            strict=True)):
         f1 = [mean_and_error([t.f1[ends][k] for t in traces]) for traces in (exact, racing)]
         print(f"{k + 1:>5}  {f1[0]:<17}  {f1[1]:<17}  {theirs / 1e6:<7.3g} {mine / 1e6:<7.3g} "
-              f"{plotting.percent(mine / theirs):>7}  {1000 * wrong[k] / n_mentions:.2g}")
+              f"{drawing.percent(mine / theirs):>7}  {1000 * wrong[k] / n_mentions:.2g}")
 
 
 def print_costs(exact, racing):
@@ -245,10 +245,10 @@ def print_costs(exact, racing):
 
 def draw(exact, racing, path):
     """F1 by evaluations and by sweeps, and the share of the factors read."""
-    figure, axes = plotting.new_figure(9.0, 2.9, 1, 3)
+    figure, axes = drawing.new_figure(9.0, 2.9, 1, 3)
     sweeps = (1 + np.arange(exact[0].size)) / PARTS
-    for name, traces, colour in (("exact", exact, plotting.EXACT),
-                                 ("racing", racing, plotting.RACING)):
+    for name, traces, colour in (("exact", exact, drawing.EXACT),
+                                 ("racing", racing, drawing.RACING)):
         for k, trace in enumerate(traces):
             label = name if k == 0 else None
             style = dict(color=colour, lw=1, alpha=0.7, label=label)
@@ -256,14 +256,14 @@ def draw(exact, racing, path):
             axes[0, 1].plot(sweeps, trace.f1, **style)
     shares = [np.diff(mine.evaluations, prepend=0) / np.diff(theirs.evaluations, prepend=0)
               for mine, theirs in zip(racing, exact, strict=True)]
-    axes[0, 2].plot(sweeps, np.mean(shares, axis=0), color=plotting.RACING)
+    axes[0, 2].plot(sweeps, np.mean(shares, axis=0), color=drawing.RACING)
     axes[0, 0].set(xscale="log", xlabel="factor evaluations, millions", ylabel="B-cubed F1")
     axes[0, 1].set(xlabel="sweeps", ylabel="B-cubed F1")
     axes[0, 2].set(xlabel="sweeps", ylabel="racing's share of evaluations", ylim=(0, 1.05))
     axes[0, 0].legend(frameon=False, fontsize=8)
     for axis in axes[0]:
         axis.spines[["top", "right"]].set_visible(False)
-    plotting.save(figure, path, dpi=80)
+    drawing.save(figure, path, dpi=80)
 
 
 def main(argv=None):

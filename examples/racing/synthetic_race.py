@@ -6,24 +6,25 @@ Factors of mean exactly 0 and deviation sigma, from three distributions; Gumbel
 noise, a fresh order of the factors and one race a draw. For each sigma and
 delta: the share of wrong winners and the share of the N * D factors read, with
 the normal bound on pairwise differences, beside the reference values of
-tests/data/synthetic.json (60,000 draws each) where there are any.
+tests/racing/data/synthetic.json (60,000 draws each) where there are any.
 """
 
 import argparse
 import json
-import math
 import time
 from pathlib import Path
 
 import numpy as np
 
 import pybandit as pb
-from pybandit import datasets, plotting
+from pybandit._shared import datasets
+from pybandit._shared.drawing import SEQUENCE, new_figure, save, tidy
+from pybandit._shared.intervals import wilson_interval
 
 DISTRIBUTIONS = ("normal", "uniform", "lognormal")
 SIGMAS = (1e-1, 1e-3, 1e-4, 1e-5)
 DELTAS = (0.001, 0.01, 0.05, 0.1)
-REFERENCE = Path(__file__).parents[1] / "tests" / "data" / "synthetic.json"
+REFERENCE = Path(__file__).parents[2] / "tests" / "racing" / "data" / "synthetic.json"
 REFERENCE_SIZE = 100_000, 10
 
 
@@ -37,14 +38,6 @@ def race_once(factors, log_prior, delta, rng):
 def measure(factors, log_prior, delta, n_draws, rng):
     """Share of wrong winners, and mean share read, over `n_draws` races."""
     return np.mean([race_once(factors, log_prior, delta, rng) for _ in range(n_draws)], axis=0)
-
-
-def wilson_interval(share, n):
-    """95% confidence interval of a probability, from a share of n."""
-    z2 = 1.96**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
-    return max(0.0, centre - half), centre + half
 
 
 def reference_values(n_factors, n_states):
@@ -73,7 +66,8 @@ def run(n_draws, n_factors, n_states, seed):
                 reference = known.get((distribution, sigma, delta), (None, None))
                 table.append({
                     "distribution": distribution, "sigma": sigma, "delta": delta,
-                    "error": error, "error_interval": wilson_interval(error, n_draws),
+                    "error": error,
+                    "error_interval": wilson_interval(round(error * n_draws), n_draws),
                     "proportion": proportion,
                     "reference_error": reference[0], "reference_proportion": reference[1],
                 })
@@ -92,6 +86,67 @@ def bracket(value, form):
     return "" if value is None else f"[{value:{form}}]"
 
 
+def race_figure(table, deltas):
+    """Errors and share read of the synthetic race, against the noise of the factors.
+
+    Parameters
+    ----------
+    table : list of dict
+        Keys ``distribution``, ``sigma``, ``delta``, ``error``, ``error_interval`` (low, high),
+        ``proportion``, and ``reference_error``, ``reference_proportion``, which may be None.
+    deltas : sequence of float
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    distributions = list(dict.fromkeys(row["distribution"] for row in table))
+    figure, axes = new_figure(3.6 * len(distributions), 5.8, 2, len(distributions), sharex=True,
+                              sharey="row")
+    for column, distribution in zip(axes.T, distributions, strict=True):
+        for i, (delta, colour) in enumerate(zip(deltas, SEQUENCE, strict=False)):
+            rows = [row for row in table
+                    if row["distribution"] == distribution and row["delta"] == delta]
+            _draw_errors(column[0], rows, delta, 1.2 ** (2 * i - len(deltas) + 1), colour)
+            _draw_proportions(column[1], rows, delta, colour)
+        column[0].set_title(f"{distribution} factors", fontsize=10, loc="left")
+        column[1].set_xlabel(r"$\sigma$, deviation of the log factors", fontsize=9)
+        for axis in column:
+            axis.set_xscale("log")
+            tidy(axis)
+    axes[0, 0].set_yscale("symlog", linthresh=1e-4, linscale=0.5)
+    axes[0, 0].set_ylim(-2e-5, 0.3)
+    axes[0, 0].set_ylabel("wrong winners, 95 % (dotted: $\\delta$)", fontsize=9)
+    axes[1, 0].set_yscale("log")
+    axes[1, 0].set_ylabel("share read (rings: reference)", fontsize=9)
+    axes[1, 0].legend(fontsize=8, frameon=False)
+    return figure
+
+
+def _draw_errors(axis, rows, delta, shift, colour):
+    """Dots with intervals, moved sideways so that they do not hide each other."""
+    x = [shift * row["sigma"] for row in rows]
+    error = np.array([row["error"] for row in rows])
+    low, high = np.transpose([row["error_interval"] for row in rows])
+    axis.errorbar(x, error, [error - low, high - error], fmt="o", ms=3, lw=1, color=colour)
+    _draw_rings(axis, x, rows, "reference_error", colour)
+    axis.axhline(delta, color=colour, lw=0.8, ls=":")
+
+
+def _draw_proportions(axis, rows, delta, colour):
+    x = [row["sigma"] for row in rows]
+    axis.plot(x, [row["proportion"] for row in rows], "o-", ms=3, lw=1, color=colour,
+              label=rf"$\delta$ = {delta:g}")
+    _draw_rings(axis, x, rows, "reference_proportion", colour)
+
+
+def _draw_rings(axis, x, rows, what, colour):
+    known = [(place, row[what]) for place, row in zip(x, rows, strict=True)
+             if row[what] is not None]
+    if known:
+        axis.plot(*zip(*known, strict=True), "o", ms=8, mfc="none", color=colour)
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The synthetic race of Sec. 5.1.")
     parser.add_argument("--draws", type=int, default=500, help="a line (default %(default)s)")
@@ -106,7 +161,7 @@ def main(argv=None):
     else:
         table = run(arguments.draws, *REFERENCE_SIZE, arguments.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
-    plotting.save(plotting.race_figure(table, DELTAS), arguments.out)
+    save(race_figure(table, DELTAS), arguments.out)
     print(f"picture: {arguments.out}")
 
 

@@ -63,6 +63,11 @@ def check_positive(name, value):
     return check_scalar(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
 
 
+def check_delta(delta):
+    """Return `delta` as a float in (0, 1)."""
+    return float(check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1)))
+
+
 def check_numeric(name, values):
     """Return `values` as a float64 array; refuses text, objects and complex numbers."""
     array = np.asarray(values)
@@ -72,6 +77,16 @@ def check_numeric(name, values):
             f"with dtype {array.dtype}"
         )
     return array.astype(np.float64, copy=False)
+
+
+def nonnegative(x):
+    """Finite and at least 0, for `check_in`."""
+    return np.isfinite(x) & (x >= 0)
+
+
+def plain(values):
+    """A float where there is but one number."""
+    return float(values) if np.ndim(values) == 0 else values
 
 
 def _index(mask):

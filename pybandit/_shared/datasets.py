@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in, check_integer
-from pybandit._optional import require
+from pybandit._shared.checks import check_choice, check_in, check_integer
+from pybandit._shared.optional import require
 
 # Rec. 601: brightness of red, green and blue.
 LUMA = (0.299, 0.587, 0.114)

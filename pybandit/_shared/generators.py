@@ -1,11 +1,28 @@
-"""A stream of its own for a policy that draws, and its state as plain numbers."""
+"""Generators and seeds out of what users give; a private stream, and its state as numbers."""
 
 import numpy as np
 
-from pybandit._race import as_generator
-
 # of the bit generator's state, a 128-bit number at a time
 MASK = (1 << 64) - 1
+
+
+def as_generator(rng):
+    """A Generator of None, an int, a SeedSequence, or the Generator itself."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or isinstance(rng, (int, np.integer, np.random.SeedSequence)):
+        return np.random.default_rng(rng)
+    raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy.random.Generator; "
+                    f"got {rng!r}")
+
+
+def seed_sequence_of(rng):
+    """The seeds that parallel streams are spawned from."""
+    if isinstance(rng, np.random.SeedSequence):
+        return rng
+    if isinstance(rng, np.random.Generator):
+        return np.random.SeedSequence(rng.integers(1 << 32, size=8).tolist())
+    return as_generator(rng).bit_generator.seed_seq
 
 
 def private_generator(rng):

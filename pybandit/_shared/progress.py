@@ -3,8 +3,8 @@
 import importlib.util
 import sys
 
-from pybandit._checks import check_choice
-from pybandit._optional import require
+from pybandit._shared.checks import check_choice
+from pybandit._shared.optional import require
 
 
 def make_bar(progress, total, unit, title):

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_bets, pb_betting, pb_pairs, pb_threshold, pb_top_k
+from pybandit.betting._csrc cimport pb_bets, pb_betting, pb_pairs, pb_threshold, pb_top_k
 
 
 cdef class Bets:

@@ -5,7 +5,7 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uintptr_t
 
-from pybandit._csrc cimport (
+from pybandit.betting._csrc cimport (
     PB_MIX_EBMIX, PB_MIX_PRODUCT, pb_bets_memory, pb_betting_add, pb_betting_begin,
     pb_betting_memory, pb_items, pb_pairs, pb_threshold_add, pb_threshold_begin, pb_top_k_add,
     pb_top_k_begin, pb_top_k_leaders,

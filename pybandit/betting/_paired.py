@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from pybandit._betting import Bets
-from pybandit._checks import (
+from pybandit._shared.checks import (
     InfeasibleBudget,
     check_choice,
+    check_delta,
     check_in,
     check_integer,
     check_numeric,
 )
-from pybandit._race import as_generator
-from pybandit.racing_bounds import MOST_BETS, check_limits, check_race_delta
+from pybandit._shared.generators import as_generator
+from pybandit.betting._kernels import Bets
+from pybandit.betting.limits import MOST_BETS, check_limits
 
 SMALLEST_BLOCK = 4
 
@@ -26,7 +27,7 @@ class PairedRace:
                  bets, mixture, block_size):
         self.n_arms = check_integer("n_arms", n_arms, 1)
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1)
-        self.delta = check_race_delta(delta)
+        self.delta = check_delta(delta)
         self.value_range = check_limits(value_range)
         self.tolerance = float(check_in("tolerance", tolerance, "finite and at least 0",
                                         lambda x: np.isfinite(x) & (x >= 0)))

@@ -10,15 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in, check_integer
+from pybandit._shared.checks import check_choice, check_in, check_integer
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN, PB_CONFIDENCE_BETS, PB_CONFIDENCE_BETTING,
-    PB_CONFIDENCE_HOEFFDING, pb_confidence, pb_confidence_add, pb_confidence_init,
+from pybandit.betting._csrc cimport (
+    PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN, PB_CONFIDENCE_BETS,
+    PB_CONFIDENCE_BETTING, PB_CONFIDENCE_HOEFFDING, pb_confidence, pb_confidence_add,
+    pb_confidence_init,
 )
 
 __all__ = ["ConfidenceBounds", "ConfidenceSequence", "confidence_sequence"]

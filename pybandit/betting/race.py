@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pybandit._betting import LeaderRace, ThresholdRace, TopKRace
-from pybandit._checks import check_in, check_integer
-from pybandit._paired import PairedRace
-from pybandit.racing_bounds import check_limits
+from pybandit._shared.checks import check_in, check_integer
+from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
+from pybandit.betting._paired import PairedRace
+from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingRace", "BettingThreshold"]
 

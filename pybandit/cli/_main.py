@@ -4,9 +4,10 @@ import argparse
 import os
 import sys
 
-from pybandit import __version__, best_of_cli, study_cli
-from pybandit._cli_types import at_least, writable
-from pybandit._optional import MissingPackage
+from pybandit import __version__
+from pybandit._shared.optional import MissingPackage
+from pybandit.cli import best_of, config, study
+from pybandit.cli._types import at_least, writable
 
 
 def main(argv=None):
@@ -58,11 +59,11 @@ def _add_demo(commands):
 
 
 def _run_demo(arguments):
-    from pybandit import demo
+    from pybandit.cli import demo
 
     demo.run(arguments.out, arguments.draws, arguments.seed,
              echo=lambda text: print(text, flush=True))
     return 0
 
 
-COMMANDS = (_add_demo, best_of_cli.add, study_cli.add)
+COMMANDS = (_add_demo, best_of.add, study.add, config.add)

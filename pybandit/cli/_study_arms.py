@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pybandit._score_csv import BadFile
+from pybandit._shared.cells import BadFile
 from pybandit.studies._sheet import number, rows_of, short
 
 ARM_HEADERS = ("arm", "name", "gene", "id")

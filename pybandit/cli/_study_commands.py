@@ -7,10 +7,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from pybandit._study_arms import read_arms
-from pybandit._study_import import import_results
-from pybandit._study_policies import make_policy
-from pybandit._study_tables import as_json, exported, status_lines
+from pybandit.cli._study_arms import read_arms
+from pybandit.cli._study_import import import_results
+from pybandit.cli._study_policies import make_policy
+from pybandit.cli._study_tables import as_json, exported, status_lines
 from pybandit.studies import Study
 from pybandit.studies._plate_write import joined, plate_texts
 from pybandit.studies.plates import Layout, Plates, controls_of

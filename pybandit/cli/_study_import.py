@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._score_csv import BadFile
+from pybandit._shared.cells import BadFile
 from pybandit.studies._normalise import rewards_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies.plates import Plates

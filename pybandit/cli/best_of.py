@@ -8,8 +8,8 @@ import textwrap
 
 import numpy as np
 
-from pybandit._cli_types import at_least, writable
-from pybandit.plotting import percent
+from pybandit._shared.drawing import percent
+from pybandit.cli._types import at_least, writable
 
 # Rows of the table at most, runners-up among them, characters of a name.
 MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
@@ -65,7 +65,7 @@ def add(commands):
 def run(arguments):
     """Print the answer; returns the exit status."""
     if arguments.plot:
-        from pybandit._optional import require
+        from pybandit._shared.optional import require
 
         require("matplotlib", "plot")
     try:
@@ -80,15 +80,17 @@ def run(arguments):
     else:
         print("\n".join(report(result, scores, sign, n_dropped)))
     if arguments.plot:
-        from pybandit import plotting
+        from pybandit._shared.drawing import save
+        from pybandit.evaluation._figure import elimination_figure
 
-        plotting.save(plotting.elimination_figure(result, sign=sign), arguments.plot)
+        save(elimination_figure(result, sign=sign), arguments.plot)
     return 0
 
 
 def _load(arguments):
     """The scores and how many items were left out of them."""
-    from pybandit._score_csv import BadFile, read_scores
+    from pybandit._shared.cells import BadFile
+    from pybandit.evaluation._score_csv import read_scores
 
     try:
         scores = read_scores(arguments.file, arguments.delimiter)
@@ -107,7 +109,7 @@ def _load(arguments):
 
 
 def _check_range(scores, low, high):
-    from pybandit._score_csv import BadFile
+    from pybandit._shared.cells import BadFile
 
     if not (np.isfinite([low, high]).all() and low < high):
         raise ValueError(f"--value-range must be two finite numbers LOW < HIGH; got {low:g} "
@@ -121,8 +123,8 @@ def _check_range(scores, low, high):
 
 
 def _race(scores, arguments):
-    from pybandit._best_of import best_of
-    from pybandit._score_csv import Scores
+    from pybandit.evaluation._best_of import best_of
+    from pybandit.evaluation._score_csv import Scores
 
     low, high = arguments.value_range
     if arguments.lower_is_better:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from pybandit import datasets, plotting
-from pybandit._optional import require
-from pybandit.factors import Factors
-from pybandit.plotting import percent
-from pybandit.racing import RacingSampler, exact_sample
+from pybandit._shared import datasets
+from pybandit._shared.drawing import percent, save
+from pybandit._shared.optional import require
+from pybandit.cli._demo_figure import demo_figure
+from pybandit.racing import Factors, RacingSampler, exact_sample
 
 # Exact draws timed at least, and seconds they take at least; the median is reported.
 EXACT_DRAWS, EXACT_SECONDS = 3, 0.3
@@ -242,7 +242,7 @@ def run(out=None, n_draws=20_000, seed=1, echo=print):
         echo("")
     echo(explanation(results))
     if out is not None:
-        plotting.save(plotting.demo_figure(results), out)
+        save(demo_figure(results), out)
         echo(f"\npicture: {out}")
     return results
 

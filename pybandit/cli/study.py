@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from pybandit._cli_types import at_least, writable
-from pybandit._study_policies import CHOICES, wants
+from pybandit.cli._study_policies import CHOICES, wants
+from pybandit.cli._types import at_least, writable
 
 FORMATS = "long", "grid"
 
@@ -151,7 +151,7 @@ def _add_looks(parts):
 
 def run(arguments):
     """Do what was asked; returns the exit status."""
-    from pybandit import _study_commands
+    from pybandit.cli import _study_commands
     from pybandit.studies import StudyError
 
     try:

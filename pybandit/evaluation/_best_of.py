@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from pybandit._checks import check_integer
-from pybandit._progress import make_bar
-from pybandit._scores import as_source
-from pybandit.best_of_result import BestOfResult
-from pybandit.betting import BettingRace
+from pybandit._shared.checks import check_integer
+from pybandit._shared.progress import make_bar
+from pybandit.betting.race import BettingRace
+from pybandit.evaluation._scores import as_source
+from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of"]
 

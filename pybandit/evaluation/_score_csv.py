@@ -7,13 +7,9 @@ import sys
 
 import numpy as np
 
-DELIMITERS = (",", ";", "\t")
+from pybandit._shared.cells import DELIMITERS, LOST, BadFile
+
 LABEL_HEADERS = ("", "id", "item", "name")
-LOST = ("", "na", "n/a", "nan", "null", "none")
-
-
-class BadFile(ValueError):
-    """A file that cannot be read as scores; the message says where and why."""
 
 
 class Scores:

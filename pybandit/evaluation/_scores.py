@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from pybandit._checks import check_integer, check_numeric
+from pybandit._shared.checks import check_integer, check_numeric
 
 LOST = ("an item whose score is lost must be taken out for all models beforehand: what it "
         "would have added to the mean is unknown")

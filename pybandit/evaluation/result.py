@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pybandit._checks import check_integer
-from pybandit.betting import BettingRace
-from pybandit.confidence import confidence_sequence
-from pybandit.plotting import percent
+from pybandit._shared.checks import check_integer
+from pybandit._shared.drawing import percent
+from pybandit.betting.confidence import confidence_sequence
+from pybandit.betting.race import BettingRace
 
 __all__ = ["BestOfResult"]
 
@@ -147,9 +147,9 @@ class BestOfResult:
         MissingPackage
             Without matplotlib.
         """
-        from pybandit import plotting
+        from pybandit.evaluation._figure import elimination_figure
 
-        return plotting.elimination_figure(self, ax)
+        return elimination_figure(self, ax)
 
     def to_dict(self):
         """Everything but the scores, as lists and plain numbers for JSON.

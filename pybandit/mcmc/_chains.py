@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pybandit._checks import check_integer, check_numeric
-from pybandit._optional import require
-from pybandit._progress import make_bar
-from pybandit._race import seed_sequence_of
-from pybandit.racing_bounds import SHORTCUTS
+from pybandit._shared.checks import check_integer, check_numeric
+from pybandit._shared.generators import seed_sequence_of
+from pybandit._shared.optional import require
+from pybandit._shared.progress import make_bar
+from pybandit.racing.bounds import SHORTCUTS
 
 # Steps between two updates of the bar of progress.
 STEPS_BETWEEN_UPDATES = 64

@@ -7,8 +7,8 @@ form of the sums of the gradients and Hessians, which the threshold gets: O(d^2)
 
 import numpy as np
 
-from pybandit._checks import check_in
-from pybandit._linear_control import LinearChange, TotalChange
+from pybandit._shared.checks import check_in
+from pybandit.racing._linear_control import LinearChange, TotalChange
 
 
 class _Quadratic:

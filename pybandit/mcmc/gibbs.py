@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer
-from pybandit._populations import race_populations
-from pybandit.factors import Factors, Populations
+from pybandit._shared.checks import check_choice, check_integer
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
-from pybandit.racing import race
+from pybandit.racing._race import race
+from pybandit.racing.factors import Factors, Populations
+from pybandit.racing.populations import race_populations
 
 STATISTICS = {"fraction": np.float64, "n_looks": np.int64, "n_evaluations": np.int64,
               "n_exact": np.int64}

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 
-from pybandit._checks import check_integer
-from pybandit.acceptance import AcceptanceTest
-from pybandit.control import ControlVariate
-from pybandit.factors import Factors
+from pybandit._shared.checks import check_integer
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc.proposals import RandomWalk
+from pybandit.racing.acceptance import AcceptanceTest
+from pybandit.racing.control import ControlVariate
+from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int64,
               "n_evaluations": np.int64, "n_exact": np.int64}

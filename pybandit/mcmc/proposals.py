@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from pybandit._checks import check_in, check_integer, check_numeric, check_scalar
+from pybandit._shared.checks import check_in, check_integer, check_numeric, check_scalar
 
 # Steps whose normal numbers are drawn at a time.
 BLOCK = 256

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._score_model import fit_scores
+from pybandit.model_selection._score_model import fit_scores
 
 LONGEST_WAIT = 100  # answers at no cost in a row, after which a search ends
 LAST_SHARE = 0.125  # of the budget, for the arms that look best: what is recommended is known

@@ -3,7 +3,7 @@
 import copy
 
 import pybandit.policies as policies
-from pybandit._kernel_matrix import checked_kernel
+from pybandit.policies._kernel_matrix import checked_kernel
 
 GAUSSIAN = {
     "bayes-gap": "BayesGap",

@@ -8,17 +8,17 @@ import numbers
 
 import numpy as np
 
-from pybandit._candidate_search import GaussianAsker, PlainAsker, ScoreBook, search
-from pybandit._checks import InfeasibleBudget, check_integer
-from pybandit._optional import require
-from pybandit._parameter_kernel import ParameterKernel, key_of
-from pybandit._score_model import LENGTH_SCALES
-from pybandit._search_policies import (
+from pybandit._shared.checks import InfeasibleBudget, check_integer
+from pybandit._shared.optional import require
+from pybandit.model_selection._candidates import GaussianAsker, PlainAsker, ScoreBook, search
+from pybandit.model_selection._parameter_kernel import ParameterKernel, key_of
+from pybandit.model_selection._policies import (
     GAUSSIAN,
     gaussian_maker,
     plain_policy,
     scaled_kernel,
 )
+from pybandit.model_selection._score_model import LENGTH_SCALES
 
 require("sklearn.model_selection", "sklearn")
 
@@ -28,7 +28,7 @@ from sklearn.model_selection._search import BaseSearchCV  # noqa: E402
 from sklearn.utils import check_random_state  # noqa: E402
 from sklearn.utils._param_validation import HasMethods, StrOptions  # noqa: E402
 
-from pybandit._search_fits import Fits, OnePull, full_results  # noqa: E402
+from pybandit.model_selection._fits import Fits, OnePull, full_results  # noqa: E402
 
 __all__ = ["BanditSearchCV"]
 

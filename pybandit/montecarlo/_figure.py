@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._drawing import DATA, EXACT, RACING, pair_of_axes, tidy
+from pybandit._shared.drawing import DATA, EXACT, RACING, pair_of_axes, tidy
 
 
 def allocation_figure(allocator, axes=None):

@@ -2,8 +2,10 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_bitgen, pb_spreads
-from pybandit.policies._base cimport NativePolicy
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit.montecarlo._csrc cimport pb_spreads
+from pybandit.policies._csrc cimport pb_batch
+from pybandit.policies.base cimport NativePolicy
 
 
 cdef class Rule:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._checks import MOST_PULLS, check_counts, check_entry
+from pybandit._shared.checks import MOST_PULLS, check_counts, check_entry
 from pybandit.montecarlo._weights import inverse_variance
 
 from libc.math cimport INFINITY, NAN, isnan
@@ -10,12 +10,12 @@ from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_gamma
 
-from pybandit._csrc cimport (
-    pb_batch, pb_batch_one, pb_spreads, pb_spreads_drawn, pb_spreads_lacking,
-    pb_spreads_optimistic, pb_variance,
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.montecarlo._csrc cimport (
+    pb_spreads, pb_spreads_drawn, pb_spreads_lacking, pb_spreads_optimistic, pb_variance,
 )
-from pybandit._race cimport bitgen_of
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._csrc cimport pb_batch, pb_batch_one
+from pybandit.policies.base cimport NativePolicy
 
 cdef enum:
     # squared distances beyond so many of the least variances count as that many

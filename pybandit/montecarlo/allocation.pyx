@@ -8,21 +8,22 @@ import math
 
 import numpy as np
 
-from pybandit._checks import (
+from pybandit import policies
+from pybandit._shared.checks import (
     InfeasibleBudget, check_choice, check_counts, check_in, check_integer, check_positive,
     check_scalar,
 )
+from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit.montecarlo._weights import inverse_variance, normal_width, pooled, sequence_width
-from pybandit import policies
-from pybandit._streams import private_generator, restore_stream, stream_state
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
 from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
 from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
-from pybandit._csrc cimport pb_batch, pb_variance, pb_variance_least
-from pybandit.policies._base cimport NativePolicy
+from pybandit.montecarlo._csrc cimport pb_variance, pb_variance_least
+from pybandit.policies._csrc cimport pb_batch
+from pybandit.policies.base cimport NativePolicy
 
 __all__ = ["EstimatorAllocator"]
 

@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer
-from pybandit._progress import make_bar
-from pybandit._race import seed_sequence_of
+from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.generators import seed_sequence_of
+from pybandit._shared.progress import make_bar
 from pybandit.montecarlo.allocation import EstimatorAllocator
 
 __all__ = ["combine_estimators"]

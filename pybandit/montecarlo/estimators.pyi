@@ -2,7 +2,7 @@ from numpy import float64, int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from pybandit.environments import Environment
+from pybandit.simulation.environments import Environment
 
 __all__ = ["CIRCaplet", "LogisticEvidence"]
 

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
+from pybandit._shared.checks import check_in, check_integer, check_numeric
+from pybandit._shared.generators import as_generator
 from pybandit.montecarlo._caplet_moments import caplet_moments
-from pybandit._checks import check_in, check_integer, check_numeric
-from pybandit._environment import arm_values
 from pybandit.montecarlo._laplace import laplace_log_evidence
-from pybandit._race import as_generator
+from pybandit.simulation.base import arm_values
 
 from libc.math cimport NAN, exp, sqrt
 from libc.stdint cimport int64_t
@@ -16,10 +16,13 @@ from libc.stdlib cimport free, malloc
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_normal
 
-from pybandit._csrc cimport (pb_annealing, pb_annealing_log_likelihood, pb_annealing_margins,
-                             pb_annealing_run, pb_bitgen, pb_cir, pb_cir_path, pb_cir_weighted)
-from pybandit._environment cimport Environment
-from pybandit._race cimport bitgen_of
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.montecarlo._csrc cimport (
+    pb_annealing, pb_annealing_log_likelihood, pb_annealing_margins, pb_annealing_run, pb_cir,
+    pb_cir_path, pb_cir_weighted,
+)
+from pybandit.simulation.base cimport Environment
 
 __all__ = ["CIRCaplet", "LogisticEvidence"]
 

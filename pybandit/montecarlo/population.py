@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer
-from pybandit._race import as_generator
+from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.generators import as_generator
 
 
 class PopulationEstimate(NamedTuple):

@@ -1,7 +1,7 @@
 """Policies under one protocol: ask which arms to pull, tell what they gave."""
 
-from pybandit.policies._base import Policy
 from pybandit.policies._staged import Uniform
+from pybandit.policies.base import Policy
 from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR

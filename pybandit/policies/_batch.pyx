@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._checks import LARGEST, check_integer
+from pybandit._shared.checks import LARGEST, check_integer
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t

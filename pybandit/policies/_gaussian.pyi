@@ -1,7 +1,7 @@
 from numpy import float64, int64
 from numpy.typing import NDArray
 
-from pybandit.policies._base import NativePolicy
+from pybandit.policies.base import NativePolicy
 
 class _GaussianPolicy(NativePolicy):
     @property

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pybandit._checks import LARGEST, check_entry, check_integer, check_positive
-from pybandit._kernel_matrix import (
+from pybandit._shared.checks import LARGEST, check_entry, check_integer, check_positive
+from pybandit.policies._kernel_matrix import (
     checked_features, checked_kernel, checked_noise, checked_noise_prior, checked_refit,
     factor_of, prior_of_arms, refitted,
 )
@@ -11,8 +11,8 @@ from pybandit._kernel_matrix import (
 from libc.math cimport isnan, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_batch_one, pb_gaussian_update
-from pybandit.policies._base cimport NativePolicy, Policy
+from pybandit.policies._csrc cimport pb_batch, pb_batch_one, pb_gaussian_update
+from pybandit.policies.base cimport NativePolicy, Policy
 
 
 cdef class _GaussianPolicy(NativePolicy):

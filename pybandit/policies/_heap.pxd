@@ -3,7 +3,8 @@
 cimport cython
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_batch_one, pb_heap, pb_heap_replace_root
+from pybandit._shared._csrc cimport pb_heap, pb_heap_replace_root
+from pybandit.policies._csrc cimport pb_batch, pb_batch_one
 
 
 @cython.final

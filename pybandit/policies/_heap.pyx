@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from pybandit._checks import are_increasing, check_entry
+from pybandit._shared.checks import are_increasing, check_entry
 
 cimport cython
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_heap_build
+from pybandit._shared._csrc cimport pb_heap_build
 
 
 @cython.final

@@ -1,7 +1,7 @@
 from numpy import int64
 from numpy.typing import NDArray
 
-from pybandit.policies._base import NativePolicy
+from pybandit.policies.base import NativePolicy
 
 class _IndexPolicy(NativePolicy):
     @property

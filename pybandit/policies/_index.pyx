@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from pybandit._checks import check_budget, check_entry
+from pybandit._shared.checks import check_budget, check_entry
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport INT64_MAX, int64_t
 
-from pybandit._csrc cimport pb_batch, pb_batch_one, pb_scan_index
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._csrc cimport pb_batch, pb_batch_one, pb_scan_index
+from pybandit.policies.base cimport NativePolicy
 
 
 cdef class _IndexPolicy(NativePolicy):

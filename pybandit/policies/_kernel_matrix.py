@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 
-from pybandit._checks import check_in, check_integer, check_positive
-from pybandit._optional import require
+from pybandit._shared.checks import check_in, check_integer, check_positive
+from pybandit._shared.optional import require
 
 # of the largest eigenvalue: what rounding may put below 0
 SLACK = 1e-8

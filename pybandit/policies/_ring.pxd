@@ -2,8 +2,8 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_round_robin
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._csrc cimport pb_round_robin
+from pybandit.policies.base cimport NativePolicy
 
 
 cdef class _RingPolicy(NativePolicy):

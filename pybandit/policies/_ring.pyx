@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pybandit._checks import are_increasing
+from pybandit._shared.checks import are_increasing
 
-from pybandit._csrc cimport pb_round_robin_begin
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._csrc cimport pb_round_robin_begin
+from pybandit.policies.base cimport NativePolicy
 
 
 cdef class _RingPolicy(NativePolicy):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from pybandit._checks import MOST_PULLS, check_budget, check_entry, check_integer
+from pybandit._shared.checks import MOST_PULLS, check_budget, check_entry, check_integer
 
 cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.policies._csrc cimport (
     pb_batch, pb_ranked, pb_ranking_sort, pb_round_robin_keep, pb_round_robin_next,
 )
 from pybandit.policies._ring cimport _RingPolicy

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch
+from pybandit.policies._csrc cimport pb_batch
 
 
 cdef class Policy:

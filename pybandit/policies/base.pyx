@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from pybandit._checks import LARGEST, check_choice, check_integer, check_numeric
+from pybandit._shared.checks import LARGEST, check_choice, check_integer, check_numeric
 
 from libc.math cimport isfinite, isnan
 
-from pybandit._csrc cimport pb_batch
+from pybandit.policies._csrc cimport pb_batch
 
 
 cdef class Policy:

@@ -6,16 +6,16 @@ batch arm pulls, AISTATS 2016.
 
 import numpy as np
 
-from pybandit._checks import LARGEST, InfeasibleBudget, check_entry, check_integer
-from pybandit._race import as_generator
+from pybandit._shared.checks import LARGEST, InfeasibleBudget, check_entry, check_integer
+from pybandit._shared.generators import as_generator
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.policies._batch cimport _BatchPolicy
+from pybandit.policies._csrc cimport (
     pb_batch, pb_ranked, pb_ranking_sort, pb_round_robin, pb_round_robin_keep,
     pb_round_robin_next, pb_round_robin_pulled,
 )
-from pybandit.policies._batch cimport _BatchPolicy
 
 __all__ = ["BatchHalving", "RoundRobin"]
 

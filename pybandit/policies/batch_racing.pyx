@@ -6,13 +6,13 @@ batch arm pulls, AISTATS 2016, Algorithm 2.
 
 import numpy as np
 
-from pybandit._checks import check_in
+from pybandit._shared.checks import check_in
 
-from pybandit._csrc cimport (
+from pybandit.policies._batch cimport _AcceptingPolicy
+from pybandit.policies._csrc cimport (
     pb_batch, pb_batch_racing, pb_batch_racing_advance, pb_batch_racing_begin,
     pb_batch_racing_next,
 )
-from pybandit.policies._batch cimport _AcceptingPolicy
 
 __all__ = ["BatchRacing"]
 

@@ -4,15 +4,17 @@ Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016, Algorithm 3.
 """
 
-from pybandit._checks import MOST_PULLS, InfeasibleBudget, check_choice, check_entry, check_integer
+from pybandit._shared.checks import (
+    MOST_PULLS, InfeasibleBudget, check_choice, check_entry, check_integer,
+)
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.policies._batch cimport _AcceptingPolicy
+from pybandit.policies._csrc cimport (
     pb_batch, pb_batch_sar, pb_batch_sar_advance, pb_batch_sar_begin, pb_batch_sar_least,
     pb_batch_sar_next, pb_ranked,
 )
-from pybandit.policies._batch cimport _AcceptingPolicy
 
 __all__ = ["BatchSAR"]
 

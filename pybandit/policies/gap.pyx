@@ -8,12 +8,12 @@ Best arm identification in multi-armed bandits, COLT 2010.
 
 import numpy as np
 
-from pybandit._checks import check_in, check_integer, check_positive, check_scalar
+from pybandit._shared.checks import check_in, check_integer, check_positive, check_scalar
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.policies._csrc cimport (
     pb_scan_largest, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
 )
 from pybandit.policies._index cimport _IndexPolicy, bounded

@@ -7,20 +7,20 @@ rules they compare with, on the same posterior.
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_entry, check_scalar
-from pybandit._streams import private_generator, restore_stream, stream_state
+from pybandit._shared.checks import check_choice, check_entry, check_scalar
+from pybandit._shared.generators import private_generator, restore_stream, stream_state
 
 from libc.math cimport INFINITY, M_PI, log, sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_gamma, random_standard_normal
 
-from pybandit._csrc cimport (
-    pb_bitgen, pb_bounds_normal_tail_inverse, pb_gaussian_draw, pb_gaussian_gap,
-    pb_gaussian_scores_expected, pb_gaussian_scores_gap, pb_gaussian_scores_probable,
-    pb_gaussian_scores_upper, pb_scan_largest, pb_scan_position,
+from pybandit._shared._csrc cimport pb_bitgen, pb_bounds_normal_tail_inverse
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.policies._csrc cimport (
+    pb_gaussian_draw, pb_gaussian_gap, pb_gaussian_scores_expected, pb_gaussian_scores_gap,
+    pb_gaussian_scores_probable, pb_gaussian_scores_upper, pb_scan_largest, pb_scan_position,
 )
-from pybandit._race cimport bitgen_of
 from pybandit.policies._gaussian cimport _GaussianPolicy
 
 __all__ = ["BayesGap", "BayesUCB", "ExpectedImprovement", "GPUCB", "GaussianThompson",

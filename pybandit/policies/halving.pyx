@@ -7,15 +7,15 @@ heterogeneous reward variances, UAI 2023.
 
 import numpy as np
 
-from pybandit._checks import check_budget, check_entry, check_in
+from pybandit._shared.checks import check_budget, check_entry, check_in
 
 from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_batch, pb_round_robin_next, pb_round_robin_pulled
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies._csrc cimport pb_batch, pb_round_robin_next, pb_round_robin_pulled
 from pybandit.policies._heap cimport Heap
 from pybandit.policies._staged cimport _StagedPolicy
+from pybandit.policies.base cimport NativePolicy
 
 __all__ = ["SHAdaVar", "SHVar", "SequentialHalving"]
 

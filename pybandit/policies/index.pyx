@@ -10,16 +10,16 @@ Szepesvari, Adaptive Monte Carlo via bandit allocation, ICML 2014, use them.
 
 import numpy as np
 
-from pybandit._checks import check_in, check_positive, check_scalar
+from pybandit._shared.checks import check_in, check_positive, check_scalar
 
 from libc.math cimport INFINITY, isfinite, isnan, log, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.policies._csrc cimport (
     pb_kl_index, pb_kl_index_begin, pb_kl_index_choose, pb_kl_index_update, pb_kl_round,
 )
-from pybandit.policies._base cimport NativePolicy
 from pybandit.policies._index cimport _IndexPolicy
+from pybandit.policies.base cimport NativePolicy
 
 __all__ = ["KLUCB", "UCB1", "UCBV"]
 

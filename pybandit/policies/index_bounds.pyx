@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from pybandit._checks import check_in
+from pybandit._shared.checks import check_in, plain
 
 cimport cython
 from libc.math cimport log, sqrt
 
-from pybandit._csrc cimport pb_kl_lower, pb_kl_round, pb_kl_upper
+from pybandit.policies._csrc cimport pb_kl_lower, pb_kl_round, pb_kl_upper
 
 __all__ = ["kl_ucb", "kl_variance", "ucb1", "ucb_v"]
 
@@ -187,8 +187,3 @@ def _at_least_one(name, value):
 
 def _positive(name, value):
     return check_in(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
-
-
-def plain(values):
-    """A float where there is but one number."""
-    return float(values) if np.ndim(values) == 0 else values

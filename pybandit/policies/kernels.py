@@ -4,7 +4,7 @@ Each function gives a kernel object of scikit-learn: sums and products of them a
 and ``kernel(points)`` is the matrix. They need the extra ``pybandit[sklearn]``.
 """
 
-from pybandit._optional import require
+from pybandit._shared.optional import require
 
 __all__ = ["matern", "rbf", "squared_exponential"]
 

@@ -8,7 +8,7 @@ perspective, NeurIPS 2023.
 
 import numpy as np
 
-from pybandit._checks import (
+from pybandit._shared.checks import (
     MOST_PULLS, check_budget, check_choice, check_entry, check_integer,
 )
 from pybandit.policies._rejects_schedule import rejects_schedule
@@ -16,7 +16,7 @@ from pybandit.policies._rejects_schedule import rejects_schedule
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.policies._csrc cimport (
     pb_batch, pb_round_robin_keep, pb_round_robin_next, pb_round_robin_pulled,
 )
 from pybandit.policies._heap cimport Heap

@@ -7,19 +7,20 @@ sampling for the multi-armed bandit problem, COLT 2012.
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in
-from pybandit._streams import private_generator, restore_stream, stream_state
+from pybandit._shared.checks import check_choice, check_in
+from pybandit._shared.generators import private_generator, restore_stream, stream_state
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_batch_one, pb_bitgen, pb_thompson,
-    pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances, pb_thompson_choose,
-    pb_thompson_place, pb_thompson_resume,
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.policies._csrc cimport (
+    PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_batch_one, pb_thompson,
+    pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances,
+    pb_thompson_choose, pb_thompson_place, pb_thompson_resume,
 )
-from pybandit._race cimport bitgen_of
-from pybandit.policies._base cimport NativePolicy, Policy
+from pybandit.policies.base cimport NativePolicy, Policy
 
 __all__ = ["ThompsonSampling"]
 

@@ -6,15 +6,15 @@ fixed-confidence and beyond, NeurIPS 2023.
 
 import numpy as np
 
-from pybandit._checks import MOST_PULLS, check_budget, check_entry, check_in, check_integer
+from pybandit._shared.checks import MOST_PULLS, check_budget, check_entry, check_in, check_integer
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.policies._csrc cimport (
     pb_batch, pb_batch_one, pb_scan_largest, pb_scan_least, pb_scan_position,
 )
-from pybandit.policies._base cimport NativePolicy
+from pybandit.policies.base cimport NativePolicy
 
 __all__ = ["EBTC"]
 

@@ -2,19 +2,20 @@
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in
-from pybandit._race import as_generator, check_offsets
-from pybandit.factors import as_factors
-from pybandit.racing import RaceResult
-from pybandit.racing_bounds import check_race_delta
+from pybandit._shared.checks import check_choice, check_in
+from pybandit._shared.checks import check_delta
+from pybandit._shared.generators import as_generator
+from pybandit.racing._race import RaceResult
+from pybandit.racing._track import check_offsets
+from pybandit.racing.factors import as_factors
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    PB_CALLBACK, PB_OK, PB_RANGE, pb_bitgen, pb_lil_ucb, pb_lil_ucb_run, pb_status,
-)
-from pybandit._race cimport Subsamples, bitgen_of
-from pybandit._source cimport Source
+from pybandit._shared._csrc cimport PB_CALLBACK, PB_OK, PB_RANGE, pb_bitgen, pb_status
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.racing._csrc cimport pb_lil_ucb, pb_lil_ucb_run
+from pybandit.racing._source cimport Source
+from pybandit.racing._track cimport Subsamples
 
 # Jamieson et al. 2014: what has a proof, and what they run.
 SETTINGS = ("heuristic", "theory")
@@ -82,7 +83,7 @@ def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristi
     (2, True)
     """
     check_choice("setting", setting, SETTINGS)
-    delta = check_race_delta(delta)
+    delta = check_delta(delta)
     rng = as_generator(rng)
     cdef Arms arms = Arms(as_factors(factors), offsets, value_range)
     arms.set(delta, setting)

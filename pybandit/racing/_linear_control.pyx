@@ -4,10 +4,10 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
+from pybandit.racing._csrc cimport (
     pb_control_linear, pb_control_linear_change, pb_control_quadratic_change,
 )
-from pybandit._source cimport CompiledControl
+from pybandit.racing._source cimport CompiledControl
 
 
 cdef class LinearChange(CompiledControl):

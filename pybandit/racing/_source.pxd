@@ -1,6 +1,6 @@
 """Where a kernel reads its log factors: a matrix, or a function behind one C signature."""
 
-from pybandit._csrc cimport pb_control, pb_factor_function, pb_factors
+from pybandit.racing._csrc cimport pb_control, pb_factor_function, pb_factors
 
 
 cdef class CompiledControl:

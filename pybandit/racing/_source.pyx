@@ -1,14 +1,14 @@
 """Log factors as the kernels take them, and what a user's function may do behind them."""
 
-from pybandit._callbacks import Callback
-from pybandit.factors import Factors, check_returned
+from pybandit.racing._callbacks import Callback
+from pybandit.racing.factors import Factors, check_returned
 
 cimport numpy as cnp
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy
 
-from pybandit._csrc cimport pb_control_matrix, pb_control_read, pb_factor_function
+from pybandit.racing._csrc cimport pb_control_matrix, pb_control_read, pb_factor_function
 
 cnp.import_array()
 

@@ -2,12 +2,10 @@
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pybandit._betting cimport LeaderRace
-from pybandit._csrc cimport pb_bitgen, pb_race, pb_sampler, pb_status, pb_subsample
-from pybandit._source cimport Source
-
-
-cdef pb_bitgen *bitgen_of(generator) except NULL
+from pybandit._shared._csrc cimport pb_bitgen, pb_status
+from pybandit.betting._kernels cimport LeaderRace
+from pybandit.racing._csrc cimport pb_race, pb_sampler, pb_subsample
+from pybandit.racing._source cimport Source
 
 
 cdef class Subsample:
@@ -50,3 +48,7 @@ cdef class Track:
     cdef _last_read(self)
     cdef _raise_refused(self)
     cdef _range_message(self)
+
+
+cdef Track make_track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind,
+                      row_labels)

@@ -4,22 +4,23 @@ import functools
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_in, check_numeric
-from pybandit.factors import Factors
-from pybandit.racing_bounds import BettingBound, as_bound, make_schedule, refuse_reward
+from pybandit._shared.checks import check_choice, check_in, check_numeric
+from pybandit.betting.limits import refuse_reward
+from pybandit.racing.bounds import BettingBound, as_bound, make_schedule
+from pybandit.racing.factors import Factors
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
-from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport INFINITY
 
-from pybandit._betting cimport Bets, LeaderRace
-from pybandit._csrc cimport (
-    PB_CALLBACK, PB_GROW, PB_RANGE,
+from pybandit._shared._csrc cimport PB_CALLBACK, PB_GROW, PB_RANGE
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.betting._kernels cimport Bets, LeaderRace
+from pybandit.racing._csrc cimport (
     PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
-    pb_race_begin, pb_race_run, pb_sampler_draw, pb_subsample_init,
-    pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
+    pb_race_begin, pb_race_run, pb_sampler_draw, pb_subsample_init, pb_subsample_kind,
+    pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
 )
-from pybandit._source cimport Source
+from pybandit.racing._source cimport Source
 
 # Consecutive rows that the "blocks" order reads at a time.
 BLOCK_ROWS = 64
@@ -27,28 +28,6 @@ BLOCK_ROWS = 64
 LARGEST_UNIFORM = 1 << 26
 # Above this many factors of all arms no bit is kept for each.
 LARGEST_BITS = 1 << 30
-
-
-cdef pb_bitgen *bitgen_of(generator) except NULL:
-    return <pb_bitgen *>PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-
-
-def as_generator(rng):
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng is None or isinstance(rng, (int, np.integer, np.random.SeedSequence)):
-        return np.random.default_rng(rng)
-    raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy.random.Generator; "
-                    f"got {rng!r}")
-
-
-def seed_sequence_of(rng):
-    """The seeds that parallel streams are spawned from."""
-    if isinstance(rng, np.random.SeedSequence):
-        return rng
-    if isinstance(rng, np.random.Generator):
-        return np.random.SeedSequence(rng.integers(1 << 32, size=8).tolist())
-    return as_generator(rng).bit_generator.seed_seq
 
 
 KINDS = {"permutation": PB_SUBSAMPLE_PERMUTATION, "rejection": PB_SUBSAMPLE_REJECTION,
@@ -331,3 +310,14 @@ cdef class Track:
         return (f"value_range must be at least the spread of each state's rewards; got "
                 f"{self.race.ranges[state]!r} for state {state}, whose rewards spread over "
                 f"{spread!r}")
+
+
+cdef Track make_track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind,
+                      row_labels):
+    """Check the options of a race and lay out its memory."""
+    computed = isinstance(factors, Factors)
+    plan = make_plan(bound, hashable("delta", delta), hashable("value_range", value_range),
+                     variance, first_look, max_fraction,
+                     factors.n_factors if computed else factors.shape[0],
+                     factors.n_states if computed else factors.shape[1])
+    return Track(factors, plan, kind, row_labels)

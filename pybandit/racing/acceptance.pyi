@@ -3,8 +3,8 @@ from typing import Literal, NamedTuple, final
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 
-from pybandit.factors import Factors
-from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, Schedule
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, Schedule
+from pybandit.racing.factors import Factors
 
 __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
 

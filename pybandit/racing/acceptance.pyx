@@ -12,21 +12,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._betting import Bets
-from pybandit._checks import check_numeric
-from pybandit._race import as_generator, hashable, index_kind, make_plan
-from pybandit.factors import Factors
-from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, as_bound
+from pybandit._shared.checks import check_numeric
+from pybandit._shared.generators import as_generator
+from pybandit.betting._kernels import Bets
+from pybandit.racing._track import hashable, index_kind, make_plan
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, as_bound
+from pybandit.racing.factors import Factors
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t
 
-from pybandit._betting cimport ThresholdRace
-from pybandit._csrc cimport (
-    PB_CALLBACK, PB_OK, PB_RANGE, pb_accept, pb_accept_run, pb_bitgen, pb_status,
-)
-from pybandit._race cimport Plan, Subsample, bitgen_of
-from pybandit._source cimport Source
+from pybandit._shared._csrc cimport PB_CALLBACK, PB_OK, PB_RANGE, pb_bitgen, pb_status
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.betting._kernels cimport ThresholdRace
+from pybandit.racing._csrc cimport pb_accept, pb_accept_run
+from pybandit.racing._source cimport Source
+from pybandit.racing._track cimport Plan, Subsample
 
 __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
 

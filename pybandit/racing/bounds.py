@@ -12,8 +12,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from pybandit import bounds
-from pybandit._checks import check_choice, check_in, check_integer, check_numeric
+from pybandit._shared.checks import check_choice, check_delta, check_in, check_integer
+from pybandit.betting.limits import MOST_BETS, check_limits
+from pybandit.racing import b_normal, half_widths
 
 CONVENTIONS = ("one-sided", "two-sided", "union")
 
@@ -70,7 +71,7 @@ class NormalBound:
     smallest_first_look: ClassVar[int] = 2
 
     def __post_init__(self):
-        check_race_delta(self.delta)
+        check_delta(self.delta)
         check_choice("convention", self.convention, CONVENTIONS)
         if self.boundary is not None:
             check_in("boundary", self.boundary, "finite and at least 0",
@@ -81,13 +82,13 @@ class NormalBound:
         fractions = np.asarray(rows, dtype=np.float64) / n_factors
         boundary = self.boundary
         if boundary is None and rows.size:
-            boundary = bounds.boundary(self.delta / n_comparisons, fractions, self.convention)
+            boundary = b_normal.boundary(self.delta / n_comparisons, fractions, self.convention)
         if not rows.size:
             return np.zeros(0), np.zeros(0)
         return self._scale(rows, n_factors, boundary), np.zeros(rows.size)
 
     def _scale(self, rows, n_factors, boundary):
-        return bounds.normal(rows, n_factors, 1.0, boundary)
+        return half_widths.normal(rows, n_factors, 1.0, boundary)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class StudentBound(NormalBound):
     def _scale(self, rows, n_factors, boundary):
         rows = np.asarray(rows, dtype=np.float64)
         unbiased = np.sqrt(rows / (rows - 1.0))
-        return unbiased * bounds.student(rows, n_factors, 1.0, boundary)
+        return unbiased * half_widths.student(rows, n_factors, 1.0, boundary)
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class EBSBound:
     smallest_first_look: ClassVar[int] = 1
 
     def __post_init__(self):
-        check_race_delta(self.delta)
+        check_delta(self.delta)
         if self.value_range is None and self.difference_range is None:
             raise ValueError("value_range must be given for the ebs bound: the largest minus "
                              "the smallest reward of a state; got None")
@@ -157,7 +158,7 @@ class EBSBound:
     def terms(self, rows, n_factors, n_comparisons):
         """Scale and slack at the partial looks `rows`, for delta / n_comparisons."""
         share = self.delta / n_comparisons / max(1, rows.size)
-        return bounds.bernstein_serfling_terms(rows, n_factors, share)
+        return half_widths.bernstein_serfling_terms(rows, n_factors, share)
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ class BettingBound:
     smallest_first_look: ClassVar[int] = 1
 
     def __post_init__(self):
-        check_race_delta(self.delta)
+        check_delta(self.delta)
         object.__setattr__(self, "value_range", check_limits(self.value_range))
         object.__setattr__(self, "bets", check_integer("bets", self.bets, 1))
         if self.bets > MOST_BETS:
@@ -264,30 +265,8 @@ class BettingBound:
         return np.zeros(rows.size), np.zeros(rows.size)
 
 
-MOST_BETS = 64
-
 SHORTCUTS = {"student": StudentBound, "normal": NormalBound, "ebs": EBSBound,
              "betting": BettingBound}
-
-
-def check_limits(value_range):
-    """``(low, high)`` or R of rewards, checked, as floats."""
-    if value_range is None:
-        raise ValueError("value_range must be given for betting: (low, high) of the rewards, or "
-                         "the largest difference of two rewards of one item; got None")
-    if np.ndim(value_range) == 0:
-        return float(check_in("value_range", value_range, "finite and above 0",
-                              lambda x: np.isfinite(x) & (x > 0)))
-    limits = check_numeric("value_range", value_range)
-    if limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
-        raise ValueError(f"value_range must be two finite numbers low < high, or one; got "
-                         f"{value_range!r}")
-    return tuple(limits.tolist())
-
-
-def check_race_delta(delta):
-    """Return `delta` as a float in (0, 1)."""
-    return float(check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1)))
 
 
 def as_bound(bound, delta, value_range):
@@ -339,22 +318,3 @@ def make_schedule(bound, n_factors, n_states, pairwise, first_look, max_fraction
     for array in schedule:
         array.flags.writeable = False
     return schedule
-
-
-def refuse_reward(rewards, arms, leader, limits, name, where, more=""):
-    """Raise for the first of an item's rewards that betting may not use.
-
-    `arms` are their names, `leader` the position they are compared with, `limits`
-    the bound's (low, high, R), `more` what explains a NaN.
-    """
-    low, high, most = limits
-    for arm, reward in zip(arms, rewards, strict=True):
-        if not math.isfinite(reward):
-            raise ValueError(f"{name} must be finite; got {reward} at {where} {arm}{more}")
-        if not low <= reward <= high:
-            raise ValueError(f"{name} must lie in value_range = {(low, high)}; got {reward} at "
-                             f"{where} {arm}")
-    arm, reward = max(zip(arms, rewards, strict=True),
-                      key=lambda pair: abs(pair[1] - rewards[leader]))
-    raise ValueError(f"{name} of one item must differ by at most value_range = {most}; got "
-                     f"{reward} at {where} {arm}, and {rewards[leader]} for {arms[leader]}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pybandit._checks import check_in
+from pybandit._shared.checks import check_in
 
 # The totals of an array may differ from its sums by this share of its absolute sums.
 TOLERANCE = 1e-8

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._callbacks import Callback, as_callback
-from pybandit._checks import MOST_PULLS, check_in, check_integer, check_numeric
-from pybandit.control import ControlVariate
+from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, check_numeric
+from pybandit.racing._callbacks import Callback, as_callback
+from pybandit.racing.control import ControlVariate
 
 
 @dataclass(frozen=True)

@@ -1,41 +1,20 @@
-"""Concentration bounds, vectorised: of finite populations, and those policies pull by.
+"""Half-widths of means of finite populations, vectorised.
 
 Every function broadcasts its arguments as NumPy does and returns a float64
 array, or a float where all arguments are scalars.
 """
 
-import functools
-
 import numpy as np
 
-from pybandit._checks import check_choice, check_in, check_integer
-from pybandit._index_bounds import kl_ucb, kl_variance, plain, ucb1, ucb_v
+from pybandit._shared.checks import check_in, nonnegative, plain
 
 cimport cython
-from pybandit._csrc cimport (
-    PB_OK, PB_ONE_SIDED, PB_TWO_SIDED, PB_UNION,
-    pb_b_normal_error, pb_b_normal_memory, pb_b_normal_solve,
+
+from pybandit._shared._csrc cimport (
     pb_bounds_bernstein_serfling, pb_bounds_bernstein_serfling_terms, pb_bounds_normal,
-    pb_convention,
 )
 
-__all__ = [
-    "b_normal",
-    "boundary",
-    "crossing_probability",
-    "empirical_bernstein_serfling",
-    "kl_ucb",
-    "kl_variance",
-    "normal",
-    "normal_sample_complexity",
-    "student",
-    "ucb1",
-    "ucb_v",
-]
-
-# Looks closer than this, relative to their odds, would take seconds each to resolve.
-CLOSEST_ODDS = 1e-5
-_CONVENTIONS = {"one-sided": PB_ONE_SIDED, "two-sided": PB_TWO_SIDED, "union": PB_UNION}
+__all__ = ["empirical_bernstein_serfling", "normal", "student"]
 
 
 @cython.ufunc
@@ -91,7 +70,7 @@ def normal(n, population, std, boundary):
     0.42416011024
     """
     n, population = _check_sizes(n, population)
-    std = check_in("std", std, "finite and at least 0", _nonnegative)
+    std = check_in("std", std, "finite and at least 0", nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
     return plain(_normal(n, population, std, boundary))
 
@@ -127,7 +106,7 @@ def student(n, population, std, boundary):
     """
     n, population = _check_sizes(n, population)
     check_in("n", n, "at least 2 to estimate a deviation", lambda x: x >= 2)
-    std = check_in("std", std, "finite and at least 0", _nonnegative)
+    std = check_in("std", std, "finite and at least 0", nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
     return plain(_normal(n, population, std, student_quantile(n - 1, boundary)))
 
@@ -177,8 +156,8 @@ def empirical_bernstein_serfling(n, population, std, value_range, delta):
     1.108648993258
     """
     n, population = _check_sizes(n, population)
-    std = check_in("std", std, "finite and at least 0", _nonnegative)
-    value_range = check_in("value_range", value_range, "finite and at least 0", _nonnegative)
+    std = check_in("std", std, "finite and at least 0", nonnegative)
+    value_range = check_in("value_range", value_range, "finite and at least 0", nonnegative)
     delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
     return plain(_bernstein_serfling(n, population, std, value_range, delta))
 
@@ -190,217 +169,6 @@ def bernstein_serfling_terms(n, population, delta):
     )
 
 
-def b_normal(delta, first_fraction, convention="one-sided"):
-    """Boundary constant B of a race whose looks double: E(B) = delta.
-
-    A race that looks after the fractions pi, 2 pi, 4 pi, ... of the population
-    errs with probability `delta` when it stops at the first standardised mean
-    beyond B. Chen & Ghahramani 2016, Eq. 5 and 8; the error is below 1e-9.
-
-    Parameters
-    ----------
-    delta : array_like
-        Error probability of one comparison, in (0, 1/2).
-    first_fraction : array_like
-        pi, the fraction m1/N read at the first look, in (0, 1].
-    convention : {"one-sided", "two-sided", "union"}
-        ``"one-sided"``: E(B) = P(some z_t > B), what the guarantee of a race
-        needs. ``"two-sided"``: E(B) = P(some \\|z_t\\| > B) / 2, the error of
-        two arms with no gap; right for two states, and what the paper's Table 1
-        prints. ``"union"``: the looks' errors added up (Eq. 27); looser.
-
-    Returns
-    -------
-    float or ndarray
-        B in standard errors; 0 where the first look already reads everything.
-
-    Raises
-    ------
-    ValueError
-        Where `delta` or `first_fraction` is outside its range.
-
-    Notes
-    -----
-    Up to 1 ms a new value; solved values are cached.
-
-    Examples
-    --------
-    >>> round(b_normal(0.05, 0.0005), 6)
-    2.430044
-    """
-    check_choice("convention", convention, _CONVENTIONS)
-    delta = check_delta(delta)
-    first = check_in("first_fraction", first_fraction, "in (0, 1]", lambda x: (x > 0) & (x <= 1))
-    solved = [
-        _solve(float(d), doubling_fractions(float(f)), convention)
-        for d, f in np.broadcast(delta, first)
-    ]
-    shape = np.broadcast_shapes(delta.shape, first.shape)
-    return plain(np.array(solved, dtype=np.float64).reshape(shape))
-
-
-def boundary(delta, fractions, convention="one-sided"):
-    """Boundary constant B of a race with any schedule of looks; see `b_normal`.
-
-    Parameters
-    ----------
-    delta : float
-        Error probability of one comparison, in (0, 1/2).
-    fractions : array_like, shape (n_looks,)
-        Fractions of the population read at the partial looks: strictly
-        increasing, in (0, 1), their odds at least 1e-5 apart in relative terms.
-        None at all gives 0.
-    convention : {"one-sided", "two-sided", "union"}
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        Where `delta` or `fractions` is outside its range.
-
-    Notes
-    -----
-    O(n_looks nodes^2) with about 30 nodes for doubling looks and more for
-    closer ones; solved values are cached.
-    """
-    check_choice("convention", convention, _CONVENTIONS)
-    return _solve(float(check_delta(delta)), tuple(_check_fractions(fractions).tolist()),
-                  convention)
-
-
-def crossing_probability(boundary, fractions, convention="one-sided"):
-    """E(B): the probability that `boundary` is crossed at one of the looks.
-
-    Parameters
-    ----------
-    boundary : float
-        B in standard errors, >= 0.
-    fractions : array_like, shape (n_looks,)
-        As in `pybandit.bounds.boundary`.
-    convention : {"one-sided", "two-sided", "union"}
-        As in `b_normal`.
-
-    Returns
-    -------
-    float
-        For ``"union"`` the sum over the looks, which may exceed 1.
-
-    Raises
-    ------
-    ValueError
-        Where `boundary` or `fractions` is outside its range.
-    """
-    check_choice("convention", convention, _CONVENTIONS)
-    cdef double level = check_in("boundary", boundary, "finite and at least 0", _nonnegative)
-    cdef double[::1] looks = _check_fractions(fractions)
-    cdef pb_convention code = _CONVENTIONS[convention]
-    if looks.shape[0] == 0:
-        return 0.0
-    cdef double[::1] memory = np.empty(pb_b_normal_memory(&looks[0], looks.shape[0]))
-    return pb_b_normal_error(level, &looks[0], looks.shape[0], code, &memory[0])
-
-
-def normal_sample_complexity(gap, population, n_states, delta, first_look=50,
-                             convention="one-sided"):
-    """Rewards a race reads with the normal bound: Proposition 7, corrected.
-
-    ``T* = D [N / ((N - 1) gap^2 / (4 B^2) + 1)]``, the bracket rounded up to
-    ``first_look * 2^k``, at least `first_look` and at most N, with B for
-    ``delta / (D - 1)``.
-
-    Parameters
-    ----------
-    gap : array_like
-        Distance of the best mean from the second best, in standard deviations
-        of the rewards; >= 0.
-    population : int
-        Number of factors N, at least 1.
-    n_states : int
-        Number of states D, at least 2.
-    delta : float
-        Error probability of the race, in (0, 1/2).
-    first_look : int
-        m1, at least 2.
-    convention : {"one-sided", "two-sided", "union"}
-
-    Returns
-    -------
-    int or ndarray of int64
-        Rewards, over all states.
-
-    Raises
-    ------
-    ValueError
-        Where an argument is outside its range.
-
-    Examples
-    --------
-    >>> normal_sample_complexity(0.1, 100_000, 2, 0.05)
-    6400
-    """
-    gap = check_in("gap", gap, "finite and at least 0", _nonnegative)
-    population = check_integer("population", population, 1)
-    n_states = check_integer("n_states", n_states, 2)
-    first_look = check_integer("first_look", first_look, 2)
-    delta = float(check_delta(delta))
-    level = b_normal(delta / (n_states - 1), min(1.0, first_look / population), convention)
-    if level == 0.0:
-        needed = np.full(gap.shape, population)
-    else:
-        needed = population / ((population - 1) * gap**2 / (4 * level**2) + 1)
-    rows = np.full(gap.shape, first_look, dtype=np.int64)
-    while np.any(rows < needed):
-        rows[rows < needed] *= 2
-    total = n_states * np.minimum(rows, population)
-    return int(total) if total.ndim == 0 else total
-
-
-def doubling_fractions(first_fraction):
-    """The fractions below 1 among first_fraction * 2^k."""
-    fractions = []
-    while first_fraction < 1.0:
-        fractions.append(first_fraction)
-        first_fraction *= 2.0
-    return tuple(fractions)
-
-
-def check_delta(delta):
-    """Return `delta` as float64; E(B) = delta has a solution B > 0 below 1/2 only."""
-    return check_in("delta", delta, "in (0, 0.5), where E(B) = delta has a solution",
-                    lambda x: (x > 0) & (x < 0.5))
-
-
-@functools.lru_cache(maxsize=4096)
-def _solve(double delta, tuple fractions, convention):
-    if not fractions:
-        return 0.0
-    cdef double[::1] looks = np.array(fractions)
-    cdef double[::1] memory = np.empty(pb_b_normal_memory(&looks[0], looks.shape[0]))
-    cdef double level = 0.0
-    cdef pb_convention code = _CONVENTIONS[convention]
-    if pb_b_normal_solve(delta, &looks[0], looks.shape[0], code, &memory[0], &level) != PB_OK:
-        raise ValueError(f"delta must be in (0, 0.5), where E(B) = delta has a solution; "
-                         f"got {delta!r}")
-    return level
-
-
-def _check_fractions(fractions):
-    looks = check_in("fractions", fractions, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-    if looks.ndim != 1 or np.any(np.diff(looks) <= 0):
-        raise ValueError(f"fractions must be one-dimensional and strictly increasing; "
-                         f"got {fractions!r}")
-    odds = looks / (1 - looks)
-    close = np.flatnonzero(np.diff(np.log(odds)) < CLOSEST_ODDS)
-    if close.size:
-        raise ValueError(f"fractions must be far enough apart: odds pi / (1 - pi) that differ by "
-                         f"{CLOSEST_ODDS:g} at least; got {looks[close[0]]!r} and "
-                         f"{looks[close[0] + 1]!r}")
-    return np.ascontiguousarray(looks)
-
-
 def _check_sizes(n, population):
     population = check_in("population", population, "finite and at least 1",
                           lambda x: np.isfinite(x) & (x >= 1))
@@ -409,7 +177,3 @@ def _check_sizes(n, population):
     if np.any(over):
         raise ValueError(f"n must be at most population; got n={n!r}, population={population!r}")
     return n, population
-
-
-def _nonnegative(x):
-    return np.isfinite(x) & (x >= 0)

@@ -2,22 +2,24 @@
 
 import numpy as np
 
-from pybandit import bounds
-from pybandit._checks import check_integer, check_numeric, check_scalar
-from pybandit._race import as_generator, check_offsets
-from pybandit.factors import Factors, Populations
-from pybandit.racing import RaceResult
-from pybandit.racing_bounds import check_race_delta
+from pybandit._shared.checks import check_integer, check_numeric, check_scalar
+from pybandit._shared.checks import check_delta
+from pybandit._shared.generators import as_generator
+from pybandit.racing import b_normal
+from pybandit.racing._race import RaceResult
+from pybandit.racing._track import check_offsets
+from pybandit.racing.factors import Factors, Populations
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport (
-    PB_CALLBACK, PB_OK, pb_bitgen, pb_column, pb_populations, pb_populations_next,
-    pb_populations_run, pb_status,
+from pybandit._shared._csrc cimport PB_CALLBACK, PB_OK, pb_bitgen, pb_status
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.racing._csrc cimport (
+    pb_column, pb_populations, pb_populations_next, pb_populations_run,
 )
-from pybandit._race cimport Subsamples, bitgen_of
-from pybandit._source cimport Source
+from pybandit.racing._source cimport Source
+from pybandit.racing._track cimport Subsamples
 
 # Rewards of an arm asked for at a time.
 BLOCK = 16384
@@ -79,7 +81,7 @@ def race_populations(populations, offsets=None, *, delta=0.05, boundary=None, fi
     """
     rng = as_generator(rng)
     cdef Arms arms = Arms(populations, offsets, check_integer("first_look", first_look, 2))
-    arms.race.boundary = _boundary(check_race_delta(delta), boundary, arms.race.n_arms,
+    arms.race.boundary = _boundary(check_delta(delta), boundary, arms.race.n_arms,
                                    arms.n_looks())
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
@@ -181,7 +183,7 @@ def _boundary(delta, boundary, int64_t n_arms, int64_t n_looks):
     if n_arms == 1 or n_looks <= 1:
         return 0.0
     partial = np.arange(1, n_looks) / n_looks  # how many they are is all that counts
-    return bounds.boundary(delta / (n_arms - 1), partial, "union")
+    return b_normal.boundary(delta / (n_arms - 1), partial, "union")
 
 
 def _as_arrays(populations):

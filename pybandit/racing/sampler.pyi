@@ -4,21 +4,15 @@ from numpy import bool_, float64, int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from pybandit.factors import Factors
-from pybandit.racing_bounds import BettingBound, EBSBound, NormalBound, Schedule
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, Schedule
+from pybandit.racing.factors import Factors
 
-__all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
+__all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 
 _Bound = Literal["student", "normal", "ebs", "betting"] | NormalBound | EBSBound | BettingBound
 _Variance = Literal["pairwise", "marginal"]
 _Indices = Literal["auto", "permutation", "rejection", "keyed"]
 _Rng = int | SeedSequence | Generator | None
-
-class RaceResult(NamedTuple):
-    winner: int
-    n_looks: int
-    n_evaluations: int
-    exact: bool
 
 class DrawInfo(NamedTuple):
     n_evaluations: int | NDArray[int64]
@@ -26,19 +20,6 @@ class DrawInfo(NamedTuple):
     exact: bool | NDArray[bool_]
     fraction: float
 
-def race(
-    factors: ArrayLike | Factors,
-    offsets: ArrayLike | None = None,
-    *,
-    bound: _Bound = "student",
-    delta: float | None = None,
-    variance: _Variance = "pairwise",
-    first_look: int | None = None,
-    value_range: ArrayLike | None = None,
-    max_fraction: float = 1.0,
-    indices: _Indices = "auto",
-    rng: _Rng = None,
-) -> RaceResult: ...
 @final
 class RacingSampler:
     def __init__(

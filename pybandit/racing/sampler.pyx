@@ -1,8 +1,7 @@
-"""Racing over a finite population: Chen & Ghahramani 2016, Algorithm 1.
+"""Draws by racing: Chen & Ghahramani 2016, Algorithm 1 with Gumbel offsets.
 
-`race` finds argmax_i offset_i + sum_n log f_n(i); with Gumbel offsets that
-argmax is a draw from p(i) proportional to f_0(i) prod_n f_n(i), which
-`RacingSampler` makes at a fraction of the reads.
+argmax_i G_i + log f_0(i) + sum_n log f_n(i), G_i standard Gumbel, is a draw from p(i)
+proportional to f_0(i) prod_n f_n(i); `RacingSampler` finds it at a fraction of the reads.
 """
 
 import math
@@ -11,21 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_integer
-from pybandit._race import as_generator, check_offsets, hashable, index_kind, make_plan
-from pybandit.factors import Factors, as_factors
+from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.generators import as_generator
+from pybandit.racing._track import check_offsets, index_kind
+from pybandit.racing.factors import Factors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
-from libc.string cimport memcpy
 
-from pybandit._csrc cimport (
-    PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_moments_stream, pb_race,
-    pb_status,
+from pybandit._shared._csrc cimport (
+    PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_status,
 )
-from pybandit._race cimport Track, bitgen_of
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.racing._csrc cimport pb_moments_stream, pb_race
+from pybandit.racing._track cimport Track, make_track
 
-__all__ = ["DrawInfo", "RaceResult", "RacingSampler", "exact_sample", "race"]
+__all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 
 # Reads a draw loop makes between two looks at Ctrl-C: some milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
@@ -34,27 +34,6 @@ READS_BETWEEN_SIGNALS = 1 << 22
 MATRIX_FRACTION = 0.05
 # Rewards that exact_sample asks of a function at a time: 2 MiB.
 EXACT_REWARDS = 1 << 18
-
-
-class RaceResult(NamedTuple):
-    """What a race found and what it read.
-
-    Attributes
-    ----------
-    winner : int
-        The state found best, in [0, D).
-    n_looks : int
-        Looks taken; 0 where there was nothing to decide.
-    n_evaluations : int
-        Distinct (factor, state) pairs read, at most N * D.
-    exact : bool
-        Whether the winner is certain: all factors of the last states were read.
-    """
-
-    winner: int
-    n_looks: int
-    n_evaluations: int
-    exact: bool
 
 
 class DrawInfo(NamedTuple):
@@ -76,91 +55,6 @@ class DrawInfo(NamedTuple):
     n_looks: object
     exact: object
     fraction: float
-
-
-def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwise",
-         first_look=None, value_range=None, max_fraction=1.0, indices="auto", rng=None):
-    """Find ``argmax_i offset_i + sum_n log f_n(i)``, reading as few factors as it takes.
-
-    Factors are read without replacement, the same ones for every state still in
-    the race, until the bound leaves one state: Chen & Ghahramani 2016,
-    Algorithm 1. No noise is added: with standard Gumbel `offsets` (plus
-    log f_0) the winner is a draw from the distribution, which `RacingSampler`
-    makes many times over at less cost.
-
-    Parameters
-    ----------
-    factors : array_like of float, shape (N, D), or Factors
-        log f_n(i) of factor n and state i. Not copied if C-contiguous float64.
-    offsets : array_like, shape (D,), optional
-        Added to the totals, not to each factor; -inf makes a state impossible.
-    bound : {"student", "normal", "ebs", "betting"} or a bound object
-        When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound` and
-        `BettingBound`. The last two hold delta for any rewards of known range;
-        betting decides factor by factor and usually reads least.
-    delta : float, default 0.05
-        Bound on the probability of a wrong winner, in (0, 1).
-    variance : {"pairwise", "marginal"}
-        Whether a gap is judged by the deviation of the differences from the
-        leader, or by the sum of the deviations of the two states.
-    first_look : int, optional
-        m1, factors read before the first look (50; 2 for ``"ebs"``); looks double.
-        For ``"betting"`` the first block asked for (32); blocks grow by an eighth.
-    value_range : float or array_like of shape (D,), optional
-        For ``"ebs"``: largest minus smallest reward of a state. For ``"betting"``:
-        (low, high) of all rewards, or the largest difference of two of a factor.
-    max_fraction : float, default 1.0
-        Looks at more than this share of the factors are left out: past it, the
-        race reads the rest in one pass and is exact. In (0, 1].
-    indices : {"auto", "permutation", "rejection", "keyed"}
-        How factors are drawn. ``"permutation"`` (4 bytes a factor, cheapest an
-        index) and ``"rejection"`` (one bit a factor, cheapest to begin) are
-        exactly uniform; ``"keyed"`` is pseudorandom and needs no memory.
-        ``"auto"`` is ``"rejection"`` here and ``"permutation"`` in
-        `RacingSampler`, and ``"keyed"`` above 2**26 factors.
-    rng : None, int, SeedSequence or Generator
-
-    Returns
-    -------
-    RaceResult
-        ``winner``, ``n_looks``, ``n_evaluations``, ``exact``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Where an argument is outside its range, or a reward that was read is NaN
-        or infinite (rewards that were not read are not checked).
-
-    Notes
-    -----
-    O(D T) for T factors read, at most N, whichever states lead on the way.
-
-    Examples
-    --------
-    >>> import numpy as np, pybandit as pb
-    >>> scores = np.random.default_rng(0).normal([0.0, 0.1, 0.5], 1.0, (100_000, 3))
-    >>> result = pb.race(scores, rng=0)
-    >>> result.winner, result.n_evaluations
-    (2, 650)
-    """
-    rng = as_generator(rng)
-    factors = as_factors(factors)
-    cdef Track track = _track(factors, bound, delta, variance, first_look, value_range,
-                              max_fraction, index_kind(factors, indices, "rejection"), None)
-    cdef pb_bitgen *bitgen = bitgen_of(rng)
-    cdef pb_status status
-    cdef double[::1] given
-    if offsets is not None:
-        given = check_offsets("offsets", offsets, track.race.factors.n_states)
-        memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
-    track.source.add_totals(track.offsets)
-    track.source.hold(rng.bit_generator.lock)
-    with rng.bit_generator.lock, nogil:
-        status = track.run(bitgen)
-    if status != PB_OK:
-        track.raise_failure(status)
-    return RaceResult(track.race.winner, track.race.n_looks, track.race.n_evaluations,
-                      bool(track.race.exact))
 
 
 cdef class RacingSampler:
@@ -248,10 +142,10 @@ cdef class RacingSampler:
             factors = factors[order]
         if max_fraction is None:
             max_fraction = MATRIX_FRACTION if matrix else 1.0
-        self.track = _track(factors, bound, delta, variance, first_look, value_range,
-                            max_fraction,
-                            "blocks" if order is not None
-                            else index_kind(factors, indices, "permutation"), order)
+        self.track = make_track(factors, bound, delta, variance, first_look, value_range,
+                                max_fraction,
+                                "blocks" if order is not None
+                                else index_kind(factors, indices, "permutation"), order)
         self.rng = rng
         self.lock = threading.Lock()
         self._log_prior = np.zeros(self.n_states)
@@ -465,13 +359,3 @@ def _totals(factors):
         state = int(np.argmin(np.isfinite(totals)))
         raise ValueError(f"factors must be finite; got a sum of {totals[state]} at state {state}")
     return totals
-
-
-def _track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind, order):
-    """Check the options of a race and lay out its memory."""
-    computed = isinstance(factors, Factors)
-    plan = make_plan(bound, hashable("delta", delta), hashable("value_range", value_range),
-                     variance, first_look, max_fraction,
-                     factors.n_factors if computed else factors.shape[0],
-                     factors.n_states if computed else factors.shape[1])
-    return Track(factors, plan, kind, order)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_integer, check_numeric
-from pybandit._race import as_generator
-from pybandit.acceptance import AcceptanceTest
-from pybandit.factors import Factors
+from pybandit._shared.checks import check_integer, check_numeric
+from pybandit._shared.generators import as_generator
+from pybandit.racing.acceptance import AcceptanceTest
+from pybandit.racing.factors import Factors
 
 __all__ = ["SliceResult", "slice_sample"]
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pybandit._checks import check_in, check_numeric
-from pybandit.control import ControlVariate
+from pybandit._shared.checks import check_in, check_numeric
+from pybandit.racing.control import ControlVariate
 
 # Numbers that one chunk of rows lays out while h is computed: 8 MiB.
 CHUNK = 1 << 20

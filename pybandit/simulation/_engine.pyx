@@ -4,10 +4,11 @@ from libc.math cimport NAN
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t
 
-from pybandit._csrc cimport pb_batch, pb_batch_count, pb_bitgen
-from pybandit._environment cimport Environment
-from pybandit._race cimport bitgen_of
-from pybandit.policies._base cimport NativePolicy
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.policies._csrc cimport pb_batch, pb_batch_count
+from pybandit.policies.base cimport NativePolicy
+from pybandit.simulation.base cimport Environment
 
 
 cdef enum:

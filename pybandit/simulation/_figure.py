@@ -1,8 +1,9 @@
-"""Pictures of simulations and of what the examples of batch policies measure."""
+"""The picture of a simulation: pulls of each arm, and the error as runs come in."""
 
 import numpy as np
 
-from pybandit._drawing import DATA, EXACT, RACING, SEQUENCE, new_figure, pair_of_axes, tidy
+from pybandit._shared.drawing import DATA, EXACT, RACING, pair_of_axes, tidy
+from pybandit._shared.intervals import wilson_interval
 
 LINE_POINTS, FEW_ARMS = 400, 100
 
@@ -40,8 +41,6 @@ def _draw_pulls(axis, result):
 
 
 def _draw_running_error(axis, result):
-    from pybandit.simulation import wilson_interval
-
     runs = np.unique(np.geomspace(1, result.n_runs, LINE_POINTS).round().astype(np.int64))
     hits = np.cumsum(result.errors)[runs - 1]
     low, high = np.transpose([wilson_interval(int(h), int(n))
@@ -54,40 +53,3 @@ def _draw_running_error(axis, result):
     axis.set_title(f"error {result.error_probability:.3g} after {result.n_runs:,} runs",
                    fontsize=10, loc="left")
     tidy(axis)
-
-
-def measured_figure(panels, x_label, y_label, log=False):
-    """Panels of measured lines with intervals; rings are reference values.
-
-    Parameters
-    ----------
-    panels : dict of str to list of dict
-        Title -> lines with the keys ``label``, ``x``, ``y``, ``half`` (of an interval;
-        0 for none) and ``reference``, which may hold None.
-    x_label, y_label : str
-    log : bool
-        Both axes.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    figure, axes = new_figure(3.8 * len(panels), 3.4, 1, len(panels), sharey=True)
-    for axis, (title, lines) in zip(axes[0], panels.items(), strict=True):
-        for i, line in enumerate(lines):
-            colour = SEQUENCE[i % len(SEQUENCE)]
-            axis.errorbar(line["x"], line["y"], line["half"], fmt="o-", ms=3, lw=1, color=colour,
-                          label=line["label"])
-            known = [pair for pair in zip(line["x"], line["reference"], strict=True)
-                     if pair[1] is not None]
-            if known:
-                axis.plot(*zip(*known, strict=True), "o", ms=8, mfc="none", color=colour)
-        if log:
-            axis.set_xscale("log")
-            axis.set_yscale("log")
-        axis.set_xlabel(x_label, fontsize=9)
-        axis.set_title(title, fontsize=10, loc="left")
-        tidy(axis)
-    axes[0, 0].set_ylabel(y_label, fontsize=9)
-    axes[0, 0].legend(fontsize=8, frameon=False)
-    return figure

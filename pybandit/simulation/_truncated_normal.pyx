@@ -4,17 +4,17 @@ import math
 
 import numpy as np
 
-from pybandit._checks import check_in
-from pybandit._environment import arm_values
-from pybandit._truncated_law import largest_variance, natural_parameters
+from pybandit._shared.checks import check_in
+from pybandit.simulation._truncated_law import largest_variance, natural_parameters
+from pybandit.simulation.base import arm_values
 
 from libc.math cimport exp, expm1, log1p
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_normal
 
-from pybandit._csrc cimport pb_bitgen
-from pybandit._environment cimport Environment
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit.simulation.base cimport Environment
 
 
 cdef struct Law:

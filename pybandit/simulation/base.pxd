@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_bitgen
+from pybandit._shared._csrc cimport pb_bitgen
 
 
 cdef class Environment:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from pybandit._checks import check_in, check_integer
-from pybandit._race import as_generator
+from pybandit._shared.checks import check_in, check_integer
+from pybandit._shared.generators import as_generator
 
 from libc.stdint cimport int64_t
 
-from pybandit._csrc cimport pb_bitgen
-from pybandit._race cimport bitgen_of
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit._shared.bits cimport bitgen_of
 
 
 cdef class Environment:

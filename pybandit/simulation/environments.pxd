@@ -1,3 +1,3 @@
 """What a foreign module cimports to pull an environment."""
 
-from pybandit._environment cimport Environment
+from pybandit.simulation.base cimport Environment

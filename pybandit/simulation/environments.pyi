@@ -1,9 +1,11 @@
 from collections.abc import Sequence
 from typing import overload
 
-from numpy import float64, int64
+from numpy import float64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
+
+from pybandit.simulation.base import Environment
 
 __all__ = [
     "BernoulliBandit",
@@ -19,22 +21,6 @@ __all__ = [
 ]
 
 _Rng = int | SeedSequence | Generator | None
-
-class Environment:
-    def __init__(self, means: ArrayLike, variances: ArrayLike) -> None: ...
-    @property
-    def n_arms(self) -> int: ...
-    @property
-    def means(self) -> NDArray[float64]: ...
-    @property
-    def variances(self) -> NDArray[float64]: ...
-    @property
-    def costs(self) -> NDArray[float64]: ...
-    def best(self, k: int = 1) -> NDArray[int64]: ...
-    def pull(self, arms: ArrayLike, rng: _Rng = None) -> NDArray[float64]: ...
-    def pull_with_costs(
-        self, arms: ArrayLike, rng: _Rng = None
-    ) -> tuple[NDArray[float64], NDArray[float64]]: ...
 
 class GaussianBandit(Environment):
     def __init__(self, means: ArrayLike, variances: ArrayLike = 1.0) -> None: ...

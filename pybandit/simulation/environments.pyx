@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pybandit._checks import check_in, check_integer
-from pybandit._environment import arm_values
-from pybandit._truncated_normal import TruncatedNormalBandit
+from pybandit._shared.checks import check_in, check_integer
+from pybandit.simulation._truncated_normal import TruncatedNormalBandit
+from pybandit.simulation.base import arm_values
 
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
@@ -12,8 +12,8 @@ from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport (random_binomial, random_standard_gamma,
                                            random_standard_normal, s_binomial_t)
 
-from pybandit._csrc cimport pb_bitgen
-from pybandit._environment cimport Environment
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit.simulation.base cimport Environment
 
 __all__ = ["BernoulliBandit", "BinomialBandit", "CostlyBandit", "EmpiricalBandit", "Environment",
            "GaussianBandit", "ScaledBernoulliBandit", "TableBandit", "TruncatedNormalBandit",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._score_csv import BadFile
+from pybandit._shared.cells import BadFile
 
 
 def rewards_of(reading, plates, controls_lost=False):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._score_csv import BadFile
+from pybandit._shared.cells import BadFile
 from pybandit.studies._sheet import number, rows_of, short
 from pybandit.studies.plates import letters, plate_number
 

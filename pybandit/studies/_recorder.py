@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from pybandit import policies
-from pybandit._checks import LARGEST, check_integer
+from pybandit._shared.checks import LARGEST, check_integer
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import Event, Ledger, chained, replay

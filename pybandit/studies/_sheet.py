@@ -4,7 +4,7 @@ import csv
 import itertools
 import math
 
-from pybandit._score_csv import DELIMITERS, LOST, BadFile
+from pybandit._shared.cells import DELIMITERS, LOST, BadFile
 
 # no row that a plate reader writes is near these
 LONGEST_LINE = 1_000_000

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._checks import check_choice, check_numeric
+from pybandit._shared.checks import check_choice, check_numeric
 from pybandit.studies._journal import KNOWN, LATE, OPEN
 
 

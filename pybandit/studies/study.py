@@ -21,7 +21,7 @@ import os
 import numpy as np
 
 import pybandit
-from pybandit._checks import check_integer
+from pybandit._shared.checks import check_integer
 from pybandit.studies import _journal
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._create import checked_names, checked_state

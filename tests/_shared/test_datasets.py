@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pybandit import datasets
+from pybandit._shared import datasets
 
 
 def test_sp500_returns():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from reference import betting as twin
-from reference.problems import random_rewards
+from betting.reference import betting as twin
+from racing.reference.problems import random_rewards
 
 RACE = dict(value_range=(0, 1), rng=1)
 

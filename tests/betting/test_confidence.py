@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from reference import confidence as twin
+from betting.reference import confidence as twin
 
 METHODS = ["betting", "empirical-bernstein", "hoeffding", "asymptotic"]
 GUARANTEED = METHODS[:3]

@@ -2,7 +2,7 @@
 
 Run as a program, so that what it forks has one thread and pybandit imported::
 
-    python tests/study_cli_kills.py N seed    # at least N kills; figures as JSON
+    python tests/cli/study_kills.py N seed    # at least N kills; figures as JSON
 """
 
 import csv
@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 
 import pybandit as pb
-from pybandit import _study_commands, cli
+from pybandit import cli
+from pybandit.cli import _study_commands
 from pybandit.studies import Study
 
-from protocol import frozen
+from policies.protocol import frozen
 
 GENES = [f"gene {i}" for i in range(40)]
 NEW = ["new", "study.db", "--policy", "batch-sar", "--arms", "genes.csv", "--k", "3", "--batches",

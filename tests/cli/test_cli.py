@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit import cli, demo
+from pybandit import cli
+from pybandit.cli import demo
 
 
 @pytest.fixture

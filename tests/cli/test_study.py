@@ -16,7 +16,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
-from pybandit._study_policies import CHOICES, make_policy
+from pybandit.cli._study_policies import CHOICES, make_policy
 
 GENES = [f"gene {i}" for i in range(30)]
 NEW = ["new", "study.db", "--policy", "batch-sar", "--arms", "genes.csv", "--k", "3", "--batches",

@@ -10,7 +10,7 @@ import pytest
 
 def figures(n, seed):
     """What `study_cli_kills` reports: it checks all, and prints figures."""
-    program = Path(__file__).with_name("study_cli_kills.py")
+    program = Path(__file__).with_name("study_kills.py")
     done = subprocess.run([sys.executable, program, str(n), str(seed)], text=True,
                           capture_output=True,
                           env={"PYTHONPATH": ":".join(sys.path), "OPENBLAS_NUM_THREADS": "1"})

@@ -16,7 +16,7 @@ def example(tmp_path):
     """Copies an example and gives what runs a command in it, on the package under test."""
     def copy(name):
         folder = tmp_path / name
-        shutil.copytree(ROOT / "examples" / "embed" / name, folder)
+        shutil.copytree(ROOT / "examples" / "embedding" / name, folder)
         package = os.path.dirname(os.path.dirname(pb.__file__))
         path = os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])
         return lambda *command, **env: run(
@@ -28,7 +28,7 @@ def example(tmp_path):
 def test_the_c_program(example):
     in_folder = example("c")
     flags = " ".join(["-Wall", "-Wextra", "-Werror", *SANITIZE])
-    in_folder("make", f"ROOT={ROOT}", f"INCLUDE={pb.get_include()}", f"CFLAGS={flags}")
+    in_folder("make", f"PYTHON={sys.executable}", f"CFLAGS={flags}")
     assert "standard errors" in in_folder("./draw")
 
 

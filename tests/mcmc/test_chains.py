@@ -14,7 +14,7 @@ from scipy import special, stats
 import pybandit as pb
 from pybandit import mcmc
 
-from reference.mcmc import Potts, logistic_problem
+from mcmc.reference.chains import Potts, logistic_problem
 
 xarray = pytest.importorskip("xarray")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pybandit._parameter_kernel import (
+from pybandit.model_selection._parameter_kernel import (
     CATEGORY_DISTANCE,
     FAMILY,
     SHARED,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pybandit import _score_model as model
 from pybandit import policies
-from pybandit._candidate_search import PlainAsker, ScoreBook, first_arms, search
+from pybandit.model_selection import _score_model as model
+from pybandit.model_selection._candidates import PlainAsker, ScoreBook, first_arms, search
 
 
 def drawn(n_arms=30, n_splits=6, noise=0.2, split=0.7, seed=1):

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from reference import tables
-from reference.allocation import Allocator
+from montecarlo.reference.allocation import Allocator
+from policies.reference import tables
 
-CASES = tables.montecarlo_cases()
+CASES = tables.index_cases()
 RULES = ["uniform", "lcb-variance", "thompson-variance"]
 WEIGHTS = ["mean", "inverse-variance", "predictable"]
 FIVE = np.array([1.0, 1.5, 3.0, 10.0, 20.0])

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
-import pybandit as pb
 from test_allocation import assert_refused
 
-from reference import tables
+import pybandit as pb
 
-CASES = tables.montecarlo_cases()
+from policies.reference import tables
+
+CASES = tables.index_cases()
 BANDITS = ["ucb1", "ucb-v", "kl-ucb", "thompson"]
 MADE = {"ucb1": lambda k, params: "ucb1", "klucb": lambda k, params: "kl-ucb",
         "ucbv": lambda k, params: pb.UCBV(k, float(params["c"]), float(params["zeta"]))}

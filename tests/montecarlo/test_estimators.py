@@ -9,7 +9,7 @@ import pytest
 import pybandit as pb
 from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
 
-from reference import estimators as twins
+from montecarlo.reference import estimators as twins
 
 PRICES = {0.06: 18.4502722400, 0.07: 9.2567468094, 0.08: 1.8865208223}
 BEST = {0.06: (3, 1.40615), 0.07: (5, 2.33162), 0.08: (12, 0.969046)}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from reference import batch as twin
+from policies.reference import batch as twin
 
 PROBLEMS = st.integers(1, 60).flatmap(
     lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, 3 * n), st.integers(1, 9)))

@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from batch_runs import PROBLEMS, assert_equals_the_twin, case_id, grid_bandit, random_problem
-from reference import batch as twin
-from reference import tables
+from policies.batch_runs import (
+    PROBLEMS,
+    assert_equals_the_twin,
+    case_id,
+    grid_bandit,
+    random_problem,
+)
+from policies.reference import batch as twin
+from policies.reference import tables
 
 
 @pytest.mark.parametrize("case", tables.batch_cases("RoundRobin"), ids=case_id)

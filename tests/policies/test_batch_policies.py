@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-import protocol
-from batch_runs import (
+from policies import protocol
+from policies.batch_runs import (
     ReferencePolicy,
     accepted_of,
     assert_equals_the_twin,
@@ -22,7 +22,7 @@ from batch_runs import (
     random_problem,
     twin_of,
 )
-from reference import tables
+from policies.reference import tables
 
 
 @pytest.mark.parametrize("case", tables.batch_cases("BatchRacing", "BatchSAR", "BatchSAR'",

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from batch_runs import PROBLEMS, assert_equals_the_twin, grid_bandit, random_problem
+from policies.batch_runs import PROBLEMS, assert_equals_the_twin, grid_bandit, random_problem
 
 
 def test_the_twin_of_racing():

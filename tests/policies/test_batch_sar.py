@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from batch_runs import (
+from policies.batch_runs import (
     PROBLEMS,
     ReferencePolicy,
     assert_equals_the_twin,
@@ -17,7 +17,7 @@ from batch_runs import (
     random_problem,
     twin_of,
 )
-from reference import batch as twin
+from policies.reference import batch as twin
 
 
 @pytest.mark.parametrize("tie", ["reject", "index"])

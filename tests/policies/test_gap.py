@@ -5,10 +5,10 @@ import pytest
 
 import pybandit as pb
 
-import protocol
-from protocol import losing
-from reference import gap as twin
-from reference import tables
+from policies import protocol
+from policies.protocol import losing
+from policies.reference import gap as twin
+from policies.reference import tables
 
 NAMES = ["GapE", "A-GapE", "GapEV", "A-GapEV", "UCBE", "UGapEb", "A-UGapEb"]
 

@@ -8,9 +8,9 @@ import pytest
 
 import pybandit as pb
 
-import protocol
-from reference import gaussian as twin
-from reference import tables
+from policies import protocol
+from policies.reference import gaussian as twin
+from policies.reference import tables
 
 NAMES = ["BayesGap", "GPUCB", "BayesUCB", "ExpectedImprovement", "ProbabilityOfImprovement",
          "GaussianThompson"]

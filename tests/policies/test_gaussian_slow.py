@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 import pybandit as pb
 
-from reference import tables
+from policies.reference import tables
 
 pytestmark = pytest.mark.slow
 

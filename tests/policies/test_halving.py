@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-import protocol
-from protocol import frozen, play
-from reference import halving as twin
-from reference import tables
+from policies import protocol
+from policies.protocol import frozen, play
+from policies.reference import halving as twin
+from policies.reference import tables
 
 OPTIONS = [dict(reuse=reuse, spend_all=spend) for reuse in (False, True)
            for spend in (False, True)]

@@ -11,7 +11,7 @@ from scipy import stats
 
 import pybandit as pb
 
-from reference import tables
+from policies.reference import tables
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from reference import index as twin
-from reference import tables
+from policies.reference import index as twin
+from policies.reference import tables
 
-CASES = tables.montecarlo_cases()
+CASES = tables.index_cases()
 NAMES = ["UCB1", "UCBV", "KLUCB"]
 POLICIES = {"ucb1": pb.UCB1, "ucbv": pb.UCBV, "klucb": pb.KLUCB}
 

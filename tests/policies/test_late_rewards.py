@@ -5,8 +5,8 @@ import pytest
 
 import pybandit as pb
 
-from protocol import COPIES, assert_statistics, frozen
-from study_cases import POLICIES, N, measured
+from policies.protocol import COPIES, assert_statistics, frozen
+from studies.cases import POLICIES, N, measured
 
 MOST = 60  # batches of a policy that never ends
 

@@ -5,7 +5,7 @@ import pytest
 
 import pybandit as pb
 
-from protocol import play
+from policies.protocol import play
 
 
 class Uniform(pb.Policy):

@@ -11,8 +11,8 @@ from scipy import special, stats
 
 import pybandit as pb
 
-from reference import tables
-from reference import thompson as twin
+from policies.reference import tables
+from policies.reference import thompson as twin
 
 
 def play(policy, bandit, n, seed=0):
@@ -26,7 +26,7 @@ def play(policy, bandit, n, seed=0):
 # -- the cases --------------------------------------------------------------------------
 
 
-CASES = [case for case in tables.montecarlo_cases()["cases"] if case["policy"] == "ts"]
+CASES = [case for case in tables.index_cases()["cases"] if case["policy"] == "ts"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

@@ -8,8 +8,8 @@ import pytest
 
 import pybandit as pb
 
-import protocol
-from reference import top_two as twin
+from policies import protocol
+from policies.reference import top_two as twin
 
 CASES = json.loads((Path(__file__).parent / "data" / "vbr_cases.json").read_text())["cases"]
 

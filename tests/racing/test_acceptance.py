@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import pybandit as pb
 from test_race_law import assert_law, find_case
 
-from reference import accept as twin
-from reference import gap_zero, subsample
-from reference import race as race_twin
-from reference.bits import Bits
-from reference.problems import as_bound
+import pybandit as pb
+
+from _shared.reference.bits import Bits
+from policies.reference import gap_zero
+from racing.reference import accept as twin
+from racing.reference import race as race_twin
+from racing.reference import subsample
+from racing.reference.problems import as_bound
 
 
 def as_function(ratios):

@@ -7,11 +7,12 @@ import functools
 
 import numpy as np
 import pytest
-
-import pybandit as pb
 from test_acceptance import share_decided_early
 
-from reference import gap_zero, tables
+import pybandit as pb
+
+from policies.reference import gap_zero
+from racing.reference import tables
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,8 @@ from scipy import special, stats
 
 import pybandit as pb
 
-from reference import b_normal as twin
-from reference import tables
+from racing.reference import b_normal as twin
+from racing.reference import tables
 
 CONVENTIONS = ["one-sided", "two-sided", "union"]
 IRREGULAR = {

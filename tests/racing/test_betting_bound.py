@@ -11,10 +11,10 @@ from scipy import special, stats
 
 import pybandit as pb
 
-from reference import betting as twin
-from reference import subsample
-from reference.bits import Bits
-from reference.problems import as_function, random_rewards
+from _shared.reference.bits import Bits
+from betting.reference import betting as twin
+from racing.reference import subsample
+from racing.reference.problems import as_function, random_rewards
 
 
 def random_problem(seed):

@@ -6,8 +6,8 @@ from scipy import stats
 
 import pybandit as pb
 
-from reference import bounds as twin
-from reference import tables
+from racing.reference import bounds as twin
+from racing.reference import tables
 
 SIZES = [(1, 2), (2, 3), (2, 10), (5, 10), (6, 10), (9, 10), (50, 100_000), (99_999, 100_000)]
 

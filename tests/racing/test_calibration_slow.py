@@ -12,7 +12,8 @@ from scipy.stats import qmc
 
 import pybandit as pb
 
-from reference import gap_zero, tables
+from policies.reference import gap_zero
+from racing.reference import tables
 
 pytestmark = pytest.mark.slow
 

@@ -30,7 +30,7 @@ SIGNATURE = ("int (const int64_t *factors, int64_t n_factors, const int64_t *sta
              "int64_t n_states, double *out, void *user_data)")
 
 SOURCE = """
-#include "pybandit/factors.h"
+#include "pybandit/racing/factors.h"
 #include <math.h>
 int of_matrix(const int64_t *, int64_t, const int64_t *, int64_t, double *, void *);
 int fails(const int64_t *, int64_t, const int64_t *, int64_t, double *, void *);

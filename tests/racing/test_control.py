@@ -10,10 +10,10 @@ from scipy import stats
 
 import pybandit as pb
 
-from reference import race as twin
-from reference.bits import Bits
-from reference.problems import as_function
-from reference.subsample import KINDS
+from _shared.reference.bits import Bits
+from racing.reference import race as twin
+from racing.reference.problems import as_function
+from racing.reference.subsample import KINDS
 
 N, D = 900, 4
 

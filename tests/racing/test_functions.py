@@ -10,7 +10,7 @@ import pytest
 
 import pybandit as pb
 
-from reference.problems import as_function
+from racing.reference.problems import as_function
 
 GOOD = np.random.default_rng(0).normal(size=(400, 3)) + [0.0, 1.0, 2.0]
 

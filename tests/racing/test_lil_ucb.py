@@ -5,14 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
-import pybandit as pb
 from test_race_law import assert_law
 
-from reference import lil_ucb as twin
-from reference import subsample, tables
-from reference.bits import Bits
-from reference.problems import as_function
+import pybandit as pb
+
+from _shared.reference.bits import Bits
+from racing.reference import lil_ucb as twin
+from racing.reference import subsample, tables
+from racing.reference.problems import as_function
 
 CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" in name}
 

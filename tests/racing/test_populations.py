@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
-
-import pybandit as pb
 from test_race_law import assert_law
 
-from reference import populations as twin
-from reference import subsample, tables
-from reference.bits import Bits
+import pybandit as pb
+
+from _shared.reference.bits import Bits
+from racing.reference import populations as twin
+from racing.reference import subsample, tables
 
 
 def as_populations(arms):

@@ -12,10 +12,10 @@ from scipy import stats
 
 import pybandit as pb
 
-from reference import race as twin
-from reference import subsample, tables
-from reference.bits import Bits
-from reference.problems import as_function, run
+from _shared.reference.bits import Bits
+from racing.reference import race as twin
+from racing.reference import subsample, tables
+from racing.reference.problems import as_function, run
 
 
 def random_options(rng, n_states):

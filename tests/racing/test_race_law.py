@@ -8,9 +8,9 @@ import pytest
 
 import pybandit as pb
 
-from reference import race as twin
-from reference import tables
-from reference.problems import as_bound, as_function, run
+from racing.reference import race as twin
+from racing.reference import tables
+from racing.reference.problems import as_bound, as_function, run
 
 N_RACES = 200_000
 # Gumbel noise, at most 37, does not show beside rewards this large: a sampler's

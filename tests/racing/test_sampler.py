@@ -10,10 +10,10 @@ from scipy import special, stats
 
 import pybandit as pb
 
-from reference import race as twin
-from reference import subsample
-from reference.bits import Bits
-from reference.problems import as_function
+from _shared.reference.bits import Bits
+from racing.reference import race as twin
+from racing.reference import subsample
+from racing.reference.problems import as_function
 
 # fixed seeds: the tests repeat exactly; a right sampler had this chance to fail
 SMALLEST_P = 1e-6

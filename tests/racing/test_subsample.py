@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pybandit._race import Subsample
+from pybandit.racing._track import Subsample
 
-from reference import subsample as twin
-from reference.bits import Bits
+from _shared.reference.bits import Bits
+from racing.reference import subsample as twin
 
 KINDS = list(twin.KINDS)
 # fixed seeds: the tests repeat exactly; a right stream had this chance to fail

@@ -6,8 +6,8 @@ from hypothesis import given, settings, strategies
 from scipy import optimize, stats
 
 import pybandit as pb
-from pybandit._truncated_law import largest_variance, natural_parameters
-from pybandit.environments import (
+from pybandit.simulation._truncated_law import largest_variance, natural_parameters
+from pybandit.simulation.environments import (
     BernoulliBandit,
     BinomialBandit,
     CostlyBandit,

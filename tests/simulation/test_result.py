@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import pybandit as pb
-from pybandit.environments import BernoulliBandit, GaussianBandit
-from pybandit.simulation import wilson_interval
+from pybandit._shared.intervals import wilson_interval
+from pybandit.simulation.environments import BernoulliBandit, GaussianBandit
 
 BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
 
@@ -53,7 +53,7 @@ def test_plot_draws_pulls_and_error(tmp_path):
 
 def test_plot_takes_axes_and_many_arms():
     pytest.importorskip("matplotlib")
-    from pybandit.plotting import new_figure
+    from pybandit._shared.drawing import new_figure
 
     result = pb.simulate(lambda e: pb.RoundRobin(300, 1, 300, 1), GaussianBandit(np.zeros(300)), 2)
     figure, (axes,) = new_figure(6, 3, 1, 2)

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.environments import BernoulliBandit, Environment, GaussianBandit, TableBandit
+from pybandit.simulation.environments import (
+    BernoulliBandit,
+    Environment,
+    GaussianBandit,
+    TableBandit,
+)
 
 BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
 

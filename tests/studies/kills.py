@@ -2,8 +2,8 @@
 
 Run as a program, so that the processes it forks have one thread and pybandit imported::
 
-    python tests/study_kills.py kill N seed    # at least N kills; figures as JSON
-    python tests/study_kills.py share N seed   # N operations of two processes
+    python tests/studies/kills.py kill N seed    # at least N kills; figures as JSON
+    python tests/studies/kills.py share N seed   # N operations of two processes
 """
 
 import json
@@ -20,8 +20,8 @@ import numpy as np
 import pybandit as pb
 from pybandit.studies import Study, StudyError
 
-from protocol import frozen
-from study_cases import measured
+from policies.protocol import frozen
+from studies.cases import measured
 
 
 def make(seed):

@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 
 from pybandit.studies._codec import decode, encode
 
-from protocol import frozen
-from study_cases import POLICIES
+from policies.protocol import frozen
+from studies.cases import POLICIES
 
 ARRAYS = st.sampled_from(["int64", "float64", "uint64", "uint8", "bool"]).flatmap(
     lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0)))

@@ -1,6 +1,7 @@
 """Files that are damaged, of another kind, full or read-only: named, and as before."""
 
 import os
+import pathlib
 import resource
 import shutil
 import signal
@@ -16,8 +17,8 @@ import pybandit as pb
 from pybandit.studies import Study, StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._codec import encode
 
-from protocol import frozen
-from study_cases import measured
+from policies.protocol import frozen
+from studies.cases import measured
 
 
 def make(path, n_batches=4):
@@ -254,15 +255,15 @@ def test_a_read_only_folder(path, tmp_path):
 FULL = """
 import sys
 from pybandit.studies import Study, StudyError
-import study_cases, test_study_damage
+from studies import cases, test_damage
 study = Study.open(sys.argv[1])
 head = study.status().head
-test_study_damage.fill_disk(int(sys.argv[2]))
+test_damage.fill_disk(int(sys.argv[2]))
 try:
     while True:
         batch = study.ask()
         head = study.status().head
-        rewards = study_cases.measured(batch.id, batch.arms)
+        rewards = cases.measured(batch.id, batch.arms)
         study.tell(batch.id, rewards[2:], positions=range(2, 8))
         head = study.status().head
         study.close_batch(batch.id)
@@ -276,7 +277,7 @@ except StudyError as error:
 
 def run_beside(code, *given):
     """A program in a process of its own, which may import the tests."""
-    path = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    path = os.pathsep.join([str(pathlib.Path(__file__).parents[1]), *sys.path])
     done = subprocess.run([sys.executable, "-c", code, *given], text=True, capture_output=True,
                           env={**os.environ, "PYTHONPATH": path})
     assert done.returncode == 0, done.stderr
@@ -311,8 +312,9 @@ def test_a_full_disk(path, room):
 def test_no_room_for_a_new_study(tmp_path):
     """Nothing is left of it."""
     path = str(tmp_path / "study.db")
-    code = ("import sys, pybandit as pb, test_study_damage\n"
-            "test_study_damage.fill_disk(3000)\n"
+    code = ("import sys, pybandit as pb\n"
+            "from studies import test_damage\n"
+            "test_damage.fill_disk(3000)\n"
             "try: pb.Study.create(sys.argv[1], pb.Uniform(50, 100))\n"
             "except pb.studies.StudyError as error: print(error)\n")
     done = run_beside(code, path)

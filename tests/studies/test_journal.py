@@ -8,8 +8,8 @@ from pybandit.studies import Study
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import START, BrokenLog, chained, replay
 
-from protocol import frozen
-from study_cases import measured
+from policies.protocol import frozen
+from studies.cases import measured
 
 
 def rows_of(study):

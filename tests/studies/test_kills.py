@@ -10,7 +10,7 @@ import pytest
 
 def figures(what, n, seed):
     """What `study_kills` reports: it checks all, and prints figures."""
-    program = Path(__file__).with_name("study_kills.py")
+    program = Path(__file__).with_name("kills.py")
     done = subprocess.run([sys.executable, program, what, str(n), str(seed)], text=True,
                           capture_output=True,
                           env={"PYTHONPATH": ":".join(sys.path), "OPENBLAS_NUM_THREADS": "1"})

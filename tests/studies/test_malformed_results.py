@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 from pybandit import cli
-from pybandit._score_csv import BadFile
+from pybandit._shared.cells import BadFile
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._plate_write import plate_texts
 from pybandit.studies.plates import Layout, Plates

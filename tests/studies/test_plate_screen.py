@@ -10,7 +10,7 @@ import pytest
 
 from compiler import ROOT
 
-PAGE = ROOT / "examples" / "plate_screen.md"
+PAGE = ROOT / "examples" / "studies" / "plate_screen.md"
 pytestmark = pytest.mark.skipif(not PAGE.is_file() or shutil.which("bash") is None,
                                 reason="no examples beside the tests, or no shell")
 

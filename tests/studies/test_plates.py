@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pybandit._score_csv import BadFile
+from pybandit._shared.cells import BadFile
 from pybandit.studies._normalise import rewards_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._plate_write import joined, plate_texts

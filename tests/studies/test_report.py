@@ -7,15 +7,15 @@ import re
 import numpy as np
 import pytest
 
-import browser
 import pybandit as pb
 from pybandit.studies import _report_facts as facts
 from pybandit.studies._report_svg import Scale, number
 from pybandit.studies.plates import Layout, Plates
 from pybandit.studies.report import write_report
-from report_page import Page, page_of, screened
 
-from study_cases import POLICIES, measured
+from studies import browser
+from studies.cases import POLICIES, measured
+from studies.report_page import Page, page_of, screened
 
 EVIL = ["<script>alert(1)</script>", "tea & \"milk\"", "'><img src=x onerror=alert(1)>",
         "a very long name of a treatment that no phone has the room for, " * 3, "‮abc", "日本"]

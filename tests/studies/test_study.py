@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 import pybandit as pb
 from pybandit.studies import Study, StudyDamaged
 
-from protocol import frozen
-from reference import study as twin
-from study_cases import POLICIES, N, measured
+from policies.protocol import frozen
+from studies.cases import POLICIES, N, measured
+from studies.reference import study as twin
 
 MOST = 40  # batches of a policy that never ends
 

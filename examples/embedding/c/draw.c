@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "pybandit/sampler.h"
-#include "pybandit/schedule.h"
+#include "pybandit/racing/sampler.h"
+#include "pybandit/racing/schedule.h"
 #include "xoshiro.h"
 
 enum { N = 100000, D = 5, DRAWS = 20000 };

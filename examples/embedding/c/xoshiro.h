@@ -4,7 +4,7 @@
 /* xoshiro256++ of Blackman and Vigna (2019) as a pb_bitgen, seeded by splitmix64. */
 #include <stdint.h>
 
-#include "pybandit/bitgen.h"
+#include "pybandit/_shared/bitgen.h"
 
 typedef struct {
     uint64_t s[4];

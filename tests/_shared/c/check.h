@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pybandit/bitgen.h"
+#include "pybandit/_shared/bitgen.h"
 
 static inline uint64_t splitmix_next(void *state)
 {

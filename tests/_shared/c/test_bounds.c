@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "pybandit/bounds.h"
+#include "pybandit/_shared/bounds.h"
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "pybandit/heap.h"
+#include "pybandit/_shared/heap.h"
 
 /* Keys by arm, and the choice of a scan: the largest, the first of equals. */
 static int64_t scanned(const int64_t *members, int64_t n, const double *key_of)

@@ -2,10 +2,10 @@
 #define BETTING_CHECK_H
 
 /* What the C tests of betting share: random problems in exact-size memory. */
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/bets.h"
-#include "pybandit/status.h"
+#include "pybandit/betting/bets.h"
+#include "pybandit/_shared/status.h"
 
 enum { MOST_ARMS = 8 };
 

@@ -1,6 +1,6 @@
 #include "betting_logs.h"
 
-#include "pybandit/betting.h"
+#include "pybandit/betting/betting.h"
 
 /* A race in memory exactly as large as the headers say. */
 typedef struct {

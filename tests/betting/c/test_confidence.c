@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/confidence.h"
+#include "pybandit/betting/confidence.h"
 
 enum { MOST = 700, BETS = 16 };
 

@@ -1,6 +1,6 @@
 #include "betting_logs.h"
 
-#include "pybandit/pairs.h"
+#include "pybandit/betting/pairs.h"
 
 static pb_pairs pairs_new(const problem *p, double slack, double threshold)
 {

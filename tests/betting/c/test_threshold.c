@@ -1,6 +1,6 @@
 #include "betting_logs.h"
 
-#include "pybandit/threshold.h"
+#include "pybandit/betting/threshold.h"
 
 typedef struct {
     pb_threshold t;

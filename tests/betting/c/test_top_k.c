@@ -1,6 +1,6 @@
 #include "betting_logs.h"
 
-#include "pybandit/top_k.h"
+#include "pybandit/betting/top_k.h"
 
 typedef struct {
     pb_top_k top;

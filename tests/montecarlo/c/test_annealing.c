@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/annealing.h"
+#include "pybandit/montecarlo/annealing.h"
 
 static double between(uint64_t *random, double low, double high)
 {

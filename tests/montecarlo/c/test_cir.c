@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/cir.h"
+#include "pybandit/montecarlo/cir.h"
 
 static const pb_cir CAPLET = {.016, .2, .02, .08, .01, 100, .07, 1000.0};
 

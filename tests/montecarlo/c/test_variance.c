@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/variance.h"
+#include "pybandit/montecarlo/variance.h"
 
 static void below_two_values_there_is_none(void)
 {

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/batch_racing.h"
+#include "pybandit/policies/batch_racing.h"
 
 enum { MOST = 10 };
 

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/batch_sar.h"
+#include "pybandit/policies/batch_sar.h"
 
 enum { MOST = 12 };
 

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/gaussian.h"
+#include "pybandit/policies/gaussian.h"
 
 enum { K = 13 };
 

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/gaussian_scores.h"
+#include "pybandit/policies/gaussian_scores.h"
 
 enum { MOST = 40 };
 

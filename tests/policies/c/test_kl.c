@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/kl.h"
+#include "pybandit/policies/kl.h"
 
 /* The bounds solve their equation: kl of a neighbour a little inside is below the level. */
 static void bounds_solve_their_equation(void)

@@ -1,7 +1,7 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/kl.h"
-#include "pybandit/kl_index.h"
+#include "pybandit/policies/kl.h"
+#include "pybandit/policies/kl_index.h"
 
 /* The choice of solving every arm. */
 static int64_t chosen(const pb_kl_index *index, double f)

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/ranking.h"
+#include "pybandit/policies/ranking.h"
 
 typedef struct {
     double mean;

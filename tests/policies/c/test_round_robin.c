@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/round_robin.h"
+#include "pybandit/policies/round_robin.h"
 
 enum { MOST = 24 };
 

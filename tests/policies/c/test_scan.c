@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/scan.h"
+#include "pybandit/policies/scan.h"
 
 /* Values that tie often, are far apart, or infinite. */
 static double any_value(uint64_t *random, int kind)

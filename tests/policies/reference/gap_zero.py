@@ -7,7 +7,7 @@ a million races of 100,000 factors take seconds.
 
 import numpy as np
 
-from reference import b_normal, bounds
+from racing.reference import b_normal, bounds
 
 BATCH = 50_000
 

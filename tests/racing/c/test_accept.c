@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/accept.h"
+#include "pybandit/racing/accept.h"
 
 enum { MAX_LOOKS = 40 };
 

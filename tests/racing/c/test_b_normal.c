@@ -1,7 +1,7 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/b_normal.h"
-#include "pybandit/bounds.h"
+#include "pybandit/racing/b_normal.h"
+#include "pybandit/_shared/bounds.h"
 
 /* Fractions of doubling looks from first_fraction on, below 1. */
 static int64_t doubling(double first_fraction, double *fractions)

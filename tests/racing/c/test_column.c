@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/column.h"
+#include "pybandit/racing/column.h"
 
 /* Any split into blocks: the moments and extremes of the plain formulas. */
 static void follows_the_formulas(void)

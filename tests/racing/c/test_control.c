@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/control.h"
+#include "pybandit/racing/control.h"
 
 enum { N = 7, D = 3 };
 

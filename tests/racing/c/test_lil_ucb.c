@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/lil_ucb.h"
+#include "pybandit/racing/lil_ucb.h"
 
 /* lil'UCB in memory exactly as large as the header says. */
 typedef struct {

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/moments.h"
+#include "pybandit/racing/moments.h"
 
 enum { ROWS = 301, STATES = 17 };
 

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/populations.h"
+#include "pybandit/racing/populations.h"
 
 enum { MOST_ARMS = 4 };
 

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/race.h"
+#include "pybandit/racing/race.h"
 
 enum { MAX_LOOKS = 40 };
 

@@ -1,7 +1,7 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/sampler.h"
-#include "pybandit/schedule.h"
+#include "pybandit/racing/sampler.h"
+#include "pybandit/racing/schedule.h"
 
 enum { N = 3000, D = 4 };
 

@@ -1,7 +1,7 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/bounds.h"
-#include "pybandit/schedule.h"
+#include "pybandit/_shared/bounds.h"
+#include "pybandit/racing/schedule.h"
 
 /* A schedule in memory exactly as large as asked for. */
 static pb_schedule make(double delta, int64_t n, int64_t n_states, int64_t first, double fraction)

@@ -1,6 +1,6 @@
-#include "check.h"
+#include "../../_shared/c/check.h"
 
-#include "pybandit/subsample.h"
+#include "pybandit/racing/subsample.h"
 
 typedef struct {
     pb_subsample stream;

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reference import race
+from racing.reference import race
 
 
 class Outcome(NamedTuple):

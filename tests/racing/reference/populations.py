@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from reference.race import ordered_parts
+from racing.reference.race import ordered_parts
 
 
 class Outcome(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reference import b_normal, bounds
+from racing.reference import b_normal, bounds
 
 
 @dataclass(frozen=True)

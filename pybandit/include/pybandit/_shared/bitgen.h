@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * A source of random bits. The members are those of NumPy's bitgen_t, in its
  * order, so a NumPy bit generator can be passed by casting its pointer and a
@@ -31,10 +35,15 @@ static inline uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound)
 /* A uniform number in the open interval (0, 1): the midpoint of one of 2^52 equal cells. */
 static inline double pb_bitgen_open(pb_bitgen *bitgen)
 {
-    return ((double)(bitgen->next_uint64(bitgen->state) >> 12) + 0.5) * 0x1p-52;
+    const double unit = 1.0 / 4503599627370496.0;  /* 2^-52 */
+    return ((double)(bitgen->next_uint64(bitgen->state) >> 12) + 0.5) * unit;
 }
 
 /* Standard Gumbel draws -log(-log u), u in the open interval (0, 1). */
 void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,10 @@
 #ifndef PYBANDIT_BOUNDS_H
 #define PYBANDIT_BOUNDS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Half-widths of confidence bounds on the mean of a finite population, from n
  * of its values drawn without replacement. Assumed, not checked: 1 <= n <=
@@ -22,5 +26,9 @@ double pb_bounds_bernstein_serfling(double n, double population, double std,
 /* The standard normal upper tail P(Z > z), and its inverse for 0 < p < 1. */
 double pb_bounds_normal_tail(double z);
 double pb_bounds_normal_tail_inverse(double p);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Arms by key: the root has the largest, ties to the lower arm. A policy pulls the
  * root and gives it a new key, which is what a scan of all keys would have chosen.
@@ -18,5 +22,9 @@ void pb_heap_build(pb_heap *heap);
 
 /* The root has a new key. O(log n). */
 void pb_heap_replace_root(pb_heap *heap, double key);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

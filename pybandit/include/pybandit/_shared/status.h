@@ -1,6 +1,10 @@
 #ifndef PYBANDIT_STATUS_H
 #define PYBANDIT_STATUS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What a kernel that can fail returns; results go through out pointers. */
 typedef enum {
     PB_OK = 0,
@@ -10,5 +14,9 @@ typedef enum {
     PB_CALLBACK = 4,    /* the caller's function reported a failure */
     PB_NO_SOLUTION = 5  /* no boundary solves the equation on the stated domain */
 } pb_status;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

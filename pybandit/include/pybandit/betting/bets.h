@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * How a hypothesis is bet against. It says that x in [0, 1] has conditional mean
  * at most m; a bet gains where x is above m, and its capital is at most one in
@@ -53,5 +57,9 @@ static inline int64_t pb_bets_memory(const pb_bets *bets)
 {
     return bets->mixture == PB_MIX_PRODUCT ? bets->n_bets + 4 : 8;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

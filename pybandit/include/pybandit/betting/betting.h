@@ -3,9 +3,13 @@
 
 #include <stdint.h>
 
-#include "pybandit/bets.h"
-#include "pybandit/pairs.h"
-#include "pybandit/status.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/betting/bets.h"
+#include "pybandit/betting/pairs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * The race by betting: which arm has the largest offset + total over N items,
@@ -56,5 +60,9 @@ void pb_betting_begin(pb_betting *betting);
  * was used.
  */
 pb_status pb_betting_add(pb_betting *betting, const double *const *rows, int64_t n_rows);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Confidence sequences: bounds on a mean that hold at all times together, from
  * values in [0, 1] that come one by one, without replacement or independent.
@@ -64,5 +68,9 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
  */
 void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
                        double *lower, double *upper);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,7 +3,11 @@
 
 #include <stdint.h>
 
-#include "pybandit/bets.h"
+#include "pybandit/betting/bets.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * A process of bets for every ordered pair of arms: slot a claims to beat slot b
@@ -29,5 +33,9 @@ void pb_pairs_begin(pb_pairs *pairs);
  */
 int pb_pairs_add(pb_pairs *pairs, int64_t n_read, const int64_t *slots, int64_t n,
                  const double *sums, const double *rewards);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

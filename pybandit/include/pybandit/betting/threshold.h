@@ -3,8 +3,12 @@
 
 #include <stdint.h>
 
-#include "pybandit/bets.h"
-#include "pybandit/status.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/betting/bets.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Which arms have a mean above tau: for each arm two processes, against "mean <=
@@ -38,5 +42,9 @@ void pb_threshold_begin(pb_threshold *t);
 
 /* Reads rows until they end, all N are read or no arm is open, as pb_betting_add does. */
 pb_status pb_threshold_add(pb_threshold *t, const double *const *rows, int64_t n_rows);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

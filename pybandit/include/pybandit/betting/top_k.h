@@ -3,8 +3,12 @@
 
 #include <stdint.h>
 
-#include "pybandit/pairs.h"
-#include "pybandit/status.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/betting/pairs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * The k arms of the largest totals over N items by pairwise claims: an arm is
@@ -40,5 +44,9 @@ pb_status pb_top_k_add(pb_top_k *top, const double *const *rows, int64_t n_rows)
 
 /* The arms that would win now: the accepted and the largest sums; n_arms flags. */
 void pb_top_k_leaders(const pb_top_k *top, unsigned char *flags);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

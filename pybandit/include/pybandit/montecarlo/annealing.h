@@ -1,9 +1,13 @@
 #ifndef PYBANDIT_ANNEALING_H
 #define PYBANDIT_ANNEALING_H
 
-#include "pybandit/bitgen.h"
-
 #include <stdint.h>
+
+#include "pybandit/_shared/bitgen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Annealed importance sampling of the evidence of a Bayesian logistic regression:
@@ -38,5 +42,9 @@ void pb_annealing_margins(const pb_annealing *annealing, int64_t n_data, const d
  */
 double pb_annealing_run(const pb_annealing *annealing, int64_t n, double *theta,
                         double *margins, pb_bitgen *bitgen, int64_t *n_evaluations);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

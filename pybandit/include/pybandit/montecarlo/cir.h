@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * A caplet on a Cox-Ingersoll-Ross rate, one path at a time:
  * r_t = r_{t-1} + (eta - kappa r_{t-1}) h + sigma sqrt(r_{t-1} h) eps_t, t = 1..n_steps,
@@ -30,5 +34,9 @@ double pb_cir_path(const pb_cir *cir, double drift, pb_normal_source normal, voi
 
 /* The payoff times its weight exp(-drift W_T + drift^2 T / 2): its mean is the price. */
 double pb_cir_weighted(const pb_cir *cir, double drift, pb_normal_source normal, void *state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Sample variances of arms from their running sums; `deviations` are sums of
  * squares about the mean. A variance that rounding alone could have made is 0.
@@ -41,5 +45,9 @@ int64_t pb_spreads_drawn(const pb_spreads *spreads, pb_gamma_source gamma, void 
  * `n_decisions`; -1 where there is none. `asked` counts the decisions for each.
  */
 int64_t pb_spreads_lacking(const pb_spreads *spreads, const int64_t *asked, int64_t n_decisions);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,7 +3,11 @@
 
 #include <stdint.h>
 
-#include "pybandit/round_robin.h"
+#include "pybandit/policies/round_robin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * BatchRacing (Jun et al. 2016, Algorithm 2): the k best of n arms with probability
@@ -44,5 +48,9 @@ pb_batch pb_batch_racing_next(const pb_batch_racing *race);
 
 /* The batch was pulled; `pulls` and `sums` have one an arm, what was lost left out. */
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,8 +3,12 @@
 
 #include <stdint.h>
 
-#include "pybandit/ranking.h"
-#include "pybandit/round_robin.h"
+#include "pybandit/policies/ranking.h"
+#include "pybandit/policies/round_robin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * BatchSAR (Jun et al. 2016, Algorithm 3): the k best of n arms within a number of
@@ -51,5 +55,9 @@ pb_batch pb_batch_sar_next(const pb_batch_sar *sar);
  * one an arm, what was lost left out.
  */
 void pb_batch_sar_advance(pb_batch_sar *sar, const int64_t *pulls, const double *sums);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

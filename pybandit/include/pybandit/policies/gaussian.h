@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * The joint Gaussian posterior of the means of K arms, a reward at a time. A reward of
  * arm a is N(mean_a, noise_variance).
@@ -36,5 +40,9 @@ void pb_gaussian_update(pb_gaussian *gaussian, int64_t arm, double reward,
  */
 void pb_gaussian_draw(const pb_gaussian *gaussian, const double *z, double scale,
                       double *values);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Which arm to pull, of the posterior's means and variances, one an arm, n >= 1 of them.
  * Standard deviations are `scale` times the roots of the variances. Ties to the lowest
@@ -39,5 +43,9 @@ typedef struct {
 pb_gaussian_gap pb_gaussian_scores_gap(const double *means, const double *variances, int64_t n,
                                        double numerator, double epsilon, double scale,
                                        double *memory);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,10 @@
 #ifndef PYBANDIT_KL_H
 #define PYBANDIT_KL_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * The Kullback-Leibler divergence of two Bernoulli laws,
  *     kl(p, q) = p log(p / q) + (1 - p) log((1 - p) / (1 - q)),
@@ -27,5 +31,9 @@ double pb_kl_upper_tail(double mean, double level);
 
 /* f(t) = log t + 3 log log t, and f(3) before: T kl(mean, q) <= f(t) is KL-UCB's bound. */
 double pb_kl_round(double t);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

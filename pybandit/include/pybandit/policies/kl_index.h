@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * KL-UCB's choice: the arm of the largest index, which is the upper bound
  *     u = pb_kl_upper(mean, f / pulls),    or scale (u - 1) where arms have scales.
@@ -34,5 +38,9 @@ void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pul
  * few solutions.
  */
 int64_t pb_kl_index_choose(pb_kl_index *index, double f);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

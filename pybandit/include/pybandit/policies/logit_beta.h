@@ -1,7 +1,11 @@
 #ifndef PYBANDIT_LOGIT_BETA_H
 #define PYBANDIT_LOGIT_BETA_H
 
-#include "pybandit/bitgen.h"
+#include "pybandit/_shared/bitgen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * log(theta / (1 - theta)) of a theta ~ Beta(a, b). Its density
@@ -31,5 +35,9 @@ double pb_logit_beta_draw(double a, double b, pb_bitgen *bitgen);
 /* A draw given that it is above the point, or at most it; `density` is that at the point. */
 double pb_logit_beta_draw_beyond(double a, double b, const pb_logit *point, double density,
                                  int above, pb_bitgen *bitgen);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

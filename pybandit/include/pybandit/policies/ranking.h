@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct {
     uint64_t key;  /* smaller is better */
     int64_t arm;
@@ -15,5 +19,9 @@ typedef struct {
  */
 void pb_ranking_sort(const int64_t *arms, int64_t n, const double *means, pb_ranked *out,
                      pb_ranked *memory);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

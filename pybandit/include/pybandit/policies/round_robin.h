@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Pulls around a ring of arms: arms[(first + j) % n_arms] for j = 0 ... n_pulls - 1,
  * two numbers and no list. With counts arm after arm instead, arms[i] counts[i] times.
@@ -18,7 +22,8 @@ typedef struct {
 /* One pull of one arm. */
 static inline pb_batch pb_batch_one(const int64_t *arm)
 {
-    return (pb_batch){.arms = arm, .n_arms = 1, .first = 0, .n_pulls = 1, .counts = 0};
+    pb_batch batch = {arm, 1, 0, 1, 0};
+    return batch;
 }
 
 /*
@@ -56,5 +61,9 @@ static inline int64_t pb_batch_count(const pb_batch *batch, int64_t position)
     return batch->n_pulls / batch->n_arms +
            ((after < 0 ? after + batch->n_arms : after) < batch->n_pulls % batch->n_arms);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * One value an arm, n >= 1 of them, none NaN: what a policy that looks at every arm at
  * every pull asks of them. O(n). Sums are of four interleaved chains, in this order on
@@ -33,5 +37,9 @@ int64_t pb_scan_above(const double *values, int64_t n, int64_t start, double lev
  */
 int64_t pb_scan_index(const double *centres, const double *roots, const double *slopes,
                       double factor, double top, int64_t n, double *indices);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

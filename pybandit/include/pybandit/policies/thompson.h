@@ -3,8 +3,12 @@
 
 #include <stdint.h>
 
-#include "pybandit/bitgen.h"
-#include "pybandit/logit_beta.h"
+#include "pybandit/_shared/bitgen.h"
+#include "pybandit/policies/logit_beta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Thompson sampling: the arm of the largest theta, each drawn from its posterior, but
@@ -65,5 +69,9 @@ void pb_thompson_place(pb_thompson *thompson, double threshold);
  * they are what belongs to this threshold, to 1e-6; if not, begin anew.
  */
 int pb_thompson_resume(pb_thompson *thompson, double threshold);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,13 +3,17 @@
 
 #include <stdint.h>
 
-#include "pybandit/bitgen.h"
-#include "pybandit/column.h"
-#include "pybandit/factors.h"
-#include "pybandit/race.h"
-#include "pybandit/status.h"
-#include "pybandit/subsample.h"
-#include "pybandit/threshold.h"
+#include "pybandit/_shared/bitgen.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/betting/threshold.h"
+#include "pybandit/racing/column.h"
+#include "pybandit/racing/factors.h"
+#include "pybandit/racing/race.h"
+#include "pybandit/racing/subsample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Whether N log ratios d_n sum to more than a threshold, read without replacement
@@ -47,5 +51,9 @@ typedef struct {
  * outcome, or PB_NOT_FINITE, PB_RANGE, PB_CALLBACK. O(T) for T ratios read, no memory.
  */
 pb_status pb_accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bitgen);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

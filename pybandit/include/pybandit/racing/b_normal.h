@@ -3,7 +3,11 @@
 
 #include <stdint.h>
 
-#include "pybandit/status.h"
+#include "pybandit/_shared/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * The boundary constant B of a race with several looks. At the looks, which
@@ -30,5 +34,9 @@ double pb_b_normal_error(double boundary, const double *fractions, int64_t n_loo
 /* The B with E(B) = delta, 0 < delta < 1/2. PB_NO_SOLUTION outside of that. */
 pb_status pb_b_normal_solve(double delta, const double *fractions, int64_t n_looks,
                             pb_convention convention, double *workspace, double *boundary);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * The values of one population that were read so far. Sums are of value - shift,
  * where shift is an early value: raw second moments would cancel.
@@ -46,5 +50,9 @@ static inline double pb_column_variance(const pb_column *column)
     const double variance = column->square / n - mean * mean;
     return variance > 0.0 ? variance : 0.0;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

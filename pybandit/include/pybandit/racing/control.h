@@ -3,7 +3,11 @@
 
 #include <stdint.h>
 
-#include "pybandit/factors.h"
+#include "pybandit/racing/factors.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Log factors less a control variate (Chen & Ghahramani 2016, Sec. 3.4): the function
@@ -49,5 +53,9 @@ int pb_control_linear_change(const int64_t *factors, int64_t n_factors, const in
 double pb_control_quadratic_change(int64_t n_parameters, const double *gradient,
                                    const double *hessian, const double *center,
                                    const double *points);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Log factors on demand: writes out[f * n_states + s] = log f_n(i) for factor
  * n = factors[f] and state i = states[s], and returns 0; any other value is a
@@ -21,5 +25,9 @@ typedef struct {
     pb_factor_function function;
     void *user_data;
 } pb_factors;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

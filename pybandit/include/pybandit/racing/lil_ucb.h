@@ -3,11 +3,15 @@
 
 #include <stdint.h>
 
-#include "pybandit/bitgen.h"
-#include "pybandit/factors.h"
-#include "pybandit/heap.h"
-#include "pybandit/status.h"
-#include "pybandit/subsample.h"
+#include "pybandit/_shared/bitgen.h"
+#include "pybandit/_shared/heap.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/racing/factors.h"
+#include "pybandit/racing/subsample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The constants of lil'UCB; delta is the one inside the bonus. */
 typedef struct {
@@ -46,5 +50,9 @@ typedef struct {
 
 /* Runs to the end; at least one offset is finite. O(log n_states) a pull. */
 pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Running first and second moments of rewards against a reference.
  *
@@ -50,5 +54,9 @@ void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
 void pb_moments_extremes(const double *const *rows, int64_t n_rows, int64_t reference,
                          const int64_t *columns, int64_t n_columns,
                          double *low, double *high);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,11 +3,15 @@
 
 #include <stdint.h>
 
-#include "pybandit/bitgen.h"
-#include "pybandit/column.h"
-#include "pybandit/factors.h"
-#include "pybandit/status.h"
-#include "pybandit/subsample.h"
+#include "pybandit/_shared/bitgen.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/racing/column.h"
+#include "pybandit/racing/factors.h"
+#include "pybandit/racing/subsample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * A race of arms that each have factors of their own, for the largest
@@ -53,5 +57,9 @@ int64_t pb_populations_next(int64_t size, int64_t first_look, int64_t n_read);
 
 /* Runs to the end; at least one offset is finite. O(1) a factor read. */
 pb_status pb_populations_run(pb_populations *race, pb_bitgen *bitgen);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

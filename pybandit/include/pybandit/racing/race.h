@@ -3,12 +3,16 @@
 
 #include <stdint.h>
 
-#include "pybandit/betting.h"
-#include "pybandit/bitgen.h"
-#include "pybandit/factors.h"
-#include "pybandit/moments.h"
-#include "pybandit/status.h"
-#include "pybandit/subsample.h"
+#include "pybandit/_shared/bitgen.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/betting/betting.h"
+#include "pybandit/racing/factors.h"
+#include "pybandit/racing/moments.h"
+#include "pybandit/racing/subsample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * When the race looks and how wide its bound is there: at look t it has read
@@ -78,5 +82,9 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen);
  * PB_NOT_FINITE, PB_RANGE and PB_CALLBACK end the race without a winner.
  */
 pb_status pb_race_run(pb_race *race, pb_bitgen *bitgen);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,11 +3,15 @@
 
 #include <stdint.h>
 
-#include "pybandit/bitgen.h"
-#include "pybandit/factors.h"
-#include "pybandit/race.h"
-#include "pybandit/status.h"
-#include "pybandit/subsample.h"
+#include "pybandit/_shared/bitgen.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/racing/factors.h"
+#include "pybandit/racing/race.h"
+#include "pybandit/racing/subsample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Draws from p(i) proportional to f_0(i) prod_n f_n(i): one race a draw, on
@@ -52,5 +56,9 @@ void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
  * goes on where it stopped.
  */
 pb_status pb_sampler_draw(pb_sampler *sampler, pb_bitgen *bitgen, int64_t *state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,9 +3,13 @@
 
 #include <stdint.h>
 
-#include "pybandit/b_normal.h"
-#include "pybandit/race.h"
-#include "pybandit/status.h"
+#include "pybandit/_shared/status.h"
+#include "pybandit/racing/b_normal.h"
+#include "pybandit/racing/race.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * The looks of a race over N factors: first_look of them, twice that, and so on
@@ -25,5 +29,9 @@ int64_t pb_schedule_memory(int64_t n_factors, int64_t first_look, double max_fra
 pb_status pb_schedule_normal(double delta, pb_convention convention, int64_t n_factors,
                              int64_t n_states, int64_t first_look, double max_fraction,
                              void *memory, pb_schedule *schedule);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

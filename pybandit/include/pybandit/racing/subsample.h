@@ -3,7 +3,11 @@
 
 #include <stdint.h>
 
-#include "pybandit/bitgen.h"
+#include "pybandit/_shared/bitgen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Indices of [0, size) without replacement, one fresh order per restart.
@@ -56,5 +60,9 @@ void pb_subsample_restart(pb_subsample *subsample, pb_bitgen *bitgen);
 
 /* The next n indices of the order; n <= size - position. */
 void pb_subsample_next(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, int64_t *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

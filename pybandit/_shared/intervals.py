@@ -1,0 +1,9 @@
+"""Intervals of what was counted."""
+
+
+def wilson_interval(hits, n, z=1.959963984540054):
+    """95 % interval of a probability of which `hits` of n trials came true."""
+    share, z2 = hits / n, z * z
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = z / (1 + z2 / n) * (share * (1 - share) / n + z2 / (4 * n * n)) ** 0.5
+    return max(0.0, centre - half), min(1.0, centre + half)

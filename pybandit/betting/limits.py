@@ -1,0 +1,43 @@
+"""What bets may be made on: the range of rewards, and the words for one outside it."""
+
+import math
+
+import numpy as np
+
+from pybandit._shared.checks import check_in, check_numeric
+
+MOST_BETS = 64
+
+
+def check_limits(value_range):
+    """``(low, high)`` or R of rewards, checked, as floats."""
+    if value_range is None:
+        raise ValueError("value_range must be given for betting: (low, high) of the rewards, or "
+                         "the largest difference of two rewards of one item; got None")
+    if np.ndim(value_range) == 0:
+        return float(check_in("value_range", value_range, "finite and above 0",
+                              lambda x: np.isfinite(x) & (x > 0)))
+    limits = check_numeric("value_range", value_range)
+    if limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
+        raise ValueError(f"value_range must be two finite numbers low < high, or one; got "
+                         f"{value_range!r}")
+    return tuple(limits.tolist())
+
+
+def refuse_reward(rewards, arms, leader, limits, name, where, more=""):
+    """Raise for the first of an item's rewards that betting may not use.
+
+    `arms` are their names, `leader` the position they are compared with, `limits`
+    the bound's (low, high, R), `more` what explains a NaN.
+    """
+    low, high, most = limits
+    for arm, reward in zip(arms, rewards, strict=True):
+        if not math.isfinite(reward):
+            raise ValueError(f"{name} must be finite; got {reward} at {where} {arm}{more}")
+        if not low <= reward <= high:
+            raise ValueError(f"{name} must lie in value_range = {(low, high)}; got {reward} at "
+                             f"{where} {arm}")
+    arm, reward = max(zip(arms, rewards, strict=True),
+                      key=lambda pair: abs(pair[1] - rewards[leader]))
+    raise ValueError(f"{name} of one item must differ by at most value_range = {most}; got "
+                     f"{reward} at {where} {arm}, and {rewards[leader]} for {arms[leader]}")

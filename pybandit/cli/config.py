@@ -1,0 +1,37 @@
+"""`pybandit config`: where C and C++ find the headers and the static library."""
+
+import os
+import sys
+
+import pybandit
+
+
+def add(commands):
+    """Add the subcommand."""
+    command = commands.add_parser(
+        "config", help="flags for C and C++ programs that link the kernels",
+        description="Print what a compiler or CMake needs, for the installed package: "
+                    "cc prog.c $(pybandit config --cflags --libs).")
+    for name, what in (("cflags", "where the headers are"), ("libs", "the library, to link last"),
+                       ("cmakedir", "pybandit_DIR for find_package(pybandit)"),
+                       ("pkgconfigdir", "for PKG_CONFIG_PATH")):
+        command.add_argument(f"--{name}", dest="wanted", action="append_const", const=name,
+                             help=what)
+    command.set_defaults(run=_run)
+
+
+def _run(arguments):
+    if not arguments.wanted:
+        print("pybandit config: name what is wanted: --cflags, --libs, --cmakedir or "
+              "--pkgconfigdir", file=sys.stderr)
+        return 2
+    include = pybandit.get_include()
+    library = os.path.join(os.path.dirname(include), "lib")
+    answers = {
+        "cflags": f"-I{include}",
+        "libs": f"-L{library} -lpybandit -lm",
+        "cmakedir": os.path.join(library, "cmake", "pybandit"),
+        "pkgconfigdir": os.path.join(library, "pkgconfig"),
+    }
+    print(*(answers[name] for name in arguments.wanted))
+    return 0

@@ -1,0 +1,11 @@
+# find_package(pybandit) gives the target pybandit::pybandit, a static library with its headers.
+get_filename_component(_pybandit "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT TARGET pybandit::pybandit)
+  add_library(pybandit::pybandit STATIC IMPORTED)
+  set_target_properties(pybandit::pybandit PROPERTIES
+    IMPORTED_LOCATION "${_pybandit}/lib/libpybandit.a"
+    IMPORTED_LINK_INTERFACE_LANGUAGES "C"
+    INTERFACE_INCLUDE_DIRECTORIES "${_pybandit}/include"
+    INTERFACE_LINK_LIBRARIES "m")
+endif()
+unset(_pybandit)

@@ -1,0 +1,21 @@
+"""The race over factors: Chen and Ghahramani 2016.
+
+`race` finds the best state, `RacingSampler` draws one, `accept` and `slice_sample` are tests
+inside a chain; bounds say when a gap counts, control variates make gaps easier to see.
+"""
+
+from pybandit.racing._lil_ucb import lil_ucb
+from pybandit.racing._race import RaceResult, race
+from pybandit.racing.acceptance import AcceptanceTest, AcceptResult, accept
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, StudentBound
+from pybandit.racing.control import ControlVariate
+from pybandit.racing.factors import Factors, Populations
+from pybandit.racing.populations import race_populations
+from pybandit.racing.sampler import DrawInfo, RacingSampler, exact_sample
+from pybandit.racing.slice_sampling import SliceResult, slice_sample
+from pybandit.racing.taylor import PopulationMoments, taylor_control
+
+__all__ = ["AcceptResult", "AcceptanceTest", "BettingBound", "ControlVariate", "DrawInfo",
+           "EBSBound", "Factors", "NormalBound", "PopulationMoments", "Populations", "RaceResult",
+           "RacingSampler", "SliceResult", "StudentBound", "accept", "exact_sample", "lil_ucb",
+           "race", "race_populations", "slice_sample", "taylor_control"]

@@ -1,0 +1,19 @@
+from typing import Literal
+
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike
+
+from pybandit.racing._race import RaceResult
+from pybandit.racing.factors import Factors
+
+__all__ = ["lil_ucb"]
+
+def lil_ucb(
+    factors: ArrayLike | Factors,
+    offsets: ArrayLike | None = None,
+    *,
+    delta: float = 0.05,
+    value_range: ArrayLike,
+    setting: Literal["heuristic", "theory"] = "heuristic",
+    rng: int | SeedSequence | Generator | None = None,
+) -> RaceResult: ...
