@@ -1,0 +1,14 @@
+"""The lock of an object that calls mutate, for compiled classes: `enter` and `leave`."""
+
+
+cdef class Guard:
+    cdef object owner                # the class that is guarded, for messages
+    cdef unsigned long thread        # that holds it; 0: free
+    cdef unsigned long generation    # of the process, when it was taken
+    cdef int depth                   # of nested reads by that thread
+
+    # Take it to change the object; refused while anyone holds it, this thread included.
+    cdef int enter(self) except -1
+    # Take it to read; refused while another thread holds it.
+    cdef int enter_to_read(self) except -1
+    cdef void leave(self) noexcept

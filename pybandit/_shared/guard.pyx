@@ -1,0 +1,88 @@
+"""The lock of an object that calls mutate: taken at once or refused, never waited for.
+
+NumPy's generators pair every release of the GIL with a lock of what is mutated. Ours does not
+wait: two threads in one policy are a mistake, and a RuntimeError says so before anything is
+changed. What a call does under the guard may read the object again, as `tell` asks what was
+asked; it may not change it from inside, as a factor function might that calls its sampler.
+"""
+
+import os
+
+from cpython.pythread cimport PyThread_get_thread_ident
+
+
+cdef extern from *:
+    """
+    #define guard_take(thread, mine) __extension__ ({ unsigned long nobody = 0; \\
+        __atomic_compare_exchange_n(thread, &nobody, mine, 0, __ATOMIC_ACQUIRE, \\
+                                    __ATOMIC_RELAXED); })
+    #define guard_holder(thread) __atomic_load_n(thread, __ATOMIC_ACQUIRE)
+    #define guard_free(thread) __atomic_store_n(thread, 0, __ATOMIC_RELEASE)
+    """
+    bint guard_take(unsigned long *thread, unsigned long mine) noexcept nogil
+    unsigned long guard_holder(unsigned long *thread) noexcept nogil
+    void guard_free(unsigned long *thread) noexcept nogil
+
+
+# A fork copies what a thread holds, but not the thread: its guards are of an earlier generation.
+cdef unsigned long generation = 1
+
+
+def _forked():
+    global generation
+    generation += 1
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+cdef class Guard:
+    """A lock that refuses instead of waiting; of one object, made where its memory is.
+
+    Compiled classes call `enter` and `leave`; in Python, ``with guard:`` does.
+
+    Parameters
+    ----------
+    owner : type
+        The class of the object, named where a call is refused.
+    """
+
+    def __cinit__(self, owner):
+        self.owner = owner
+
+    cdef int enter(self) except -1:
+        if not guard_take(&self.thread, PyThread_get_thread_ident()):
+            self._take_over()
+        self.generation = generation
+        self.depth = 1
+        return 0
+
+    cdef int enter_to_read(self) except -1:
+        if guard_holder(&self.thread) == PyThread_get_thread_ident() and (
+                self.generation == generation):
+            self.depth += 1
+            return 0
+        return self.enter()
+
+    cdef void leave(self) noexcept:
+        self.depth -= 1
+        if not self.depth:
+            guard_free(&self.thread)
+
+    def _take_over(self):
+        """Where the holder was left behind by a fork; else refuse."""
+        cdef unsigned long mine = PyThread_get_thread_ident()
+        if self.generation != generation:
+            self.thread = mine
+            return
+        if self.thread == mine:
+            raise RuntimeError(f"this {self.owner.__name__} is in use: it cannot be changed by "
+                               "what one of its own calls runs")
+        raise RuntimeError(f"this {self.owner.__name__} is in use by another thread: each thread "
+                           "needs one of its own")
+
+    def __enter__(self):
+        self.enter()
+
+    def __exit__(self, *error):
+        self.leave()
