@@ -20,6 +20,9 @@ KERNELS = {
     "simulation": ["_shared", "policies"],
 }
 UTILITY = "pybandit._shared._cython"  # Cython's own code, once for all modules
+# symbols are a tenth of what is loaded
+STRIP = "-Wl,-s" if sys.platform == "linux" else ""
+LINK = os.environ.get("PYBANDIT_LDFLAGS", STRIP).split()
 CORES = os.cpu_count() or 1
 INCLUDE = "pybandit/include"
 HEADERS = glob(f"{INCLUDE}/pybandit/*/*.h") + glob("csrc/*/*.h")
@@ -59,7 +62,7 @@ def extension(source):
         libraries=["pybandit", "npyrandom", "m"],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=FLAGS,
-        extra_link_args=os.environ.get("PYBANDIT_LDFLAGS", "").split(),
+        extra_link_args=LINK,
     )
 
 
@@ -71,7 +74,7 @@ library = ("pybandit", {
 })
 extensions = [
     Extension(UTILITY, [UTILITY.replace(".", "/") + ".c"], extra_compile_args=FLAGS,
-              extra_link_args=os.environ.get("PYBANDIT_LDFLAGS", "").split()),
+              extra_link_args=LINK),
     *map(extension, sorted(glob("pybandit/**/*.pyx", recursive=True))),
 ]
 
