@@ -1,10 +1,11 @@
 """pybandit: pure exploration at C speed."""
 
 import importlib as _importlib
-import os as _os
 
 from pybandit import bounds, environments, kernels, mcmc
 from pybandit._shared.checks import InfeasibleBudget
+from pybandit._shared.paths import get_include
+from pybandit._shared.version import __version__ as __version__
 from pybandit.betting import (
     BettingRace,
     BettingThreshold,
@@ -73,8 +74,6 @@ from pybandit.racing import (
     taylor_control,
 )
 from pybandit.simulation import SimulationResult, simulate
-
-__version__ = "0.1.0"
 
 __all__ = [
     "EBTC",
@@ -160,8 +159,3 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *__all__})
-
-
-def get_include():
-    """Return the directory that holds ``pybandit/*.h``, the headers of the C kernels."""
-    return _os.path.join(_os.path.dirname(__file__), "include")

@@ -4,8 +4,8 @@ import argparse
 import os
 import sys
 
-from pybandit import __version__
 from pybandit._shared.optional import MissingPackage
+from pybandit._shared.version import __version__
 from pybandit.cli import best_of, config, study
 from pybandit.cli._types import at_least, writable
 

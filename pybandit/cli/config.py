@@ -3,7 +3,7 @@
 import os
 import sys
 
-import pybandit
+from pybandit._shared.paths import get_include, get_library
 
 
 def add(commands):
@@ -25,8 +25,7 @@ def _run(arguments):
         print("pybandit config: name what is wanted: --cflags, --libs, --cmakedir or "
               "--pkgconfigdir", file=sys.stderr)
         return 2
-    include = pybandit.get_include()
-    library = os.path.join(os.path.dirname(include), "lib")
+    include, library = get_include(), get_library()
     answers = {
         "cflags": f"-I{include}",
         "libs": f"-L{library} -lpybandit -lm",

@@ -11,6 +11,7 @@ from pybandit._shared.checks import check_integer, check_numeric
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
+from pybandit._shared.version import __version__
 from pybandit.racing.bounds import SHORTCUTS
 
 # Steps between two updates of the bar of progress.
@@ -151,10 +152,8 @@ def check_name(name):
 
 def attributes_of(sampler, bound, delta):
     """What the tree and its groups tell of how they were made; numbers and text only."""
-    import pybandit
-
     if delta is None:
         delta = getattr(SHORTCUTS[bound] if isinstance(bound, str) else bound, "delta", np.nan)
-    return {"inference_library": "pybandit", "inference_library_version": pybandit.__version__,
+    return {"inference_library": "pybandit", "inference_library_version": __version__,
             "sampler": sampler, "bound": bound if isinstance(bound, str) else repr(bound),
             "delta": float(delta)}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-import pybandit
+from pybandit._shared.version import __version__
 from pybandit.studies._files import published
 from pybandit.studies._report_facts import (
     FEWEST,
@@ -221,7 +221,7 @@ def _record(facts):
         "<code>Study.verify(head)</code>.</p>",
         table("The last events", ["event", "kind", "batch", "when (UTC)", "who"], rows, {1, 3, 4}),
         f'<p class="soft">Begun with pybandit {escape(facts.version)}; this page by pybandit '
-        f"{pybandit.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"{__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SQLite {sqlite3.sqlite_version}, {_moment(datetime.now(UTC).timestamp())}.</p>")
 
 

@@ -20,8 +20,8 @@ import os
 
 import numpy as np
 
-import pybandit
 from pybandit._shared.checks import check_integer
+from pybandit._shared.version import __version__
 from pybandit.studies import _journal
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._create import checked_names, checked_state
@@ -105,7 +105,7 @@ class Study(Recorder):
         if not isinstance(settings, dict):
             raise TypeError(f"settings must be a dict; got {type(settings).__name__}")
         first = {"policy": policy_type.__name__, "arms": names, "settings": settings,
-                 "state": state, "version": pybandit.__version__}
+                 "state": state, "version": __version__}
         name = default_who() if who is None else str(who)
         ledger = _journal.Ledger(policy_type.from_state(state))
 

@@ -12,10 +12,9 @@ from test_race_law import assert_law, find_case
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from policies.reference import gap_zero
 from racing.reference import accept as twin
+from racing.reference import gap_zero, subsample
 from racing.reference import race as race_twin
-from racing.reference import subsample
 from racing.reference.problems import as_bound
 
 

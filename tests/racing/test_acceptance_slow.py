@@ -11,8 +11,7 @@ from test_acceptance import share_decided_early
 
 import pybandit as pb
 
-from policies.reference import gap_zero
-from racing.reference import tables
+from racing.reference import gap_zero, tables
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,7 @@ from scipy.stats import qmc
 
 import pybandit as pb
 
-from policies.reference import gap_zero
-from racing.reference import tables
+from racing.reference import gap_zero, tables
 
 pytestmark = pytest.mark.slow
 

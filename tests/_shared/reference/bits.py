@@ -2,6 +2,8 @@
 
 import numpy as np
 
+TWIN_OF = ("bitgen",)  # kernels of csrc
+
 
 class Bits:
     """NumPy's PCG64: 32-bit words are the low, then the high half of a 64-bit word."""

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+TWIN_OF = ("betting", "pairs", "top_k", "threshold")  # kernels of csrc
+
 SLACK = 1e-9  # a null mean further below 0 is no rounding: the hypothesis is impossible
 SMALLEST, LARGEST = 0.004, {"product": 2.0, "ebmix": 0.9}
 MOST_TOLERANT = 32  # arms; more pairs than these have are not worth their cost

@@ -6,6 +6,8 @@ of `x`; the upper one is 1 minus the lower bound of `1 - x`.
 
 import numpy as np
 
+TWIN_OF = ("confidence",)  # kernels of csrc
+
 STEPS, FINEST, SMALLEST_MEAN, CAP = 256, 1e-9, 1e-9, 0.9
 
 

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+TWIN_OF = ("variance",)  # kernels of csrc
+
 
 class Allocator:
     """`policy` on variances; every statistic anew from the values, for each decision."""

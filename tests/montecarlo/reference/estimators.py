@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+TWIN_OF = ("cir", "annealing")  # kernels of csrc
+
 
 def cir_paths(normals, drift, *, strike, eta=0.016, kappa=0.2, sigma=0.02, r0=0.08, maturity=1.0,
               notional=1000.0):

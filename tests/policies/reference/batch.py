@@ -3,6 +3,8 @@
 import math
 from fractions import Fraction
 
+TWIN_OF = ("round_robin", "batch_racing", "batch_sar", "ranking")  # kernels of csrc
+
 
 def round_robin(active, counts, b, r):
     """Algorithm 1: the arm of fewest pulls among those below r, ties to the lowest index."""

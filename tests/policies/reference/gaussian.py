@@ -5,6 +5,8 @@ import math
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+TWIN_OF = ("gaussian", "gaussian_scores")  # kernels of csrc
+
 
 def posterior(G, arms, rewards, noise_std, prior_std):
     """Mean and covariance given rewards of these arms, by the textbook formula."""

@@ -2,6 +2,8 @@
 
 import math
 
+TWIN_OF = ("kl", "kl_index", "scan")  # kernels of csrc
+
 
 def kl(p, q):
     """Divergence of two Bernoulli laws."""

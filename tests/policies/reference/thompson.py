@@ -2,6 +2,8 @@
 
 import numpy as np
 
+TWIN_OF = ("thompson", "logit_beta")  # kernels of csrc
+
 
 class ThompsonSampling:
     """With `theta` and `u` given the rest is arithmetic; `rng` draws them where they are not."""

@@ -6,6 +6,8 @@ import numpy as np
 
 from racing.reference import race
 
+TWIN_OF = ("accept",)  # kernels of csrc
+
 
 class Outcome(NamedTuple):
     accepted: bool

@@ -8,6 +8,8 @@ equally spaced points and bisects.
 import numpy as np
 from scipy import optimize, special
 
+TWIN_OF = ("b_normal",)  # kernels of csrc
+
 DEEPEST = -8.5  # P(z < DEEPEST) = 1e-17
 
 

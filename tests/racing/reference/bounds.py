@@ -5,6 +5,8 @@ import functools
 import numpy as np
 from scipy import stats
 
+TWIN_OF = ("bounds",)  # kernels of csrc
+
 
 def normal(n, population, std, boundary):
     """std / sqrt(n) * sqrt(1 - (n-1)/(N-1)) * B."""

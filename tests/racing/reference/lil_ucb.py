@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+TWIN_OF = ("lil_ucb", "heap")  # kernels of csrc
+
 
 class Constants(NamedTuple):
     delta: float

@@ -11,6 +11,8 @@ from scipy import stats
 
 from racing.reference.race import ordered_parts
 
+TWIN_OF = ("populations", "column")  # kernels of csrc
+
 
 class Outcome(NamedTuple):
     winner: int

@@ -14,6 +14,8 @@ import numpy as np
 
 from racing.reference import b_normal, bounds
 
+TWIN_OF = ("race", "sampler", "schedule", "moments", "control")  # kernels of csrc
+
 
 @dataclass(frozen=True)
 class Options:

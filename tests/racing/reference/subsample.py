@@ -8,6 +8,8 @@ import itertools
 import math
 from fractions import Fraction
 
+TWIN_OF = ("subsample",)  # kernels of csrc
+
 MASK = (1 << 64) - 1
 
 

@@ -1,0 +1,15 @@
+"""Where the package keeps what C programs need."""
+
+import os
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def get_include():
+    """Return the directory that holds ``pybandit/*/*.h``, the headers of the C kernels."""
+    return os.path.join(PACKAGE, "include")
+
+
+def get_library():
+    """Return the directory that holds ``libpybandit.a``, all of the kernels."""
+    return os.path.join(PACKAGE, "lib")

@@ -1,0 +1,120 @@
+"""Who may use whom: the table of CONTRIBUTING.md, read here and held against the tree.
+
+Imports of Python and Cython, and includes of C, go only where the table lets them, and no two
+files wait for each other. Every kernel has its header, its C test and its twin.
+"""
+
+import ast
+import graphlib
+import re
+
+import pytest
+
+from compiler import HEADERS, KERNELS, ROOT
+
+PACKAGE = ROOT / "pybandit"
+pytestmark = pytest.mark.skipif(not PACKAGE.is_dir(), reason="no sources beside the tests")
+IMPORT = re.compile(
+    r"^ *(?:from (pybandit[\w.]*) c?import (\w+|\()|c?import (pybandit[\w.]*))", re.M)
+
+
+def table():
+    """room -> the rooms that it may use."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    (rows,) = re.findall(r"\| room \| may use .*\n\|[-| ]*\n((?:\|.*\n)+)", text)
+    used = {}
+    for row in rows.splitlines():
+        room, others = (re.findall(r"`(\w+)`", cell) for cell in row.split("|")[1:3])
+        used[room[0]] = set(others)
+    return used
+
+
+def sources():
+    return [path for path in sorted(PACKAGE.rglob("*"))
+            if path.suffix in (".py", ".pyx", ".pxd") and path.parent != PACKAGE]
+
+
+def room_of(path, root=PACKAGE):
+    return path.relative_to(root).parts[0]
+
+
+def imported(path):
+    """The modules of this package that a file names, docstrings left out."""
+    text = path.read_text()
+    if path.suffix != ".py":
+        text = re.sub(r'"""(?:.|\n)*?"""', "", text)
+        return {f"{start}.{name}".rstrip(".(") if start else whole
+                for start, name, whole in IMPORT.findall(text)}
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "pybandit":
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("pybandit")}
+    return found
+
+
+def test_the_table_names_every_room_and_has_no_circle():
+    used = table()
+    assert set(used) == {path.name for path in PACKAGE.iterdir()
+                         if (path / "__init__.py").exists()}
+    assert all(others <= set(used) for others in used.values())
+    tuple(graphlib.TopologicalSorter(used).static_order())  # raises where there is a circle
+    assert not any("cli" in others for others in used.values())
+
+
+def test_rooms_import_only_what_the_table_lets_them():
+    used, seen = table(), 0
+    for path in sources():
+        room = room_of(path)
+        for name in imported(path):
+            other = (name.split(".") + ["the public face"])[1]
+            assert other in {room, *used[room]}, f"{path.relative_to(ROOT)} imports {name}"
+            seen += other != room
+    assert seen > 100
+
+
+def test_no_two_files_wait_for_each_other():
+    modules = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sources()}
+    graph = {}
+    for path, module in modules.items():
+        targets = set()
+        for name in imported(path):
+            while name not in modules.values() and "." in name:
+                name = name.rpartition(".")[0]
+            targets.add(name)
+        graph.setdefault(module, set()).update(targets - {module})
+    tuple(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_kernels_include_only_what_the_table_lets_them():
+    used, seen = table(), 0
+    include, csrc = HEADERS[0].parents[2], ROOT / "csrc"
+    files = [(path, csrc) for path in [*KERNELS, *csrc.glob("*/*.h")]]
+    files += [(path, include / "pybandit") for path in HEADERS]
+    for path, root in files:
+        room = room_of(path, root)
+        for name in re.findall(r'^ *# *include "([\w./]+)"', path.read_text(), re.M):
+            public = name.startswith("pybandit/")
+            other = name.split("/")[1] if public else room_of((path.parent / name).resolve(), root)
+            assert other in {room, *used[room]}, f"{path.relative_to(ROOT)} includes {name}"
+            seen += other != room
+    assert seen > 10
+
+
+def test_every_kernel_has_a_header_a_test_and_a_twin_in_the_folder_of_its_idea():
+    twins = {}
+    for path in (ROOT / "tests").glob("*/reference/*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TWIN_OF":
+                for noun in ast.literal_eval(node.value):
+                    twins.setdefault(noun, set()).add(path.parts[-3])
+    used = table()
+    for kernel in KERNELS:
+        room, noun = kernel.parent.name, kernel.stem
+        assert (PACKAGE / "include" / "pybandit" / room / f"{noun}.h").exists(), noun
+        assert (ROOT / "tests" / room / "c" / f"test_{noun}.c").exists(), noun
+        # what all rooms share has its twin where it is used
+        assert any(home == room or room == "_shared" and room in used[home]
+                   for home in twins.pop(noun, ())), f"{noun} has no twin"
+    assert not twins
