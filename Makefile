@@ -53,7 +53,7 @@ sanitize: inplace
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	PYTHONMALLOC=malloc PYTHONPATH=build/sanitize/lib $(BIN)/pytest -s -m "not slow" \
-	    --ignore tests/test_floors.py --ignore tests/test_packaging.py --ignore tests/test_embed.py
+	    --ignore tests/test_floors.py --ignore tests/test_packaging.py --ignore tests/embedding
 
 # The built wheel, in a fresh environment per interpreter, against the tests of the sdist,
 # where no source of the package lies beside them.
@@ -65,5 +65,5 @@ wheel-test:
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks $(VENV)
-	find pybandit \( -name "*.so" -o -name "*.c" \) -delete
+	find pybandit \( -name "*.so" -o -name "*.c" -o -name "*.a" \) -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
 """A draw from every door: two states, decided at its first look, by functions that do little.
 
-Run with ``make bench``. From plain C: ``make && ./draw`` in examples/embed/c prints its own.
+Run with ``make bench``. From plain C: ``make && ./draw`` in examples/embedding/c prints its own.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """Bayesian logistic regression: effective samples a second, full data against racing.
 
-Run as ``python bench/bench_mcmc.py``; one table. All rows walk with the same proposal,
+Run as ``python bench/mcmc/bench_chains.py``; one table. All rows walk with the same proposal,
 2.38 / sqrt(d) times the Cholesky factor of the inverse Hessian at the mode, and no
 adaptation; ESS is ArviZ's bulk ESS, the smallest of the d parameters; times are of the
 process, best of a few. Full-data rows, and racing without a control, are timed on a

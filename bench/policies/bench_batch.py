@@ -20,7 +20,7 @@ i64 = ctypes.c_int64
 
 @pytest.fixture(scope="module")
 def users():
-    """A power law of half a million means, that of examples/twitter_scale.py."""
+    """A power law of half a million means, that of examples/policies/twitter_scale.py."""
     rank = np.arange(1, N_USERS + 1.0)
     means = np.maximum(1.0, 476.26 * rank**-0.5097) / 8928
     return pb.environments.BinomialBandit(LOOKS, np.random.default_rng(1).permutation(means))

@@ -57,7 +57,7 @@ def plain(factors, n_factors, states, n_states, out, user_data):
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    """bench/callbacks.c and the kernels of a race, compiled as the package is."""
+    """bench/racing/callbacks.c and the kernels of a race, compiled as the package is."""
     library = tmp_path_factory.mktemp("callbacks") / "callbacks.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     kernels = (Path(__file__).parents[2] / "csrc").glob("*/*.c")

@@ -1,6 +1,6 @@
 """Which of many classifiers is best on the digits, and how little has to be read?
 
-    python examples/model_leaderboard.py [--orders N] [--table NPZ] [--quick] [--out PNG]
+    python examples/evaluation/model_leaderboard.py [--orders N] [--table NPZ] [--quick] [--out PNG]
 
 Some fifty scikit-learn classifiers predict the 1,797 digits in five-fold
 cross-validation. Score of a model on a digit: 1 - Brier / 2 of its probabilities

@@ -1,7 +1,7 @@
 """Which of 160 regressors is best, found in fewer fits than there are regressors?
 
-    python examples/automl_wine.py [--data CSV CSV] [--splits N] [--cache NPZ] [--runs N]
-                                   [--halving N] [--quick] [--out PNG]
+    python examples/model_selection/automl_wine.py [--data CSV CSV] [--splits N] [--cache NPZ]
+        [--runs N] [--halving N] [--quick] [--out PNG]
 
 The model search of Hoffman, Shahriari and de Freitas 2014, section 6.2: Lasso, random
 forests, linear and radial support vector machines and nearest neighbours, 160 settings. A

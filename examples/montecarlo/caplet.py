@@ -1,6 +1,6 @@
 """The price of a caplet by sixteen importance samplers (Neufeld et al. 2014, Figure 2).
 
-    python examples/caplet.py [--runs N] [--quick] [--out PNG]
+    python examples/montecarlo/caplet.py [--runs N] [--quick] [--out PNG]
 
 n times the mean squared error of the pooled mean, by sum_k V_k N_k / n with the exact
 V_k. "Raw" rewards are 1 - X^2 / B^2 as printed, with a fixed cap B; the paper does not

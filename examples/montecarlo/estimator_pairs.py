@@ -1,6 +1,6 @@
 """Two estimators of one number: which policy wins where (Neufeld et al. 2014, Figure 1).
 
-    python examples/estimator_pairs.py [--runs N] [--quick] [--out PNG]
+    python examples/montecarlo/estimator_pairs.py [--runs N] [--quick] [--out PNG]
 
 Values 1/2 + s_k (Z - 1/2), Z a fair coin, variances V1 and V1 + gap; rewards 1 - X^2, as
 printed. The regret is n^2 times the squared error of the pooled mean above that of the

@@ -1,6 +1,6 @@
 """How to combine values of several estimators: weights on normal, rare and skewed values.
 
-    python examples/estimator_weights.py [--runs N] [--quick] [--out PNG]
+    python examples/montecarlo/estimator_weights.py [--runs N] [--quick] [--out PNG]
 
 Three tables of n times the mean squared error, n = 1,000. Five normal estimators, deviations
 1 to 20, of which the best alone has 1. Two estimators of 1: one normal of deviation 1.5, the

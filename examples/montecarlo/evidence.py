@@ -1,6 +1,6 @@
 """The evidence of a Bayesian model by annealed importance sampling (Neufeld et al. 2014, Fig. 3).
 
-    python examples/evidence.py [--runs N] [--quick]
+    python examples/montecarlo/evidence.py [--runs N] [--quick]
 
 Estimators of one evidence with different numbers of annealing steps, whose costs differ
 twentyfold and more; a cost is the number of likelihood evaluations. t times the mean

@@ -1,6 +1,6 @@
 """Speedup of BatchRacing by batches: Table 1 of Jun, Jamieson, Nowak & Zhu 2016.
 
-    python examples/batch_speedup.py [--runs N] [--quick] [--out PNG]
+    python examples/policies/batch_speedup.py [--runs N] [--quick] [--out PNG]
 
 A hundred Bernoulli arms, the ten best wanted, delta = .1. Speedup: batches of one
 pull over batches of b pulls, at most r of one arm. In each run the j-th reward of an

@@ -1,6 +1,6 @@
 """Genes on plates: the microwell experiment of Jun, Jamieson, Nowak & Zhu 2016, Sec. 5.2.
 
-    python examples/microwell.py [--runs N] [--repeats R] [--quick] [--out PNG]
+    python examples/policies/microwell.py [--runs N] [--repeats R] [--quick] [--out PNG]
 
 12,979 genes, plates of 384 wells, a gene in as many wells as one likes, normal
 rewards of variance 0.1, means -.15 ln(-ln(1 - u)): few genes stand out. The share of

@@ -1,6 +1,6 @@
 """The movie of highest mean rating within n ratings: Lalitha et al. 2023, Figures 5 and 6.
 
-    python examples/movielens_budget.py --data CSV [--runs N] [--quick] [--out PNG]
+    python examples/policies/movielens_budget.py --data CSV [--runs N] [--quick] [--out PNG]
 
 The CSV has a line for each movie and columns c1 to c5, how many users gave it 1 to 5
 stars; without it an invented catalogue stands in. In every run means and variances are

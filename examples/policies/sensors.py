@@ -1,6 +1,6 @@
 """Which sensor reads highest, found in few noisy readings: sensors that go together.
 
-    python examples/sensors.py [--data CSV] [--runs N] [--quick] [--out PNG]
+    python examples/policies/sensors.py [--data CSV] [--runs N] [--quick] [--out PNG]
 
 Hoffman, Shahriari and de Freitas 2014, section 6.1. A column of the CSV is a sensor, a row
 a time; the first two thirds of the rows are history, which gives the covariance of the

@@ -1,6 +1,6 @@
 """Half a million arms: the Twitter experiment of Jun, Jamieson, Nowak & Zhu 2016, Sec. 5.3.
 
-    python examples/twitter_scale.py [--runs N] [--quick] [--out PNG]
+    python examples/policies/twitter_scale.py [--runs N] [--quick] [--out PNG]
 
 522,062 users of whom the 100 who write most about a topic are looked for; a batch is
 a day in which 60,000 users can be followed, one of them at most r times; a reward is

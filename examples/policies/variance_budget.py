@@ -1,6 +1,6 @@
 """The best of K arms within n pulls when noise differs: Lalitha et al. 2023, Figures 2 and 3.
 
-    python examples/variance_budget.py [--runs N] [--quick] [--out PNG]
+    python examples/policies/variance_budget.py [--runs N] [--quick] [--out PNG]
 
 Means 1 - sqrt(i / K), normal rewards, every other arm of variance .9 mean^2 + .1 and the
 others of .1, both disturbed anew in every run. In setting A the first arm, most often

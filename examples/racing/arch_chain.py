@@ -1,7 +1,7 @@
 """Carlin and Chib's sampler of a model and its parameters, exact or by racing.
 
 Chen & Ghahramani 2016, section C.2, with the ratio of prior to pseudoprior that its
-Eq. 25 leaves out of the conditional of the model. For examples/arch_order.py.
+Eq. 25 leaves out of the conditional of the model. For examples/racing/arch_order.py.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """ARCH models with Student-t innovations, and control variates for their likelihoods.
 
-What examples/arch_order.py samples: Chen & Ghahramani 2016, sections 5.2 and C.2. Model j,
+What examples/racing/arch_order.py samples: Chen & Ghahramani 2016, sections 5.2 and C.2. Model j,
 of order q, says of the return r_t that r_t / sqrt(s_t) is Student-t with nu degrees of
 freedom and s_t = alpha_0 + sum_i alpha_i r_{t-i}^2, all parameters Exp(1) beforehand.
 Inside, a parameter is x' with log(1 + exp(x')) its value: theta = (alpha_0', ...,

@@ -1,6 +1,6 @@
 """Order of an ARCH model of daily returns: racing against exact Markov chains.
 
-    python examples/arch_order.py [--data NAME] [--runs N] [--sweeps N] [--quick] [--out PNG]
+    python examples/racing/arch_order.py [--data NAME] [--runs N] [--sweeps N] [--quick] [--out PNG]
 
 Chen & Ghahramani 2016, section 5.2, on the prices that the `arch` package brings. A sweep
 draws the parameters of the models not chosen from pseudopriors, moves those of the chosen

@@ -1,6 +1,6 @@
 """Which citations name the same paper: annealed Gibbs sampling, exact against racing.
 
-    python examples/coreference.py [--data TSV] [--runs N] [--sweeps N] [--quick] [--out PNG]
+    python examples/racing/coreference.py [--data TSV] [--runs N] [--sweeps N] [--quick] [--out PNG]
 
 Chen and Ghahramani 2016, section 5.3 and appendix C.3, after Singh et al. 2012. A mention
 here is a citation, where the paper's are authors. Mentions i < j of one cluster have the

@@ -1,6 +1,6 @@
 """Errors and reads of the race on synthetic factors: Chen & Ghahramani 2016, Sec. 5.1.
 
-    python examples/synthetic_race.py [--draws N] [--quick] [--out PNG]
+    python examples/racing/synthetic_race.py [--draws N] [--quick] [--out PNG]
 
 Factors of mean exactly 0 and deviation sigma, from three distributions; Gumbel
 noise, a fresh order of the factors and one race a draw. For each sigma and

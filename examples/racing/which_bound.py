@@ -1,6 +1,6 @@
 """What each bound reads, how often it errs and what it costs, measured.
 
-    python examples/which_bound.py [--races N] [--quick] [--write docs/which_bound.md]
+    python examples/racing/which_bound.py [--races N] [--quick] [--write docs/which_bound.md]
 
 Prints the tables of docs/which_bound.md as Markdown; `--write` puts them between
 the markers there. In brackets: reference values, where there are any.

@@ -1,4 +1,4 @@
-"""examples/arch_order.py: its model, its control variates, its chains, its tables."""
+"""examples/racing/arch_order.py: its model, its control variates, its chains, its tables."""
 
 import pathlib
 import re
