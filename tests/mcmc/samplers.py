@@ -1,0 +1,19 @@
+"""The samplers that tests of laws and of runs share."""
+
+import pybandit as pb
+from pybandit import mcmc
+
+
+def gibbs(model, **options):
+    def conditional(variable, values):
+        return pb.Factors(lambda n, i: model.factors(variable, values, n)[:, i],
+                          len(model.pair), 3)
+
+    return mcmc.RacingGibbs(conditional, 3, **options)
+
+
+def normal_sampler(y, **options):
+    """The mean of normal data with a normal prior, on its own scale."""
+    return mcmc.RacingMetropolis(
+        lambda n, points: -0.5 * (y[n, None] - points[:, 0]) ** 2, y.size, 1,
+        log_prior=lambda x: -0.5 * float(x[0]) ** 2, **options)

@@ -1,0 +1,203 @@
+"""Runs of many chains: threads, where they start, errors and interrupts, ArviZ."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from pybandit import mcmc
+
+from mcmc.reference.chains import Potts
+from mcmc.samplers import gibbs, normal_sampler
+
+pytest.importorskip("xarray")
+
+
+@pytest.mark.parametrize("kind", ["gibbs", "metropolis"])
+def test_chains_do_not_depend_on_the_threads(kind):
+    if kind == "gibbs":
+        sampler, initial = gibbs(Potts(1, 200, 1.0, 0.5)), None
+    else:
+        sampler = normal_sampler(np.random.default_rng(1).normal(0.7, 1.0, 400))
+        initial = [0.7]
+    trees = [sampler.sample(40, n_warmup=20, n_chains=5, initial=initial, rng=4, n_threads=n)
+             for n in (1, 2, 5)]
+    assert trees[0].identical(trees[1]) and trees[0].identical(trees[2])
+    x = trees[0]["posterior"]["x"].to_numpy()
+    assert len({chain.tobytes() for chain in x}) == 5
+    other = sampler.sample(40, n_warmup=20, n_chains=5, initial=initial, rng=5)
+    assert not np.array_equal(other["posterior"]["x"], x)
+    fewer = sampler.sample(40, n_warmup=20, n_chains=2, initial=initial,
+                           rng=np.random.SeedSequence(4))
+    assert np.array_equal(fewer["posterior"]["x"], x[:2])
+
+
+def test_initial_values_and_thinning():
+    frozen = mcmc.RacingMetropolis(lambda n, points: np.zeros((len(n), 2)), 10, 2,
+                                   log_prior=lambda x: 0.0 if x[0] in (1.0, 3.0) else -np.inf)
+    tree = frozen.sample(5, n_warmup=4, n_chains=2, initial=[[1.0, 2.0], [3.0, 4.0]], rng=1)
+    assert (tree["posterior"]["x"] == np.array([[[1, 2]], [[3, 4]]])).all()
+    assert not tree["sample_stats"]["accepted"].any()
+    assert not tree["sample_stats"]["n_evaluations"].any()
+    sampler = normal_sampler(np.random.default_rng(1).normal(0.7, 1.0, 400), adapt=False)
+    run = dict(n_warmup=10, n_chains=2, initial=[0.7], rng=3)
+    every, third = sampler.sample(30, **run), sampler.sample(10, thin=3, **run)
+    assert np.array_equal(every["posterior"]["x"][:, 2::3], third["posterior"]["x"])
+    for name in ("n_evaluations", "n_looks", "n_exact"):
+        assert np.array_equal(every["sample_stats"][name].to_numpy().reshape(2, 10, 3).sum(axis=2),
+                              third["sample_stats"][name])
+    for name in ("accepted", "fraction"):
+        assert np.allclose(every["sample_stats"][name].to_numpy().reshape(2, 10, 3).mean(axis=2),
+                           third["sample_stats"][name])
+    assert third.attrs["thinning"] == 3 and third.attrs["sampler"] == "RacingMetropolis"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_of_a_function_is_unchanged(threads):
+    error = KeyError("mine")
+
+    def conditional(variable, values):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 1
+        raise error
+
+    with pytest.raises(KeyError) as caught:
+        mcmc.RacingGibbs(conditional, 3).sample(100, n_threads=threads, rng=1)
+    assert caught.value is error
+
+    def log_likelihood(indices, points):
+        raise error
+
+    with pytest.raises(KeyError) as caught:
+        mcmc.RacingMetropolis(log_likelihood, 100, 3).sample(100, n_threads=threads, rng=1)
+    assert caught.value is error
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_stops_all_chains(threads):
+    calls = []
+
+    def conditional(variable, values):
+        calls.append(variable)
+        return np.zeros((5, 2))
+
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        mcmc.RacingGibbs(conditional, 3).sample(100_000, n_warmup=0, n_threads=threads, rng=1)
+    assert time.perf_counter() - start < 5.0
+    timer.join()
+    done = len(calls)
+    time.sleep(0.1)
+    assert len(calls) == done
+
+
+def conditional(variable, values):
+    return np.zeros((5, 2))
+
+
+def log_likelihood(indices, points):
+    return np.zeros((len(indices), 2))
+
+
+@pytest.mark.parametrize("make, kind, words", [
+    (lambda: mcmc.RacingGibbs(None, 2), TypeError, "conditional"),
+    (lambda: mcmc.RacingGibbs(conditional, 0), ValueError, "n_variables"),
+    (lambda: mcmc.RacingGibbs(conditional, 2, order="reverse"), ValueError, "order"),
+    (lambda: mcmc.RacingGibbs(conditional, 2, delta=2.0), ValueError, "delta"),
+    (lambda: mcmc.RacingGibbs(conditional, 2, labels=["a"]), ValueError, "labels"),
+    (lambda: mcmc.RacingGibbs(conditional, 2, name="draw"), ValueError, "name"),
+    (lambda: mcmc.RacingMetropolis(), ValueError, "log_likelihood or factors"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 5), TypeError, "n_parameters"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, None, 5), TypeError, "n_factors"),
+    (lambda: mcmc.RacingMetropolis(3, 5, 1), TypeError, "log_likelihood"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, log_prior=3), TypeError, "log_prior"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 500, 1, delta=0.6), ValueError, "delta"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, proposal=0.1), TypeError, "proposal"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, control=0.1), TypeError, "control"),
+    (lambda: mcmc.RacingMetropolis(
+        log_likelihood, 5, 1, control=mcmc.TaylorControl([0.0], np.ones((4, 1)))), ValueError,
+     "control must be of 5 factors"),
+    (lambda: mcmc.RandomWalk(-1.0), ValueError, "scale"),
+    (lambda: mcmc.RandomWalk([[1.0, 1.0], [0.0, 1.0]]), ValueError, "triangular"),
+    (lambda: mcmc.RandomWalk(np.ones((2, 3))), ValueError, "Cholesky"),
+    (lambda: mcmc.RandomWalk(1.0, target=1.0), ValueError, "target"),
+    (lambda: mcmc.SGLD(None, 0.1, 5), TypeError, "gradient"),
+    (lambda: mcmc.SGLD(len, 0.0, 5), ValueError, "step_size"),
+    (lambda: mcmc.SGLD(len, 0.1, 0), ValueError, "batch_size"),
+    (lambda: mcmc.TaylorControl([0.0], np.ones((4, 2))), ValueError, "gradients"),
+    (lambda: mcmc.TaylorControl([0.0], np.ones((4, 1)), np.ones((4, 1))), ValueError, "hessians"),
+    (lambda: mcmc.GLMControl(np.ones((4, 1)), np.ones(3), np.ones(4), [0.0]), ValueError,
+     "slopes"),
+    (lambda: mcmc.GLMControl(np.ones((4, 1)), np.ones(4), np.full(4, np.nan), [0.0]), ValueError,
+     "curvatures"),
+])
+def test_what_is_refused_at_once(make, kind, words):
+    with pytest.raises(kind, match=words):
+        make()
+
+
+@pytest.mark.parametrize("sampler, options, kind, words", [
+    (mcmc.RacingGibbs(conditional, 2), dict(initial=[0]), ValueError, "initial"),
+    (mcmc.RacingGibbs(conditional, 2), dict(initial=[0.5, 1]), ValueError, "initial"),
+    (mcmc.RacingGibbs(conditional, 2), dict(n_chains=0), ValueError, "n_chains"),
+    (mcmc.RacingGibbs(conditional, 2), dict(n_threads=0), ValueError, "n_threads"),
+    (mcmc.RacingGibbs(conditional, 2), dict(thin=0), ValueError, "thin"),
+    (mcmc.RacingGibbs(conditional, 2), dict(rng="a"), TypeError, "rng"),
+    (mcmc.RacingGibbs(lambda v, x: np.zeros(3), 2), {}, ValueError, "conditional must return"),
+    (mcmc.RacingGibbs(lambda v, x: (np.zeros((3, 2)), np.zeros(4)), 2), {}, ValueError,
+     "log prior of shape"),
+    (mcmc.RacingGibbs(lambda v, x: np.full((3, 2), np.nan), 2), {}, ValueError, "finite"),
+    (mcmc.RacingMetropolis(lambda n, x: np.zeros(len(n)), 9, 2), {}, ValueError,
+     r"log_likelihood must return shape \(n, 2\)"),
+    (mcmc.RacingMetropolis(log_likelihood, 9, 2, log_prior=lambda x: np.nan), {}, ValueError,
+     "log_prior"),
+    (mcmc.RacingMetropolis(log_likelihood, 9, 2, log_prior=lambda x: -np.inf), {}, ValueError,
+     "initial"),
+    (mcmc.RacingMetropolis(log_likelihood, 9, 2, proposal=mcmc.RandomWalk(np.ones(3))), {},
+     ValueError, "scale must be for 2"),
+    (mcmc.RacingMetropolis(log_likelihood, 9, 2, proposal=mcmc.SGLD(lambda n, x: 1.0, 0.1, 3)),
+     {}, ValueError, "gradient must return"),
+    (mcmc.RacingMetropolis(n_parameters=2, factors=lambda points: 3), {}, TypeError, "n_states"),
+])
+def test_what_is_refused_in_sampling(sampler, options, kind, words):
+    with pytest.raises(kind, match=words):
+        sampler.sample(3, **(dict(n_warmup=2) | options))
+
+
+def test_arviz_takes_the_tree():
+    code = """
+import warnings
+warnings.simplefilter("ignore")
+import matplotlib
+matplotlib.use("Agg")
+import arviz as az, numpy as np, pybandit as pb
+y = np.random.default_rng(1).normal(0.3, 1.0, 500)
+sampler = pb.mcmc.RacingMetropolis(
+    lambda n, points: -0.5 * ((y[n, None] - points[:, 0]) ** 2 + points[:, 1] ** 2), y.size, 2,
+    proposal=pb.mcmc.RandomWalk(0.05), name="theta", labels=["mean", "other"])
+tree = sampler.sample(100, initial=[0.3, 0.0], rng=1)
+if hasattr(az, "InferenceData"):  # before ArviZ 1
+    tree = az.InferenceData.from_datatree(tree)
+table = az.summary(tree)
+az.plot_trace(tree)
+print(list(table.index), np.isfinite(table["r_hat"].astype(float)).all())
+"""
+    pytest.importorskip("arviz")
+    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    assert ran.stdout.split("\n")[0] == "['theta[mean]', 'theta[other]'] True", ran.stderr
+
+
+def test_xarray_is_asked_for_before_the_work(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    calls = []
+    with pytest.raises(ImportError, match=r"pybandit\[arviz\]"):
+        mcmc.RacingGibbs(lambda v, x: calls.append(v), 2).sample(3)
+    assert not calls
