@@ -1,0 +1,181 @@
+#ifndef CANDIDATE_H
+#define CANDIDATE_H
+
+/*
+ * The capital that bets win against one candidate for a bound, value by value:
+ * the hot loop of confidence sequences by betting. Private to confidence.c.
+ */
+#include "pybandit/betting/confidence.h"
+
+#include "../_shared/wide.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum {
+    BLOCK = 64, /* values between two looks at small capital; a multiple of LANES */
+    VECTORS = PB_CONFIDENCE_BETS / LANES
+};
+
+static const double CAP = 0.9;            /* of what a bet may lose; of a Bernstein bet */
+static const double SMALLEST_MEAN = 1e-9; /* m is positive; a sum may be rounded */
+/* Is no denormal after 64 factors of 0.1. What is dropped is lost: the bound stays valid. */
+static const double SMALLEST_CAPITAL = 0x1p-800;
+
+/* fmax and fmin are calls, for they look after NaN */
+ALWAYS_INLINE double larger(double a, double b) { return a > b ? a : b; }
+ALWAYS_INLINE double smaller(double a, double b) { return a < b ? a : b; }
+
+/* A block of values as the bets see them. */
+typedef struct {
+    double before[BLOCK]; /* sum of the values before */
+    double edge[BLOCK];   /* (x - m) N / (N - t + 1) */
+    double cap[BLOCK];    /* largest bet: 0.9 / m in the same units */
+} block;
+
+/* What is left of the population before the value with index t. */
+ALWAYS_INLINE double remaining(const pb_confidence *c, double t)
+{
+    return c->size - c->drained * t;
+}
+
+/* Fills in n values of a side from index `first`; returns the sum with them. */
+ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const double *values,
+                             int64_t first, int n, double sum)
+{
+    for (int i = 0; i < n; i++) {
+        b->edge[i] = side ? 1.0 - values[i] : values[i];
+        b->before[i] = sum;
+        sum += b->edge[i];
+    }
+    const double start = (double)first, total = c->size * c->candidate[side];
+    for (int i = 0; i < n; i++) {
+        const double inverse = 1.0 / remaining(c, start + (double)i);
+        const double expected = (total - c->drained * b->before[i]) * inverse;
+        const double mean = larger(expected, SMALLEST_MEAN);
+        const double tilt = c->size * inverse;
+        b->edge[i] = (b->edge[i] - mean) * tilt;
+        b->cap[i] = CAP / (mean * tilt);
+    }
+    /* values that change no capital */
+    for (int i = n; i % LANES; i++) {
+        b->edge[i] = 0.0;
+        b->cap[i] = INFINITY;
+    }
+    return sum;
+}
+
+typedef int64_t mask __attribute__((vector_size(sizeof(vector))));
+
+/* out = first ? a : b, lane by lane: C has no ?: of vectors, and GCC makes this a blend */
+ALWAYS_INLINE void choose(vector *out, const mask *first, const vector *a, const vector *b)
+{
+    *out = (vector)((*first & (mask)*a) | (~*first & (mask)*b));
+}
+
+/* four of the eight lanes of two vectors */
+#ifdef __clang__
+#define PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+#define PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, (mask){i, j, k, l})
+#endif
+
+/* The totals of the lanes of four vectors. */
+ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
+{
+    const vector a = PICK(in[0], in[1], 0, 4, 2, 6) + PICK(in[0], in[1], 1, 5, 3, 7);
+    const vector b = PICK(in[2], in[3], 0, 4, 2, 6) + PICK(in[2], in[3], 1, 5, 3, 7);
+    *out = PICK(a, b, 0, 1, 4, 5) + PICK(a, b, 2, 3, 6, 7);
+}
+
+/*
+ * Plays n prepared values; returns the largest total capital on the way. The
+ * first n_free vectors of bets are below every cap of the block.
+ */
+ALWAYS_INLINE double bet(double *capital, const double *bets, const block *b, int n,
+                         const int n_vectors, const int n_free)
+{
+    vector kept[VECTORS], stake[VECTORS], peak = {0.0};
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vectors; v++) {
+        kept[v] = *(const unaligned *)(capital + v * LANES);
+        stake[v] = *(const unaligned *)(bets + v * LANES);
+    }
+    for (int i = 0; i < n; i += LANES) {
+        vector total[LANES], sums;
+#pragma GCC unroll 4
+        for (int j = 0; j < LANES; j++) {
+            const vector cap = b->cap[i + j] - (vector){0.0};
+#pragma GCC unroll 4
+            for (int v = 0; v < n_vectors; v++) {
+                vector placed = stake[v];
+                if (v >= n_free) {
+                    const mask below = placed < cap;
+                    choose(&placed, &below, &placed, &cap);
+                }
+                kept[v] *= 1.0 + placed * b->edge[i + j];
+                total[j] = v ? total[j] + kept[v] : kept[v];
+            }
+        }
+        add_lanes(&sums, total);
+        const mask above = sums > peak;
+        choose(&peak, &above, &sums, &peak);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < n_vectors; v++)
+        *(unaligned *)(capital + v * LANES) = kept[v];
+    return larger(larger(peak[0], peak[1]), larger(peak[2], peak[3]));
+}
+
+/*
+ * Of the four vectors that sixteen bets are, those below every cap of the block:
+ * m N / (N - t + 1) is at most its first numerator over its last denominator.
+ */
+ALWAYS_INLINE int count_free(const pb_confidence *c, int side, int64_t last, double sum)
+{
+    const double left = remaining(c, (double)last);
+    const double total = c->size * c->candidate[side] - c->drained * sum;
+    const double least = CAP * left * left / (c->size * larger(total, SMALLEST_MEAN * left));
+    int64_t below = 0;
+    while (below < c->n_bets && c->bets[below] <= least)
+        below++;
+    return below == c->n_bets ? 4 : (int)(below / LANES);
+}
+
+/*
+ * Plays values[first .. last) against the candidate of a side, whose sum of
+ * values before them is `sum`; whether that excludes it.
+ */
+WIDE static int play(pb_confidence *c, int side, const double *values, int64_t first,
+                     int64_t last, double sum)
+{
+    block b;
+    const double enough = 2.0 / c->alpha;
+    const int n_vectors = (int)((c->n_bets + LANES - 1) / LANES);
+    double *capital = c->capital[side];
+    while (first < last) {
+        const int64_t whole = BLOCK - first % BLOCK, left = last - first;
+        const int n = (int)(left < whole ? left : whole);
+        const int n_free = count_free(c, side, first + n - 1, sum);
+        sum = prepare(&b, c, side, values + first, first, n, sum);
+        double peak;
+        if (n_vectors > 4)
+            peak = bet(capital, c->bets, &b, n, n_vectors, 0);
+        else
+            switch (n_free) {
+            case 4: peak = bet(capital, c->bets, &b, n, 4, 4); break;
+            case 3: peak = bet(capital, c->bets, &b, n, 4, 3); break;
+            case 2: peak = bet(capital, c->bets, &b, n, 4, 2); break;
+            default: peak = bet(capital, c->bets, &b, n, 4, 0); break;
+            }
+        if (peak >= enough)
+            return 1;
+        first += n;
+        if (first % BLOCK == 0)
+            for (int g = 0; g < PB_CONFIDENCE_BETS; g++)
+                capital[g] = capital[g] < SMALLEST_CAPITAL ? 0.0 : capital[g];
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,46 @@
+"""Races by betting that the tests share, answered from a table of rewards."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+RACE = dict(value_range=(0, 1), rng=1)
+
+
+def play(race, rewards, most_items=np.inf, copied=lambda race: race):
+    """Answer until the race is done; item i of a stream is row i modulo N."""
+    while not race.done and race.pulls.max() < most_items:
+        race = copied(race)
+        arms, items = race.ask()
+        race.tell(arms, items, rewards[items % len(rewards), arms])
+    return race
+
+
+def frozen(value):
+    """A state, or anything in it, as what can be compared bit for bit."""
+    if isinstance(value, dict):
+        return {name: frozen(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return type(value), repr(value)
+
+
+def assert_says(error, *words):
+    for word in words:
+        assert str(word) in str(error), (word, str(error))
+
+
+REWARDS = np.random.default_rng(3).random((300, 4)) * [0.8, 0.85, 0.9, 1.0]
+MAKERS = {
+    "best": lambda **o: pb.BettingRace(4, 300, **{**RACE, **o}),
+    "hybrid": lambda **o: pb.BettingRace(4, 300, hybrid=True, **{**RACE, **o}),
+    "near": lambda **o: pb.BettingRace(4, 300, tolerance=0.03, **{**RACE, **o}),
+    "top": lambda **o: pb.BettingRace(4, 300, k=2, tolerance=0.03, **{**RACE, **o}),
+    "ebmix": lambda **o: pb.BettingRace(4, 300, k=2, mixture="ebmix", **{**RACE, **o}),
+    "stream": lambda **o: pb.BettingRace(4, None, bets=7, **{**RACE, **o}),
+    "sides": lambda **o: pb.BettingThreshold(4, 300, threshold=0.43, **{**RACE, **o}),
+    "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, tolerance=0.03,
+                                                  mixture="ebmix", **{**RACE, **o}),
+}
+makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())

@@ -1,0 +1,86 @@
+"""Options of BettingRace and BettingThreshold that are refused, and what is said."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from betting.races import assert_says
+
+SHARED = [
+    ({"delta": 0}, ["delta", "0.0"]),
+    ({"delta": 1}, ["delta", "1.0"]),
+    ({"delta": np.nan}, ["delta", "nan"]),
+    ({"delta": -0.5}, ["delta", "-0.5"]),
+    ({"tolerance": -0.1}, ["tolerance", "-0.1"]),
+    ({"tolerance": np.inf}, ["tolerance", "inf"]),
+    ({"tolerance": np.nan}, ["tolerance", "nan"]),
+    ({"value_range": (1, 0)}, ["value_range", "(1, 0)"]),
+    ({"value_range": (1, 1)}, ["value_range", "(1, 1)"]),
+    ({"value_range": None}, ["value_range", "None"]),
+    ({"value_range": (0, np.nan)}, ["value_range", "nan"]),
+    ({"value_range": (0, np.inf)}, ["value_range", "inf"]),
+    ({"value_range": (0, 1, 2)}, ["value_range", "(0, 1, 2)"]),
+    ({"value_range": np.nan}, ["value_range", "nan"]),
+    ({"value_range": 0}, ["value_range", "0"]),
+    ({"value_range": -1}, ["value_range", "-1"]),
+    ({"bets": 0}, ["bets", "0"]),
+    ({"bets": 65}, ["bets", "64", "65"]),
+    ({"mixture": "sum"}, ["mixture", "sum", "ebmix", "product"]),
+    ({"block_size": 0}, ["block_size", "0"]),
+    ({"block_size": -3}, ["block_size", "-3"]),
+    ({"n_items": 0}, ["n_items", "0"]),
+    ({"max_evaluations": 2}, ["max_evaluations", "3", "2"]),
+]
+RACE_ONLY = [
+    ({"k": 0}, ["k", "0"]),
+    ({"k": 3}, ["k", "n_arms = 3", "3"]),
+    ({"k": -1}, ["k", "-1"]),
+    ({"hybrid": True, "mixture": "ebmix"}, ["hybrid", "ebmix"]),
+    ({"hybrid": True, "k": 2}, ["hybrid", "k = 2"]),
+    ({"n_arms": 1}, ["n_arms", "2", "1"]),
+]
+THRESHOLD_ONLY = [
+    ({"threshold": 0}, ["threshold", "0.0", "(0.0, 1.0)"]),
+    ({"threshold": 1}, ["threshold", "1.0", "(0.0, 1.0)"]),
+    ({"threshold": 2.5}, ["threshold", "2.5"]),
+    ({"threshold": np.nan}, ["threshold", "nan"]),
+    ({"value_range": 1.0}, ["value_range", "1.0"]),
+    ({"n_arms": 0}, ["n_arms", "0"]),
+]
+
+
+def make_race(n_arms=3, n_items=10, **options):
+    return pb.BettingRace(n_arms, n_items, **{"value_range": (0, 1), **options})
+
+
+def make_threshold(n_arms=3, n_items=10, **options):
+    return pb.BettingThreshold(n_arms, n_items, **{"value_range": (0, 1), "threshold": 0.5,
+                                                   **options})
+
+
+@pytest.mark.parametrize(
+    "make, options, words",
+    [(make, *case) for make, cases in [(make_race, SHARED + RACE_ONLY),
+                                       (make_threshold, SHARED + THRESHOLD_ONLY)]
+     for case in cases],
+)
+def test_options(make, options, words):
+    with pytest.raises(ValueError) as caught:
+        make(**options)
+    assert_says(caught.value, *words)
+
+
+@pytest.mark.parametrize("make", [make_race, make_threshold])
+@pytest.mark.parametrize(
+    "options, word",
+    [({"n_arms": 2.5}, "n_arms"), ({"n_arms": None}, "n_arms"), ({"n_items": 1.5}, "n_items"),
+     ({"n_items": "x"}, "n_items"), ({"bets": 1.5}, "bets"), ({"bets": True}, "bets"),
+     ({"delta": "0.1"}, "delta"), ({"tolerance": None}, "tolerance"),
+     ({"value_range": "ab"}, "value_range"), ({"value_range": ("a", "b")}, "value_range"),
+     ({"block_size": 2.5}, "block_size"), ({"max_evaluations": 9.5}, "max_evaluations"),
+     ({"rng": "seed"}, "rng")],
+)
+def test_types(make, options, word):
+    with pytest.raises(TypeError, match=word):
+        make(**options)
