@@ -1,0 +1,225 @@
+"""pybandit study: a whole one, how it begins, what it says and what goes wrong."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit import cli
+from pybandit.cli._study_policies import CHOICES, make_policy
+
+from cli.study_commands import (
+    GENES,
+    NEW,
+    as_json,
+    carry_out,
+    digest,
+    fill,
+    ok,
+    refused,
+    rows_of,
+)
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+# a whole study
+
+def test_a_study_is_that_of_python(normalised, capsys):
+    """Bit for bit, with controls, to the end."""
+    twin = pb.BatchSAR(30, 3, 20, 8, 4)
+    number = 0
+    while not twin.done:
+        path = carry_out(capsys, number)
+        assert ok(capsys, "record", path) == f"plate {number}: 20 new\n"
+        rows = rows_of(path)[1:]
+        control = np.mean([float(row[3]) for row in rows if row[2] == "control"])
+        arms = [row for row in rows if row[2] != "control"]
+        assert [row[2] for row in arms] == [GENES[arm] for arm in twin.ask()]
+        assert [row[1] for row in rows] == [f"{r}{c}" for r in "ABCD" for c in range(1, 7)]
+        assert all((row[2] == "control") == row[1].endswith("6") for row in rows)
+        twin.tell(twin.ask(), -np.log(np.array([float(row[3]) for row in arms]) / control))
+        number += 1
+    assert cli.main(["study", "next"]) == 4
+    assert "done" in capsys.readouterr().err
+    known = as_json(capsys, "status")
+    assert known["done"] and known["n_batches"] == number == twin.n_batches
+    assert [one["arm"] for one in known["best"]] == twin.recommend().tolist()
+    assert [one["mean"] for one in known["best"]] == twin.means[twin.recommend()].tolist()
+    with pb.Study.open("study.db") as study:
+        assert study.policy.means.tobytes() == twin.means.tobytes()
+        assert study.verify().head == known["head"] == as_json(capsys, "verify")["head"]
+    assert "done: nothing more" in ok(capsys, "status")
+
+
+def test_export(normalised, capsys):
+    for number in range(2):
+        ok(capsys, "record", carry_out(capsys, number))
+    ok(capsys, "next")
+    assert ok(capsys, "export", "all.csv") == "60 wells: all.csv\n"
+    head, *rows = rows_of("all.csv")
+    assert head == ["plate", "well", "arm", "value", "state", "told_at", "who"]
+    with pb.Study.open("study.db") as study:
+        history = study.history()
+    assert [row[0] for row in rows] == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
+    shown = [row[1:3] for number in range(2) for row in rows_of(f"p{number}.csv")[1:]
+             if row[2] != "control"]
+    assert [row[1:3] for row in rows[:40]] == shown
+    assert [float(row[3]) for row in rows[:40]] == list(history["value"][:40])
+    assert [row[3:] for row in rows[40:]] == [["", "open", "", ""]] * 20
+    assert rows[0][4] == "known" and "@" in rows[0][6] and rows[0][5].endswith("Z")
+    assert ok(capsys, "export", "-") == Path("all.csv").read_text()
+
+
+def test_report(study, capsys):
+    assert ok(capsys, "report", "-o", "r.html") == "report: r.html\n"
+    page = Path("r.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and digest() in page
+
+
+def test_the_status(normalised, capsys):
+    ok(capsys, "record", carry_out(capsys, 0))
+    carry_out(capsys, 1)
+    half = fill("p1.csv", "half.csv", lambda row: row[1][0] in "AB" or row[2] == "control")
+    ok(capsys, "record", half, "--partial")
+    lines = ok(capsys, "status", "--top", "2").splitlines()
+    assert lines[:5] == [
+        "study   study.db: BatchSAR, 30 arms, the 3 best wanted",
+        "plates  4x6, 4 wells with control, readings by their mean, logarithm, sign changed",
+        "spent   1 batches, 20 pulls", "left    7 of 8 batches", "in play 30 arms"]
+    assert lines[5] == "now     plate 1 is out: 10 of 20 wells not yet known"
+    assert lines[7] == f"head    {digest()}" and lines[-1].startswith("and 1 more")
+    assert lines[9].split() == ["best", "by", "now", "mean", "wells"]
+    known = as_json(capsys, "status")
+    assert known["open_batch"] == 1 and known["n_open"] == 10 and len(known["best"]) == 3
+    assert known["settings"]["plates"]["layout"] == "4x6"
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_policy_of_the_command_line(name, capsys, folder):
+    """Three plates each: written, read, recorded."""
+    (folder / "genes.csv").write_text("arm,variance\n" + "".join(f"{g},0.5\n" for g in GENES))
+    given = {"k": 3, "batches": 8, "repeats": 4, "budget": 300, "delta": 0.1, "sigma": 0.5,
+             "seed": 3}
+    choice = CHOICES[name]
+    options = [part for option in choice.needs + choice.takes if option in given
+               for part in (f"--{option}", given[option])] + ["--reuse"] * ("reuse" in choice.takes)
+    ok(capsys, "new", "study.db", "--policy", name, "--arms", "genes.csv", "--plate", "12x12",
+       *options)
+    for number in range(3):
+        path = carry_out(capsys, number)
+        assert " new" in ok(capsys, "record", path)
+    known = as_json(capsys, "status")
+    assert known["policy"] == choice.policy and known["n_batches"] == 3
+    assert known["policy"] in pb.policies.__all__
+
+
+def test_options_that_a_policy_needs_or_does_not_take(capsys):
+    base = ["new", "study.db", "--arms", "genes.csv", "--policy"]
+    assert "--policy batch-sar needs --batches" in refused(capsys, *base, "batch-sar", "--k", "3")
+    assert "--policy ucb1 takes no --k" in refused(capsys, *base, "ucb1", "--k", "3")
+    assert "needs a column 'variance'" in refused(capsys, *base, "shvar", "--budget", "99")
+    message = refused(capsys, *base, "batch-sar", "--k", "3", "--batches", "1")
+    assert "max_batches" in message
+    assert not os.path.exists("study.db")
+    with pytest.raises(ValueError, match="needs --batch-size"):
+        make_policy("round-robin", 5, {"k": 1, "batches": 3})
+
+
+@pytest.mark.parametrize("text, message", [
+    ("gene\na\nb\na\n", "line 4, column 1: arm 'a' is on line 2 already"),
+    ("gene\na\n\nb\nc,d\n", "line 5, column 2: the row has 2 cells"),
+    ("gene\n", "no arms under it"),
+    ("", "line 1, column 1: the file is empty"), ("x,y\n1,2\n", "none of arm, name, gene and id"),
+    ("arm,variance\na,1\nb,-1\n", "line 3, column 'variance': must be positive"),
+    ("arm,variance\na,1\nb,x\n", "line 3, column 'variance': 'x' is not"),
+    ("arm,v\na,1\n,2\n", "line 3, column 1: an arm without a name")])
+def test_files_of_arms_that_are_refused(capsys, folder, text, message):
+    (folder / "genes.csv").write_text(text)
+    found = refused(capsys, *NEW)
+    assert found.startswith("pybandit study new: genes.csv: line ") and message in found
+
+
+def test_files_of_arms(capsys, folder):
+    (folder / "plain.csv").write_text("b\na\nc\n")
+    (folder / "columns.csv").write_text("well;Compound\n1;x, y\n2;z\n")
+    for file, more, names in [("plain.csv", [], ["b", "a", "c"]),
+                              ("columns.csv", ["--column", "compound"], ["x, y", "z"])]:
+        ok(capsys, "new", f"{file}.db", "--policy", "ucb1", "--arms", file, *more)
+        with pb.Study.open(f"{file}.db") as study:
+            assert study.arms == names
+    assert "no 'colour' is in the header" in refused(
+        capsys, "new", "x.db", "--policy", "ucb1", "--arms", "columns.csv", "--column", "colour")
+
+
+def test_new_that_is_refused(study, capsys):
+    assert "study.db exists" in refused(capsys, *NEW)
+    other = ["new", "other.db", *NEW[2:]]
+    for more, message in [(["--plate", "8"], "a plate must be"), (["--controls", "Z1"], "controls"),
+                          (["--normalise"], "controls must be given"),
+                          (["--arms", "no.csv"], "no.csv: cannot be read"),
+                          (["--controls", "A1", "--control-label", "gene 3"], "must differ")]:
+        assert message in refused(capsys, *other, *more)
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["study", "new", "other.db", "--policy", "guess", "--arms", "genes.csv"])
+    assert stop.value.code == 2
+    assert not os.path.exists("other.db")
+
+
+# what goes wrong
+
+def test_exit_statuses(study, capsys, folder):
+    assert "does not exist" in refused(capsys, "status", "--study", "none.db")
+    assert "there is no batch" not in refused(capsys, "record", "none.csv")
+    (folder / "no.db").write_text("not a study" * 1000)
+    for action in ("status", "next", "verify"):
+        assert "no.db" in refused(capsys, action, "--study", "no.db", status=3)
+    shutil.copy("study.db", "new.db")
+    with sqlite3.connect("new.db") as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    assert "format 99" in refused(capsys, "status", "--study", "new.db", status=3)
+    ok(capsys, "record", carry_out(capsys, 0))
+    head = digest()
+    ok(capsys, "verify", "--head", head)
+    assert "log" in refused(capsys, "verify", "--head", "0" * 64, status=3)
+    with sqlite3.connect("study.db") as db:
+        db.execute("UPDATE log SET body = zeroblob(9) WHERE number = 2")
+    db.close()
+    assert "event 2" in refused(capsys, "verify", status=3)
+    assert cli.main(["study"]) == 2
+    assert "exit status: 0 done" in capsys.readouterr().out
+
+
+def test_help(capsys):
+    for arguments in [], ["new"], ["next"], ["record"], ["close"], ["abandon"], ["status"], [
+            "verify"], ["report"], ["export"]:
+        with pytest.raises(SystemExit) as stop:
+            cli.main(["study", *arguments, "--help"])
+        assert stop.value.code == 0
+        assert all(len(line) < 100 for line in capsys.readouterr().out.splitlines())
+
+
+def test_a_folder_that_cannot_be_written(study, capsys):
+    os.mkdir("p0.csv")
+    refused(capsys, "export", "p0.csv")
+    assert [name for name in os.listdir() if name.endswith(".new")] == []
+
+
+def test_as_a_program(study):
+    """The same answers from a process of its own; SQLite is only loaded for studies."""
+    run = subprocess.run([sys.executable, "-m", "pybandit", "study", "status", "--json"],
+                         capture_output=True, text=True, check=True,
+                         env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+    assert json.loads(run.stdout)["n_arms"] == 30 and run.stderr == ""
+    code = "import sys, pybandit.cli; print('sqlite3' in sys.modules)"
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
+                         check=True, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+    assert run.stdout == "False\n"
