@@ -1,0 +1,22 @@
+"""A folder with thirty genes in it, and studies of them."""
+
+import pytest
+
+from cli.study_commands import GENES, NEW, ok
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "genes.csv").write_text("\n".join(["gene", *GENES]) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def study(capsys):
+    ok(capsys, *NEW)
+
+
+@pytest.fixture
+def normalised(capsys):
+    ok(capsys, *NEW, "--controls", "col:6", "--normalise", "--log", "--flip")
