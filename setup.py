@@ -93,7 +93,6 @@ else:
                 "wraparound": False,
                 "cdivision": True,
                 "initializedcheck": False,
-                "freethreading_compatible": True,
                 "embedsignature": True,
             },
         ),
