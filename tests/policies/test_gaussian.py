@@ -1,6 +1,5 @@
 """BayesGap and its rivals on a joint Gaussian posterior: cases, twins, the protocol."""
 
-import pickle
 import re
 
 import numpy as np
@@ -9,11 +8,10 @@ import pytest
 import pybandit as pb
 
 from policies import protocol
+from policies.gaussian_arms import NAMES, smooth_kernel
 from policies.reference import gaussian as twin
 from policies.reference import tables
 
-NAMES = ["BayesGap", "GPUCB", "BayesUCB", "ExpectedImprovement", "ProbabilityOfImprovement",
-         "GaussianThompson"]
 TWINS = NAMES[:-1]
 CASE_NAMES = {"EI": "ExpectedImprovement", "PI": "ProbabilityOfImprovement",
               "Thompson": "GaussianThompson"}
@@ -55,105 +53,15 @@ def test_cases(case, as_kernel):
         np.testing.assert_allclose(B, expect["B"], rtol=1e-10)
 
 
+# -- the twins ---------------------------------------------------------------------------
+
+
 def features_of(rng, K, d):
     """Some rows are equal, some zero."""
     X = rng.normal(size=(K, d))
     X = X[rng.integers(K, size=K)] if rng.random() < 0.3 else X
     X[rng.random(K) < 0.1] = 0.0
     return X
-
-
-def smooth_kernel(K, length=1.0):
-    x = np.linspace(0.0, 10.0, K)
-    return np.exp(-((x[:, None] - x) ** 2) / length**2)
-
-
-# -- the posterior -----------------------------------------------------------------------
-
-
-def after(policy, n, rng):
-    """Tells the policy n rewards; the arms and these."""
-    seen, rewards = [], []
-    for _ in range(n):
-        arms = policy.ask()
-        rewards.append(float(rng.normal()))
-        seen.append(int(arms[0]))
-        policy.tell(arms, rewards[-1:])
-    return seen, rewards
-
-
-@pytest.mark.parametrize("noise_std", [0.3, 0.03, 1e-3])
-@pytest.mark.parametrize("K, d", [(100, 7), (40, 60), (25, 24), (100, None)])
-@pytest.mark.parametrize("name", ["GPUCB", "ProbabilityOfImprovement", "GaussianThompson"])
-def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise_std):
-    rng = np.random.default_rng([K, d or 0])
-    X = None if d is None else rng.normal(size=(K, d)) / np.sqrt(d)
-    G = smooth_kernel(K, 0.4) if d is None else X @ X.T
-    policy = getattr(pb, name)(1000, kernel=G if d is None else None, features=X,
-                               noise_std=noise_std, prior_std=1.5,
-                               **dict(rng=1) if name == "GaussianThompson" else {})
-    seen, rewards = after(policy, 1000, rng)
-    # the formula in more digits: with little noise, solving loses some
-    mean, covariance = long_posterior(G, seen, rewards, noise_std, 1.5)
-    # rewards of size 1 are 1e3 of the least noise: the problem itself is that ill-conditioned
-    margin = {0.3: 1e-10, 0.03: 1e-9, 1e-3: 1e-6}[noise_std]
-    assert np.abs(policy.posterior_means - mean).max() < margin
-    assert np.abs(policy.posterior_std**2 - covariance.diagonal()).max() < 1e-10
-    assert (np.asarray(policy.get_state()["progress"]["posterior_variances"]) >= 0.0).all()
-
-
-def long_posterior(G, arms, rewards, noise_std, prior_std):
-    """Textbook formula in extended precision, by Cholesky."""
-    seen, at = np.unique(arms, return_inverse=True)
-    counts = np.bincount(at)
-    y = np.bincount(at, weights=rewards) / counts
-    prior = np.longdouble(prior_std) ** 2 * G.astype(np.longdouble)
-    A = prior[np.ix_(seen, seen)] + np.diag(np.longdouble(noise_std) ** 2 / counts)
-    n = len(seen)
-    L = np.zeros_like(A)
-    rows = np.concatenate([y[:, None].astype(np.longdouble), prior[seen]], axis=1)
-    for j in range(n):
-        L[j, j] = np.sqrt(A[j, j] - L[j, :j] @ L[j, :j])
-        L[j + 1:, j] = (A[j + 1:, j] - L[j + 1:, :j] @ L[j, :j]) / L[j, j]
-        rows[j] = (rows[j] - L[j, :j] @ rows[:j]) / L[j, j]
-    return (rows[:, 1:].T @ rows[:, 0]).astype(float), (prior - rows[:, 1:].T @ rows[:, 1:]).astype(
-        float)
-
-
-@pytest.mark.parametrize("as_kernel", [False, True])
-def test_one_arm_pulled_on_and_on_stays_positive(as_kernel):
-    """Its variance is the known one, 1 / (n / noise^2 + 1), not rounding's."""
-    X = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 0.5]])
-    arms = dict(kernel=X @ X.T) if as_kernel else dict(features=X)
-    policy = pb.ProbabilityOfImprovement(3000, **arms, noise_std=1e-3)
-    seen = np.zeros(3)
-    while not policy.done:
-        arm = policy.ask()
-        policy.tell(arm, [1.0 if arm[0] < 2 else -1.0])
-        seen[arm] += 1
-        assert (policy.posterior_std >= 0.0).all() and np.isfinite(policy.posterior_means).all()
-    assert seen.max() > 1000
-    state = policy.get_state()["progress"]
-    exact = 1.0 / ((seen[0] + seen[1]) / 1e-6 + 1.0)
-    assert state["posterior_variances"][0] == pytest.approx(exact, rel=1e-5, abs=1e-15)
-
-
-def test_equal_arms_stay_equal():
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(6, 4))[[0, 1, 2, 1, 3, 4, 2, 0, 5]]
-        for arms in dict(kernel=X @ X.T), dict(features=X):
-            if "kernel" in arms:  # BLAS may round equal products apart
-                first = np.array([0, 1, 2, 1, 4, 5, 2, 0, 8])
-                arms["kernel"] = arms["kernel"][np.ix_(first, first)]
-            policy = pb.GPUCB(60, **arms, noise_std=0.2)
-            seen, _ = after(policy, 60, rng)
-            for values in policy.posterior_means, policy.posterior_std:
-                assert values[1] == values[3] and values[2] == values[6] and values[0] == values[7]
-            assert not {3, 6, 7} & set(seen)
-
-
-# -- the twins ---------------------------------------------------------------------------
 
 
 def random_pair(name, rng):
@@ -216,33 +124,6 @@ def test_the_twin(name):
         if name != "BayesGap":
             assert reference.mean[best] == pytest.approx(reference.mean.max(), abs=1e-8)
     assert n_same > 0.9 * n_all
-
-
-def test_a_draw_of_all_means_has_the_posterior_s_law():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(5, 3))
-    policy = pb.GaussianThompson(10**6, features=X, noise_std=0.5, rng=1)
-    seen, rewards = after(policy, 6, rng)
-    mean, covariance = twin.posterior(X @ X.T, seen, rewards, 0.5, 1.0)
-    draws = np.array([policy._draw(rng.normal(size=3)) for _ in range(40_000)])
-    assert np.abs(draws.mean(axis=0) - mean).max() < 6 * np.sqrt(covariance.max() / 40_000)
-    assert np.abs(np.cov(draws.T) - covariance).max() < 6 * 1.5 * covariance.max() / 200
-    # the policy's own normals: how often each arm is the best
-    shares = np.bincount(draws.argmax(axis=1), minlength=5) / 40_000
-    policy = pb.GaussianThompson(4000, features=X, noise_std=0.5, rng=2)
-    state = pb.GaussianThompson(6, features=X, noise_std=0.5).get_state()["options"]
-    assert state["noise_std"] == 0.5
-    for arm, reward in zip(seen, rewards, strict=True):
-        one = policy.get_state()
-        one["progress"]["chosen"] = arm
-        policy = pb.GaussianThompson.from_state(one)
-        policy.tell([arm], [reward])
-    chosen = np.zeros(5)
-    while not policy.done:  # lost pulls leave the posterior
-        arm = policy.ask()
-        chosen[arm] += 1
-        policy.tell(arm, [np.nan], missing="drop")
-    assert np.abs(chosen / chosen.sum() - shares).max() < 6 * 0.5 / np.sqrt(chosen.sum()) + 0.02
 
 
 # -- the protocol -----------------------------------------------------------------------
@@ -392,86 +273,3 @@ def test_bad_input_of_the_rivals():
             cls(5, **GOOD, xi=-1.0)
     with pytest.raises(TypeError):
         pb.GPUCB(5, kernel=np.eye(2))
-
-
-# -- refits -----------------------------------------------------------------------------
-
-
-def wiggly(rng, length_scale, n=40):
-    """Points and a function drawn from a kernel far from the one the policies start with."""
-    points = np.linspace(0.0, 10.0, n)[:, None]
-    G = np.exp(-0.5 * (points - points.T) ** 2 / length_scale**2)
-    return points, rng.multivariate_normal(np.zeros(n), G + 1e-10 * np.eye(n))
-
-
-def refitting(name, budget=61, **options):
-    points, means = wiggly(np.random.default_rng(3), 2.0)
-    policy = getattr(pb, name)(budget, kernel=pb.kernels.rbf(0.3), features=points, noise_std=0.5,
-                               refit_every=20, **options)
-    return policy, means
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_refit_is_the_posterior_of_the_best_hyperparameters(name):
-    process = pytest.importorskip("sklearn.gaussian_process")
-    rng, told = np.random.default_rng(5), []
-    policy, means = refitting(name)
-    points = np.linspace(0.0, 10.0, 40)[:, None]
-    while policy.n_pulls < 60:
-        assert policy.prior_std == 1.0 or policy.n_pulls >= 20
-        arms = policy.ask()
-        rewards = rng.normal(means[arms], 0.05)
-        told.append((arms[0], rewards[0]))
-        policy.tell(arms, rewards)
-    assert policy.noise_std < 0.2 and policy.prior_std != 1.0
-    arms, rewards = map(np.array, zip(*told, strict=True))
-    kernel = policy._fitted_kernel()
-    assert kernel.length_scale > 0.6
-    exact = process.GaussianProcessRegressor(
-        process.kernels.ConstantKernel(policy.prior_std**2) * kernel, optimizer=None,
-        alpha=policy.noise_std**2).fit(points[arms], rewards)
-    mean, std = exact.predict(points, return_std=True)
-    np.testing.assert_allclose(policy.posterior_means, mean, atol=1e-6)
-    np.testing.assert_allclose(policy.posterior_std, std, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_refitted_policy_resumes_bit_for_bit(name):
-    pytest.importorskip("sklearn")
-    rng = np.random.default_rng(6)
-    options = dict(rng=4) if name == "GaussianThompson" else {}
-    (one, means), (other, _) = (refitting(name, **options) for _ in range(2))
-    while not one.done:
-        arms = one.ask()
-        assert other.ask().tolist() == arms.tolist()
-        rewards = rng.normal(means[arms], 0.05)
-        if one.n_pulls == 7:
-            rewards[:] = np.nan
-        one.tell(arms, rewards, missing="drop")
-        other.tell(arms, rewards, missing="drop")
-        if one.n_pulls % 13 == 0:
-            other = pickle.loads(pickle.dumps(other))
-    np.testing.assert_array_equal(other.posterior_means, one.posterior_means)
-    assert other.noise_std == one.noise_std
-
-
-def test_refits_are_the_same_in_simulate():
-    pytest.importorskip("sklearn")
-    _, means = refitting("GPUCB")
-    bandit = pb.environments.GaussianBandit(means, 0.05**2)
-    first, second = (pb.simulate(lambda e: refitting("GPUCB")[0], bandit, 4, rng=1, n_threads=n)
-                     for n in (1, 2))
-    assert first.to_dict() == second.to_dict() and (first.pulls == 61).all()
-
-
-def test_refits_need_a_kernel_that_can_be_fitted():
-    with pytest.raises(ValueError, match="kernel must be a kernel of scikit-learn.*ndarray"):
-        pb.GPUCB(9, kernel=np.eye(3), noise_std=1.0, refit_every=2)
-    pytest.importorskip("sklearn")
-    for options, error, message in [
-            (dict(noise_std=None), ValueError, "noise_std must be a number to begin with"),
-            (dict(refit_every=0), ValueError, "refit_every must be at least 1; got 0"),
-            (dict(refit_every=1.5), TypeError, "refit_every must be an integer")]:
-        with pytest.raises(error, match=message):
-            pb.GPUCB(9, kernel=pb.kernels.rbf(), features=np.eye(3),
-                     **{"noise_std": 1.0, "refit_every": 2, **options})

@@ -1,0 +1,127 @@
+"""How the policies that halve spend a budget: parts of the arms, stages, least budgets."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+
+from policies.halving_runs import grid_table, random_variances, stages_of
+from policies.protocol import play
+from policies.reference import halving as twin
+
+# -- apportionment ---------------------------------------------------------------------
+
+
+def one_at_a_time(variances, n_pulls):
+    counts, ratios = np.zeros(len(variances), dtype=int), np.full(len(variances), np.inf)
+    for _ in range(n_pulls):
+        arm = int(np.argmax(ratios))
+        counts[arm] += 1
+        ratios[arm] = variances[arm] / counts[arm]
+    return counts
+
+
+def test_apportionment():
+    rng = np.random.default_rng(3)
+    for _ in range(10_000):
+        K = int(rng.integers(2, 30))
+        known, n = random_variances(rng, K), K + int(rng.integers(100))
+        counts = np.bincount(pb.SHVar(K, n * stages_of(K), known).ask(), minlength=K)
+        assert counts.tolist() == one_at_a_time(known, n).tolist(), known
+
+
+@pytest.mark.parametrize("exponent", [-1073, -1030, 1000, 1023])
+def test_variances_at_the_ends_of_float64(exponent):
+    known, scale = np.array([1.0, 1.0, 0.5, 1.0, 0.5]), 2.0**exponent
+    policy = pb.SHVar(5, 900, known * scale)
+    assert policy.ask().tolist() == pb.SHVar(5, 900, known).ask().tolist()
+    apart = pb.SHVar(3, 60, [1e308, 5e-324, 1e-300])
+    assert np.bincount(apart.ask()).tolist() == [28, 1, 1]
+
+
+def test_a_large_stage_is_apportioned_at_once():
+    counts = pb.SHVar(4, 2 * 10**15, [1.0, 2.0, 3.0, 4.0]).get_state()["progress"]["counts"]
+    assert counts.tolist() == [10**14, 2 * 10**14, 3 * 10**14, 4 * 10**14]
+
+
+# -- budgets -----------------------------------------------------------------------------
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(st.integers(1, 50), st.integers(0, 200), st.booleans(), st.booleans(),
+       st.integers(0, 2**32))
+def test_budgets_are_kept(K, spare, reuse, spend_all, seed):
+    rng = np.random.default_rng(seed)
+    least = K * stages_of(K)
+    options = dict(reuse=reuse, spend_all=spend_all)
+    policies = [pb.SequentialHalving(K, least + spare, **options),
+                pb.SHVar(K, least + spare, random_variances(rng, K), **options),
+                pb.SHAdaVar(K, least + spare, 0.9, **options), pb.Uniform(K, K + spare),
+                pb.SuccessiveRejects(K, K + 1 + spare)]
+    for policy in policies:
+        play(policy, pb.environments.TableBandit(grid_table(rng, K)))
+        assert policy.n_pulls == policy.pulls.sum() <= policy.budget
+        if isinstance(policy, pb.Uniform):
+            assert policy.n_pulls == policy.budget
+        elif K == 1:
+            assert policy.n_pulls == 0
+        elif isinstance(policy, pb.SuccessiveRejects):
+            assert policy.pulls.min() >= 1
+        else:
+            unspent = 0 if spend_all else policy.budget % stages_of(K)
+            assert policy.n_pulls == policy.budget - unspent
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 64, 65, 1000])
+def test_the_least_budgets(K):
+    stages = 0 if K == 1 else len(f"{K - 1:b}")
+    makers = [(K, lambda n: pb.Uniform(K, n)),
+              (K * stages, lambda n: pb.SequentialHalving(K, n)),
+              (K * stages, lambda n: pb.SHVar(K, n, np.ones(K))),
+              (K * stages, lambda n: pb.SHAdaVar(K, n)),
+              (K + 1 if K > 1 else 0, lambda n: pb.SuccessiveRejects(K, n))]
+    for least, make in makers:
+        if least:
+            with pytest.raises(pb.InfeasibleBudget,
+                               match=f"budget must be at least {least} for {K} arms.*"
+                                     f"got {least - 1}$"):
+                make(least - 1)
+        policy = make(least)
+        table = np.arange(K)[:, None] / K
+        play(policy, pb.environments.TableBandit(table))
+        assert policy.recommend().tolist() == [K - 1] and policy.n_pulls <= least
+
+
+def test_the_schedule_of_successive_rejects():
+    """Of exact fractions, also where a quotient is an integer or just above one."""
+    rng = np.random.default_rng(5)
+    problems = [(2, n) for n in range(3, 60)] + [(3, 4 * n + 3) for n in range(1, 60)]
+    problems += [(int(rng.integers(2, 13)), int(10 ** rng.uniform(1.5, 11)))
+                 for _ in range(1500)]
+    # quotients that are integers, and the next ones above and below
+    for K in range(2, 13):
+        logbar = Fraction(1, 2) + sum(Fraction(1, i) for i in range(2, K + 1))
+        for _ in range(20):
+            many = int(rng.integers(1, 10**5)) * 2 * logbar.numerator
+            problems += [(K, K + many), (K, K + many + 1), (K, K + many - 1)]
+    for K, n in problems:
+        if n > K:
+            wanted = twin.SuccessiveRejects(K, n).schedule()
+            assert pulls_by_rank(K, n) == [*wanted, wanted[-1]], (K, n)
+
+
+def pulls_by_rank(K, n):
+    """Pulls of the arms when arm 0 is the worst by far, then arm 1 ...; by sums of rewards."""
+    made = []
+
+    def factory(environment):
+        made.append(pb.SuccessiveRejects(K, n))
+        return made[0]
+
+    pb.simulate(factory, pb.environments.GaussianBandit(np.arange(K) * 1e6, 1e-12), 1, rng=1,
+                n_threads=1)
+    return made[0].pulls.tolist()
