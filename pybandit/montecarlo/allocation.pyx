@@ -8,31 +8,21 @@ import math
 
 import numpy as np
 
-from pybandit import policies
-from pybandit._shared.checks import (
-    InfeasibleBudget, check_choice, check_counts, check_in, check_integer, check_positive,
-    check_scalar,
-)
-from pybandit._shared.generators import private_generator, restore_stream, stream_state
-from pybandit.montecarlo._weights import inverse_variance, normal_width, pooled, sequence_width
+from pybandit._shared.checks import check_choice, check_integer, check_scalar
+from pybandit.montecarlo._intervals import normal_width, sequence_width
+from pybandit.montecarlo._weights import inverse_variance, pooled
 
-from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
-from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
-from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit.montecarlo._csrc cimport pb_variance, pb_variance_least
-from pybandit.policies._csrc cimport pb_batch
-from pybandit.policies.base cimport NativePolicy
+from pybandit.montecarlo._sharing cimport SharedBudget
 
 __all__ = ["EstimatorAllocator"]
 
-BANDITS = ("ucb1", "ucb-v", "kl-ucb", "thompson")
-RULES = ("uniform", "lcb-variance", "thompson-variance")
 WEIGHTS = ("mean", "inverse-variance", "predictable")
 
 
-cdef class EstimatorAllocator(NativePolicy):
+cdef class EstimatorAllocator(SharedBudget):
     """Spends a budget on the best of several unbiased estimators, and combines all values.
 
     All estimators have the same unknown mean, their values differ in variance and in
@@ -157,144 +147,28 @@ cdef class EstimatorAllocator(NativePolicy):
                  costs="equal", weights="mean", budget=None, batch_size=1, pilot=10,
                  centre=None, max_cost=None, dependent_costs=False, cost_floor=1e-9,
                  least_values=None, rng=None):
-        super().__init__(check_integer("n_estimators", n_estimators, 1), 1)
-        self.costs = check_choice("costs", costs, ("equal", "observed"))
+        super().__init__(n_estimators, policy, value_range=value_range, costs=costs,
+                         budget=budget, batch_size=batch_size, pilot=pilot, centre=centre,
+                         max_cost=max_cost, dependent_costs=dependent_costs,
+                         cost_floor=cost_floor, rng=rng)
         self.weights = check_choice("weights", weights, WEIGHTS)
-        self.batch_size = check_integer("batch_size", batch_size, 1)
-        self.cost_floor = check_positive("cost_floor", cost_floor)
-        self.dependent_costs, self.predictable = bool(dependent_costs), weights == "predictable"
+        self.predictable = weights == "predictable"
         if least_values is None:
             least_values = 30 if weights == "inverse-variance" else 10
         self.least_values = check_integer("least_values", least_values, 2)
-        self._wants_rewards, self._wants_costs = True, costs == "observed"
-        self.all_arms, self.cost_sums = np.arange(self.n_arms), np.zeros(self.n_arms)
         self.squares = np.zeros(self.n_arms)
-        self.rng_given = rng is not None
-        self._make_rule(policy)
-        self._set_scale(value_range, centre, max_cost, pilot)
-        self._set_budget(budget)
-        self._use(private_generator(rng) if self.rng_given else None)
 
-    def _make_rule(self, policy):
-        cdef int64_t per_reward = 1
-        self.policy = policy
-        if policy == "uniform":
-            self.rule = UniformRule(self.n_arms)
-        elif policy == "lcb-variance":
-            self.rule = LCBRule(self.n_arms)
-        elif policy == "thompson-variance":
-            self.rule = ThompsonRule(self.n_arms)
-        else:
-            if self.costs == "observed":
-                per_reward = 3 if self.dependent_costs else 2
-            self.rule = _BanditRule(self.n_arms, _bandit(policy, self.n_arms), per_reward,
-                                    self.costs == "observed")
-        self.rule.bind(self._pulls, self._sums, self._deviations, self.cost_sums)
-        self.runs = self.batch_size * per_reward
-
-    def _set_scale(self, value_range, centre, max_cost, pilot):
-        """What a bandit's rewards follow of: a range, or a pilot."""
-        if centre is not None:
-            centre = check_scalar("centre", centre, "finite", np.isfinite)
-        if max_cost is not None:
-            max_cost = check_positive("max_cost", max_cost)
-        if value_range is not None:
-            value_range = _ranges(value_range, self.n_arms)
-        self.value_range, self.centre, self.max_cost = value_range, centre, max_cost
-        self.pilot = check_integer("pilot", pilot, 2)
-        if isinstance(self.rule, BanditRule):
-            self._check_range_of_each(value_range)
-            self.rule.set_range(value_range, centre, max_cost)
-            if self.rule.waits:
-                self.rule.expect_pilot(self.pilot)
-            else:
-                self.pilot = 0
-        elif self.policy == "uniform":
-            self.pilot = 0
-
-    def _check_range_of_each(self, value_range):
-        if value_range is None or value_range.ndim == 1:
-            return
-        if self._wants_costs:
-            raise ValueError("value_range must be one range for all where costs are observed; got "
-                             f"one for each of {self.n_arms} estimators")
-        if not hasattr((<BanditRule>self.rule).inner, "_set_scales"):
-            raise ValueError(f"value_range must be one range for all unless the policy compares "
-                             f"upper bounds; got one for each with {self.policy!r}")
-
-    def _set_budget(self, budget):
-        self.budget, self.most_cost = None, INFINITY
-        if budget is None:
-            return
-        if self._wants_costs:
-            self.budget = check_positive("budget", budget)
-        else:
-            self.budget = check_integer("budget", budget, 1)
-            if self.budget < self.pilot * self.n_arms:
-                raise InfeasibleBudget(
-                    f"budget must be at least {self.pilot * self.n_arms}: the pilot runs each of "
-                    f"{self.n_arms} estimators {self.pilot} times; got {self.budget}")
-        self.most_cost = self.budget
-
-    def _use(self, generator):
-        """The stream that Thompson sampling draws from; None: a fresh one."""
-        self.generator = private_generator(None) if generator is None else generator
-        if isinstance(self.rule, ThompsonRule):
-            (<ThompsonRule>self.rule).seed(self.generator)
-        elif isinstance(self.rule, BanditRule):
-            (<BanditRule>self.rule).inner._seed(self.generator)
-
-    def _seed(self, rng):
-        if not self.rng_given and not self.n_pulls:
-            self._use(private_generator(rng))
-
-    @property
-    def _is_endless(self):
-        return self.budget is None
-
-    cdef bint _is_done(self) noexcept nogil:
-        return self.total_cost >= self.most_cost
-
-    cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch
-        cdef double left = self.most_cost - self.total_cost
-        if self.n_pulls < self.pilot * self.n_arms:
-            batch.arms, batch.counts = &self.all_arms[0], NULL
-            batch.n_arms, batch.first = self.n_arms, 0
-            batch.n_pulls = self.pilot * self.n_arms
-            return batch
-        batch = self.rule.next()
-        batch.n_pulls *= self.runs
-        if not self._wants_costs and batch.n_pulls > left:
-            batch.n_pulls = <int64_t>left
-        return batch
-
-    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
-        cdef int64_t j
-        for j in range(n):
-            self._take(arms[j], rewards[j], 1.0)
-
-    cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil:
-        self._take(arm, reward, cost if cost > self.cost_floor else self.cost_floor)
-
-    cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil:
+    cdef void _weigh(self, int64_t arm, double value) noexcept nogil:
         cdef double weight
-        self.total_cost += cost
-        if self.total_cost > self.most_cost:
-            return  # too late
-        self.cost_sums[arm] += cost
-        if isnan(value):
+        if not self.predictable:
             return
-        if self.predictable:
-            if self.weight == 0.0:
-                self.origin = value
-            weight = self._weight_of(arm)
-            self.weight += weight
-            self.weighted += weight * (value - self.origin)
-            self.squares[arm] += weight * weight
-            self.n_weighted += weight > 0.0
-        NativePolicy._absorb(self, &arm, &value, 1)
-        self.rule.absorb(arm, value, cost)
+        if self.weight == 0.0:
+            self.origin = value
+        weight = self._weight_of(arm)
+        self.weight += weight
+        self.weighted += weight * (value - self.origin)
+        self.squares[arm] += weight * weight
+        self.n_weighted += weight > 0.0
 
     cdef double _weight_of(self, int64_t arm) noexcept nogil:
         """1 / variance of the values so far; 0 where there are too few, or none differ."""
@@ -306,62 +180,6 @@ cdef class EstimatorAllocator(NativePolicy):
             variance = pb_variance_least(&self._pulls[0], &self._sums[0], &self._deviations[0],
                                          self.n_arms)
         return 1.0 / variance if variance > 0.0 else 0.0
-
-    cdef void _advance(self) noexcept nogil:
-        cdef int64_t first = self.pilot * self.n_arms
-        if self.told < first:
-            self.told = first
-            if self.rule.waits:
-                with gil:
-                    self.rule.end_pilot()
-            return
-        self.rule.advance((self.n_pulls - self.told + self.runs - 1) // self.runs)
-        self.told = self.n_pulls
-
-    def tell(self, estimators, values, costs=None, missing="raise"):
-        """Give the values of the estimators that `ask` returned; all or nothing.
-
-        Parameters
-        ----------
-        estimators : array_like of int, shape (n,)
-            Those of `ask`, in any order.
-        values : array_like of float, shape (n,)
-            What each gave.
-        costs : array_like of float, shape (n,), optional
-            What each run cost, finite and at least 0, in the units of the budget;
-            with ``costs="observed"`` only, and then required.
-        missing : {"raise", "drop"}
-            ``"drop"`` takes NaN for a run that gave no value: its cost counts.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Where an argument is not as above. The allocator is then as before.
-        """
-        cdef const int64_t[::1] told = None
-        cdef const double[::1] given = None, paid = None
-        cdef int64_t j, n
-        if not self._wants_costs:
-            if costs is not None:
-                raise ValueError("costs must not be given where all runs cost 1; make the "
-                                 "allocator with costs=\"observed\"")
-            return NativePolicy.tell(self, estimators, values, missing)
-        if costs is None:
-            raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
-        check_choice("missing", missing, ("raise", "drop"))
-        try:
-            told, given, paid = estimators, values, costs
-        except (TypeError, ValueError):
-            pass  # not arrays of these types; they can become some
-        if not self._as_asked(told, given):
-            told, given = self._checked(estimators, values, missing)
-        n = told.shape[0]
-        if not _are_costs(paid, n):
-            paid = _checked_costs(costs, n)
-        with nogil:
-            for j in range(n):
-                self._absorb_with_cost(told[j], given[j], paid[j])
-            self._finish(n)
 
     @property
     def variances(self):
@@ -420,13 +238,6 @@ cdef class EstimatorAllocator(NativePolicy):
             return inverse_variance(pulls, self.means, variances, self.least_values)
         return pooled(pulls, self.means, variances)
 
-    @property
-    def mean_costs(self):
-        """Mean cost of a value of each estimator; float64, NaN where there is none."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(np.asarray(self._pulls) > 0,
-                            np.asarray(self.cost_sums) / np.asarray(self._pulls), np.nan)
-
     def recommend(self):
         """The estimator of the least variance times cost seen, int64 of shape (1,)."""
         spreads = self.variances * self.mean_costs
@@ -443,95 +254,19 @@ cdef class EstimatorAllocator(NativePolicy):
                 f"{self.estimate:.6g} +- {self.standard_error:.2g}>")
 
     def _options(self):
-        policy = self.policy
-        if not isinstance(policy, str):
-            policy = type(policy).__name__, policy._options()
-        options = dict(n_estimators=self.n_arms, policy=policy, value_range=self.value_range)
-        for name in ("costs", "weights", "budget", "batch_size", "centre", "max_cost",
-                     "dependent_costs", "cost_floor", "least_values"):
-            options[name] = getattr(self, name)
-        return options | {"pilot": max(self.pilot, 2)}
+        return super()._options() | {"weights": self.weights, "least_values": self.least_values}
 
     def _get_progress(self):
-        return {
-            "total_cost": self.total_cost,
-            "cost_sums": np.array(self.cost_sums),
+        return super()._get_progress() | {
             "weight": self.weight,
             "weighted": self.weighted,
             "origin": self.origin,
             "n_weighted": self.n_weighted,
             "squares": np.array(self.squares),
-            "rule": self.rule.get_progress(),
-            "stream": stream_state(self.generator),
         }
 
     def _set_progress(self, progress):
-        self.total_cost = progress["total_cost"]
-        np.asarray(self.cost_sums)[:] = progress["cost_sums"]
+        super()._set_progress(progress)
         self.weight, self.weighted = progress["weight"], progress["weighted"]
         self.origin, self.n_weighted = progress["origin"], progress["n_weighted"]
         np.asarray(self.squares)[:] = progress["squares"]
-        self.rule.set_progress(progress["rule"])
-        restore_stream(self.generator, progress["stream"])
-
-    def _restore(self, state):
-        super()._restore(state)
-        first = self.pilot * self.n_arms
-        if self.n_pulls < first and self.n_pulls:
-            raise ValueError(f"state must hold n_pulls = 0 or at least {first}, the pilot's; got "
-                             f"{self.n_pulls}")
-        check_counts(state, "pulls", self.n_pulls)
-        self.told = self.n_pulls
-        self.rule.waits = self.rule.waits and not self.told
-
-    @classmethod
-    def from_state(cls, state):
-        options = dict(state["options"])
-        if not isinstance(options["policy"], str):
-            name, inner = options["policy"]
-            options["policy"] = getattr(policies, name)(**inner)
-        return super().from_state({**state, "options": options})
-
-
-cdef bint _are_costs(const double[::1] costs, int64_t n):
-    cdef int64_t j
-    if costs is None or costs.shape[0] != n:
-        return False
-    for j in range(n):
-        if not 0.0 <= costs[j] < INFINITY:
-            return False
-    return True
-
-
-def _checked_costs(costs, n):
-    costs = check_in("costs", costs, "finite and at least 0", lambda c: np.isfinite(c) & (c >= 0))
-    if costs.shape != (n,):
-        raise ValueError(f"costs must have the shape of estimators, ({n},); got {costs.shape}")
-    return np.ascontiguousarray(costs)
-
-
-def _bandit(policy, n_arms):
-    """The bandit policy of this name, or the policy itself if it may serve."""
-    if isinstance(policy, str):
-        check_choice("policy", policy, (*RULES, *BANDITS))
-        cls = {"ucb1": policies.UCB1, "ucb-v": policies.UCBV, "kl-ucb": policies.KLUCB,
-               "thompson": policies.ThompsonSampling}[policy]
-        return cls(n_arms)
-    if not isinstance(policy, NativePolicy) or not policy._is_endless:
-        raise TypeError(f"policy must be one of {(*RULES, *BANDITS)} or a policy of this package "
-                        f"without a budget; got {policy!r}")
-    if policy.n_arms != n_arms or policy.n_pulls:
-        raise ValueError(f"policy must be fresh and have n_estimators = {n_arms} arms; got "
-                         f"{policy!r}")
-    return policy
-
-
-def _ranges(value_range, n_arms):
-    """The range of all values, shape (2,), or of each estimator's, (n_arms, 2)."""
-    ranges = check_in("value_range", value_range, "finite", np.isfinite)
-    if ranges.ndim == 0:
-        ranges = np.array([0.0, ranges])
-    if ranges.shape not in ((2,), (n_arms, 2)) or not (ranges[..., 0] < ranges[..., 1]).all():
-        raise ValueError(f"value_range must be (low, high), a positive number or of shape "
-                         f"({n_arms}, 2), low below high; got {value_range!r}")
-    return ranges

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_allocation import assert_refused
 
 import pybandit as pb
 
+from montecarlo.test_allocation import assert_refused
 from policies.reference import tables
 
 CASES = tables.index_cases()

@@ -1,0 +1,43 @@
+"""What an allocator is given: checked, and made what its rules take."""
+
+import numpy as np
+
+from pybandit import policies
+from pybandit._shared.checks import check_choice, check_in
+from pybandit.policies.base import NativePolicy
+
+BANDITS = {"ucb1": policies.UCB1, "ucb-v": policies.UCBV, "kl-ucb": policies.KLUCB,
+           "thompson": policies.ThompsonSampling}
+RULES = ("uniform", "lcb-variance", "thompson-variance")
+
+
+def checked_costs(costs, n):
+    costs = check_in("costs", costs, "finite and at least 0", lambda c: np.isfinite(c) & (c >= 0))
+    if costs.shape != (n,):
+        raise ValueError(f"costs must have the shape of estimators, ({n},); got {costs.shape}")
+    return np.ascontiguousarray(costs)
+
+
+def bandit_policy(policy, n_arms):
+    """The bandit policy of this name, or the policy itself if it may serve."""
+    if isinstance(policy, str):
+        check_choice("policy", policy, (*RULES, *BANDITS))
+        return BANDITS[policy](n_arms)
+    if not isinstance(policy, NativePolicy) or not policy._is_endless:
+        raise TypeError(f"policy must be one of {(*RULES, *BANDITS)} or a policy of this package "
+                        f"without a budget; got {policy!r}")
+    if policy.n_arms != n_arms or policy.n_pulls:
+        raise ValueError(f"policy must be fresh and have n_estimators = {n_arms} arms; got "
+                         f"{policy!r}")
+    return policy
+
+
+def ranges_of(value_range, n_arms):
+    """The range of all values, shape (2,), or of each estimator's, (n_arms, 2)."""
+    ranges = check_in("value_range", value_range, "finite", np.isfinite)
+    if ranges.ndim == 0:
+        ranges = np.array([0.0, ranges])
+    if ranges.shape not in ((2,), (n_arms, 2)) or not (ranges[..., 0] < ranges[..., 1]).all():
+        raise ValueError(f"value_range must be (low, high), a positive number or of shape "
+                         f"({n_arms}, 2), low below high; got {value_range!r}")
+    return ranges

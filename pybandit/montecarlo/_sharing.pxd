@@ -1,0 +1,24 @@
+"""Private to pybandit: how a budget of runs, or of costs, is spent."""
+
+from libc.stdint cimport int64_t
+
+from pybandit.montecarlo._rules cimport Rule
+from pybandit.policies.base cimport NativePolicy
+
+
+cdef class SharedBudget(NativePolicy):
+    cdef readonly object policy, costs, budget, centre, value_range, max_cost
+    cdef readonly int64_t batch_size, pilot
+    cdef readonly bint dependent_costs
+    cdef readonly double cost_floor, total_cost
+    cdef Rule rule
+    cdef object generator
+    cdef bint rng_given
+    cdef int64_t[::1] all_arms
+    cdef int64_t runs                    # of a decision
+    cdef int64_t told                    # pulls that the rule knows of
+    cdef double most_cost                # the budget
+    cdef double[::1] cost_sums
+
+    cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil
+    cdef void _weigh(self, int64_t arm, double value) noexcept nogil

@@ -1,0 +1,268 @@
+"""A budget shared among estimators: which runs next, what it costs, and when all is spent."""
+
+import numpy as np
+
+from pybandit import policies
+from pybandit._shared.checks import (
+    InfeasibleBudget, check_choice, check_counts, check_integer, check_positive, check_scalar,
+)
+from pybandit._shared.generators import private_generator, restore_stream, stream_state
+from pybandit.montecarlo._given import bandit_policy, checked_costs, ranges_of
+
+from libc.math cimport INFINITY, isnan
+from libc.stdint cimport int64_t
+
+from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
+from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
+from pybandit.policies._csrc cimport pb_batch
+from pybandit.policies.base cimport NativePolicy
+
+
+cdef class SharedBudget(NativePolicy):
+    """Asks for runs, by its rule, until the budget is spent; what values add up to is not here."""
+
+    def __init__(self, n_estimators, policy, *, value_range, costs, budget, batch_size, pilot,
+                 centre, max_cost, dependent_costs, cost_floor, rng):
+        super().__init__(check_integer("n_estimators", n_estimators, 1), 1)
+        self.costs = check_choice("costs", costs, ("equal", "observed"))
+        self.batch_size = check_integer("batch_size", batch_size, 1)
+        self.cost_floor = check_positive("cost_floor", cost_floor)
+        self.dependent_costs = bool(dependent_costs)
+        self._wants_rewards, self._wants_costs = True, costs == "observed"
+        self.all_arms, self.cost_sums = np.arange(self.n_arms), np.zeros(self.n_arms)
+        self.rng_given = rng is not None
+        self._make_rule(policy)
+        self._set_scale(value_range, centre, max_cost, pilot)
+        self._set_budget(budget)
+        self._use(private_generator(rng) if self.rng_given else None)
+
+    def _make_rule(self, policy):
+        cdef int64_t per_reward = 1
+        self.policy = policy
+        if policy == "uniform":
+            self.rule = UniformRule(self.n_arms)
+        elif policy == "lcb-variance":
+            self.rule = LCBRule(self.n_arms)
+        elif policy == "thompson-variance":
+            self.rule = ThompsonRule(self.n_arms)
+        else:
+            if self.costs == "observed":
+                per_reward = 3 if self.dependent_costs else 2
+            self.rule = _BanditRule(self.n_arms, bandit_policy(policy, self.n_arms), per_reward,
+                                    self.costs == "observed")
+        self.rule.bind(self._pulls, self._sums, self._deviations, self.cost_sums)
+        self.runs = self.batch_size * per_reward
+
+    def _set_scale(self, value_range, centre, max_cost, pilot):
+        """What a bandit's rewards follow of: a range, or a pilot."""
+        if centre is not None:
+            centre = check_scalar("centre", centre, "finite", np.isfinite)
+        if max_cost is not None:
+            max_cost = check_positive("max_cost", max_cost)
+        if value_range is not None:
+            value_range = ranges_of(value_range, self.n_arms)
+        self.value_range, self.centre, self.max_cost = value_range, centre, max_cost
+        self.pilot = check_integer("pilot", pilot, 2)
+        if isinstance(self.rule, BanditRule):
+            self._check_range_of_each(value_range)
+            self.rule.set_range(value_range, centre, max_cost)
+            if self.rule.waits:
+                self.rule.expect_pilot(self.pilot)
+            else:
+                self.pilot = 0
+        elif self.policy == "uniform":
+            self.pilot = 0
+
+    def _check_range_of_each(self, value_range):
+        if value_range is None or value_range.ndim == 1:
+            return
+        if self._wants_costs:
+            raise ValueError("value_range must be one range for all where costs are observed; got "
+                             f"one for each of {self.n_arms} estimators")
+        if not hasattr((<BanditRule>self.rule).inner, "_set_scales"):
+            raise ValueError(f"value_range must be one range for all unless the policy compares "
+                             f"upper bounds; got one for each with {self.policy!r}")
+
+    def _set_budget(self, budget):
+        self.budget, self.most_cost = None, INFINITY
+        if budget is None:
+            return
+        if self._wants_costs:
+            self.budget = check_positive("budget", budget)
+        else:
+            self.budget = check_integer("budget", budget, 1)
+            if self.budget < self.pilot * self.n_arms:
+                raise InfeasibleBudget(
+                    f"budget must be at least {self.pilot * self.n_arms}: the pilot runs each of "
+                    f"{self.n_arms} estimators {self.pilot} times; got {self.budget}")
+        self.most_cost = self.budget
+
+    def _use(self, generator):
+        """The stream that Thompson sampling draws from; None: a fresh one."""
+        self.generator = private_generator(None) if generator is None else generator
+        if isinstance(self.rule, ThompsonRule):
+            (<ThompsonRule>self.rule).seed(self.generator)
+        elif isinstance(self.rule, BanditRule):
+            (<BanditRule>self.rule).inner._seed(self.generator)
+
+    def _seed(self, rng):
+        if not self.rng_given and not self.n_pulls:
+            self._use(private_generator(rng))
+
+    @property
+    def _is_endless(self):
+        return self.budget is None
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.total_cost >= self.most_cost
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        cdef double left = self.most_cost - self.total_cost
+        if self.n_pulls < self.pilot * self.n_arms:
+            batch.arms, batch.counts = &self.all_arms[0], NULL
+            batch.n_arms, batch.first = self.n_arms, 0
+            batch.n_pulls = self.pilot * self.n_arms
+            return batch
+        batch = self.rule.next()
+        batch.n_pulls *= self.runs
+        if not self._wants_costs and batch.n_pulls > left:
+            batch.n_pulls = <int64_t>left
+        return batch
+
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        cdef int64_t j
+        for j in range(n):
+            self._take(arms[j], rewards[j], 1.0)
+
+    cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil:
+        self._take(arm, reward, cost if cost > self.cost_floor else self.cost_floor)
+
+    cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil:
+        self.total_cost += cost
+        if self.total_cost > self.most_cost:
+            return  # too late
+        self.cost_sums[arm] += cost
+        if isnan(value):
+            return
+        self._weigh(arm, value)
+        NativePolicy._absorb(self, &arm, &value, 1)
+        self.rule.absorb(arm, value, cost)
+
+    cdef void _weigh(self, int64_t arm, double value) noexcept nogil:
+        """A value that counts comes; the estimators' statistics are those before it."""
+
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t first = self.pilot * self.n_arms
+        if self.told < first:
+            self.told = first
+            if self.rule.waits:
+                with gil:
+                    self.rule.end_pilot()
+            return
+        self.rule.advance((self.n_pulls - self.told + self.runs - 1) // self.runs)
+        self.told = self.n_pulls
+
+    def tell(self, estimators, values, costs=None, missing="raise"):
+        """Give the values of the estimators that `ask` returned; all or nothing.
+
+        Parameters
+        ----------
+        estimators : array_like of int, shape (n,)
+            Those of `ask`, in any order.
+        values : array_like of float, shape (n,)
+            What each gave.
+        costs : array_like of float, shape (n,), optional
+            What each run cost, finite and at least 0, in the units of the budget;
+            with ``costs="observed"`` only, and then required.
+        missing : {"raise", "drop"}
+            ``"drop"`` takes NaN for a run that gave no value: its cost counts.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an argument is not as above. The allocator is then as before.
+        """
+        cdef const int64_t[::1] told = None
+        cdef const double[::1] given = None, paid = None
+        cdef int64_t j, n
+        if not self._wants_costs:
+            if costs is not None:
+                raise ValueError("costs must not be given where all runs cost 1; make the "
+                                 "allocator with costs=\"observed\"")
+            return NativePolicy.tell(self, estimators, values, missing)
+        if costs is None:
+            raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
+        check_choice("missing", missing, ("raise", "drop"))
+        try:
+            told, given, paid = estimators, values, costs
+        except (TypeError, ValueError):
+            pass  # not arrays of these types; they can become some
+        if not self._as_asked(told, given):
+            told, given = self._checked(estimators, values, missing)
+        n = told.shape[0]
+        if not _are_costs(paid, n):
+            paid = checked_costs(costs, n)
+        with nogil:
+            for j in range(n):
+                self._absorb_with_cost(told[j], given[j], paid[j])
+            self._finish(n)
+
+    @property
+    def mean_costs(self):
+        """Mean cost of a value of each estimator; float64, NaN where there is none."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(np.asarray(self._pulls) > 0,
+                            np.asarray(self.cost_sums) / np.asarray(self._pulls), np.nan)
+
+    def _options(self):
+        policy = self.policy
+        if not isinstance(policy, str):
+            policy = type(policy).__name__, policy._options()
+        options = dict(n_estimators=self.n_arms, policy=policy, value_range=self.value_range)
+        for name in ("costs", "budget", "batch_size", "centre", "max_cost", "dependent_costs",
+                     "cost_floor"):
+            options[name] = getattr(self, name)
+        return options | {"pilot": max(self.pilot, 2)}
+
+    def _get_progress(self):
+        return {
+            "total_cost": self.total_cost,
+            "cost_sums": np.array(self.cost_sums),
+            "rule": self.rule.get_progress(),
+            "stream": stream_state(self.generator),
+        }
+
+    def _set_progress(self, progress):
+        self.total_cost = progress["total_cost"]
+        np.asarray(self.cost_sums)[:] = progress["cost_sums"]
+        self.rule.set_progress(progress["rule"])
+        restore_stream(self.generator, progress["stream"])
+
+    def _restore(self, state):
+        super()._restore(state)
+        first = self.pilot * self.n_arms
+        if self.n_pulls < first and self.n_pulls:
+            raise ValueError(f"state must hold n_pulls = 0 or at least {first}, the pilot's; got "
+                             f"{self.n_pulls}")
+        check_counts(state, "pulls", self.n_pulls)
+        self.told = self.n_pulls
+        self.rule.waits = self.rule.waits and not self.told
+
+    @classmethod
+    def from_state(cls, state):
+        options = dict(state["options"])
+        if not isinstance(options["policy"], str):
+            name, inner = options["policy"]
+            options["policy"] = getattr(policies, name)(**inner)
+        return super().from_state({**state, "options": options})
+
+
+cdef bint _are_costs(const double[::1] costs, int64_t n):
+    cdef int64_t j
+    if costs is None or costs.shape[0] != n:
+        return False
+    for j in range(n):
+        if not 0.0 <= costs[j] < INFINITY:
+            return False
+    return True
