@@ -2,7 +2,7 @@
 
 import numpy as np
 
-TWIN_OF = ("thompson", "logit_beta")  # kernels of csrc
+TWIN_OF = ("thompson", "thompson_threshold", "logit_beta")  # kernels of csrc
 
 
 class ThompsonSampling:
