@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit._shared.optional import DISTRIBUTION
 from pybandit.racing.bounds import make_schedule
 
 from compiler import HEADERS, KERNELS, ROOT, run
@@ -66,7 +67,7 @@ def test_the_wheel_holds_what_the_package_needs_and_no_source(wheel):
     assert not {name for name in names if name.endswith((".c", ".pyx", ".o"))}
     assert "pybandit/lib/libpybandit.a" in names
     assert {name.split("/")[0] for name in names} == {
-        "pybandit", f"pybandit-{pb.__version__}.dist-info"}
+        "pybandit", f"pybandit_core-{pb.__version__}.dist-info"}
     extensions = {name for name in names if name.endswith((".so", ".pyd"))}
     modules = {name.removeprefix("pybandit/").partition(".")[0] for name in extensions}
     assert any(name.startswith("policies/") for name in modules)
@@ -76,6 +77,7 @@ def test_the_wheel_holds_what_the_package_needs_and_no_source(wheel):
 def test_the_wheel_says_what_it_is(wheel):
     (info,) = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" in name}
     metadata = email.message_from_bytes(wheel.read(f"{info}/METADATA"))
+    assert metadata["Name"] == DISTRIBUTION
     assert metadata["Version"] == pb.__version__
     assert metadata["License-Expression"] == "BSD-3-Clause"
     assert metadata["Requires-Python"] == ">=3.11"

@@ -3,6 +3,10 @@
 import importlib
 
 
+# What pip calls this package: `pybandit` on the registry is another project's.
+DISTRIBUTION = "pybandit-core"
+
+
 class MissingPackage(ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 
@@ -17,6 +21,6 @@ def require(module, extra):
         package = module.partition(".")[0]
         raise MissingPackage(
             f"this needs the package {package}, which is not installed: "
-            f"pip install 'pybandit[{extra}]'",
+            f"pip install '{DISTRIBUTION}[{extra}]'",
             name=error.name,
         ) from error

@@ -122,7 +122,7 @@ class RacingGibbs:
             Where an argument is outside its range, or a race refuses what
             `conditional` returned. What `conditional` raises reaches the caller.
         ImportError
-            Where xarray is missing: ``pip install 'pybandit[arviz]'``.
+            Where xarray is missing: ``pip install 'pybandit-core[arviz]'``.
         """
         return sample_chains(
             lambda generator, start: _Chain(self, generator, start), self.layout,

@@ -159,7 +159,7 @@ class RacingMetropolis:
             Where an argument is outside its range, or a log likelihood or log prior is
             not a finite number. What a function raises reaches the caller.
         ImportError
-            Where xarray is missing: ``pip install 'pybandit[arviz]'``.
+            Where xarray is missing: ``pip install 'pybandit-core[arviz]'``.
         """
         if initial is None and self.control is not None:
             initial = self.control.center

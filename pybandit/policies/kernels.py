@@ -1,7 +1,7 @@
 """Kernels of Gaussian processes, scikit-learn's own; for `BayesGap` and its rivals.
 
 Each function gives a kernel object of scikit-learn: sums and products of them are kernels,
-and ``kernel(points)`` is the matrix. They need the extra ``pybandit[sklearn]``.
+and ``kernel(points)`` is the matrix. They need the extra ``pybandit-core[sklearn]``.
 """
 
 from pybandit._shared.optional import require

@@ -215,7 +215,7 @@ def test_options_that_argparse_refuses(options, table, capsys):
 def test_a_missing_package_names_the_extra(table, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert cli.main(["best-of", table, "--plot", "x.png"]) == 1
-    assert "pip install 'pybandit[plot]'" in capsys.readouterr().err
+    assert "pip install 'pybandit-core[plot]'" in capsys.readouterr().err
 
 
 def test_many_models_and_long_names(tmp_path, capsys):

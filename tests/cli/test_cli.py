@@ -65,7 +65,7 @@ def test_a_missing_package_names_the_extra(package, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
     assert cli.main(["demo", "--draws", "1"]) == 1
     error = capsys.readouterr().err
-    assert package in error and "pip install 'pybandit[demo]'" in error
+    assert package in error and "pip install 'pybandit-core[demo]'" in error
 
 
 def test_an_interrupt_is_no_traceback(monkeypatch):

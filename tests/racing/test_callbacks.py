@@ -262,4 +262,4 @@ def test_without_numba():
             "except ImportError as error: print(error)")
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
                           check=True)
-    assert "pip install 'pybandit[numba]'" in done.stdout
+    assert "pip install 'pybandit-core[numba]'" in done.stdout
