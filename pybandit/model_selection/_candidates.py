@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit.model_selection._score_model import fit_scores
+from pybandit.model_selection._threads import one_blas_thread
 
 LONGEST_WAIT = 100  # answers at no cost in a row, after which a search ends
 LAST_SHARE = 0.125  # of the budget, for the arms that look best: what is recommended is known
@@ -66,7 +67,8 @@ def search(asker, book, budget, fit):
     """
     reused = waited = 0
     while book.n_fits < budget and waited < LONGEST_WAIT:
-        arms = asker.ask()
+        with one_blas_thread():
+            arms = asker.ask()
         if not arms.size:
             break
         splits = book.next_splits(arms, budget - book.n_fits)
@@ -80,7 +82,8 @@ def search(asker, book, budget, fit):
         scores[known] = book.means()[arms[known]]
         reused += int(known.sum())
         waited += not new.any()
-        asker.tell(arms, splits, scores)
+        with one_blas_thread():
+            asker.tell(arms, splits, scores)
     return reused
 
 

@@ -4,6 +4,7 @@ Hoffman, Shahriari and de Freitas, On correlation and budget constraints in mode
 bandit optimization with application to automatic machine learning, AISTATS 2014.
 """
 
+import copy
 import numbers
 
 import numpy as np
@@ -19,6 +20,7 @@ from pybandit.model_selection._policies import (
     scaled_kernel,
 )
 from pybandit.model_selection._score_model import LENGTH_SCALES
+from pybandit.model_selection._threads import one_blas_thread
 
 require("sklearn.model_selection", "sklearn")
 
@@ -98,7 +100,11 @@ class BanditSearchCV(BaseSearchCV):
 
     Notes
     -----
-    Besides the fits O(n K^2) a pull for n pulls of K candidates, fewer where n is large.
+    Besides the fits O(n K^2) a pull for n pulls of K candidates, fewer where n is large. What is
+    solved between fits takes one BLAS thread, in the whole process; fits take what they like.
+
+    A fit that raises leaves the search as it was. Threads may fit one search at once: each fits
+    all of its own, and the last one's attributes stay.
 
     Examples
     --------
@@ -142,19 +148,30 @@ class BanditSearchCV(BaseSearchCV):
 
         X, y and the parameters are as those of ``GridSearchCV.fit``; returns the search.
         """
-        cv, verbose = self.cv, self.verbose
-        self._splits = OnePull(check_cv(cv, y, classifier=is_classifier(self.estimator)))
-        self._prints = verbose > 0
+        self._check_scoring()
+        # on a copy: where a fit fails this search is as before, and threads do not meet
+        search = copy.copy(self)
+        search._splits = OnePull(check_cv(self.cv, y, classifier=is_classifier(self.estimator)))
+        search._prints = self.verbose > 0
         # BaseSearchCV.fit fits as many splits as its cv has in one go, and says so: here one
-        self.cv, self.verbose = self._splits, 0
-        try:
-            super().fit(X, y, **params)
-            self.n_splits_ = len(self._splits.splits)
-        finally:
-            self.cv, self.verbose = cv, verbose
-            for name in ("_splits", "_prints", "_fits", "_recommended"):
-                self.__dict__.pop(name, None)
+        search.cv, search.verbose = search._splits, 0
+        super(BanditSearchCV, search).fit(X, y, **params)
+        search.n_splits_ = len(search._splits.splits)
+        kept = {*self.get_params(deep=False), "_splits", "_prints", "_fits", "_recommended"}
+        vars(self).update({name: value for name, value in vars(search).items()
+                           if name not in kept})
         return self
+
+    def get_metadata_routing(self):
+        """Who takes which of ``fit``'s parameters, as of ``GridSearchCV``."""
+        self._check_scoring()
+        return super().get_metadata_routing()
+
+    def _check_scoring(self):
+        """Before scikit-learn, which would ask for another `refit` where there are several."""
+        if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
+            raise ValueError("scoring must be one metric, which the policy maximises: None, a name "
+                             f"or a callable; got {self.scoring!r}")
 
     # The hooks of BaseSearchCV.fit, in the order in which it calls them.
 
@@ -176,7 +193,9 @@ class BanditSearchCV(BaseSearchCV):
         self.n_reused_ = search(asker, book, budget, self._fits)
         self._fits.raise_or_warn()
         self.n_fits_, self.policy_ = book.n_fits, asker.policy
-        self._recommended = int(first[asker.best(book)]) if np.isfinite(book.scores).any() else 0
+        with one_blas_thread():
+            best = asker.best(book) if np.isfinite(book.scores).any() else 0
+        self._recommended = int(first[best])
         self._fits.results.update(full_results(super()._format_results, candidates, arms,
                                                self._fits, n_splits, asker))
 
