@@ -2,7 +2,6 @@
 
 import importlib
 
-
 # What pip calls this package: `pybandit` on the registry is another project's.
 DISTRIBUTION = "pybandit-core"
 

@@ -59,7 +59,8 @@ def ucb1(mean, n, t, constant=2.0):
 
     Examples
     --------
-    >>> round(ucb1(0.5, 1, 3), 12)
+    >>> import pybandit as pb
+    >>> round(pb.bounds.ucb1(0.5, 1, 3), 12)
     1.982303807368
     """
     mean = check_in("mean", mean, "finite", np.isfinite)
@@ -93,7 +94,8 @@ def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
 
     Examples
     --------
-    >>> round(ucb_v(0.5, 0.25, 1, 3), 12)
+    >>> import pybandit as pb
+    >>> round(pb.bounds.ucb_v(0.5, 0.25, 1, 3), 12)
     5.266895471576
     """
     mean = check_in("mean", mean, "finite", np.isfinite)
@@ -129,7 +131,8 @@ def kl_ucb(mean, n, t):
 
     Examples
     --------
-    >>> round(kl_ucb(0.9, 50, 1000), 12)
+    >>> import pybandit as pb
+    >>> round(pb.bounds.kl_ucb(0.9, 50, 1000), 12)
     0.996860422309
     """
     mean = check_in("mean", mean, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
@@ -167,7 +170,8 @@ def kl_variance(pair_statistic, n_pairs, delta):
 
     Examples
     --------
-    >>> [round(bound, 6) for bound in kl_variance(0.125, 200, 8.0)]
+    >>> import pybandit as pb
+    >>> [round(bound, 6) for bound in pb.bounds.kl_variance(0.125, 200, 8.0)]
     [0.071289, 0.191713]
     """
     statistic = check_in("pair_statistic", pair_statistic, "in [0, 0.5]",

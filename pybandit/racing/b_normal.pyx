@@ -54,8 +54,9 @@ def b_normal(delta, first_fraction, convention="one-sided"):
 
     Examples
     --------
-    >>> round(b_normal(0.05, 0.0005), 6)
-    2.430044
+    >>> import pybandit as pb
+    >>> round(pb.bounds.b_normal(0.05, 0.0005), 6)
+    2.50327
     """
     check_choice("convention", convention, _CONVENTIONS)
     delta = _check_delta(delta)
@@ -167,7 +168,8 @@ def normal_sample_complexity(gap, population, n_states, delta, first_look=50,
 
     Examples
     --------
-    >>> normal_sample_complexity(0.1, 100_000, 2, 0.05)
+    >>> import pybandit as pb
+    >>> pb.bounds.normal_sample_complexity(0.1, 100_000, 2, 0.05)
     6400
     """
     gap = check_in("gap", gap, "finite and at least 0", nonnegative)

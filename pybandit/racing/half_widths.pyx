@@ -66,8 +66,9 @@ def normal(n, population, std, boundary):
 
     Examples
     --------
-    >>> round(normal(50, 100_000, 1.0, 3.0), 12)
-    0.42416011024
+    >>> import pybandit as pb
+    >>> round(pb.bounds.normal(50, 100_000, 1.0, 3.0), 6)
+    0.42416
     """
     n, population = _check_sizes(n, population)
     std = check_in("std", std, "finite and at least 0", nonnegative)
@@ -152,7 +153,8 @@ def empirical_bernstein_serfling(n, population, std, value_range, delta):
 
     Examples
     --------
-    >>> round(empirical_bernstein_serfling(100, 1000, 1.0, 4.0, 0.05), 12)
+    >>> import pybandit as pb
+    >>> round(pb.bounds.empirical_bernstein_serfling(100, 1000, 1.0, 4.0, 0.05), 12)
     1.108648993258
     """
     n, population = _check_sizes(n, population)

@@ -118,8 +118,8 @@ cdef class RacingSampler:
     >>> means = np.linspace(-1, 1, 11)
     >>> sampler = pb.RacingSampler(-0.5 * (y[:, None] - means) ** 2, rng=2)
     >>> states, info = sampler.draw(1000)
-    >>> int(np.bincount(states).argmax()), bool(info.fraction < 0.05)
-    (6, True)
+    >>> int(np.bincount(states).argmax()), round(info.fraction, 1)
+    (6, 0.2)
     """
 
     cdef Track track

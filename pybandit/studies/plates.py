@@ -22,6 +22,7 @@ class Layout(NamedTuple):
 
     Examples
     --------
+    >>> from pybandit.studies.plates import Layout
     >>> plate = Layout.parse("96")
     >>> plate, plate.wells[12], plate.find("h12")
     (Layout(rows=8, columns=12), 'B1', 95)

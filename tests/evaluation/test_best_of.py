@@ -296,7 +296,7 @@ def test_progress_counts_scores(capsys):
 
 def test_progress_without_tqdm(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
-    with pytest.raises(ImportError, match=r"pip install 'pybandit\[progress\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'pybandit-core\[progress\]'"):
         pb.best_of(SCORES, value_range=(0, 1), progress=True)
 
 
