@@ -35,7 +35,9 @@ def main(argv=None):
 def make_parser():
     """The parser, with every subcommand in `COMMANDS`."""
     parser = argparse.ArgumentParser(
-        prog="pybandit", description="Draw the sample while reading a fraction of the data.")
+        prog="pybandit", description="Find the best arm, draw the sample or combine the "
+        "estimators, reading as little data as the answer allows. Here is what needs no Python: "
+        "models compared, experiments kept in a file; the rest is `import pybandit`.")
     parser.add_argument("--version", action="version", version=f"pybandit {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(dest="command", metavar="command")
@@ -46,9 +48,10 @@ def make_parser():
 
 def _add_demo(commands):
     command = commands.add_parser(
-        "demo", help="exact and racing draws side by side, on real data",
-        description="Draw from two posteriors over real data, exactly and by racing: reads, "
-                    "times and distance from the exact probabilities. Takes about half a minute.")
+        "demo", help="what racing saves: posteriors over real data, exact and racing draws",
+        description="Draw from posteriors over real data, exactly and by racing: what each draw "
+                    "reads and takes, and its distance from the exact probabilities. About half a "
+                    "minute.")
     command.add_argument("--out", type=writable, metavar="PNG", default="pybandit_demo.png",
                          help="where the picture goes; - for none (default %(default)s)")
     command.add_argument("--draws", type=at_least(1), default=20_000, metavar="N",

@@ -80,14 +80,22 @@ def _open(opened, plates):
 
 
 def _table_of(status, best, most):
+    """The arms found; a policy names as many as are wanted, some perhaps never measured."""
     head = ("best" if status.done else "best by now", "mean", "wells")
-    rows = [(_short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
-            zip(best.names[:most], best.means.tolist(), best.pulls.tolist(), strict=False)]
+    found = [(_short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
+             zip(best.names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
+    missing = len(best.names) - len(found)
+    if not found:
+        yield f"{head[0]}: no arm of the answer has a result yet"
+        return
+    rows = found[:most]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for name, mean, pulls in (head, *rows):
         yield f"{name:{widths[0]}}  {mean:>{widths[1]}}  {pulls:>{widths[2]}}"
-    if len(best.names) > most:
-        yield f"and {len(best.names) - most:,} more; --top shows them, --json has all"
+    if len(found) > most:
+        yield f"and {len(found) - most:,} more; --top shows them, --json has all"
+    if missing:
+        yield f"and {missing:,} more of the answer have no result yet"
 
 
 def _short(name):

@@ -30,7 +30,7 @@ exit status: 0 with an answer, decided or not; 1 where a package is missing;
 def add(commands):
     """Add the subcommand to argparse's `commands`."""
     command = commands.add_parser(
-        "best-of", help="the best column of a table of scores, reading few of them",
+        "best-of", help="which of these models is best: a table of scores, few of them read",
         description="Find the model of the highest mean score, reading only as many scores as\n"
                     "the answer takes, in random order, and say what that saves.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)

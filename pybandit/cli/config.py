@@ -9,7 +9,7 @@ from pybandit._shared.paths import get_include, get_library
 def add(commands):
     """Add the subcommand."""
     command = commands.add_parser(
-        "config", help="flags for C and C++ programs that link the kernels",
+        "config", help="where C and C++ programs find the kernels: flags, CMake, pkg-config",
         description="Print what a compiler or CMake needs, for the installed package: "
                     "cc prog.c $(pybandit config --cflags --libs).")
     for name, what in (("cflags", "where the headers are"), ("libs", "the library, to link last"),

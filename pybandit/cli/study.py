@@ -41,7 +41,7 @@ the mean of the plate's controls, --log takes the natural logarithm, --flip the 
 def add(commands):
     """Add the subcommand to argparse's `commands`."""
     study = commands.add_parser(
-        "study", help="an experiment that lasts: plates out, results in, one file",
+        "study", help="an experiment that lasts weeks: plates out, results in, one file",
         description="Run an experiment of weeks with a policy: which arms go on the next plate, "
                     "what was\nread, what is best by now. One file survives crashes, and late "
                     "and lost plates.",

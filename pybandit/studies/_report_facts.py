@@ -54,7 +54,8 @@ class Part(NamedTuple):
 class Facts(NamedTuple):
     """All that a report shows.
 
-    `chosen` are the arms of the answer, best first; `others` the next by their means;
+    `chosen` are the arms of the answer, best first, without the `n_unmeasured` that have no
+    result: a policy names as many as are wanted; `others` are the next by their means;
     `own_means` the policy's where it has others from the same results, else None;
     `is_partial` tells whether an open batch has results. `ranks` has shape (points,
     followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
@@ -65,6 +66,7 @@ class Facts(NamedTuple):
     status: Any
     names: np.ndarray
     chosen: np.ndarray
+    n_unmeasured: int
     others: np.ndarray
     own_means: np.ndarray | None
     is_partial: bool
@@ -97,16 +99,18 @@ def facts_of(study):
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
+    chosen = np.asarray(best.arms)[(found.n[best.arms] > 0) | (own_n[best.arms] > 0)]
     others = np.argsort(np.where(found.n > 0, -found.means, np.inf), kind="stable")[:2 * ARMS]
-    others = others[(found.n[others] > 0) & ~np.isin(others, best.arms)]
+    others = others[(found.n[others] > 0) & ~np.isin(others, chosen)]
     # arms of which the policy has not yet all results, those of an open batch, say nothing
     same = (own_n < found.n) | np.isclose(own_means, found.means, equal_nan=True)
-    followed = np.concatenate([best.arms, others])[:FOLLOWED].astype(np.int64)
+    followed = np.concatenate([chosen, others])[:FOLLOWED].astype(np.int64)
     batches, ranks = _ranks_of(kept, followed, len(names))
     parts, first = _parts_of(kept, plates, values)
-    return Facts(os.path.basename(study.path), status, names, np.asarray(best.arms), others,
-                 None if same.all() else own_means, is_partial, found, followed, batches, ranks,
-                 plates, bad_settings, parts, first, marks, len(wells) - len(kept), events, version)
+    return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
+                 others, None if same.all() else own_means, is_partial, found, followed, batches,
+                 ranks, plates, bad_settings, parts, first, marks, len(wells) - len(kept), events,
+                 version)
 
 
 def _plates_of(settings):

@@ -144,6 +144,8 @@ def _answer(facts):
     if facts.own_means is not None:
         notes += (" The policy's mean is its own: it has rewards from before the study, or "
                   "counts them in a way of its own.")
+    if facts.n_unmeasured:
+        notes += f" {facts.n_unmeasured:,} more of the answer have no result yet."
     if facts.is_partial:
         notes += (" Results of the batch that is out count here; the policy gets them when the "
                   "batch is over.")

@@ -37,6 +37,16 @@ def test_without_a_command_the_help_is_printed(capsys):
     assert "demo" in capsys.readouterr().out
 
 
+def test_the_help_is_of_what_the_package_does_now(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Find the best arm, draw the sample or combine the estimators" in printed
+    for command, what in [("demo", "what racing saves"), ("study", "lasts weeks"),
+                          ("best-of", "which of these models is best"), ("config", "C and C++")]:
+        assert what in printed[printed.index(f" {command} "):]
+
+
 @pytest.mark.parametrize("command", ["demo", "best-of"])
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as end:

@@ -102,6 +102,21 @@ def test_the_status(normalised, capsys):
     assert known["settings"]["plates"]["layout"] == "4x6"
 
 
+def test_arms_without_a_result_are_not_listed_as_best(capsys):
+    """Ten are wanted; the first plate has room for six."""
+    ok(capsys, "new", "study.db", "--policy", "batch-sar", "--arms", "genes.csv", "--k", "10",
+       "--batches", "20", "--plate", "2x3")
+    assert ok(capsys, "status").endswith("\n\nbest by now: no arm of the answer has a result yet\n")
+    ok(capsys, "record", carry_out(capsys, 0))
+    shown = ok(capsys, "status").partition("best by now")[2].splitlines()[1:]
+    known = {row[2] for row in rows_of("p0.csv")[1:]}
+    assert {" ".join(line.split()[:2]) for line in shown[:-1]} <= known and 1 < len(shown) <= 7
+    assert all(int(line.split()[-1]) > 0 for line in shown[:-1])
+    assert shown[-1] == f"and {11 - len(shown)} more of the answer have no result yet"
+    best = as_json(capsys, "status")["best"]
+    assert sum(one["pulls"] == 0 for one in best) == 11 - len(shown)
+
+
 @pytest.mark.parametrize("name", CHOICES)
 def test_every_policy_of_the_command_line(name, capsys, folder):
     """Three plates each: written, read, recorded."""

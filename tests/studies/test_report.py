@@ -96,6 +96,19 @@ def test_an_empty_study(tmp_path):
     assert page_of(study, tmp_path).tags["figure"] == 1
 
 
+def test_arms_without_a_result_are_not_the_answer(tmp_path):
+    """Four are wanted, and two have results."""
+    study = pb.Study.create(":memory:", pb.BatchSAR(6, 4, 2, 9))
+    study.tell(study.ask().id, [0.5, 0.5])
+    page = page_of(study, tmp_path)
+    assert [row[1] for row in page.rows if len(row) == 6][1:] == ["0", "1"]
+    assert "2 more of the answer have no result yet" in page.text
+    assert "The answer: 2 arms" in page.text
+    while (batch := study.ask()) is not None:
+        study.tell(batch.id, np.arange(2.0))
+    assert "no result yet" not in page_of(study, tmp_path).text
+
+
 def test_names_are_text(tmp_path):
     study = screened(6, 5, names=EVIL, settings={"plates": {"layout": "<9y9>"}})
     page = page_of(study, tmp_path, title="</title><b>")
