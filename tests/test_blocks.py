@@ -1,0 +1,73 @@
+"""Every block of code that a page shows runs, and prints what the page says."""
+
+import re
+import shutil
+
+import pytest
+
+import blocks
+from compiler import ROOT
+
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md")),
+         *sorted((ROOT / "examples").rglob("*.md"))]
+WITH_CODE = [page for page in PAGES if "```" in page.read_text()]
+pytestmark = pytest.mark.skipif(not WITH_CODE or shutil.which("bash") is None,
+                                reason="no pages beside the tests, or no shell")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    work = tmp_path / "work"
+    work.mkdir()
+    return work
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def test_the_blocks_of_a_page_run(page, folder):
+    # studies are files: they are made again, and not found there
+    again = page.name in ("README.md", "studies.md")
+    n = blocks.read(page, folder, again, compiled=False)
+    assert n or page.name == "CONTRIBUTING.md"
+    if page.name == "plate_screen.md":
+        assert n == 11 and (folder / "report.html").exists()
+        assert [path.name for path in folder.glob("*.db")] == ["study.db"]
+
+
+@pytest.mark.parametrize("page, number", [
+    pytest.param(page, number, id=f"{page.name}-{number}") for page in WITH_CODE
+    for number in range(len(re.findall(r"^```c(?:ython)?$", page.read_text(), re.MULTILINE)))])
+def test_a_block_of_a_page_compiles(page, number, folder):
+    compiled = [block for block in blocks.blocks_of(page.read_text())
+                if block.kind in blocks.COMPILED]
+    assert blocks.Reader(page, folder).carry_out(compiled[number])
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_files_that_pages_name_are_there():
+    for page in PAGES:
+        if page.name != "CHANGELOG.md":  # tells of what was
+            named = re.findall(r"\b(?:bench|csrc|docs|examples|pybandit|tests)/[\w/]+\.\w+\b",
+                               page.read_text())
+            missing = {path for path in named if not (ROOT / path).exists()
+                       and not (ROOT / "pybandit" / "include" / path).exists()}
+            assert not missing, f"{page.name}: {missing}"
+
+
+def test_what_a_page_does_not_say_is_seen(folder):
+    assert blocks.shows("a\nb 12 c\n", "a\nb … c\n")
+    assert not blocks.shows("a\n", "a\nb\n") and not blocks.shows("b\na\n", "a\nb\n")
+    page = folder / "page.md"
+    for code in ["```python\nprint(1)\n```\n\nprints `2`.\n", "```python\n1 / 0\n```\n",
+                 "```sh\nfalse\n```\n", "```c\nint f(void) { return x; }\n```\n",
+                 "```cython\ncdef int x = ...\ncdef\n```\n", "```\nnothing\n```\n",
+                 "```sh\necho 1\n```\n\n```text\n2\n```\n"]:
+        page.write_text(code)
+        with pytest.raises(AssertionError):
+            blocks.read(page, folder)
+    page.write_text("```python\nx = 1\n```\nand\n```python\nprint(x)\n```\n\nprints `1`.\n")
+    assert blocks.read(page, folder) == 2
