@@ -1,6 +1,7 @@
 """pybandit: pure exploration at C speed."""
 
 import importlib as _importlib
+import typing as _typing
 
 from pybandit import bounds, environments, kernels, mcmc
 from pybandit._shared.checks import InfeasibleBudget
@@ -148,14 +149,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
-    # SQLite is loaded by those who use it
-    if name in ("Study", "studies"):
-        studies = _importlib.import_module("pybandit.studies")
-        globals()["Study"] = studies.Study
-        return globals()[name]
-    raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
+if _typing.TYPE_CHECKING:
+    from pybandit import studies as studies
+    from pybandit.studies import Study
+else:
+
+    def __getattr__(name):
+        # SQLite is loaded by those who use it
+        if name in ("Study", "studies"):
+            studies = _importlib.import_module("pybandit.studies")
+            globals()["Study"] = studies.Study
+            return globals()[name]
+        raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

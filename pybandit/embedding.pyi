@@ -1,2 +1,1 @@
 # Nothing of it is called from Python; see embedding.pxd.
-__all__: list[str] = []

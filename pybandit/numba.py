@@ -13,6 +13,8 @@ it the data::
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +45,7 @@ def callback(factors, n_factors, states, n_states, out, data):
 """
 
 
-def factor(function=None, **options):
+def factor(function: Callable[..., None] | None = None, **options: Any) -> Any:
     """Compile ``function(factors, states, out, *data)`` for `pybandit.Factors`.
 
     Parameters
@@ -88,7 +90,7 @@ class Factor:
         The function itself, to be called with arrays from Python or from numba.
     """
 
-    def __init__(self, function, options):
+    def __init__(self, function: Callable[..., None], options: dict[str, Any]) -> None:
         if not callable(function):
             raise TypeError(f"function must be callable; got {function!r}")
         functools.update_wrapper(self, function)
@@ -98,7 +100,7 @@ class Factor:
     def __repr__(self):
         return f"<pybandit.numba.factor {self.__qualname__}>"
 
-    def bind(self, *data):
+    def bind(self, *data: Any) -> Bound:
         """The compiled function with these last arguments, for `pybandit.Factors`.
 
         Parameters

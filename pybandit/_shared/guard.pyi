@@ -1,7 +1,8 @@
 from types import TracebackType
+from typing import Self
 
 class Guard:
-    def __init__(self, owner: type) -> None: ...
+    def __new__(cls, owner: type) -> Self: ...
     def __enter__(self) -> None: ...
     def __exit__(
         self,

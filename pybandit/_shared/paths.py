@@ -5,7 +5,7 @@ import os
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def get_include():
+def get_include() -> str:
     """Return the directory that holds ``pybandit/*/*.h``, the headers of the C kernels."""
     return os.path.join(PACKAGE, "include")
 

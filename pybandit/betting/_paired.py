@@ -1,5 +1,7 @@
 """The protocol of races that read all alive arms on the same items."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from pybandit._shared.checks import (
@@ -11,6 +13,7 @@ from pybandit._shared.checks import (
     check_numeric,
 )
 from pybandit._shared.generators import as_generator
+from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._kernels import Bets
 from pybandit.betting.limits import MOST_BETS, check_limits
 
@@ -70,53 +73,53 @@ class PairedRace:
     # -- what is known ------------------------------------------------------
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether nothing is left to ask."""
         return self._race.decided or self._block_length() == 0
 
     @property
-    def decided(self):
+    def decided(self) -> bool:
         """Whether the answer is final: `delta` holds for it, the budget did not end it."""
         return self._race.decided or self.exact
 
     @property
-    def exact(self):
+    def exact(self) -> bool:
         """Whether the answer is certain: all items of the last arms were read."""
         return not self._race.decided and self._n_items_told == self.n_items
 
     @property
-    def n_pulls(self):
+    def n_pulls(self) -> int:
         """Evaluations told."""
         return int(self._pulls.sum())
 
     @property
-    def n_batches(self):
+    def n_batches(self) -> int:
         """Blocks told."""
         return len(self._blocks)
 
     @property
-    def pulls(self):
+    def pulls(self) -> Ints:
         """Items read of each arm: the first ones of the race's order. int64, a copy."""
         return self._pulls.copy()
 
     @property
-    def means(self):
+    def means(self) -> Floats:
         """Mean reward of each arm on the items read; NaN where none was."""
         with np.errstate(invalid="ignore"):
             return self._sums / self._pulls
 
     @property
-    def variances(self):
+    def variances(self) -> Floats:
         """Sample variance (divisor n - 1) of each arm's rewards; NaN below two."""
         return np.array([np.var(rewards, ddof=1) if rewards.size > 1 else np.nan
                          for rewards in map(self.rewards, range(self.n_arms))])
 
     @property
-    def survivors(self):
+    def survivors(self) -> Ints:
         """The arms that are still read, increasing; int64."""
         return self._race.alive
 
-    def rewards(self, arm):
+    def rewards(self, arm: int) -> Floats:
         """The rewards of an arm in the order of the items; float64, shape (pulls[arm],)."""
         read = [values[:, np.searchsorted(arms, arm)]
                 for arms, values in self._blocks if arm in arms]
@@ -124,7 +127,7 @@ class PairedRace:
 
     # -- ask and tell -------------------------------------------------------
 
-    def ask(self):
+    def ask(self) -> tuple[Ints, Ints]:
         """The evaluations that are wanted now: every alive arm on each item of a block.
 
         The same until they are told. Blocks have 4 items, later a sixteenth of
@@ -140,7 +143,7 @@ class PairedRace:
             items = items[:0]
         return np.tile(arms, items.size), np.repeat(items, arms.size)
 
-    def tell(self, arms, items, rewards):
+    def tell(self, arms: ArrayLike, items: ArrayLike, rewards: ArrayLike) -> None:
         """Give the rewards of everything that was asked, in any order; all or nothing.
 
         Parameters
@@ -250,7 +253,7 @@ class PairedRace:
 
     # -- state --------------------------------------------------------------
 
-    def get_state(self):
+    def get_state(self) -> dict[str, Any]:
         """Everything the race is, as a dict of arrays and plain numbers.
 
         `from_state` makes a race of it that continues bit for bit.
@@ -264,7 +267,7 @@ class PairedRace:
         }
 
     @classmethod
-    def from_state(cls, state):
+    def from_state(cls, state: dict[str, Any]) -> Self:
         """The race whose `get_state` this is: it is told again what it had been told.
 
         Raises

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import check_in, check_integer
+from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
 from pybandit.betting._paired import PairedRace
 from pybandit.betting.limits import check_limits
@@ -85,9 +86,10 @@ class BettingRace(PairedRace):
 
     _OPTIONS = (*PairedRace._OPTIONS, "k", "hybrid")
 
-    def __init__(self, n_arms, n_items, *, k=1, delta=0.05, value_range, tolerance=0.0,
-                 max_evaluations=None, rng=None, bets=16, hybrid=False, mixture="product",
-                 block_size=None):
+    def __init__(self, n_arms: int, n_items: int | None, *, k: int = 1, delta: float = 0.05,
+                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
+                 rng: Rng = None, bets: int = 16, hybrid: bool = False, mixture: str = "product",
+                 block_size: int | None = None) -> None:
         n_arms = check_integer("n_arms", n_arms, 2)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
@@ -108,7 +110,7 @@ class BettingRace(PairedRace):
         return TopKRace(self.n_arms, n_items, self.k, self._make_bets(), self._limits(), share,
                         self.tolerance, share)
 
-    def recommend(self):
+    def recommend(self) -> Ints:
         """The k best arms, best first; before the race is done, the present leaders.
 
         Returns
@@ -175,8 +177,10 @@ class BettingThreshold(PairedRace):
 
     _OPTIONS = (*PairedRace._OPTIONS, "threshold")
 
-    def __init__(self, n_arms, n_items, *, threshold, delta=0.05, value_range, tolerance=0.0,
-                 max_evaluations=None, rng=None, bets=16, mixture="product", block_size=None):
+    def __init__(self, n_arms: int, n_items: int | None, *, threshold: float, delta: float = 0.05,
+                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
+                 rng: Rng = None, bets: int = 16, mixture: str = "product",
+                 block_size: int | None = None) -> None:
         limits = check_limits(value_range)
         if not isinstance(limits, tuple):
             raise ValueError(f"value_range must be (low, high) of the rewards; got "
@@ -199,21 +203,21 @@ class BettingThreshold(PairedRace):
         return verdicts
 
     @property
-    def above(self):
+    def above(self) -> Ints:
         """Arms whose mean is above the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() > 0)
 
     @property
-    def below(self):
+    def below(self) -> Ints:
         """Arms whose mean is below the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() < 0)
 
     @property
-    def survivors(self):
+    def survivors(self) -> Ints:
         """Arms not decided; int64, increasing."""
         return np.flatnonzero(self._sides() == 0)
 
-    def recommend(self):
+    def recommend(self) -> Ints:
         """The arms above the threshold, best mean first; int64."""
         above = self.above
         return above[np.argsort(-self.means[above], kind="stable")]

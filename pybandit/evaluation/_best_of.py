@@ -1,9 +1,12 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
+from typing import Any
+
 import numpy as np
 
 from pybandit._shared.checks import check_integer
 from pybandit._shared.progress import make_bar
+from pybandit._shared.types import ArrayLike, Rng
 from pybandit.betting.race import BettingRace
 from pybandit.evaluation._scores import as_source
 from pybandit.evaluation.result import BestOfResult
@@ -11,9 +14,11 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["best_of"]
 
 
-def best_of(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,
-            max_evaluations=None, rng=None, progress=None, bets=16, hybrid=False,
-            mixture="product", block_size=None):
+def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None, *, k: int = 1,
+            delta: float = 0.05, value_range: ArrayLike, tolerance: float = 0.0,
+            max_evaluations: int | None = None, rng: Rng = None, progress: bool | None = None,
+            bets: int = 16, hybrid: bool = False, mixture: str = "product",
+            block_size: int | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without

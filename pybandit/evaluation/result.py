@@ -1,12 +1,14 @@
 """What `best_of` found: the answer, what it took, bounds and a picture."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import check_integer
 from pybandit._shared.drawing import percent
-from pybandit.betting.confidence import confidence_sequence
+from pybandit._shared.types import Floats
+from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
 
 __all__ = ["BestOfResult"]
@@ -68,27 +70,27 @@ class BestOfResult:
     _sequences: dict = field(default_factory=dict)
 
     @property
-    def best(self):
+    def best(self) -> int:
         return int(self.top[0])
 
     @property
-    def best_name(self):
+    def best_name(self) -> Any:
         return None if self.names is None else self.names[self.best]
 
     @property
-    def fraction_read(self):
+    def fraction_read(self) -> float:
         return self.n_evaluations / (self.n_models * self.n_items)
 
-    def name(self, model):
+    def name(self, model: int) -> str:
         """The name of a model as text; 'model 3' without names."""
         model = self._checked(model)
         return f"model {model}" if self.names is None else str(self.names[model])
 
-    def rewards(self, model):
+    def rewards(self, model: int) -> Floats:
         """The scores of a model in the order read; float64, shape (pulls[model],)."""
         return self._race.rewards(self._checked(model))
 
-    def confidence_sequence(self, model):
+    def confidence_sequence(self, model: int) -> ConfidenceBounds:
         """Running bounds on the mean of one model over all items.
 
         Returns
@@ -120,17 +122,17 @@ class BestOfResult:
         return self._sequences[model]
 
     @property
-    def confidence_sequences(self):
+    def confidence_sequences(self) -> list[ConfidenceBounds]:
         """List of `confidence_sequence` of every model."""
         return [self.confidence_sequence(model) for model in range(self.n_models)]
 
     @property
-    def intervals(self):
+    def intervals(self) -> Floats:
         """Last bounds on the mean of every model; float64, shape (n_models, 2)."""
         return np.array([(bounds.lower[-1], bounds.upper[-1])
                          for bounds in self.confidence_sequences])
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Any:
         """Running means over items read, and where models were dropped.
 
         Parameters
@@ -151,7 +153,7 @@ class BestOfResult:
 
         return elimination_figure(self, ax)
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Everything but the scores, as lists and plain numbers for JSON.
 
         `intervals` is None where `value_range` is one number.
@@ -178,7 +180,7 @@ class BestOfResult:
             "value_range": list(self.value_range) if limits else self.value_range,
         }
 
-    def guarantee(self):
+    def guarantee(self) -> str:
         """What holds, in a sentence."""
         if not self.decided:
             best = "best is" if self.top.size == 1 else f"{self.top.size} best are"

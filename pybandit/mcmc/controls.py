@@ -5,9 +5,12 @@ raced is d_n - (h_n(x') - h_n(x)); the sum of the second part over all n is a qu
 form of the sums of the gradients and Hessians, which the threshold gets: O(d^2) a step.
 """
 
+from typing import Any
+
 import numpy as np
 
 from pybandit._shared.checks import check_in
+from pybandit._shared.types import ArrayLike
 from pybandit.racing._linear_control import LinearChange, TotalChange
 
 
@@ -53,7 +56,8 @@ class TaylorControl(_Quadratic):
     >>> control = pb.mcmc.TaylorControl(center, y - center)
     """
 
-    def __init__(self, center, gradients, hessians=None):
+    def __init__(self, center: ArrayLike, gradients: ArrayLike,
+                 hessians: ArrayLike | None = None) -> None:
         self.center = np.array(_finite("center", center, (None,)))
         d = self.center.size
         self.gradients = _finite("gradients", gradients, (None, d))
@@ -64,11 +68,11 @@ class TaylorControl(_Quadratic):
             self.hessian = self.hessians.sum(axis=0)
 
     @property
-    def n_factors(self):
+    def n_factors(self) -> int:
         """N."""
         return len(self.gradients)
 
-    def changes(self, points):
+    def changes(self, points: ArrayLike) -> Any:
         """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew."""
 
         def values(indices, states):
@@ -118,7 +122,8 @@ class GLMControl(_Quadratic):
     >>> control = pb.mcmc.GLMControl(x, y - p, -p * (1 - p), center)
     """
 
-    def __init__(self, features, slopes, curvatures, center):
+    def __init__(self, features: ArrayLike, slopes: ArrayLike, curvatures: ArrayLike,
+                 center: ArrayLike) -> None:
         self.features = np.ascontiguousarray(_finite("features", features, (None, None)))
         n, d = self.features.shape
         self.slopes = np.ascontiguousarray(_finite("slopes", slopes, (n,)))
@@ -129,11 +134,11 @@ class GLMControl(_Quadratic):
             self.features.T @ (self.curvatures[:, None] * self.features))
 
     @property
-    def n_factors(self):
+    def n_factors(self) -> int:
         """N."""
         return len(self.features)
 
-    def changes(self, points):
+    def changes(self, points: ArrayLike) -> Any:
         """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew."""
         return LinearChange(self.features, self.slopes, self.curvatures, self.center, points)
 

@@ -1,12 +1,16 @@
 """Gibbs sampling by racing: every variable drawn from few of its factors."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.racing._race import race
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors, Populations
 from pybandit.racing.populations import race_populations
 
@@ -69,9 +73,12 @@ class RacingGibbs:
     {'chain': 2, 'draw': 50, 'x_dim_0': 3}
     """
 
-    def __init__(self, conditional, n_variables, *, bound="student", delta=None,
-                 variance="pairwise", first_look=None, value_range=None, max_fraction=1.0,
-                 indices="auto", order="sequential", name="x", labels=None):
+    def __init__(self, conditional: Callable[[int, Ints], Any], n_variables: int, *,
+                 bound: str | NormalBound | EBSBound | BettingBound = "student",
+                 delta: float | None = None, variance: str = "pairwise",
+                 first_look: int | None = None, value_range: ArrayLike | None = None,
+                 max_fraction: float = 1.0, indices: str = "auto", order: str = "sequential",
+                 name: str = "x", labels: dict[str, Any] | None = None) -> None:
         if not callable(conditional):
             raise TypeError(f"conditional must be callable; got {conditional!r}")
         self.conditional = conditional
@@ -85,8 +92,9 @@ class RacingGibbs:
                              self.n_variables, np.int64, STATISTICS,
                              attributes_of("RacingGibbs", bound, delta))
 
-    def sample(self, n_samples, *, n_warmup=1000, n_chains=4, initial=None, thin=1, rng=None,
-               n_threads=None, progress=False):
+    def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
+               initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
+               n_threads: int | None = None, progress: bool = False) -> Any:
         """Draw from the joint distribution.
 
         Parameters

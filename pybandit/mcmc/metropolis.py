@@ -2,13 +2,17 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import check_integer
+from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc.proposals import RandomWalk
 from pybandit.racing.acceptance import AcceptanceTest
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.control import ControlVariate
 from pybandit.racing.factors import Factors
 
@@ -81,10 +85,16 @@ class RacingMetropolis:
     True
     """
 
-    def __init__(self, log_likelihood=None, n_factors=None, n_parameters=None, *, factors=None,
-                 log_prior=None, proposal=None, control=None, adapt=True, bound="student",
-                 delta=None, first_look=None, value_range=None, max_fraction=1.0, indices="auto",
-                 name="x", labels=None):
+    def __init__(self, log_likelihood: Callable[[Ints, Floats], ArrayLike] | None = None,
+                 n_factors: int | None = None, n_parameters: int | None = None, *,
+                 factors: Callable[[Floats], Factors] | None = None,
+                 log_prior: Callable[[Floats], float] | None = None, proposal: Any = None,
+                 control: Any = None, adapt: bool = True,
+                 bound: str | NormalBound | EBSBound | BettingBound = "student",
+                 delta: float | None = None, first_look: int | None = None,
+                 value_range: ArrayLike | None = None, max_fraction: float = 1.0,
+                 indices: str = "auto", name: str = "x",
+                 labels: dict[str, Any] | None = None) -> None:
         if (log_likelihood is None) == (factors is None):
             raise ValueError("log_likelihood or factors must be given, and not both")
         for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
@@ -121,8 +131,9 @@ class RacingMetropolis:
             raise ValueError(f"control must be of {n_factors} factors and {self.n_parameters} "
                              f"parameters; got {control.n_factors} and {control.n_parameters}")
 
-    def sample(self, n_samples, *, n_warmup=1000, n_chains=4, initial=None, thin=1, rng=None,
-               n_threads=None, progress=False):
+    def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
+               initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
+               n_threads: int | None = None, progress: bool = False) -> Any:
         """Draw from the posterior.
 
         Parameters

@@ -8,8 +8,10 @@ acceptance rate that warm-up adapts `scale` to, from 1. Others than these two wi
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from pybandit._shared.checks import check_in, check_integer, check_numeric, check_scalar
 
@@ -61,7 +63,7 @@ class RandomWalk:
         if self.target is not None:
             check_target(self.target)
 
-    def start(self, n_factors, n_parameters, rng):
+    def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
         """What one chain uses of it."""
         if self.scale.ndim and len(self.scale) != n_parameters:
             raise ValueError(f"scale must be for {n_parameters} parameters; got shape "
@@ -147,7 +149,7 @@ class SGLD:
         check_integer("batch_size", self.batch_size, 1)
         check_target(self.target)
 
-    def start(self, n_factors, n_parameters, rng):
+    def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
         """What one chain uses of it."""
         if self.step_size.ndim and len(self.step_size) != n_parameters:
             raise ValueError(f"step_size must be for {n_parameters} parameters; got shape "

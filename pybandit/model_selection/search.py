@@ -6,6 +6,8 @@ bandit optimization with application to automatic machine learning, AISTATS 2014
 
 import copy
 import numbers
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 
@@ -130,10 +132,12 @@ class BanditSearchCV(BaseSearchCV):
         "random_state": ["random_state"],
     }
 
-    def __init__(self, estimator, param_grid, *, policy="auto", budget=0.2, kernel=None,
-                 scoring=None, n_jobs=None, refit=True, cv=None, verbose=0,
-                 pre_dispatch="2*n_jobs", error_score=np.nan, return_train_score=False,
-                 random_state=None):
+    def __init__(self, estimator: Any, param_grid: dict[str, Any] | list[dict[str, Any]], *,
+                 policy: Any = "auto", budget: float = 0.2, kernel: Any = None,
+                 scoring: str | Callable[..., float] | None = None, n_jobs: int | None = None,
+                 refit: bool | Callable[..., int] = True, cv: Any = None, verbose: int = 0,
+                 pre_dispatch: int | str = "2*n_jobs", error_score: float | str = np.nan,
+                 return_train_score: bool = False, random_state: Any = None) -> None:
         super().__init__(estimator, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv,
                          verbose=verbose, pre_dispatch=pre_dispatch, error_score=error_score,
                          return_train_score=return_train_score)
@@ -143,7 +147,7 @@ class BanditSearchCV(BaseSearchCV):
         self.kernel = kernel
         self.random_state = random_state
 
-    def fit(self, X, y=None, **params):
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search, then fit the recommended candidate to all data.
 
         X, y and the parameters are as those of ``GridSearchCV.fit``; returns the search.
@@ -162,7 +166,7 @@ class BanditSearchCV(BaseSearchCV):
                            if name not in kept})
         return self
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Who takes which of ``fit``'s parameters, as of ``GridSearchCV``."""
         self._check_scoring()
         return super().get_metadata_routing()

@@ -2,20 +2,26 @@
 
 import concurrent.futures
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import check_choice, check_integer
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
+from pybandit._shared.types import Rng
 from pybandit.montecarlo.allocation import EstimatorAllocator
 
 __all__ = ["combine_estimators"]
 
 
-def combine_estimators(functions, budget=None, *, policy="thompson-variance", costs="equal",
-                       weights="mean", executor=None, vectorized=False, on_error="raise",
-                       allocator=None, rng=None, progress=None, **options):
+def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | None = None, *,
+                       policy: Any = "thompson-variance", costs: Any = "equal",
+                       weights: str = "mean", executor: concurrent.futures.Executor | None = None,
+                       vectorized: bool = False, on_error: str = "raise",
+                       allocator: EstimatorAllocator | None = None, rng: Rng = None,
+                       progress: bool | None = None, **options: Any) -> EstimatorAllocator:
     """Estimate a number with several estimators, most of the budget on the best.
 
     Parameters

@@ -6,6 +6,8 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_integer
 from pybandit._shared.generators import as_generator
+from pybandit._shared.types import Rng
+from pybandit.montecarlo.estimators import CIRCaplet
 
 
 class PopulationEstimate(NamedTuple):
@@ -26,7 +28,8 @@ class PopulationEstimate(NamedTuple):
     alphas: np.ndarray
 
 
-def population_monte_carlo(caplet, n, *, population=100, rule="variance", rng=None):
+def population_monte_carlo(caplet: CIRCaplet, n: int, *, population: int = 100,
+                           rule: str = "variance", rng: Rng = None) -> PopulationEstimate:
     """The price of a caplet by d-kernel population Monte Carlo.
 
     Paths come from the mixture of the arms in shares alpha, with the mixture's weights

@@ -4,22 +4,25 @@ Each function gives a kernel object of scikit-learn: sums and products of them a
 and ``kernel(points)`` is the matrix. They need the extra ``pybandit-core[sklearn]``.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from pybandit._shared.optional import require
 
 __all__ = ["matern", "rbf", "squared_exponential"]
 
 
-def rbf(length_scale=1.0):
+def rbf(length_scale: float = 1.0) -> Callable[..., Any]:
     """``exp(-|x - y|^2 / (2 l^2))``; a length scale, or one a coordinate."""
     return _sklearn().RBF(length_scale)
 
 
-def squared_exponential(length_scale=1.0):
+def squared_exponential(length_scale: float = 1.0) -> Callable[..., Any]:
     """``exp(-|x - y|^2 / l^2)``, as Hoffman, Shahriari and de Freitas 2014 write it."""
     return _sklearn().RBF(length_scale / 2**0.5)
 
 
-def matern(length_scale=1.0, nu=2.5):
+def matern(length_scale: float = 1.0, nu: float = 2.5) -> Callable[..., Any]:
     """Matern's kernel; `nu` 0.5, 1.5, 2.5 or infinity are fast."""
     return _sklearn().Matern(length_scale, nu=nu)
 

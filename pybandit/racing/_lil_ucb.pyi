@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike
 from pybandit.racing._race import RaceResult
 from pybandit.racing.factors import Factors
 
-__all__ = ["lil_ucb"]
-
 def lil_ucb(
     factors: ArrayLike | Factors,
     offsets: ArrayLike | None = None,

@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import check_choice, check_delta, check_in, check_integer
+from pybandit._shared.types import Floats, Ints
 from pybandit.betting.limits import MOST_BETS, check_limits
 from pybandit.racing import b_normal, half_widths
 
@@ -77,7 +78,7 @@ class NormalBound:
             check_in("boundary", self.boundary, "finite and at least 0",
                      lambda b: np.isfinite(b) & (b >= 0))
 
-    def terms(self, rows, n_factors, n_comparisons):
+    def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
         """Scale and slack at the partial looks `rows`, for delta / n_comparisons."""
         fractions = np.asarray(rows, dtype=np.float64) / n_factors
         boundary = self.boundary
@@ -155,7 +156,7 @@ class EBSBound:
             frozen = tuple(float(c) for c in np.ravel(self.value_range))
             object.__setattr__(self, "value_range", frozen)
 
-    def terms(self, rows, n_factors, n_comparisons):
+    def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
         """Scale and slack at the partial looks `rows`, for delta / n_comparisons."""
         share = self.delta / n_comparisons / max(1, rows.size)
         return half_widths.bernstein_serfling_terms(rows, n_factors, share)
@@ -245,14 +246,14 @@ class BettingBound:
                              f"{self.hybrid!r}")
 
     @property
-    def limits(self):
+    def limits(self) -> tuple[float, float]:
         """(low, high, R) of rewards and of their differences; low and high may be infinite."""
         if isinstance(self.value_range, tuple):
             low, high = self.value_range
             return low, high, high - low
         return -math.inf, math.inf, self.value_range
 
-    def looks(self, n_factors, first_look, max_fraction):
+    def looks(self, n_factors: int, first_look: int, max_fraction: float) -> Ints:
         """Rows where blocks end: they grow by an eighth."""
         rows, partial = first_look, []
         while rows < n_factors and rows <= max_fraction * n_factors:
@@ -260,7 +261,7 @@ class BettingBound:
             rows += max(first_look, rows // 8)
         return partial
 
-    def terms(self, rows, n_factors, n_comparisons):
+    def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
         """Nothing: the bets decide."""
         return np.zeros(rows.size), np.zeros(rows.size)
 

@@ -88,7 +88,7 @@ class ControlVariate:
                              f"{float(sums[state])!r}")
         return values
 
-    def check_sizes(self, n_factors, n_states):
+    def check_sizes(self, n_factors: int, n_states: int) -> None:
         """Raise `ValueError` unless this is the control of N factors with D states."""
         if self.totals.size != n_states:
             raise ValueError(f"control must have one total a state, D = {n_states}; got "

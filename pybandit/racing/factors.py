@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, check_numeric
+from pybandit._shared.types import ArrayLike, Floats
 from pybandit.racing._callbacks import Callback, as_callback
 from pybandit.racing.control import ControlVariate
 
@@ -91,7 +92,7 @@ class Factors:
                 raise TypeError(f"control must be a pybandit.ControlVariate; got {self.control!r}")
             self.control.check_sizes(self.n_factors, self.n_states)
 
-    def evaluate(self, indices, states):
+    def evaluate(self, indices: ArrayLike, states: ArrayLike) -> Floats:
         """Call the function, whichever kind it is.
 
         Parameters

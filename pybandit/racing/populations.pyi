@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike
 from pybandit.racing._race import RaceResult
 from pybandit.racing.factors import Populations
 
-__all__ = ["race_populations"]
-
 def race_populations(
     populations: Populations | Sequence[ArrayLike],
     offsets: ArrayLike | None = None,

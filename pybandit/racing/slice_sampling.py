@@ -1,13 +1,16 @@
 """Slice sampling by racing: Neal 2003 on the acceptance test of Chen & Ghahramani 2016."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric
 from pybandit._shared.generators import as_generator
+from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.racing.acceptance import AcceptanceTest
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 
 __all__ = ["SliceResult", "slice_sample"]
@@ -34,9 +37,13 @@ class SliceResult(NamedTuple):
     fraction: float
 
 
-def slice_sample(log_likelihood, x, *, n_factors, log_prior=None, width=1.0, max_steps=16,
-                 lower=-math.inf, upper=math.inf, bound="student", delta=None, first_look=None,
-                 indices="auto", rng=None):
+def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLike, *,
+                 n_factors: int, log_prior: Callable[[Floats], float] | None = None,
+                 width: ArrayLike = 1.0, max_steps: int = 16, lower: ArrayLike = -math.inf,
+                 upper: ArrayLike = math.inf,
+                 bound: str | NormalBound | EBSBound | BettingBound = "student",
+                 delta: float | None = None, first_look: int | None = None, indices: str = "auto",
+                 rng: Rng = None) -> SliceResult:
     """Update x by slice sampling, with a few of the factors of its posterior.
 
     One update steps out from x by `width` and shrinks back to a point in the slice

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import check_in, check_numeric
+from pybandit._shared.types import ArrayLike
 from pybandit.racing.control import ControlVariate
 
 # Numbers that one chunk of rows lays out while h is computed: 8 MiB.
@@ -45,7 +46,8 @@ class PopulationMoments:
     O(N p^2), times D where outliers are by state.
     """
 
-    def __init__(self, points, labels=None, outliers=None):
+    def __init__(self, points: ArrayLike, labels: ArrayLike | None = None,
+                 outliers: ArrayLike | None = None) -> None:
         points = check_in("points", points, "finite", np.isfinite)
         points = points[:, None] if points.ndim == 1 else points
         if points.ndim != 2 or 0 in points.shape:
@@ -82,8 +84,10 @@ class PopulationMoments:
             self.covariances[bin, column] = centred.T @ centred / len(kept)
 
 
-def taylor_control(points, centers, values, gradients, hessians=None, *, labels=None,
-                   outliers=None, outlier_values=None):
+def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, values: ArrayLike,
+                   gradients: ArrayLike, hessians: ArrayLike | None = None, *,
+                   labels: ArrayLike | None = None, outliers: ArrayLike | None = None,
+                   outlier_values: ArrayLike | None = None) -> ControlVariate:
     """A control variate from expansions of log p(y | i) around reference points.
 
     h_n(i) = l_i(c) + g_i'(y_n - c) + (y_n - c)' H_i (y_n - c) / 2 around the center c

@@ -4,20 +4,25 @@ import concurrent.futures
 import itertools
 import os
 import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import InfeasibleBudget, check_integer
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
+from pybandit._shared.types import Rng
 from pybandit.simulation._engine import Stop, is_native, replicate
 from pybandit.simulation.result import SimulationResult
 
 METRICS = ("error", "regret", "pulls", "batches")
 
 
-def simulate(policy_factory, environment, n_runs, *, rng=None, n_threads=None,
-             metrics=METRICS, progress=None, horizon=None):
+def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int, *,
+             rng: Rng = None, n_threads: int | None = None,
+             metrics: Sequence[str] | Mapping[str, Callable[[Any, Any], float]] = METRICS,
+             progress: bool | None = None, horizon: int | None = None) -> SimulationResult:
     """Run a policy many times and report its errors, regret and cost.
 
     Policies and environments of this package meet without Python between their

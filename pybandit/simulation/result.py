@@ -1,6 +1,7 @@
 """What the runs of a simulation gave."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -40,36 +41,36 @@ class SimulationResult:
     metrics: dict = field(default_factory=dict)
 
     @property
-    def error_probability(self):
+    def error_probability(self) -> float:
         """Share of runs with an error."""
         return float(self.errors.mean())
 
     @property
-    def error_interval(self):
+    def error_interval(self) -> tuple[float, float]:
         """95 % Wilson interval of the error probability: (low, high)."""
         return wilson_interval(int(self.errors.sum()), self.n_runs)
 
     @property
-    def mean_regret(self):
+    def mean_regret(self) -> float:
         """Mean simple regret."""
         return float(self.regrets.mean())
 
     @property
-    def mean_cumulative_regret(self):
+    def mean_cumulative_regret(self) -> float:
         """Mean pseudo-regret."""
         return float(self.cumulative_regrets.mean())
 
     @property
-    def mean_pulls(self):
+    def mean_pulls(self) -> float:
         """Mean number of pulls."""
         return float(self.pulls.mean())
 
     @property
-    def mean_batches(self):
+    def mean_batches(self) -> float:
         """Mean number of batches."""
         return float(self.batches.mean())
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and lists, as JSON takes them."""
         return {
             "n_runs": self.n_runs,
@@ -88,7 +89,7 @@ class SimulationResult:
             "metrics": {name: values.tolist() for name, values in self.metrics.items()},
         }
 
-    def plot(self, axes=None):
+    def plot(self, axes: Any = None) -> Any:
         """Pulls of each arm, and the error so far over the runs; a matplotlib Figure."""
         from pybandit.simulation._figure import simulation_figure
 

@@ -6,11 +6,14 @@ not controls in that order, on as many plates as it takes. The plate of batch 7 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+
+from pybandit._shared.types import Ints
 
 SIZES = {6: (2, 3), 12: (3, 4), 24: (4, 6), 48: (6, 8), 96: (8, 12), 384: (16, 24),
          1536: (32, 48)}
@@ -32,7 +35,7 @@ class Layout(NamedTuple):
     columns: int
 
     @classmethod
-    def parse(cls, text):
+    def parse(cls, text: str) -> Self:
         """The layout called "16x24", or by its wells "384"."""
         match = re.fullmatch(r"(\d{1,7})\s*[xX×]\s*(\d{1,7})", text.strip())
         if match:
@@ -44,24 +47,24 @@ class Layout(NamedTuple):
         raise ValueError(f"a plate must be ROWSxCOLUMNS, such as 8x12, of at most {MOST_WELLS:,} "
                          f"wells, or one of {', '.join(map(str, SIZES))}; got {text!r}")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.rows}x{self.columns}"
 
     @property
-    def n_wells(self):
+    def n_wells(self) -> int:
         return self.rows * self.columns
 
     @property
-    def wells(self):
+    def wells(self) -> tuple[str, ...]:
         """Names of the wells, from A1 on; a tuple of str."""
         return _wells_of(self)
 
-    def find(self, well):
+    def find(self, well: str) -> int | None:
         """The position of a well by its name: "B3", also "b03"; None where there is none."""
         return _positions_of(self).get(_tidy(well))
 
 
-def letters(row):
+def letters(row: int) -> str:
     """The name of a row: A to Z, then AA, AB, ..."""
     text, row = "", row + 1
     while row:
@@ -124,7 +127,7 @@ class Plates:
             raise ValueError("the label of controls must not be empty")
 
     @classmethod
-    def of(cls, settings):
+    def of(cls, settings: dict[str, Any]) -> Self:
         """The plates that a study's settings tell; 8x12 without controls where they do not.
 
         The inverse of `settings`. Raises ``ValueError`` where they cannot be understood.
@@ -139,32 +142,32 @@ class Plates:
             raise ValueError(f"settings['plates'] must be those of Plates.settings(); got "
                              f"{settings['plates']!r}") from error
 
-    def settings(self):
+    def settings(self) -> dict[str, Any]:
         """What `of` reads, for the settings of a study."""
         return {"plates": {
             "layout": str(self.layout), "controls": [self.layout.wells[i] for i in self.controls],
             "label": self.label, "normalise": self.normalise, "log": self.log, "flip": self.flip}}
 
     @property
-    def free(self):
+    def free(self) -> Ints:
         """Positions of the wells for arms; ndarray of int64."""
         return np.setdiff1d(np.arange(self.layout.n_wells), np.array(self.controls, dtype=int))
 
     @property
-    def n_free(self):
+    def n_free(self) -> int:
         """Wells for arms."""
         return self.layout.n_wells - len(self.controls)
 
-    def n_plates(self, size):
+    def n_plates(self, size: int) -> int:
         """Plates of a batch of `size` arms."""
         return -(-size // self.n_free)
 
-    def names(self, batch, size):
+    def names(self, batch: int, size: int) -> list[str]:
         """Names of the plates of a batch of `size` arms."""
         n = self.n_plates(size)
         return [str(batch)] if n == 1 else [f"{batch}p{i + 1}" for i in range(n)]
 
-    def places(self, size):
+    def places(self, size: int) -> Ints:
         """Where each of `size` arms is, in wells counted over all plates of the batch.
 
         Returns
@@ -175,7 +178,7 @@ class Plates:
         plate, rank = np.divmod(np.arange(size), self.n_free)
         return plate * self.layout.n_wells + self.free[rank]
 
-    def labels(self, names):
+    def labels(self, names: Sequence[str]) -> list[list[tuple[str, str]]]:
         """What each well of a batch's plates holds: an arm, the controls' label, or ""."""
         n_wells, n_plates = self.layout.n_wells, self.n_plates(len(names))
         held = np.full(n_plates * n_wells, "", dtype=object)
@@ -184,13 +187,13 @@ class Plates:
         return held.tolist()
 
 
-def plate_number(text):
+def plate_number(text: str) -> Any:
     """Batch and plate, from 0, of a plate's name: "7" is (7, None), "7p2" (7, 1); or None."""
     match = re.fullmatch(r"\s*([0-9]{1,12})(?:p([1-9][0-9]{0,6}))?\s*", text)
     return match and (int(match[1]), match[2] and int(match[2]) - 1)
 
 
-def controls_of(text, layout):
+def controls_of(text: str, layout: Layout) -> tuple[int, ...]:
     """Positions of control wells: "A1,A2,H12", whole columns "col:1,24", whole rows "row:A,P".
 
     Digits alone are a column and letters alone a row, so that "col:1,24,A2" is two columns

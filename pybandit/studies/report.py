@@ -37,6 +37,7 @@ from pybandit.studies._report_tables import (
     tiles,
     well_table,
 )
+from pybandit.studies.study import Study
 
 INTERVALS = (
     "Means are of the results recorded in this study. The intervals are Student's, 95 % for "
@@ -46,7 +47,7 @@ INTERVALS = (
     "often than 95 %. The policy's own guarantee, if it has one, is about its answer as a whole.")
 
 
-def write_report(study, path, *, title=None):
+def write_report(study: Study, path: str | os.PathLike[str], *, title: str | None = None) -> None:
     """Write what is known of a study as one HTML page.
 
     Parameters

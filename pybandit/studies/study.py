@@ -17,20 +17,31 @@ asked. What is abandoned takes no results.
 
 import copy
 import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from pybandit._shared.checks import check_integer
+from pybandit._shared.types import ArrayLike
 from pybandit._shared.version import __version__
 from pybandit.studies import _journal
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._create import checked_names, checked_state
 from pybandit.studies._history import history_of
+from pybandit.studies._journal import Event
 from pybandit.studies._recorder import Recorder, default_who, event_of
 from pybandit.studies._store import Store
 from pybandit.studies._tell import check_over, news_of
 from pybandit.studies._verify import verified
-from pybandit.studies.results import BatchRecord, Recommendation, Status, TellResult
+from pybandit.studies.results import (
+    Batch,
+    BatchRecord,
+    Recommendation,
+    Status,
+    TellResult,
+    VerifyResult,
+)
 
 
 class Study(Recorder):
@@ -70,7 +81,9 @@ class Study(Recorder):
     """
 
     @classmethod
-    def create(cls, path, policy, arms=None, *, who=None, settings=None, overwrite=False):
+    def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
+               who: str | None = None, settings: dict[str, Any] | None = None,
+               overwrite: bool = False) -> Self:
         """Begin a study.
 
         Parameters
@@ -117,7 +130,8 @@ class Study(Recorder):
         return cls(Store.create(path, overwrite, fill), policy_type, who)
 
     @classmethod
-    def open(cls, path, *, policy_type=None, who=None):
+    def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
+             who: str | None = None) -> Self:
         """Go on with a study.
 
         Parameters
@@ -152,24 +166,24 @@ class Study(Recorder):
             store.close()
             raise
 
-    def close(self):
+    def close(self) -> None:
         """End the use of the file; again is fine."""
         with self._lock:
             self._store.close()
             self._ledger = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Study {self.path!r}: {self._type.__name__}, {self._names.size} arms>"
 
     # what changes the study
 
-    def ask(self):
+    def ask(self) -> Batch | None:
         """The batch to carry out now: the same until it is over; None once all is done.
 
         Returns
@@ -196,7 +210,8 @@ class Study(Recorder):
             batch = self._batch(ledger.open)
         return batch
 
-    def tell(self, batch_id, results, *, missing="wait", positions=None, who=None):
+    def tell(self, batch_id: int, results: ArrayLike, *, missing: str = "wait",
+             positions: ArrayLike | None = None, who: str | None = None) -> TellResult:
         """Record results of a batch: all, some, again, or late.
 
         Parameters
@@ -233,7 +248,7 @@ class Study(Recorder):
             complete = wells.status != "open"
         return TellResult(news.n_new, news.n_known, complete)
 
-    def close_batch(self, batch_id):
+    def close_batch(self, batch_id: int) -> None:
         """Count what is not known of a batch as lost, and go on; again is fine.
 
         Raises
@@ -248,7 +263,7 @@ class Study(Recorder):
             if not check_over(wells, "close"):
                 self._record("close", {"batch": wells.number}, wells)
 
-    def abandon(self, batch_id, *, discard=False):
+    def abandon(self, batch_id: int, *, discard: bool = False) -> None:
         """A batch was never carried out: nothing is spent; again is fine.
 
         The next `ask` gives the same arms under another id.
@@ -274,34 +289,34 @@ class Study(Recorder):
     # what is known
 
     @property
-    def path(self):
+    def path(self) -> str:
         """The file."""
         return self._store.path
 
     @property
-    def arms(self):
+    def arms(self) -> list[str]:
         """The arms' names; a list of str."""
         return self._names.tolist()
 
     @property
-    def settings(self):
+    def settings(self) -> dict[str, Any]:
         """What `create` was given as settings; a copy."""
         return copy.deepcopy(self._settings)
 
     @property
-    def policy(self):
+    def policy(self) -> Any:
         """The policy as it is now; a copy."""
         with self._reading() as ledger:
             return self._type.from_state(ledger.policy.get_state())
 
-    def recommend(self):
+    def recommend(self) -> Recommendation:
         """The arms found, best first, at any time; a `Recommendation`."""
         with self._reading() as ledger:
             arms = np.asarray(ledger.policy.recommend())
             return Recommendation(arms, self._names[arms].tolist(), ledger.policy.means[arms],
                                   ledger.policy.pulls[arms])
 
-    def status(self):
+    def status(self) -> Status:
         """Where the study is; a `Status`."""
         with self._reading() as ledger:
             policy, wells, head = ledger.policy, ledger.open, self._head
@@ -320,7 +335,7 @@ class Study(Recorder):
                 n_events=head.n_events, head=head.digest.hex(), created=self._created,
                 changed=changed)
 
-    def batch(self, batch_id):
+    def batch(self, batch_id: int) -> BatchRecord:
         """What is recorded of a batch, open or over; a `BatchRecord`.
 
         Raises
@@ -333,7 +348,7 @@ class Study(Recorder):
             return BatchRecord(wells.number, self._names[wells.arms].tolist(), wells.status,
                                wells.values.copy(), _journal.MARKS[wells.marks])
 
-    def history(self):
+    def history(self) -> Any:
         """Every well of every batch.
 
         Returns
@@ -346,7 +361,7 @@ class Study(Recorder):
         with self._reading():
             return history_of(self._store.all_wells(), self._tells(), self._names)
 
-    def log(self, start=0):
+    def log(self, start: int = 0) -> Iterator[Event]:
         """Iterate over the events from number `start` on; each an `Event`."""
         start = check_integer("start", start, 0)
         while True:
@@ -358,7 +373,7 @@ class Study(Recorder):
                 return
             start = rows[-1][0] + 1
 
-    def verify(self, head=None):
+    def verify(self, head: str | None = None) -> VerifyResult:
         """Replay the log from the first event, and compare: bit for bit.
 
         Parameters

@@ -1,0 +1,115 @@
+"""What a user writes and `mypy --strict` has to accept, with the types it has to find."""
+
+from collections.abc import Iterator
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+import pybandit as pb
+from pybandit.mcmc import GLMControl, RacingGibbs, RacingMetropolis, RandomWalk
+from pybandit.studies import Batch, Event, Recommendation, Status, TellResult
+from pybandit.studies.plates import Layout, Plates
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def policies(rng: Generator) -> Ints:
+    policy = pb.BatchSAR(100, k=5, batch_size=10, max_batches=20)
+    while not policy.done:
+        arms = policy.ask()
+        policy.tell(arms, rng.normal(size=arms.size), missing="drop")
+    assert_type(policy.means, Floats)
+    return policy.recommend()
+
+
+class Greedy(pb.Policy):
+    """A policy of the user's own."""
+
+    def ask(self) -> Ints:
+        return np.array([0])
+
+    def recommend(self) -> Ints:
+        return np.array([0])
+
+
+def races(scores: Floats, rng: Generator) -> None:
+    result = pb.best_of(scores, value_range=(0, 1), delta=0.05, rng=1)
+    assert_type(result, pb.BestOfResult)
+    assert_type(result.best, int)
+    assert_type(result.intervals, Floats)
+    race = pb.BettingRace(5, 1000, k=2, value_range=(0.0, 1.0), rng=rng)
+    arms, items = race.ask()
+    race.tell(arms, items, scores[items, arms])
+    assert_type(race.recommend(), Ints)
+    assert_type(pb.BettingRace.from_state(race.get_state()), pb.BettingRace)
+    assert_type(pb.BettingThreshold(5, None, threshold=0.5, value_range=1.0).above, Ints)
+    assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)), pb.ConfidenceBounds)
+    assert_type(pb.race(scores, rng=2).winner, int)
+
+
+def draws(y: Floats, means: Floats) -> Ints:
+    def log_likelihood(indices: Ints, states: Ints) -> Floats:
+        differences: Floats = y[indices, None] - means[states]
+        return -0.5 * differences**2
+
+    sampler = pb.RacingSampler(pb.Factors(log_likelihood, y.size, means.size), rng=2)
+    states, info = sampler.draw(1000)
+    assert_type(info.fraction, float)
+    return states
+
+
+def slices(y: Floats) -> pb.SliceResult:
+    def log_likelihood(indices: Ints, points: Floats) -> Floats:
+        return -0.5 * np.square(y[indices, None] - points[:, 0])
+
+    return pb.slice_sample(log_likelihood, [0.5], n_factors=y.size, rng=1,
+                           log_prior=lambda x: -float(x @ x))
+
+
+def chains(x: Floats, y: Floats) -> Any:
+    def log_likelihood(indices: Ints, points: Floats) -> Floats:
+        s = x[indices] @ points.T
+        values: Floats = y[indices, None] * s - np.logaddexp(0, s)
+        return values
+
+    control = GLMControl(x, y, y, np.zeros(3))
+    sampler = RacingMetropolis(log_likelihood, *x.shape, proposal=RandomWalk(0.1), control=control,
+                               log_prior=lambda theta: -0.5 * float(theta @ theta))
+    gibbs = RacingGibbs(lambda variable, values: x[values], 3, order="random")
+    return sampler.sample(2000, n_warmup=500, rng=1), gibbs.sample(10, n_chains=2)
+
+
+def simulations() -> None:
+    bandit = pb.environments.BernoulliBandit([0.1, 0.9])
+    result = pb.simulate(lambda environment: pb.UCB1(environment.n_arms), bandit, 100, rng=1,
+                         horizon=50, metrics={"pulls": lambda policy, _: float(policy.n_pulls)})
+    assert_type(result.error_probability, float)
+    assert_type(result.error_interval, tuple[float, float])
+
+
+def estimators() -> float:
+    allocator = pb.combine_estimators([lambda rng: rng.random(), lambda rng: 0.5], 100, rng=1)
+    assert_type(allocator, pb.EstimatorAllocator)
+    return allocator.estimate
+
+
+def studies() -> Iterator[Event]:
+    with pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"]) as study:
+        assert_type(study, pb.Study)
+        batch = study.ask()
+        assert_type(batch, Batch | None)
+        if batch is not None:
+            told = study.tell(batch.id, [0.1, 0.4], positions=[0, 1], missing="wait")
+            assert_type(told, TellResult)
+        assert_type(study.recommend(), Recommendation)
+        assert_type(study.status(), Status)
+        return study.log()
+
+
+def plates() -> list[str]:
+    layout = Layout.parse("8x12")
+    assert_type(layout.wells, tuple[str, ...])
+    return Plates(layout, controls=(0, 11)).names(3, 200)

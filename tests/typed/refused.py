@@ -1,0 +1,23 @@
+"""What `mypy --strict` has to refuse, each line with the code of its error."""
+
+import numpy as np
+
+import pybandit as pb
+from pybandit.studies import Batch
+
+scores = np.ones((3, 3))
+pb.best_off(scores, value_range=1.0)  # error: attr-defined
+pb.best_of(scores)  # error: call-arg
+pb.best_of(scores, value_range=1.0, k="two")  # error: arg-type
+pb.best_of(scores, value_range=1.0).best.upper()  # error: attr-defined
+pb.BettingRace(3, 10, value_range=1.0, bet=3)  # error: call-arg
+pb.UCB1(3).tell([0], [1.0], missing="wait")  # error: arg-type
+pb.race(scores, rng="seed")  # error: arg-type
+pb.simulate(pb.UCB1(3), None, 10)  # error: arg-type
+pb.slice_sample(3, [0.5], n_factors=10)  # error: arg-type
+pb.combine_estimators([1], 100)  # error: list-item
+study = pb.Study.open("study.db")
+batch: Batch = study.ask()  # error: assignment
+study.tell("first", [1.0])  # error: arg-type
+study.tell(0, [1.0], position=[0])  # error: call-arg
+study.recomend()  # error: attr-defined

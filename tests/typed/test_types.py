@@ -1,0 +1,76 @@
+"""Types: what mypy accepts and refuses in a user's file, and that stubs are what is there."""
+
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pybandit as pb
+
+pytest.importorskip("mypy")
+
+HERE = Path(__file__).parent
+PACKAGE = Path(pb.__file__).parent
+
+
+def mypy(*arguments, folder):
+    """What it prints; the package is the one that these tests import."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    if "site-packages" not in PACKAGE.parts:
+        environment["MYPYPATH"] = str(PACKAGE.parent)
+    done = subprocess.run([sys.executable, "-m", *map(str, arguments)], cwd=folder, text=True,
+                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode in (0, 1), done.stdout
+    return done.stdout
+
+
+def test_a_users_file_is_checked(tmp_path):
+    """Every error of `refused.py` is at its line, and `accepted.py` has none."""
+    files = HERE / "accepted.py", HERE / "refused.py"
+    printed = mypy("mypy", "--config-file", HERE / "mypy.ini", "--cache-dir", tmp_path / "cache",
+                   *files, folder=tmp_path)
+    found = re.findall(r"(\w+\.py):(\d+): error: .*\[([\w-]+)\]$", printed, re.MULTILINE)
+    expected = [(file.name, str(number), line.partition("# error: ")[2]) for file in files
+                for number, line in enumerate(file.read_text().splitlines(), 1)
+                if "# error: " in line]
+    assert sorted(found) == sorted(expected) and len(expected) > 10, printed
+
+
+def functions(value):
+    """A function itself, or those that a class defines for its users; not compiled ones."""
+    if not inspect.isclass(value):
+        return [value]
+    found = [member for name, member in vars(value).items()
+             if not name.startswith("_") or name == "__init__"]
+    return [getattr(member, "fget", None) or getattr(member, "__func__", member)
+            for member in found]
+
+
+@pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".kernels", ".mcmc",
+                                  ".model_selection", ".studies", ".studies.plates",
+                                  ".studies.report", ".numba"])
+def test_everything_public_has_types(name):
+    if name == ".numba":
+        pytest.importorskip("numba")
+    module = importlib.import_module(f"pybandit{name}")
+    names = getattr(module, "__all__", [key for key, value in vars(module).items()
+                                        if getattr(value, "__module__", "") == module.__name__
+                                        and not key.startswith("_")])
+    public = [getattr(module, key) for key in names]
+    assert public
+    for function in [one for value in public for one in functions(value)]:
+        # what a dataclass or a named tuple adds is typed by its fields
+        if inspect.isfunction(function) and function.__code__.co_filename != "<string>":
+            assert "return" in function.__annotations__, function.__qualname__
+
+
+def test_stubs_are_what_is_there(tmp_path):
+    printed = mypy("mypy.stubtest", "pybandit", "--ignore-missing-stub", "--ignore-disjoint-bases",
+                   "--concise", "--mypy-config-file", HERE / "mypy.ini", "--allowlist",
+                   HERE / "stubtest.txt", folder=tmp_path)
+    assert not printed, printed
