@@ -25,21 +25,6 @@ COMPILED = sorted(stub.relative_to(PACKAGE).with_suffix("").as_posix()
 
 
 @pytest.fixture(scope="session")
-def distributions(tmp_path_factory):
-    """A folder with one sdist and the wheel built from it; `make wheel-test` brings its own."""
-    if "PYBANDIT_DIST" in os.environ:
-        return pathlib.Path(os.environ["PYBANDIT_DIST"])
-    folder = tmp_path_factory.mktemp("distributions")
-    source = folder / "source"
-    left_out = shutil.ignore_patterns(".*", "build", "*.so", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT, source, ignore=left_out)
-    # -O0: only looked into, never run
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source,
-        env={**os.environ, "PYBANDIT_CFLAGS": "-O0"})
-    return folder
-
-
-@pytest.fixture(scope="session")
 def wheel(distributions):
     (path,) = distributions.glob("*.whl")
     with zipfile.ZipFile(path) as archive:
