@@ -1,43 +1,23 @@
-"""What is shipped holds what is promised, and a stranger can build on it."""
+"""What is shipped holds what is promised."""
 
 import ast
 import email
 import importlib
-import os
 import pathlib
-import shutil
-import sys
 import tarfile
 import zipfile
 
-import numpy as np
 import pytest
 
 import pybandit as pb
 from pybandit._shared.optional import DISTRIBUTION
-from pybandit.racing.bounds import make_schedule
 
-from compiler import HEADERS, KERNELS, ROOT, run
+from compiler import HEADERS, KERNELS, ROOT
 
 PACKAGE = pathlib.Path(pb.__file__).parent
 # of the package and of the packages in it: racing, policies/batch
 COMPILED = sorted(stub.relative_to(PACKAGE).with_suffix("").as_posix()
                   for stub in PACKAGE.rglob("*.pyi"))
-
-
-@pytest.fixture(scope="session")
-def distributions(tmp_path_factory):
-    """A folder with one sdist and the wheel built from it; `make wheel-test` brings its own."""
-    if "PYBANDIT_DIST" in os.environ:
-        return pathlib.Path(os.environ["PYBANDIT_DIST"])
-    folder = tmp_path_factory.mktemp("distributions")
-    source = folder / "source"
-    left_out = shutil.ignore_patterns(".*", "build", "*.so", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT, source, ignore=left_out)
-    # -O0: only looked into, never run
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source,
-        env={**os.environ, "PYBANDIT_CFLAGS": "-O0"})
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -142,26 +122,3 @@ def test_every_public_compiled_module_has_a_stub():
     assert {name for name in compiled if "_" not in (name[0], name[name.rfind("/") + 1])} <= set(
         COMPILED)
     assert (PACKAGE / "py.typed").exists()
-
-
-def test_a_foreign_package_cimports_pybandit(tmp_path, monkeypatch):
-    shutil.copytree(ROOT / "tests" / "embedding" / "foreign", tmp_path, dirs_exist_ok=True)
-    run(sys.executable, "setup.py", "build_ext", "--inplace", cwd=tmp_path,
-        env={**os.environ, "CFLAGS": "-O0"})
-    monkeypatch.syspath_prepend(tmp_path)
-    foreign = importlib.import_module("foreign")
-
-    y = np.random.default_rng(1).normal(1.0, 1.0, 5000)
-    matrix = -((y[:, None] - 0.25 * np.arange(9)) ** 2)
-    options = {"bound": "normal", "max_fraction": 1, "indices": "permutation"}
-    schedule = pb.RacingSampler(matrix, **options).schedule
-    for seed in range(20):
-        expected = pb.race(matrix, rng=seed, **options)
-        got = foreign.race(y, 9, *schedule, np.random.default_rng(seed))
-        assert got == expected[:3]
-    assert not expected.exact
-    for n, n_states, first, fraction in (5000, 9, 50, 1.0), (10**6, 2, 2, 0.05), (40, 3, 50, 1.0):
-        bound = pb.NormalBound(0.01)
-        expected = make_schedule(bound, n, n_states, True, first, fraction)
-        rows, scale = foreign.normal_schedule(0.01, n, n_states, first, fraction)
-        assert rows == expected.rows.tolist() and scale == expected.scale.tolist()

@@ -123,6 +123,8 @@ static int is_clear(pb_accept *a, int64_t look, double psi)
 
 pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
 {
+    if (a->total)
+        log_threshold -= *a->total;
     const double n = (double)a->factors.n_factors, psi = log_threshold / n;
     a->n_looks = a->n_evaluations = 0;
     a->bad_factor = -1;

@@ -21,6 +21,8 @@ cdef extern from "pybandit/_shared/bitgen.h" nogil:
         double (*next_double)(void *state) noexcept nogil
         uint64_t (*next_raw)(void *state) noexcept nogil
 
+    uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound) noexcept
+    double pb_bitgen_open(pb_bitgen *bitgen) noexcept
     void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out) noexcept
 
 

@@ -1,6 +1,7 @@
 """`pybandit config`: where C and C++ find the headers and the static library."""
 
 import os
+import shlex
 import sys
 
 from pybandit._shared.paths import get_include, get_library
@@ -10,9 +11,11 @@ def add(commands):
     """Add the subcommand."""
     command = commands.add_parser(
         "config", help="where C and C++ programs find the kernels: flags, CMake, pkg-config",
-        description="Print what a compiler or CMake needs, for the installed package: "
-                    "cc prog.c $(pybandit config --cflags --libs).")
-    for name, what in (("cflags", "where the headers are"), ("libs", "the library, to link last"),
+        description="Print what a compiler or CMake needs, for the installed package. In a "
+                    "Makefile: CFLAGS += $(shell pybandit config --cflags). Flags are quoted "
+                    "for a shell, directories are as they are.")
+    for name, what in (("cflags", "where the headers are"),
+                       ("libs", "the library, to link after what uses it"),
                        ("cmakedir", "pybandit_DIR for find_package(pybandit)"),
                        ("pkgconfigdir", "for PKG_CONFIG_PATH")):
         command.add_argument(f"--{name}", dest="wanted", action="append_const", const=name,
@@ -27,8 +30,8 @@ def _run(arguments):
         return 2
     include, library = get_include(), get_library()
     answers = {
-        "cflags": f"-I{include}",
-        "libs": f"-L{library} -lpybandit -lm",
+        "cflags": shlex.join([f"-I{include}"]),
+        "libs": shlex.join([f"-L{library}", "-lpybandit", "-lm"]),
         "cmakedir": os.path.join(library, "cmake", "pybandit"),
         "pkgconfigdir": os.path.join(library, "pkgconfig"),
     }

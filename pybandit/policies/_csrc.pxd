@@ -23,6 +23,7 @@ cdef extern from "pybandit/policies/round_robin.h" nogil:
     pb_batch pb_round_robin_next(const pb_round_robin *ring, int64_t size,
                                  int64_t repeats) noexcept
     void pb_round_robin_pulled(pb_round_robin *ring, int64_t n_pulls) noexcept
+    int64_t pb_round_robin_pulls(const pb_round_robin *ring, int64_t arm) noexcept
     void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags) noexcept
     pb_batch pb_batch_one(const int64_t *arm) noexcept
     int64_t pb_batch_count(const pb_batch *batch, int64_t position) noexcept
@@ -108,13 +109,16 @@ cdef extern from "pybandit/policies/scan.h" nogil:
     pb_two pb_scan_two(const double *values, int64_t n) noexcept
     int64_t pb_scan_position(const double *values, int64_t n, double value,
                              int64_t other) noexcept
+    int64_t pb_scan_above(const double *values, int64_t n, int64_t start, double level) noexcept
     int64_t pb_scan_index(const double *centres, const double *roots, const double *slopes,
                           double factor, double top, int64_t n, double *indices) noexcept
 
 
 cdef extern from "pybandit/policies/kl.h" nogil:
+    double pb_kl(double p, double q) noexcept
     double pb_kl_upper(double mean, double level) noexcept
     double pb_kl_lower(double mean, double level) noexcept
+    double pb_kl_upper_tail(double mean, double level) noexcept
     double pb_kl_round(double t) noexcept
 
 

@@ -89,6 +89,9 @@ cdef extern from "pybandit/racing/moments.h" nogil:
 
 
 cdef extern from "pybandit/racing/race.h" nogil:
+    enum:
+        PB_RACE_CALL_ROWS
+
     ctypedef struct pb_schedule:
         int64_t n_looks
         const int64_t *rows
@@ -142,6 +145,7 @@ cdef extern from "pybandit/racing/accept.h" nogil:
         pb_schedule schedule
         pb_subsample *subsample
         double range
+        const double *total
         pb_threshold *betting
         int64_t block
         int64_t *indices
@@ -235,4 +239,5 @@ cdef extern from "pybandit/racing/lil_ucb.h" nogil:
         int64_t factor
         double reward
 
+    double pb_lil_bonus(const pb_lil *lil, double pulls) noexcept
     pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept

@@ -20,9 +20,11 @@ from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, as_bound
 from pybandit.racing.factors import Factors
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 
-from pybandit._shared._csrc cimport PB_CALLBACK, PB_OK, PB_RANGE, pb_bitgen, pb_status
+from pybandit._shared._csrc cimport (
+    PB_CALLBACK, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_status,
+)
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.betting._kernels cimport ThresholdRace
 from pybandit.racing._csrc cimport pb_accept, pb_accept_run
@@ -144,6 +146,9 @@ cdef class AcceptanceTest:
         N, the number of log ratios.
     schedule : Schedule
         The looks and the width of the bound there.
+    address : int
+        Of the ``pb_accept`` of pybandit/racing/accept.h behind this object, for tests from
+        Cython, numba and C; valid while the object lives.
 
     Raises
     ------
@@ -198,6 +203,38 @@ cdef class AcceptanceTest:
         """The looks of each test and the width of its bound there."""
         return self.work.plan.schedule
 
+    @property
+    def address(self):
+        """Where the ``pb_accept`` of pybandit/racing/accept.h behind this object is.
+
+        Valid while the object lives. ``pybandit.accept_run`` of Cython, or what numba finds
+        of that name in pybandit.embedding, tests through it without the GIL; the outcome
+        stands in the struct. It takes no lock: one thread at a time, and not while `test`
+        runs. A failed test returns a status; see `raise_status`.
+        """
+        return <uintptr_t>&self.work.accept
+
+    def raise_status(self, int status):
+        """Raise what `test` would raise for the status of a test through `address`.
+
+        Parameters
+        ----------
+        status : int
+            What the latest test returned; nothing happens where it is 0, PB_OK.
+
+        Raises
+        ------
+        ValueError
+            Where a log ratio that was read is NaN, infinite or out of its range.
+        Exception
+            What the function of the log ratios raised.
+        """
+        if status == PB_OK:
+            return
+        if status not in (PB_CALLBACK, PB_NOT_FINITE, PB_RANGE):
+            raise ValueError(f"status must be what a test returned; got {status}")
+        self.work.raise_failure(<pb_status>status)
+
     def test(self, log_threshold=0.0, *, rng=None):
         """Decide whether the log ratios sum to more than a threshold.
 
@@ -245,7 +282,7 @@ cdef class Workspace:
                   indices, str kind):
         factors = _as_factors(log_ratios)
         self.source = Source(factors)
-        self.accept.factors = self.source.factors
+        self.accept.factors, self.accept.total = self.source.factors, self.source.totals
         n = self.accept.factors.n_factors
         bound = _two_state_bound(bound, hashable("delta", delta),
                                  hashable("value_range", value_range))
@@ -273,9 +310,6 @@ cdef class Workspace:
 
     cdef test(self, double log_threshold, pb_bitgen *bitgen, lock):
         cdef pb_status status
-        cdef double total = 0.0  # of a control variate, on the other side
-        self.source.add_totals(&total)
-        log_threshold -= total
         self.source.hold(lock)
         with lock, nogil:
             status = pb_accept_run(&self.accept, log_threshold, bitgen)

@@ -2,7 +2,7 @@
 
 cimport pybandit
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 
 import numpy as np
 
@@ -55,3 +55,40 @@ def normal_schedule(double delta, int64_t n_factors, int64_t n_states, int64_t f
                                     max_fraction, &memory[0], &schedule) == pybandit.PB_OK
     n = schedule.n_looks
     return [schedule.rows[t] for t in range(n)], [schedule.scale[t] for t in range(n)]
+
+
+def accept(uintptr_t test, double log_threshold, uintptr_t bits):
+    """Return the status of a test through its address, and its outcome."""
+    cdef pybandit.pb_accept *accept = <pybandit.pb_accept *>test
+    cdef pybandit.pb_status status
+    with nogil:
+        status = pybandit.accept_run(accept, log_threshold, <pybandit.pb_bitgen *>bits)
+    return status, (accept.accepted != 0, accept.n_looks, accept.n_evaluations,
+                    accept.exact != 0)
+
+
+def confidence(const double[::1] values, double population, double alpha,
+               const double[::1] bets):
+    """Return the lower and upper bounds of a confidence sequence by betting."""
+    cdef pybandit.pb_confidence sequence
+    cdef double[::1] lower = np.empty(values.shape[0]), upper = np.empty(values.shape[0])
+    pybandit.confidence_init(&sequence, pybandit.PB_CONFIDENCE_BETTING, population, alpha,
+                             &bets[0], bets.shape[0], True)
+    pybandit.confidence_add(&sequence, &values[0], values.shape[0], &lower[0], &upper[0])
+    return np.asarray(lower), np.asarray(upper)
+
+
+def pull_order(int64_t n_arms, int64_t size, int64_t repeats, int64_t n_batches):
+    """Return the batches of a round robin; what a header defines inline keeps its name."""
+    cdef int64_t[::1] arms = np.arange(n_arms)
+    cdef pybandit.pb_round_robin ring
+    cdef pybandit.pb_batch batch
+    ring.arms = &arms[0]
+    pybandit.round_robin_begin(&ring, n_arms)
+    counts = np.zeros((n_batches, n_arms), dtype=np.int64)
+    for i in range(n_batches):
+        batch = pybandit.round_robin_next(&ring, size, repeats)
+        for arm in range(n_arms):
+            counts[i, arm] = pybandit.pb_batch_count(&batch, arm)
+        pybandit.round_robin_pulled(&ring, batch.n_pulls)
+    return counts

@@ -91,6 +91,31 @@ static void the_sum_decides(void)
     }
 }
 
+/* The total of a control variate is part of the sum, at a look and at the end. */
+static void a_total_moves_the_threshold(void)
+{
+    enum { N = 1000 };
+    double values[N], sum = 0.0, total = 12345.0;
+    for (int i = 0; i < N; i++) {
+        values[i] = (double)((i * 7919) % 101 - 50);
+        sum += values[i];
+    }
+    for (int k = 0; k < 2; k++) {
+        fixture plain, moved;
+        fixture_init(&plain, (pb_factors){N, 1, values, NULL, NULL}, 50, k ? 1e9 : 2.0, 300);
+        fixture_init(&moved, (pb_factors){N, 1, values, NULL, NULL}, 50, k ? 1e9 : 2.0, 300);
+        moved.accept.total = &total;
+        for (int step = -2; step <= 2; step++) {
+            const double threshold = sum + (k ? 1.0 : 400.0) * step;
+            assert(run(&plain, threshold) == PB_OK && run(&moved, threshold + total) == PB_OK);
+            assert(moved.accept.accepted == plain.accept.accepted);
+            assert(moved.accept.n_evaluations == plain.accept.n_evaluations);
+        }
+        fixture_free(&plain);
+        fixture_free(&moved);
+    }
+}
+
 /* Nothing has to be read for an infinite threshold. */
 static void nothing_to_read(void)
 {
@@ -228,6 +253,7 @@ static void betting(void)
 int main(void)
 {
     the_sum_decides();
+    a_total_moves_the_threshold();
     nothing_to_read();
     follows_the_exact_law();
     failures();

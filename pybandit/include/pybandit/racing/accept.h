@@ -27,6 +27,8 @@ typedef struct {
     pb_schedule schedule;
     pb_subsample *subsample;
     double range;            /* the largest d minus the smallest; 0: the bound needs none */
+    const double *total;     /* the sum of a control variate (control.h), which the d lack; NULL:
+                                there is none */
     pb_threshold *betting;   /* NULL, or bets decide: one arm of N items, its memory set;
                                 the schedule tells only how many d to ask for at a time */
 
@@ -47,7 +49,7 @@ typedef struct {
 } pb_accept;
 
 /*
- * Tests sum_n d_n > log_threshold, which is not NaN; a tie is rejected. PB_OK and the
+ * Tests sum_n d_n + total > log_threshold, which is not NaN; a tie is rejected. PB_OK and the
  * outcome, or PB_NOT_FINITE, PB_RANGE, PB_CALLBACK. O(T) for T ratios read, no memory.
  */
 pb_status pb_accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bitgen);

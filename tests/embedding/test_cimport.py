@@ -1,0 +1,221 @@
+"""A foreign package that cimports pybandit, and how much of the C contract it reaches."""
+
+import importlib
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+import pybandit.embedding
+from pybandit.betting import confidence
+from pybandit.racing.bounds import make_schedule
+
+from compiler import HEADERS, ROOT, run
+
+INCLUDE = pathlib.Path(pb.get_include(), "pybandit")
+SOURCE = ROOT / "pybandit" / "embedding.pyx"  # not beside the tests of an installed wheel
+
+# What `cimport pybandit` leaves out, and why. The static library has it all.
+ONE_CLASS = "the state of one class, which is reached as that class: "
+INTERNAL = {
+    "betting/pairs.h": "steps of pb_top_k and pb_betting, which own the pairs",
+    "montecarlo/annealing.h": ONE_CLASS + "LogisticEvidence",
+    "montecarlo/cir.h": ONE_CLASS + "CIRCaplet",
+    "montecarlo/variance.h": ONE_CLASS + "EstimatorAllocator",
+    "policies/batch_racing.h": ONE_CLASS + "BatchRacing",
+    "policies/batch_sar.h": ONE_CLASS + "BatchSAR",
+    "policies/gaussian.h": ONE_CLASS + "BayesGap and its rivals",
+    "policies/gaussian_scores.h": ONE_CLASS + "BayesGap and its rivals",
+    "policies/kl_index.h": ONE_CLASS + "KLUCB",
+    "policies/logit_beta.h": ONE_CLASS + "ThompsonSampling",
+    "policies/thompson.h": ONE_CLASS + "ThompsonSampling",
+    "racing/column.h": "steps of pb_accept and pb_populations, which own the columns",
+    "racing/moments.h": "steps of pb_race, which owns the moments",
+    "pb_items_allow": "a check inside of the races by betting",
+    "PB_SUBSAMPLE_ROUNDS": "the size of an array in pb_subsample",
+}
+KEPT = {"pb_pairs", "pb_column"}  # structs of those headers that stand in public ones
+
+
+def declared(pattern, header):
+    """What a header declares outside of its comments."""
+    return re.findall(pattern, re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL),
+                      re.MULTILINE)
+
+
+def public(pattern):
+    """What the headers declare that is not internal, by header."""
+    found = {}
+    for header in HEADERS:
+        name = header.relative_to(INCLUDE).as_posix()
+        for one in declared(pattern, header):
+            if one in KEPT or not {name, one} & set(INTERNAL):
+                found[one] = name
+    return found
+
+
+CALLED = public(r"^(?!static)[a-z][\w \*]*?\b(pb_\w+)\(")
+INLINE = public(r"^static inline [\w \*]*?\b(pb_\w+)\(")
+STRUCTS = public(r"^} (pb_\w+);")
+SYMBOLS = public(r"\b(PB_[A-Z_]+)\b(?=[ =,}])")
+
+
+def build(folder, **variables):
+    run(sys.executable, "setup.py", "build_ext", "--inplace", cwd=folder,
+        env={**os.environ, "CFLAGS": "-O0", **variables})
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("foreign")
+    shutil.copytree(ROOT / "tests" / "embedding" / "foreign", folder, dirs_exist_ok=True)
+    build(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield importlib.import_module("foreign")
+
+
+def test_the_internal_list_names_what_there_is():
+    headers = {header.relative_to(INCLUDE).as_posix() for header in HEADERS}
+    names = {name for header in HEADERS for name in declared(r"\b(?:pb|PB)_\w+", header)}
+    assert set(INTERNAL) <= headers | names
+    assert len(CALLED) > 50 and len(INLINE) > 4 and len(STRUCTS) > 20 and len(SYMBOLS) > 20
+
+
+def test_a_module_reaches_all_of_the_contract(tmp_path, monkeypatch):
+    """Every function, at the address that numba gets; every struct; every constant."""
+    names = [name.removeprefix("pb_") for name in CALLED]
+    lines = ["cimport pybandit", "from libc.stdint cimport uintptr_t", "",
+             "functions = {", *(f"    '{n}': <uintptr_t>pybandit.{n}," for n in names), "}",
+             "inline = [", *(f"    <uintptr_t>pybandit.{n} != 0," for n in INLINE), "]",
+             "sizes = [", *(f"    sizeof(pybandit.{n})," for n in STRUCTS), "]",
+             "constants = [", *(f"    <int>pybandit.{n}," for n in SYMBOLS), "]", ""]
+    (tmp_path / "reached.pyx").write_text("\n".join(lines))
+    setup = (ROOT / "tests" / "embedding" / "foreign" / "setup.py").read_text()
+    (tmp_path / "setup.py").write_text(setup.replace("foreign", "reached"))
+    build(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    reached = importlib.import_module("reached")
+    assert set(reached.functions) == set(pybandit.embedding.__pyx_capi__)
+    assert len(set(reached.functions.values())) == len(names)
+    assert all(reached.inline) and min(reached.sizes) > 0 and min(reached.constants) >= 0
+
+
+@pytest.mark.skipif(not SOURCE.exists(), reason="no sources of the package beside the tests")
+def test_every_function_hands_on_what_it_was_given():
+    text = SOURCE.read_text()
+    found = re.findall(r"^cdef ([\w ]+[ *]+)(\w+)\(([^)]*)\) noexcept nogil:\n"
+                       r"    (return )?pb_(\w+)\(([^)]*)\)$", text, re.MULTILINE)
+    assert text.count("\ncdef ") == len(found) == len(CALLED)
+    for returned, name, parameters, returns, called, given in found:
+        names = [one.split()[-1].lstrip("*") for one in parameters.split(",")]
+        assert called == name and given.replace("\n", " ").replace(" ", "").split(",") == names
+        assert bool(returns) == (returned.strip() != "void")
+        # and was declared with the names and types of the header
+        header = INCLUDE / CALLED[f"pb_{name}"]
+        ((kind, wanted),) = declared(rf"^([\w ]+[ *]+)pb_{name}\(([^)]*)\);", header)
+        assert (returned.split(), parameters.split()) == (kind.split(), wanted.split()), name
+
+
+def test_it_races_as_python_does(foreign):
+    y = np.random.default_rng(1).normal(1.0, 1.0, 5000)
+    matrix = -((y[:, None] - 0.25 * np.arange(9)) ** 2)
+    options = {"bound": "normal", "max_fraction": 1, "indices": "permutation"}
+    schedule = pb.RacingSampler(matrix, **options).schedule
+    for seed in range(20):
+        expected = pb.race(matrix, rng=seed, **options)
+        got = foreign.race(y, 9, *schedule, np.random.default_rng(seed))
+        assert got == expected[:3]
+    assert not expected.exact
+
+
+@pytest.mark.parametrize("n, n_states, first, fraction",
+                         [(5000, 9, 50, 1.0), (10**6, 2, 2, 0.05), (40, 3, 50, 1.0)])
+def test_it_makes_the_schedules_of_python(foreign, n, n_states, first, fraction):
+    expected = make_schedule(pb.NormalBound(0.01), n, n_states, True, first, fraction)
+    rows, scale = foreign.normal_schedule(0.01, n, n_states, first, fraction)
+    assert rows == expected.rows.tolist() and scale == expected.scale.tolist()
+
+
+def as_control(ratios):
+    """The same sum, most of it in a control variate."""
+    close = np.round(ratios, 1)[:, None]
+    return pb.Factors(lambda n, i: ratios[n][:, None], ratios.size, 1,
+                      control=pb.ControlVariate(close, close.sum(axis=0)))
+
+
+@pytest.mark.parametrize("kind", ["array", "function", "control", "betting"])
+def test_it_accepts_as_python_does(foreign, kind):
+    ratios = np.random.default_rng(4).normal(0.02, 1.0, 20_000)
+    given, options = ratios, {}
+    if kind == "function":
+        given = pb.Factors(lambda n, i: ratios[n][:, None], ratios.size, 1)
+    if kind == "control":
+        given = as_control(ratios)
+    if kind == "betting":
+        options = {"bound": "betting", "value_range": (-6.0, 6.0)}
+    mine, theirs = (pb.AcceptanceTest(given, rng=0, **options) for _ in range(2))
+    a, b = np.random.default_rng(5), np.random.default_rng(5)
+    outcomes = set()
+    for threshold in (*np.linspace(-800.0, 1600.0, 25), -np.inf, np.inf):
+        expected = mine.test(threshold, rng=a)
+        status, got = foreign.accept(theirs.address, threshold,
+                                     b.bit_generator.ctypes.bit_generator.value)
+        assert status == 0 and got == expected
+        theirs.raise_status(status)
+        outcomes.add((expected.accepted, expected.n_looks > 1))
+    assert len(outcomes) == 4
+    assert a.bit_generator.state == b.bit_generator.state
+
+
+def test_what_a_test_refuses_waits_for_raise_status(foreign):
+    rng = np.random.default_rng(1)
+    bits = rng.bit_generator.ctypes.bit_generator.value
+    error = KeyError("mine")
+
+    def function(n, i):
+        raise error
+
+    for given, raised, options in (
+            (np.full(500, np.nan), (ValueError, "must be finite; got nan at factor"), {}),
+            (np.full(500, 3.0), (ValueError, r"must lie in value_range"),
+             {"bound": "betting", "value_range": (-1.0, 1.0)}),
+            (pb.Factors(function, 500, 1), (KeyError, "mine"), {})):
+        test = pb.AcceptanceTest(given, **options)
+        status, _ = foreign.accept(test.address, 0.0, bits)
+        assert status != 0
+        with pytest.raises(raised[0], match=raised[1]) as caught:
+            test.raise_status(status)
+        with pytest.raises(raised[0]) as again:
+            test.test(0.0)
+        assert str(again.value).partition(" at factor")[0] == (
+            str(caught.value).partition(" at factor")[0])
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("status", [-1, 1, 5, 99])
+def test_a_status_that_no_test_returns_is_refused(status):
+    with pytest.raises(ValueError, match=f"status must be what a test returned; got {status}"):
+        pb.AcceptanceTest(np.ones(5)).raise_status(status)
+
+
+def test_it_bets_as_python_does(foreign):
+    values = np.random.default_rng(3).random(400)
+    bets = np.geomspace(confidence.SMALLEST_BET, confidence.LARGEST_BET, 16)
+    lower, upper = foreign.confidence(values, 1000.0, 0.05, bets)
+    expected = pb.confidence_sequence(values, population=1000)
+    assert np.array_equal(lower, expected.lower) and np.array_equal(upper, expected.upper)
+
+
+def test_it_goes_around_as_python_does(foreign):
+    policy, batches = pb.RoundRobin(7, 1, 5, 6, 2), []
+    while not policy.done:
+        arms = policy.ask()
+        batches.append(np.bincount(arms, minlength=7))
+        policy.tell(arms, np.zeros(arms.size))
+    assert np.array_equal(foreign.pull_order(7, 5, 2, len(batches)), batches)
