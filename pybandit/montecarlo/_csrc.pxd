@@ -26,6 +26,27 @@ cdef extern from "pybandit/montecarlo/variance.h" nogil:
                                int64_t n_decisions) noexcept
 
 
+cdef extern from "pybandit/montecarlo/stakes.h" nogil:
+    ctypedef struct pb_stake:
+        double value
+        double weight
+        int64_t estimator
+        int64_t begins
+
+    ctypedef struct pb_stakes:
+        const pb_stake *stakes
+        int64_t n_stakes
+        const double *lows
+        const double *highs
+        const double *bets
+        int64_t n_bets
+
+    double pb_stakes_capital(const pb_stakes *stakes, double m, int side, double limit,
+                             double *capital) noexcept
+    double pb_stakes_bound(const pb_stakes *stakes, double low, double high, double limit,
+                           double start, double step, int side, double *capital) noexcept
+
+
 cdef extern from "pybandit/montecarlo/cir.h" nogil:
     ctypedef struct pb_cir:
         double eta

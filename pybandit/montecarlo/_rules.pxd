@@ -23,6 +23,8 @@ cdef class Rule:
     cdef pb_batch next(self) noexcept nogil
     # The allocator's statistics hold this value of estimator `arm`.
     cdef void absorb(self, int64_t arm, double value, double cost) noexcept nogil
+    # The pilot's values came, which a rule that waits was bound to.
+    cdef void end_pilot(self) noexcept nogil
     # All runs of `n` decisions came back.
     cdef void advance(self, int64_t n) noexcept nogil
     # The estimator of a decision, among those with two values; -1 where there is none.
@@ -39,7 +41,8 @@ cdef class BanditRule(Rule):
     cdef readonly NativePolicy inner
     cdef readonly int64_t per_reward     # runs for one reward: 1, or 2 or 3 where costs count
     cdef bint has_costs
-    cdef object given_centre
+    cdef bint has_centre
+    cdef double set_centre               # by the user, if so
     cdef double centre                   # losses are squares about it, or of pairs,
     cdef double[::1] scales              # at most this of each estimator
     cdef double[:, ::1] pilot_values, pilot_costs
@@ -48,3 +51,5 @@ cdef class BanditRule(Rule):
     cdef int64_t[::1] n_held
     cdef void _feed(self, int64_t arm, double value, double cost) noexcept nogil
     cdef double loss(self, int64_t arm, double value, double cost) noexcept nogil
+    cdef double _least_spread(self) noexcept nogil
+    cdef double _pilot_centre(self) noexcept nogil

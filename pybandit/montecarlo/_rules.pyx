@@ -3,7 +3,6 @@
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_counts, check_entry
-from pybandit.montecarlo._weights import inverse_variance
 
 from libc.math cimport INFINITY, NAN, isnan
 from libc.stdint cimport int64_t
@@ -13,6 +12,7 @@ from numpy.random.c_distributions cimport random_standard_gamma
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.montecarlo._csrc cimport (
     pb_spreads, pb_spreads_drawn, pb_spreads_lacking, pb_spreads_optimistic, pb_variance,
+    pb_variance_least,
 )
 from pybandit.policies._csrc cimport pb_batch, pb_batch_one
 from pybandit.policies.base cimport NativePolicy
@@ -55,6 +55,9 @@ cdef class Rule:
 
     cdef void absorb(self, int64_t arm, double value, double cost) noexcept nogil:
         pass
+
+    cdef void end_pilot(self) noexcept nogil:
+        """The pilot's values came, and the rule that waits for them goes on."""
 
     cdef void advance(self, int64_t n) noexcept nogil:
         cdef pb_batch batch = self.next()
@@ -107,7 +110,8 @@ cdef class BanditRule(Rule):
         Shape (2,) for all, (n_arms, 2) for each estimator: losses are then in its own
         units, and the upper bounds are scaled back (Appendix B).
         """
-        self.given_centre = centre
+        self.has_centre = centre is not None
+        self.set_centre = 0.0 if centre is None else centre
         if value_range is None or (self.has_costs and max_cost is None):
             return
         self.waits = False
@@ -126,30 +130,47 @@ cdef class BanditRule(Rule):
         self.pilot_values = np.full((self.n_arms, n), np.nan)
         self.pilot_costs = np.full((self.n_arms, n), np.nan)
 
-    def end_pilot(self):
+    cdef void end_pilot(self) noexcept nogil:
         """Centre and scale by the values so far, of which the policy now hears."""
         cdef int64_t arm, j, n = self.pilot_values.shape[1]
-        cdef double least
+        cdef double least = self._least_spread()
         self.waits = False
-        pulls = np.asarray(self.pulls)
-        variances = np.array([pb_variance(self.pulls[arm], self.sums[arm], self.deviations[arm])
-                              for arm in range(self.n_arms)])
-        spreads = variances * np.asarray(self.cost_sums) / np.maximum(pulls, 1)
-        least = np.min(spreads, where=spreads > 0, initial=np.inf)
-        if least == INFINITY:
-            least = 1.0  # no two values differ
-        if self.has_costs:
-            self.scales[:] = PAIR_CAP * least
-        else:
-            means = np.asarray(self.sums) / np.maximum(pulls, 1)
-            self.centre = self.given_centre if self.given_centre is not None else (
-                inverse_variance(pulls, means, variances, 2)[0] if pulls.any() else 0.0)
-            self.scales[:] = CAP * least
+        if not self.has_costs:
+            self.centre = self.set_centre if self.has_centre else self._pilot_centre()
+        for arm in range(self.n_arms):
+            self.scales[arm] = (PAIR_CAP if self.has_costs else CAP) * least
         for j in range(n):
             for arm in range(self.n_arms):
                 if not isnan(self.pilot_values[arm, j]):
                     self._feed(arm, self.pilot_values[arm, j], self.pilot_costs[arm, j])
         self.advance(n * self.n_arms // self.per_reward)
+
+    cdef double _least_spread(self) noexcept nogil:
+        """The least variance times cost above 0; 1 where no two values differ."""
+        cdef double least = INFINITY, spread
+        cdef int64_t k
+        for k in range(self.n_arms):
+            if self.pulls[k] > 1:
+                spread = pb_variance(self.pulls[k], self.sums[k], self.deviations[k])
+                spread *= self.cost_sums[k] / self.pulls[k]
+                if 0.0 < spread < least:
+                    least = spread
+        return least if least < INFINITY else 1.0
+
+    cdef double _pilot_centre(self) noexcept nogil:
+        """The mean with inverse variances for weights, of those with two values or more."""
+        cdef double total = 0.0, weighted = 0.0, variance, weight
+        cdef double least = pb_variance_least(&self.pulls[0], &self.sums[0], &self.deviations[0],
+                                              self.n_arms)
+        cdef int64_t k
+        for k in range(self.n_arms):
+            if not self.pulls[k] or (least > 0.0 and self.pulls[k] < 2):
+                continue
+            variance = pb_variance(self.pulls[k], self.sums[k], self.deviations[k])
+            weight = self.pulls[k] if least == 0.0 else self.pulls[k] / max(variance, least)
+            total += weight
+            weighted += weight * (self.sums[k] / self.pulls[k])
+        return weighted / total if total > 0.0 else 0.0
 
     cdef pb_batch next(self) noexcept nogil:
         return self.inner._next()

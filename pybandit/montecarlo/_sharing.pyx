@@ -157,8 +157,7 @@ cdef class SharedBudget(NativePolicy):
         if self.told < first:
             self.told = first
             if self.rule.waits:
-                with gil:
-                    self.rule.end_pilot()
+                self.rule.end_pilot()
             return
         self.rule.advance((self.n_pulls - self.told + self.runs - 1) // self.runs)
         self.told = self.n_pulls

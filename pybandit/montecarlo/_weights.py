@@ -1,23 +1,42 @@
 """How values of several estimators combine."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 
+class Combined(NamedTuple):
+    """An estimate, and what its error is made of.
+
+    Attributes
+    ----------
+    estimate, error : float
+        The standard error is NaN where a variance is not known.
+    weights, squares, cubes : ndarray of float64, shape (n_estimators,)
+        Sums over each estimator's values of their weight, its square and its cube.
+    """
+
+    estimate: float
+    error: float
+    weights: np.ndarray
+    squares: np.ndarray
+    cubes: np.ndarray
+
+
 def pooled(pulls, means, variances):
-    """The mean of all values and its standard error."""
-    n = pulls.sum()
+    """The mean of all values."""
+    counts, n = pulls.astype(float), pulls.sum()
     if not n:
-        return math.nan, math.nan
-    estimate = np.nansum(pulls * means) / n
-    if (pulls == 1).any():
-        return float(estimate), math.nan
-    return float(estimate), math.sqrt(np.nansum(pulls * variances)) / n
+        return Combined(math.nan, math.nan, counts, counts, counts)
+    error = math.nan
+    if not (pulls == 1).any():
+        error = math.sqrt(np.nansum(pulls * variances)) / n
+    return Combined(float(np.nansum(pulls * means) / n), error, counts, counts, counts)
 
 
 def inverse_variance(pulls, means, variances, least_values):
-    """The mean weighted with 1 / variance, and its standard error.
+    """The mean weighted with 1 / variance.
 
     Estimators with fewer than `least_values` have no weight; a variance of 0 counts as
     the least positive one.
@@ -25,6 +44,15 @@ def inverse_variance(pulls, means, variances, least_values):
     counted = pulls >= least_values
     if not counted.any() or not np.nanmax(variances[counted]) > 0.0:
         return pooled(pulls, means, variances)
-    pulls, means, variances = pulls[counted], means[counted], variances[counted]
-    weights = pulls / np.where(variances > 0.0, variances, variances[variances > 0.0].min())
-    return float(weights @ means / weights.sum()), math.sqrt(1.0 / weights.sum())
+    variances = np.where(counted, variances, np.inf)
+    each = 1.0 / np.where(variances > 0.0, variances, variances[variances > 0.0].min())
+    weights = pulls * each
+    estimate = weights[counted] @ means[counted] / weights.sum()
+    return Combined(float(estimate), math.sqrt(1.0 / weights.sum()), weights, weights * each,
+                    weights * each**2)
+
+
+def predictable(estimate, weights, squares, cubes, variances):
+    """Values weighted by what was known before them; the sums are kept as they come."""
+    error = math.sqrt(np.nansum(squares * variances)) / weights.sum()
+    return Combined(estimate, error, weights, squares, cubes)

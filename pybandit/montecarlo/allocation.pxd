@@ -3,16 +3,28 @@
 from libc.stdint cimport int64_t
 
 from pybandit.montecarlo._sharing cimport SharedBudget
+from pybandit.montecarlo._stakes cimport Stakes
 
 
 cdef class EstimatorAllocator(SharedBudget):
     cdef readonly object weights
     cdef readonly int64_t least_values
-    # Predictable weights: their sum, that of weighted values about the first value, and of
-    # squares for each estimator.
+    # Sums of cubes about the mean, and the two values that came first, or often: how often.
+    cdef double[::1] thirds
+    cdef double[:, ::1] common
+    cdef int64_t[:, ::1] n_common
+    # What a batch's values weigh follows of the statistics at its start, found when the first
+    # value of an estimator comes: in which batch that was, and what it was.
+    cdef int64_t[::1] weighed_in
+    cdef double[::1] start_variances, start_weights, start_stakes
+    # Predictable weights: their sum, that of weighted values about the first value, and for
+    # each estimator those of weights, squares and cubes: shape (3, n_estimators).
     cdef bint predictable
     cdef double origin, weight, weighted
-    cdef int64_t n_weighted
-    cdef double[::1] squares
+    cdef double[:, ::1] powers
+    cdef Stakes stakes                   # where a range was given
+    cdef bint bets
 
-    cdef double _weight_of(self, int64_t arm) noexcept nogil
+    cdef void _begin_batch(self, int64_t arm) noexcept nogil
+    cdef double _least_variance(self, int64_t arm) noexcept nogil
+    cdef void _note(self, int64_t arm, double value) noexcept nogil

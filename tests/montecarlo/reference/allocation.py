@@ -65,6 +65,7 @@ class Allocator:
     def tell(self, arms, values, costs=None):
         pilot = self.told < self.pilot * self.n
         costs = [1.0] * len(values) if costs is None else costs
+        start = [self.weight_of(k) for k in range(self.n)]  # of every value in the batch
         for k, value, cost in zip(arms, values, costs, strict=True):
             cost = max(cost, self.cost_floor)
             self.spent += cost
@@ -73,9 +74,8 @@ class Allocator:
             self.costs[k].append(cost)
             if math.isnan(value):
                 continue
-            weight = self.weight_of(k)
-            if weight:
-                self.weighted.append((k, weight, value))
+            if start[k]:
+                self.weighted.append((k, start[k], value))
             self.values[k].append(value)
         if not pilot:
             self.asked[arms[0]] += 1

@@ -1,0 +1,104 @@
+/*
+ * Bets on the mean of several estimators (pybandit/montecarlo/stakes.h). Every capital is
+ * played from the first value on: the bets depend on m, and nothing smaller than all values
+ * tells what they would have won.
+ *
+ * No rescaling: the largest capital is what counts, and it began with 1; a bet that vanishes
+ * has lost for good; and a capital that overflows has passed any limit.
+ */
+#include "pybandit/montecarlo/stakes.h"
+
+#include "../_shared/wide.h"
+
+/* A bet risks at most this share of its capital. */
+#define RISK 0.9
+/* Room below this part of the range counts as it: a smaller bet, which is always allowed. */
+#define LEAST_ROOM 0x1p-40
+
+enum { REST = 64 };  /* values, over which a bet loses at most 2^-213 */
+
+/* Every REST values: what has lost for good leaves the loop, whose denormals are slow. */
+ALWAYS_INLINE void rest(double *capital, int64_t n_bets)
+{
+    for (int64_t g = 0; g < n_bets; g++)
+        capital[g] = capital[g] < 0x1p-700 ? 0.0 : capital[g];
+}
+
+/* One value: how far on the winning side of m, its weight, and the largest bet allowed. */
+ALWAYS_INLINE void play(const double *bets, double *capital, int64_t n_bets, double gain,
+                        double weight, double most)
+{
+    const vector all = {most, most, most, most};
+    for (int64_t g = 0; g < n_bets; g += LANES) {
+        const vector wanted = *(const unaligned *)(bets + g) * weight;
+        unaligned *const mine = (unaligned *)(capital + g);
+        *mine *= 1.0 + LEAST(wanted, all) * gain;
+    }
+}
+
+ALWAYS_INLINE double sum(const double *capital, int64_t n_bets)
+{
+    vector total = {0.0, 0.0, 0.0, 0.0};
+    for (int64_t g = 0; g < n_bets; g += LANES)
+        total += *(const unaligned *)(capital + g);
+    return (total[0] + total[2]) + (total[1] + total[3]);
+}
+
+WIDE double pb_stakes_capital(const pb_stakes *stakes, double m, int side, double limit,
+                              double *capital)
+{
+    double most = 0.0, total;
+    for (int64_t g = 0; g < stakes->n_bets; g++)
+        capital[g] = 1.0;
+    for (int64_t j = 0; j < stakes->n_stakes; j++) {
+        const pb_stake *const stake = &stakes->stakes[j];
+        const double low = stakes->lows[stake->estimator];
+        const double high = stakes->highs[stake->estimator];
+        const double least = LEAST_ROOM * (high - low);
+        const double room = side ? high - m : m - low;
+        const double gain = side ? m - stake->value : stake->value - m;
+        if (stake->begins) {
+            total = sum(capital, stakes->n_bets);
+            most = total > most ? total : most;
+            if (most >= limit)
+                return most;
+        }
+        if (j % REST == 0)
+            rest(capital, stakes->n_bets);
+        play(stakes->bets, capital, stakes->n_bets, gain, stake->weight,
+             RISK / (room > least ? room : least));
+    }
+    total = sum(capital, stakes->n_bets);
+    return total > most ? total : most;
+}
+
+double pb_stakes_bound(const pb_stakes *stakes, double low, double high, double limit,
+                       double start, double step, int side, double *capital)
+{
+    /* outside: known to be excluded, from the first test on; inside: known not to be */
+    double outside = side ? high : low, inside = side ? low : high;
+    const double resolution = step / 64.0, towards = side ? step : -step;
+    if (pb_stakes_capital(stakes, outside, side, limit, capital) < limit)
+        return outside;
+    double probe = start;
+    for (double stride = towards; ; stride *= 2.0) {
+        if (pb_stakes_capital(stakes, probe, side, limit, capital) >= limit) {
+            outside = probe;
+            break;
+        }
+        inside = probe;
+        probe += stride;
+        if (side ? probe >= outside : probe <= outside)
+            break;
+    }
+    for (;;) {
+        const double gap = side ? outside - inside : inside - outside;
+        const double middle = outside + 0.5 * (inside - outside);
+        if (!(gap > resolution) || middle == outside || middle == inside)
+            return outside;
+        if (pb_stakes_capital(stakes, middle, side, limit, capital) >= limit)
+            outside = middle;
+        else
+            inside = middle;
+    }
+}

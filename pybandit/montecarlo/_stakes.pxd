@@ -1,0 +1,21 @@
+"""Private to pybandit: bets on the values that an allocator was told."""
+
+from libc.stdint cimport int64_t
+
+from pybandit.montecarlo._csrc cimport pb_stake, pb_stakes
+
+
+cdef class Stakes:
+    cdef double[::1] lows, highs, bets
+    cdef pb_stake *memory
+    cdef int64_t n, room
+    cdef int64_t batch                   # of the last value
+    cdef bint memory_ran_out
+    cdef double wrong_value              # the first outside its range, and who gave it; or -1
+    cdef int64_t wrong_estimator
+    cdef double total, weighted          # weights; weighted distances from the lowest low
+
+    # 1 / variance, of what is known of it: n values, with this sum of squares about their mean.
+    cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil
+    cdef void add(self, int64_t estimator, double value, double weight, int64_t batch) noexcept nogil
+    cdef double _bound(self, pb_stakes stakes, double alpha, int side)

@@ -1,0 +1,143 @@
+"""Bets on the one mean of several estimators: an interval with a guarantee, at all times."""
+
+import numpy as np
+
+from libc.math cimport log, sqrt
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, realloc
+
+from pybandit.montecarlo._csrc cimport pb_stake, pb_stakes, pb_stakes_bound
+
+# Gaps between a wrong mean and the right one that bets are made for, in parts of what is
+# possible: the smallest suits a mean known to 2e-6 of it. A multiple of 4.
+N_BETS = 20
+# Ranges of this width have squares that can be divided by.
+NARROWEST, WIDEST = 1e-100, 1e100
+
+
+cdef class Stakes:
+    """Every value told, with the stake that the values before its batch put on it.
+
+    Parameters
+    ----------
+    ranges : ndarray of float64, shape (n_estimators, 2)
+        Where the values of each estimator lie.
+    """
+
+    def __cinit__(self, ranges):
+        self.lows = np.array(ranges[:, 0], dtype=float)
+        self.highs = np.array(ranges[:, 1], dtype=float)
+        low, high = self.possible
+        self.bets = max(high - low, NARROWEST) * 0.5 ** np.arange(N_BETS)
+        self.wrong_estimator = -1
+
+    def __dealloc__(self):
+        free(self.memory)
+
+    @property
+    def possible(self):
+        """Where the mean can be: in the range of every estimator."""
+        return float(np.max(self.lows)), float(np.min(self.highs))
+
+    cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil:
+        # as if one more value had come, as far from the mean as the largest variance has it
+        cdef double half = 0.5 * (self.highs[estimator] - self.lows[estimator])
+        return (n + 1.0) / (half * half + deviation)
+
+    cdef void add(self, int64_t estimator, double value, double weight,
+                  int64_t batch) noexcept nogil:
+        cdef pb_stake *grown
+        cdef int64_t room
+        if self.n == self.room:
+            room = 2 * self.room if self.room else 64
+            grown = <pb_stake *>realloc(self.memory, room * sizeof(pb_stake))
+            if not grown:
+                self.memory_ran_out = True
+                return
+            self.memory, self.room = grown, room
+        if self.wrong_estimator < 0 and not (
+                self.lows[estimator] <= value <= self.highs[estimator]):
+            self.wrong_estimator, self.wrong_value = estimator, value
+        self.memory[self.n] = pb_stake(value, weight, estimator, batch != self.batch)
+        self.batch = batch
+        self.n += 1
+        self.total += weight
+        self.weighted += weight * (value - self.lows[0])
+
+    def bounds(self, double alpha):
+        """The means against which no side's capital has reached 2 / alpha: (low, high)."""
+        cdef pb_stakes stakes
+        self._check()
+        stakes = pb_stakes(self.memory, self.n, &self.lows[0], &self.highs[0], &self.bets[0],
+                           self.bets.shape[0])
+        if not self.n:
+            return self.possible
+        return self._bound(stakes, alpha, 0), self._bound(stakes, alpha, 1)
+
+    cdef double _bound(self, pb_stakes stakes, double alpha, int side):
+        cdef double[::1] capital = np.empty(self.bets.shape[0])
+        cdef double low, high, bound, start, step, centre
+        # the sum of all capitals against 2 / alpha of what they began with; and rounding
+        cdef double limit = 2.0 / alpha * self.bets.shape[0] * (1.0 + 1e-9)
+        low, high = self.possible
+        if not low < high:
+            return high if side else low
+        # a first guess: the weighted mean, and its normal half-width
+        centre = self.lows[0] + self.weighted / self.total
+        step = min(sqrt(2.0 * log(limit) / self.total), 0.5 * (high - low))
+        start = (min(centre + step, 0.5 * (centre + high)) if side
+                 else max(centre - step, 0.5 * (centre + low)))
+        if not low < start < high:
+            start = 0.5 * (low + high)
+        with nogil:
+            bound = pb_stakes_bound(&stakes, low, high, limit, start, step, side, &capital[0])
+        return bound
+
+    def _check(self):
+        cdef int64_t k = self.wrong_estimator
+        widths = np.subtract(self.highs, self.lows)
+        if k >= 0:
+            raise ValueError(f"value_range must hold all values for method='betting'; got "
+                             f"{self.wrong_value!r} of estimator {k}, outside "
+                             f"[{self.lows[k]!r}, {self.highs[k]!r}]")
+        if self.memory_ran_out:
+            raise MemoryError(f"no memory for values after the first {self.n}: method='betting' "
+                              "needs them all")
+        if not ((widths >= NARROWEST) & (widths <= WIDEST)).all():
+            raise ValueError(f"value_range must be {NARROWEST:g} to {WIDEST:g} wide for "
+                             f"method='betting'; got widths {widths}")
+
+    def get_progress(self):
+        """Values, weights, estimators, and which begin a batch: shape (4, n)."""
+        rows = np.empty((4, self.n))
+        cdef double[:, ::1] row = rows
+        cdef int64_t j
+        for j in range(self.n):
+            row[0, j], row[1, j] = self.memory[j].value, self.memory[j].weight
+            row[2, j], row[3, j] = self.memory[j].estimator, self.memory[j].begins
+        return rows
+
+    def set_progress(self, rows, int64_t n):
+        """Take what `get_progress` gave, of n values."""
+        cdef double[:, ::1] row = _checked(rows, n, self.lows.shape[0])
+        cdef int64_t j, batch = 0
+        self.n, self.total, self.weighted, self.wrong_estimator = 0, 0.0, 0.0, -1
+        self.memory_ran_out, self.batch = False, 0
+        for j in range(n):
+            batch += <int64_t>row[3, j]
+            self.add(<int64_t>row[2, j], row[0, j], row[1, j], batch)
+        self.batch = -1  # the next value begins one
+
+
+def _checked(rows, n, n_estimators):
+    rows = np.array(rows, dtype=np.float64, order="C")
+    if rows.shape != (4, n) or not np.isfinite(rows).all():
+        raise ValueError(f"state must hold stakes, finite and of shape (4, {n}); got shape "
+                         f"{rows.shape}")
+    _, weights, estimators, begins = rows
+    good = (weights > 0) & np.isin(begins, (0, 1))
+    good &= (estimators >= 0) & (estimators < n_estimators) & (estimators % 1 == 0)
+    if not good.all():
+        raise ValueError(f"state must hold stakes with weights above 0 and estimators in [0, "
+                         f"{n_estimators}); got {rows[:, int(np.argmin(good))]}")
+    return rows
