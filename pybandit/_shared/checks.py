@@ -13,7 +13,11 @@ class InfeasibleBudget(ValueError):
 
 def check_choice(name, value, choices):
     """Return `value` if it is one of `choices`."""
-    if value not in choices:
+    try:
+        known = not isinstance(value, np.ndarray) and value in choices
+    except (TypeError, ValueError):  # neither hashed nor compared, as lists and frames are
+        known = False
+    if not known:
         expected = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {expected}; got {value!r}")
     return value

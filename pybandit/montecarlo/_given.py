@@ -36,8 +36,17 @@ def ranges_of(value_range, n_arms):
     """The range of all values, shape (2,), or of each estimator's, (n_arms, 2)."""
     ranges = check_in("value_range", value_range, "finite", np.isfinite)
     if ranges.ndim == 0:
-        ranges = np.array([0.0, ranges])
-    if ranges.shape not in ((2,), (n_arms, 2)) or not (ranges[..., 0] < ranges[..., 1]).all():
-        raise ValueError(f"value_range must be (low, high), a positive number or of shape "
-                         f"({n_arms}, 2), low below high; got {value_range!r}")
+        ranges = np.array([0.0, float(ranges)])
+    expected = f"(low, high), a positive number or of shape ({n_arms}, 2)"
+    if ranges.shape not in ((2,), (n_arms, 2)):
+        raise ValueError(f"value_range must be {expected}; got shape {ranges.shape}")
+    with np.errstate(over="ignore"):
+        widths = ranges[..., 1] - ranges[..., 0]
+    if not ((widths > 0) & (widths < np.inf)).all():
+        raise ValueError(f"value_range must be {expected}, low below high by a finite number; got "
+                         f"{value_range!r}")
+    low, high = np.max(ranges[..., 0]), np.min(ranges[..., 1])
+    if low > high:
+        raise ValueError(f"value_range must leave room for the mean that all estimators have; got "
+                         f"one range above {low}, one below {high}")
     return ranges

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t
 
+from pybandit._shared.guard cimport Guard
 from pybandit.montecarlo._rules cimport Rule
 from pybandit.policies.base cimport NativePolicy
 
@@ -11,6 +12,7 @@ cdef class SharedBudget(NativePolicy):
     cdef readonly int64_t batch_size, pilot
     cdef readonly bint dependent_costs
     cdef readonly double cost_floor, total_cost
+    cdef Guard guard
     cdef Rule rule
     cdef object generator
     cdef bint rng_given
@@ -20,5 +22,6 @@ cdef class SharedBudget(NativePolicy):
     cdef double most_cost                # the budget
     cdef double[::1] cost_sums
 
+    cdef int _tell_costs(self, estimators, values, costs, missing) except -1
     cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil

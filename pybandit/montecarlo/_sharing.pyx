@@ -4,30 +4,38 @@ import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import (
-    InfeasibleBudget, check_choice, check_counts, check_integer, check_positive, check_scalar,
+    MOST_PULLS, InfeasibleBudget, check_choice, check_counts, check_integer, check_positive,
+    check_scalar,
 )
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
-from pybandit.montecarlo._given import bandit_policy, checked_costs, ranges_of
+from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
+from pybandit._shared.guard cimport Guard
 from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
 from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit.policies._csrc cimport pb_batch
 from pybandit.policies.base cimport NativePolicy
 
+# Runs of all estimators together in the pilot, which `ask` returns as one array.
+MOST_PILOT = 10**8
+
 
 cdef class SharedBudget(NativePolicy):
     """Asks for runs, by its rule, until the budget is spent; what values add up to is not here."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.guard = Guard(type(self))
 
     def __init__(self, n_estimators, policy, *, value_range, costs, budget, batch_size, pilot,
                  centre, max_cost, dependent_costs, cost_floor, rng):
         super().__init__(check_integer("n_estimators", n_estimators, 1), 1)
         self.costs = check_choice("costs", costs, ("equal", "observed"))
-        self.batch_size = check_integer("batch_size", batch_size, 1)
+        self.batch_size = check_integer("batch_size", batch_size, 1, MOST_PULLS)
         self.cost_floor = check_positive("cost_floor", cost_floor)
-        self.dependent_costs = bool(dependent_costs)
+        self.dependent_costs = check_choice("dependent_costs", dependent_costs, (True, False))
         self._wants_rewards, self._wants_costs = True, costs == "observed"
         self.all_arms, self.cost_sums = np.arange(self.n_arms), np.zeros(self.n_arms)
         self.rng_given = rng is not None
@@ -39,17 +47,17 @@ cdef class SharedBudget(NativePolicy):
     def _make_rule(self, policy):
         cdef int64_t per_reward = 1
         self.policy = policy
-        if policy == "uniform":
-            self.rule = UniformRule(self.n_arms)
-        elif policy == "lcb-variance":
-            self.rule = LCBRule(self.n_arms)
-        elif policy == "thompson-variance":
-            self.rule = ThompsonRule(self.n_arms)
-        else:
+        if not isinstance(policy, str) or policy not in RULES:
             if self.costs == "observed":
                 per_reward = 3 if self.dependent_costs else 2
             self.rule = _BanditRule(self.n_arms, bandit_policy(policy, self.n_arms), per_reward,
                                     self.costs == "observed")
+        elif policy == "uniform":
+            self.rule = UniformRule(self.n_arms)
+        elif policy == "lcb-variance":
+            self.rule = LCBRule(self.n_arms)
+        else:
+            self.rule = ThompsonRule(self.n_arms)
         self.rule.bind(self._pulls, self._sums, self._deviations, self.cost_sums)
         self.runs = self.batch_size * per_reward
 
@@ -62,7 +70,7 @@ cdef class SharedBudget(NativePolicy):
         if value_range is not None:
             value_range = ranges_of(value_range, self.n_arms)
         self.value_range, self.centre, self.max_cost = value_range, centre, max_cost
-        self.pilot = check_integer("pilot", pilot, 2)
+        self.pilot = check_integer("pilot", pilot, 2, MOST_PILOT // self.n_arms)
         if isinstance(self.rule, BanditRule):
             self._check_range_of_each(value_range)
             self.rule.set_range(value_range, centre, max_cost)
@@ -90,7 +98,7 @@ cdef class SharedBudget(NativePolicy):
         if self._wants_costs:
             self.budget = check_positive("budget", budget)
         else:
-            self.budget = check_integer("budget", budget, 1)
+            self.budget = check_integer("budget", budget, 1, MOST_PULLS)
             if self.budget < self.pilot * self.n_arms:
                 raise InfeasibleBudget(
                     f"budget must be at least {self.pilot * self.n_arms}: the pilot runs each of "
@@ -182,14 +190,22 @@ cdef class SharedBudget(NativePolicy):
         ValueError, TypeError
             Where an argument is not as above. The allocator is then as before.
         """
+        if not self._wants_costs and costs is not None:
+            raise ValueError("costs must not be given where all runs cost 1; make the "
+                             "allocator with costs=\"observed\"")
+        self.guard.enter()
+        try:
+            if self._wants_costs:
+                self._tell_costs(estimators, values, costs, missing)
+            else:
+                NativePolicy.tell(self, estimators, values, missing)
+        finally:
+            self.guard.leave()
+
+    cdef int _tell_costs(self, estimators, values, costs, missing) except -1:
         cdef const int64_t[::1] told = None
         cdef const double[::1] given = None, paid = None
         cdef int64_t j, n
-        if not self._wants_costs:
-            if costs is not None:
-                raise ValueError("costs must not be given where all runs cost 1; make the "
-                                 "allocator with costs=\"observed\"")
-            return NativePolicy.tell(self, estimators, values, missing)
         if costs is None:
             raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
         check_choice("missing", missing, ("raise", "drop"))
@@ -206,6 +222,15 @@ cdef class SharedBudget(NativePolicy):
             for j in range(n):
                 self._absorb_with_cost(told[j], given[j], paid[j])
             self._finish(n)
+        return 0
+
+    def get_state(self):
+        """Everything it is, as a dict of arrays and numbers; `from_state` goes on bit for bit."""
+        self.guard.enter_to_read()
+        try:
+            return super().get_state()
+        finally:
+            self.guard.leave()
 
     @property
     def mean_costs(self):

@@ -117,22 +117,22 @@ cdef class Stakes:
             row[2, j], row[3, j] = self.memory[j].estimator, self.memory[j].begins
         return rows
 
-    def set_progress(self, rows, int64_t n):
-        """Take what `get_progress` gave, of n values."""
-        cdef double[:, ::1] row = _checked(rows, n, self.lows.shape[0])
+    def set_progress(self, rows):
+        """Take what `get_progress` gave."""
+        cdef double[:, ::1] row = _checked(rows, self.lows.shape[0])
         cdef int64_t j, batch = 0
         self.n, self.total, self.weighted, self.wrong_estimator = 0, 0.0, 0.0, -1
         self.memory_ran_out, self.batch = False, 0
-        for j in range(n):
+        for j in range(row.shape[1]):
             batch += <int64_t>row[3, j]
             self.add(<int64_t>row[2, j], row[0, j], row[1, j], batch)
         self.batch = -1  # the next value begins one
 
 
-def _checked(rows, n, n_estimators):
+def _checked(rows, n_estimators):
     rows = np.array(rows, dtype=np.float64, order="C")
-    if rows.shape != (4, n) or not np.isfinite(rows).all():
-        raise ValueError(f"state must hold stakes, finite and of shape (4, {n}); got shape "
+    if rows.ndim != 2 or rows.shape[0] != 4 or not np.isfinite(rows).all():
+        raise ValueError(f"state must hold stakes, finite and of shape (4, n); got shape "
                          f"{rows.shape}")
     _, weights, estimators, begins = rows
     good = (weights > 0) & np.isin(begins, (0, 1))

@@ -8,7 +8,9 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_counts, check_integer, check_scalar
+from pybandit._shared.checks import (
+    MOST_PULLS, check_choice, check_counts, check_integer, check_scalar,
+)
 from pybandit.montecarlo._intervals import Moments, all_times, one_look
 from pybandit.montecarlo._weights import inverse_variance, pooled, predictable
 
@@ -157,7 +159,7 @@ cdef class EstimatorAllocator(SharedBudget):
         self.predictable = weights == "predictable"
         if least_values is None:
             least_values = 30 if weights == "inverse-variance" else 10
-        self.least_values = check_integer("least_values", least_values, 2)
+        self.least_values = check_integer("least_values", least_values, 2, MOST_PULLS)
         self.thirds = np.zeros(self.n_arms)
         self.common = np.zeros((self.n_arms, 2))
         self.n_common = np.zeros((self.n_arms, 2), dtype=np.int64)
@@ -310,6 +312,13 @@ cdef class EstimatorAllocator(SharedBudget):
         """
         alpha = check_scalar("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         method = self._method_of(method, anytime)
+        self.guard.enter_to_read()
+        try:
+            return self._interval(alpha, method)
+        finally:
+            self.guard.leave()
+
+    def _interval(self, alpha, method):
         if method == "betting":
             return self.stakes.bounds(alpha)
         pulls = np.array(self._pulls)
@@ -379,13 +388,8 @@ cdef class EstimatorAllocator(SharedBudget):
             "weighted": self.weighted,
             "origin": self.origin,
             "powers": np.array(self.powers),
+            "stakes": {"told": self.stakes.get_progress()} if self.bets else None,
         }
-
-    def get_state(self):
-        state = super().get_state()
-        if self.bets:
-            state["stakes"] = self.stakes.get_progress()
-        return state
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
@@ -395,9 +399,12 @@ cdef class EstimatorAllocator(SharedBudget):
         np.asarray(self.thirds)[:] = progress["thirds"]
         np.asarray(self.common)[:] = progress["common"]
         np.asarray(self.n_common)[:] = progress["n_common"]
+        if self.bets:
+            self.stakes.set_progress(progress["stakes"]["told"])
 
     def _restore(self, state):
         super()._restore(state)
         check_counts(state["progress"], "n_common", self.n_pulls)
-        if self.bets:
-            self.stakes.set_progress(state["stakes"], np.sum(self._pulls))
+        if self.bets and self.stakes.n != np.sum(self._pulls):
+            raise ValueError(f"state must hold the stakes of all {np.sum(self._pulls)} values; "
+                             f"got {self.stakes.n}")

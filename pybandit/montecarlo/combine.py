@@ -90,6 +90,8 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
     """
     functions = _check_functions(functions)
     check_choice("on_error", on_error, ("raise", "drop"))
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor must be a concurrent.futures.Executor; got {executor!r}")
     if allocator is None:
         if budget is None:
             raise ValueError("budget must be given where no allocator is; got None")
@@ -158,10 +160,24 @@ class _Runner:
             return
         futures = [self.executor.submit(_call, *call) for call in calls]
         # those that are not done yet are waited for even after a failure: nothing is lost
-        concurrent.futures.wait(futures)
-        ordered = sorted(zip(tasks, futures, strict=True), key=lambda pair: _failed(pair[1]))
-        for (positions, _), future in ordered:
+        interrupt = _wait(futures)
+        ended = [(positions, future) for (positions, _), future in zip(tasks, futures, strict=True)
+                 if future.done() and not future.cancelled()]
+        for positions, future in sorted(ended, key=lambda pair: _failed(pair[1])):
             yield positions, future.result
+        if interrupt is not None:
+            raise interrupt
+
+
+def _wait(futures):
+    """Until all are done, or an interrupt comes: then what has not begun is called off."""
+    try:
+        concurrent.futures.wait(futures)
+    except BaseException as interrupt:
+        for future in futures:
+            future.cancel()
+        return interrupt
+    return None
 
 
 def _failed(future):
@@ -192,7 +208,10 @@ def _call(function, arm, stream, clock, size):
 
 
 def _check_functions(functions):
-    functions = list(functions)
+    try:
+        functions = list(functions)
+    except TypeError:
+        raise TypeError(f"functions must be a sequence of callables; got {functions!r}") from None
     for k, function in enumerate(functions):
         if not callable(function):
             raise TypeError(f"functions must be callable; got {function!r} at index {k}")

@@ -30,6 +30,10 @@ cdef enum:
     LANES = 4  # rows of a likelihood that the kernel reads at a time
 
 
+# Of a first slice, in standard deviations of the prior.
+NARROWEST = 1e-3
+
+
 cdef double next_normal(void *state) noexcept nogil:
     return random_standard_normal(<bitgen_t *>state)
 
@@ -164,7 +168,8 @@ cdef class LogisticEvidence(Environment):
     prior_variance : float
         Of each coefficient, above 0.
     width : float
-        Of the first slice, above 0.
+        Of the first slice; at least a thousandth of the prior's standard deviation, as a
+        slice grows in steps of it.
     log_scale : float, optional
         Rewards are divided by its exponential. Without it, Laplace's approximation of
         log Z, so that rewards are of the order of 1.
@@ -206,6 +211,10 @@ cdef class LogisticEvidence(Environment):
         lengths = [check_integer("n_anneals", n, 1) for n in lengths]
         for name, value in {"prior_variance": prior_variance, "width": width}.items():
             check_in(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
+        if width < NARROWEST * math.sqrt(prior_variance):
+            raise ValueError(f"width must be at least {NARROWEST:g} of the prior's deviation, "
+                             f"{math.sqrt(prior_variance):g}: slices grow in steps of it; got "
+                             f"{width!r}")
         if log_scale is None:
             log_scale = laplace_log_evidence(signed, prior_variance)
         self.log_scale = check_in("log_scale", log_scale, "finite", np.isfinite)
