@@ -1,0 +1,285 @@
+"""Intervals of EstimatorAllocator: bets against their twin, what orders change, and silence."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import pybandit as pb
+from pybandit.montecarlo._intervals import Moments, all_times, sequence_width
+from pybandit.montecarlo._weights import Combined
+
+from montecarlo.nasty import LAWS, misses
+from montecarlo.reference import stakes
+
+RANGES = np.array([[0.0, 1.0], [-1.0, 2.0]])
+NOTHING = (-math.inf, math.inf)
+
+
+def fed(n=60, seed=1, order=lambda arms, values: np.arange(arms.size), **options):
+    """Two coins of mean .3 in batches of four, told in some order; and what was told."""
+    allocator = pb.EstimatorAllocator(2, batch_size=4, budget=n, rng=seed, **options)
+    rng, told = np.random.default_rng(seed), []
+    while not allocator.done:
+        arms = allocator.ask()
+        low, high = RANGES[arms].T
+        values = low + (high - low) * (rng.random(arms.size) < (0.3 - low) / (high - low))
+        at = order(arms, values)
+        told += [(k, x, allocator.n_batches) for k, x in zip(arms[at], values[at], strict=True)]
+        allocator.tell(arms[at], values[at])
+    return allocator, told
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.3])
+def test_bets_are_those_of_the_twin(alpha):
+    allocator, told = fed(value_range=RANGES)
+    estimators, values, batches = map(np.array, zip(*told, strict=True))
+    weights = stakes.weights_of(values, estimators, batches, RANGES)
+    kept = allocator.get_state()["progress"]["stakes"]["told"]
+    np.testing.assert_allclose(kept[:2], [values, weights], rtol=1e-12)
+    low, high = allocator.interval(alpha)
+    assert (low, high) == allocator.interval(alpha, method="betting")
+    bets = 0.5 ** np.arange(20)  # of the ranges' common part, [0, 1]
+    # within 1/64 of the first step, and never inside
+    for bound, side, inward in [(low, 0, 0.005), (high, 1, -0.005)]:
+        capital = [stakes.capital(values, weights, estimators, batches, RANGES, bets, m, side)
+                   for m in (bound, bound + inward)]
+        assert capital[0] >= 2 / alpha * bets.size > capital[1]
+
+
+def test_an_estimator_of_one_range_is_as_good_as_a_confidence_sequence():
+    values = np.random.default_rng(2).beta(2, 5, 3000)
+    allocator = pb.EstimatorAllocator(1, "uniform", value_range=(0, 1))
+    bounds, widths = pb.confidence_sequence(values), []
+    for n, value in enumerate(values, 1):
+        allocator.tell([0], [value])
+        if n in (30, 100, 300, 1000, 3000):
+            low, high = allocator.interval()
+            assert low < 2 / 7 < high
+            assert high - low < 1.2 * (bounds.upper[n - 1] - bounds.lower[n - 1])
+            widths.append(high - low)
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_a_good_estimator_is_found_and_a_bad_one_hardly_widens():
+    rng = np.random.default_rng(3)
+    widths = {}
+    for n_bad in (0, 3):
+        sd = np.array([0.01] + [0.3] * n_bad)
+        allocator = pb.EstimatorAllocator(sd.size, budget=1000, value_range=(0, 1), rng=1)
+        while not allocator.done:
+            arms = allocator.ask()
+            allocator.tell(arms, np.clip(rng.normal(0.5, sd[arms]), 0, 1))
+        low, high = allocator.interval()
+        assert low < 0.5 < high
+        widths[n_bad] = high - low
+    assert widths[3] < 1.3 * widths[0] < 0.01
+
+
+def sorted_up(arms, values):
+    return np.lexsort((values, arms))
+
+
+@pytest.mark.parametrize("weights", ["mean", "predictable"])
+def test_the_order_within_a_batch_changes_nothing(weights):
+    """A value does not choose its weight by its place: all of a batch weigh the same."""
+    for seed in range(20):
+        one, told = fed(weights=weights, least_values=2, value_range=(-1, 2), seed=seed)
+        other, again = fed(weights=weights, least_values=2, value_range=(-1, 2), seed=seed,
+                           order=sorted_up)
+        assert told != again
+        assert other.pulls.tolist() == one.pulls.tolist()
+        assert other.estimate == pytest.approx(one.estimate, rel=1e-12)
+        assert other.interval() == pytest.approx(one.interval(), rel=1e-9)
+        assert other.interval(method="asymptotic") == pytest.approx(
+            one.interval(method="asymptotic"), rel=1e-9)
+
+
+def test_sorted_batches_leave_no_bias():
+    """It was -.55 +- .01 standard deviations: late places, large values, small variances."""
+    errors = []
+    for seed in range(1500):
+        rng = np.random.default_rng(seed)
+        allocator = pb.EstimatorAllocator(1, weights="predictable", least_values=2, pilot=2,
+                                          batch_size=8, budget=34)
+        while not allocator.done:
+            arms = allocator.ask()
+            allocator.tell(arms, np.sort(rng.normal(size=arms.size)))
+        errors.append(allocator.estimate)
+    assert abs(np.mean(errors)) < 3.5 * np.std(errors) / math.sqrt(len(errors)) < 0.05
+
+
+@pytest.mark.parametrize("weights", ["mean", "inverse-variance", "predictable"])
+def test_what_says_nothing_is_infinite(weights):
+    for draw in [lambda rng, n: np.ones(n), lambda rng, n: rng.random(n) < 0.02,
+                 lambda rng, n: np.where(rng.random(n) < 0.02, rng.normal(size=n), 0.0)]:
+        rng = np.random.default_rng(1)
+        allocator = pb.EstimatorAllocator(1, "uniform", weights=weights)
+        assert allocator.interval() == NOTHING
+        for _ in range(100):
+            allocator.tell([0], draw(rng, 1).astype(float))
+            assert allocator.interval() == NOTHING == allocator.interval(anytime=False)
+    rng = np.random.default_rng(1)
+    for _ in range(900):
+        allocator.tell([0], rng.normal(size=1))
+    assert allocator.interval() != NOTHING
+
+
+def test_an_estimator_without_weight_may_be_unknown():
+    rng = np.random.default_rng(1)
+    allocator = pb.EstimatorAllocator(2, budget=3000, weights="predictable", rng=1)
+    while not allocator.done:
+        arms = allocator.ask()
+        allocator.tell(arms, np.where(arms, 0.01 * rng.normal(size=arms.size),
+                                      2.0 * (rng.random(arms.size) < 0.5) - 1.0))
+    assert allocator.pulls[0] < 40
+    low, high = allocator.interval()
+    assert low < 0 < high < 0.01
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.3])
+def test_the_width_for_all_times_is_that_of_the_confidence_sequence(alpha):
+    values = np.random.default_rng(1).gamma(2.0, size=900)
+    bounds = pb.confidence_sequence(values, alpha=alpha, value_range=None, method="asymptotic")
+    for n in (2, 10, 100, 900):
+        error = values[:n].std(ddof=1) / math.sqrt(n)
+        assert bounds.upper[n - 1] - bounds.lower[n - 1] == pytest.approx(
+            2 * error * sequence_width(n, alpha), rel=1e-10)
+
+
+@pytest.mark.parametrize("predictable", [False, True])
+def test_the_clock_is_variance_and_not_values(predictable):
+    """Of two estimators, deviations 1 and 5: a value of the second moves it by its part."""
+    n, v = np.array([100, 100]), np.array([1.0, 25.0])
+    w = 1 / v if predictable else np.ones(2)
+    combined = Combined(0.0, math.sqrt(n @ (w * w * v)) / (n @ w), n * w, n * w**2, n * w**3)
+    low, high = all_times(combined, Moments(n, v, np.zeros(2), n), 0.05, predictable)
+    clock = 104 if predictable else 100 * 26
+    assert high == -low == pytest.approx(sequence_width(clock, 0.05) * combined.error)
+
+
+@pytest.mark.parametrize("name, method, before", [
+    ("coin of .9, B / p", None, 0.36), ("coin of .9, B / p", "betting", 0.0),
+    ("coin of .01, B / p", "betting", 0.0)])
+def test_misses_at_any_time(name, method, before):
+    """Two hundred runs, a look after each of 150 values; `before`: what it was once."""
+    missed, _ = misses(name, 200, 150, looks=range(1, 151), weights="predictable", method=method)
+    assert missed <= binom.ppf(0.999, 200, 0.05)
+    assert not before or missed < before * 100
+
+
+def test_one_look_at_weights_that_look_ahead():
+    """Five exponentials at n = 150: .18 before, infinite in most runs now."""
+    missed, finite = misses("five exponentials", 200, 150, weights="inverse-variance")
+    assert missed <= binom.ppf(0.999, 200, 0.05) and finite < 150
+    assert len(LAWS) > 5
+
+
+def test_states_carry_the_stakes():
+    one, _ = fed(n=100, value_range=RANGES)
+    state = pickle.loads(pickle.dumps(one.get_state()))
+    for other in [type(one).from_state(state), copy.deepcopy(one),
+                  pickle.loads(pickle.dumps(one))]:
+        assert other.interval() == one.interval()
+        assert other.interval(0.3) == one.interval(0.3)
+        assert repr(other.get_state()) == repr(one.get_state())
+    for change, message in [
+            (lambda told: told[:, :-1], "the stakes of all 100 values; got 99"),
+            (lambda told: told[:3], r"stakes, finite and of shape \(4, n\)"),
+            (lambda told: told * [[1], [-1], [1], [1]], "weights above 0"),
+            (lambda told: told + [[0], [0], [2], [0]], r"estimators in \[0, 2\)"),
+            (lambda told: told + [[np.nan], [0], [0], [0]], "stakes, finite")]:
+        bad = copy.deepcopy(state)
+        bad["progress"]["stakes"]["told"] = change(bad["progress"]["stakes"]["told"])
+        with pytest.raises(ValueError, match=message):
+            type(one).from_state(bad)
+
+
+def test_a_resumed_one_bets_as_the_first_would():
+    rng = np.random.default_rng(1)
+    one = pb.EstimatorAllocator(2, value_range=(0, 1), batch_size=3, rng=1)
+    other = copy.deepcopy(one)
+    for _ in range(30):
+        arms = one.ask()
+        values = rng.random(arms.size)
+        for allocator in (one, other):
+            allocator.tell(arms, values)
+        other = pickle.loads(pickle.dumps(other))
+        assert other.interval() == one.interval()
+
+
+def test_values_outside_their_range_are_no_ground_for_bets():
+    allocator = pb.EstimatorAllocator(2, "uniform", value_range=RANGES, weights="predictable")
+    assert allocator.interval() == (0.0, 1.0)
+    allocator.tell([0], [0.5])
+    allocator.tell([1], [1.5])
+    allocator.tell([0], [1.5])
+    with pytest.raises(ValueError, match=r"all values for method='betting'; got 1.5 of estimator "
+                                         r"0, outside \[0.0, 1.0\]"):
+        allocator.interval()
+    assert allocator.interval(method="asymptotic") == NOTHING
+    with pytest.raises(ValueError, match="got 1.5 of estimator 0"):
+        copy.deepcopy(allocator).interval()
+
+
+@pytest.mark.parametrize("made, asked, message", [
+    ({}, dict(method="betting"), "value_range must be given for method='betting'"),
+    ({}, dict(method="bets"), "method must be one of 'betting', 'asymptotic', 'normal'; got"),
+    ({}, dict(method=["betting"]), "method must be one of"),
+    ({}, dict(method="normal", anytime=True), "anytime must be False with method='normal'"),
+    (dict(value_range=1.0), dict(method="betting", anytime=False), "anytime must be True with"),
+    (dict(weights="inverse-variance"), dict(method="asymptotic"), "anytime must be False with w"),
+    (dict(value_range=(0, 1e-200)), {}, "value_range must be 1e-100 to 1e\\+100 wide"),
+])
+def test_methods_are_checked(made, asked, message):
+    with pytest.raises(ValueError, match=message):
+        pb.EstimatorAllocator(2, **made).interval(**asked)
+
+
+@pytest.mark.parametrize("given, error, message", [
+    (dict(pilot=2**62), ValueError, "pilot must be at most 25000000; got 4611686018427387904"),
+    (dict(batch_size=2**63), ValueError, "batch_size must be at most"),
+    (dict(least_values=2**63), ValueError, "least_values must be at most"),
+    (dict(budget=2**70), ValueError, "budget must be at most"),
+    (dict(policy=["ucb1"]), TypeError, "policy must be one of"),
+    (dict(policy=np.array(["ucb1", "uniform"])), TypeError, "policy must be one of"),
+    (dict(weights=["mean"]), ValueError, "weights must be one of"),
+    (dict(weights=np.array(["mean", "mean"])), ValueError, "weights must be one of"),
+    (dict(weights={"mean"}), ValueError, "weights must be one of"),
+    (dict(costs=np.array(["equal", "equal"])), ValueError, "costs must be one of"),
+    (dict(dependent_costs=np.ones(2)), ValueError, "dependent_costs must be one of True, False"),
+    (dict(value_range=np.ones((2, 2, 2))), ValueError, r"value_range must be .*shape \(2, 2, 2\)"),
+    (dict(value_range=(-1.7e308, 1.7e308)), ValueError, "value_range .*by a finite number"),
+    (dict(value_range=[[0, 1], [2, 3], [0, 5], [0, 5]]), ValueError,
+     "value_range must leave room for the mean .* above 2.0, one below 1.0"),
+])
+def test_arguments_are_named(given, error, message):
+    with pytest.raises(error, match=message):
+        pb.EstimatorAllocator(4, **given)
+
+
+@pytest.mark.parametrize("costs", ["equal", "observed"])
+def test_it_is_locked_while_it_changes(costs):
+    allocator = pb.EstimatorAllocator(2, "uniform", costs=costs)
+    told = (np.ones(1),) if costs == "observed" else ()
+
+    class Meddler:
+        def __array__(self, dtype=None, copy=None):
+            allocator.tell([0], [1.0], *told)
+            return np.ones(1)
+
+    with pytest.raises(RuntimeError, match="this EstimatorAllocator is in use"):
+        allocator.tell([0], Meddler(), *told)
+    assert allocator.n_pulls == 0
+    allocator.tell([0], [1.0], *told)
+    assert allocator.n_pulls == 1
+
+
+def test_slices_that_would_never_end_are_refused():
+    with pytest.raises(ValueError, match="width must be at least 0.001 of the prior's deviation"):
+        pb.estimators.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=1e-300)
+    evidence = pb.estimators.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=3e-4)
+    assert np.isfinite(evidence.pull([0], rng=1)).all()
