@@ -13,6 +13,8 @@ class InfeasibleBudget(ValueError):
 
 def check_choice(name, value, choices):
     """Return `value` if it is one of `choices`."""
+    if type(value) is str and value in choices:
+        return value
     try:
         known = not isinstance(value, np.ndarray) and value in choices
     except (TypeError, ValueError):  # neither hashed nor compared, as lists and frames are

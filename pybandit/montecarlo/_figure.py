@@ -26,10 +26,11 @@ def allocation_figure(allocator, axes=None):
 
 def _draw_means(axis, allocator):
     arms = np.arange(allocator.n_arms)
-    low, high = allocator.interval()
+    low, high = _interval(allocator)
     with np.errstate(invalid="ignore", divide="ignore"):
         half = 1.96 * np.sqrt(allocator.variances / allocator.pulls)
-    axis.axhspan(low, high, color=RACING, alpha=0.15, lw=0)
+    if np.isfinite(high - low):
+        axis.axhspan(low, high, color=RACING, alpha=0.15, lw=0)
     axis.axhline(allocator.estimate, lw=1.2, color=RACING)
     axis.errorbar(arms, allocator.means, half, fmt="o", ms=3, lw=1, color=EXACT)
     axis.set_xlabel("estimator", fontsize=9)
@@ -37,6 +38,14 @@ def _draw_means(axis, allocator):
     axis.set_title(f"estimate {allocator.estimate:.5g} ± {allocator.standard_error:.2g}",
                    fontsize=10, loc="left")
     tidy(axis)
+
+
+def _interval(allocator):
+    """Its own, or none where values belie the range that it was given."""
+    try:
+        return allocator.interval()
+    except ValueError:
+        return -np.inf, np.inf
 
 
 def _draw_costs(axis, allocator):

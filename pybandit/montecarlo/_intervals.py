@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pybandit._shared.checks import check_choice
+
 # The clock at which an interval for all times is tightest, as in `confidence_sequence`.
 BEST_CLOCK = 1000.0
 # A variance says something once so many values differ from the commonest one; more of them
@@ -19,6 +21,7 @@ SMALL_SHARE = 0.01
 # The sum of weighted errors is not near normal where its skewness is larger.
 MOST_SKEWNESS = 0.15
 NOTHING = (-math.inf, math.inf)
+METHODS = ("betting", "asymptotic", "normal")
 
 
 class Moments(NamedTuple):
@@ -32,6 +35,28 @@ class Moments(NamedTuple):
     variances: np.ndarray
     thirds: np.ndarray
     differing: np.ndarray
+
+
+def method_of(method, anytime, weights, can_bet):
+    """The method that is asked for; by default the one that holds most."""
+    if method is None:
+        if anytime is not False and can_bet:
+            method = "betting"
+        elif anytime or (anytime is None and weights == "predictable"):
+            method = "asymptotic"
+        else:
+            method = "normal"
+    check_choice("method", method, METHODS)
+    if anytime is not None and bool(anytime) == (method == "normal"):
+        raise ValueError(f"anytime must be {method != 'normal'} with method={method!r}; got "
+                         f"{anytime!r}")
+    if method == "betting" and not can_bet:
+        raise ValueError("value_range must be given for method='betting'; make the allocator with "
+                         "the range of its values")
+    if method == "asymptotic" and weights == "inverse-variance":
+        raise ValueError("anytime must be False with weights='inverse-variance', which look at "
+                         "later values; use 'predictable', or value_range and method='betting'")
+    return method
 
 
 def one_look(combined, moments, alpha, looks_ahead):

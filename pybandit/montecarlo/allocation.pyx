@@ -11,7 +11,7 @@ import numpy as np
 from pybandit._shared.checks import (
     MOST_PULLS, check_choice, check_counts, check_integer, check_scalar,
 )
-from pybandit.montecarlo._intervals import Moments, all_times, one_look
+from pybandit.montecarlo._intervals import Moments, all_times, method_of, one_look
 from pybandit.montecarlo._weights import inverse_variance, pooled, predictable
 
 from libc.stdint cimport int64_t
@@ -23,7 +23,6 @@ from pybandit.montecarlo._stakes cimport Stakes
 __all__ = ["EstimatorAllocator"]
 
 WEIGHTS = ("mean", "inverse-variance", "predictable")
-METHODS = ("betting", "asymptotic", "normal")
 
 
 cdef class EstimatorAllocator(SharedBudget):
@@ -48,11 +47,12 @@ cdef class EstimatorAllocator(SharedBudget):
         ``"thompson"`` or a fresh policy of this package without a budget, on rewards
         in [0, 1]: see Notes.
     value_range : (float, float), float or array_like of shape (n_estimators, 2), optional
-        For the bandit policies: where all values lie, low and high, or 0 and that
-        number; or the range of each estimator, whose upper bounds are then scaled
-        back to common units (Appendix B; not for ``"thompson"``). A value outside
-        counts as lost by a whole reward in the choice, and in the estimate as it is.
-        Without it a pilot of `pilot` values each sets centre and scale.
+        Where all values lie, low and high, or 0 and that number; or the range of each
+        estimator. `interval` has a guarantee with it. The bandit policies scale their
+        rewards by it, without it by a pilot of `pilot` values each; ranges of each
+        scale upper bounds back to common units (Appendix B; not for ``"thompson"``).
+        A value outside counts as lost by a whole reward in their choice, in the
+        estimate as it is, and `interval` refuses to bet.
     costs : {"equal", "observed"}
         Whether a run costs 1, or what `tell` is told.
     weights : {"mean", "inverse-variance", "predictable"}
@@ -112,8 +112,9 @@ cdef class EstimatorAllocator(SharedBudget):
     estimated far too low (no rare event seen yet) the estimate is ruined. Hence
     `least_values`, and an estimator whose values are all alike counts as having the
     least positive variance of the others. ``"predictable"`` weighs each value with
-    1 / v_k of the values before it. The sum of weighted errors is then a martingale
-    whatever the choices, and `interval` holds at all times together. But the estimate
+    1 / v_k of the values before its batch: of a batch all weigh the same, told in any order.
+    The sum of weighted errors is then a martingale whatever the choices, and `interval` an
+    asymptotic confidence sequence; for a guarantee it takes a `value_range`. The estimate
     divides by the sum of the weights, and a weight is never taken back: the first rare
     large value of an estimator that looked exact is ruinous. Not for such estimators.
 
@@ -311,7 +312,7 @@ cdef class EstimatorAllocator(SharedBudget):
         us a value. The others look at sums, O(n_estimators).
         """
         alpha = check_scalar("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-        method = self._method_of(method, anytime)
+        method = method_of(method, anytime, self.weights, self.bets)
         self.guard.enter_to_read()
         try:
             return self._interval(alpha, method)
@@ -329,27 +330,6 @@ cdef class EstimatorAllocator(SharedBudget):
         if method == "asymptotic":
             return all_times(combined, moments, alpha, self.weight > 0.0)
         return one_look(combined, moments, alpha, self.weights == "inverse-variance")
-
-    def _method_of(self, method, anytime):
-        """The method of an interval, by default that which holds most."""
-        if method is None:
-            if anytime is not False and self.bets:
-                method = "betting"
-            else:
-                method = "asymptotic" if anytime or (
-                    anytime is None and self.predictable) else "normal"
-        check_choice("method", method, METHODS)
-        if anytime is not None and bool(anytime) == (method == "normal"):
-            raise ValueError(f"anytime must be {method != 'normal'} with method={method!r}; got "
-                             f"{anytime!r}")
-        if method == "betting" and not self.bets:
-            raise ValueError("value_range must be given for method='betting'; make the allocator "
-                             "with the range of its values")
-        if method == "asymptotic" and self.weights == "inverse-variance":
-            raise ValueError("anytime must be False with weights='inverse-variance', which look at "
-                             "later values; use 'predictable', or value_range and "
-                             "method='betting'")
-        return method
 
     def _combine(self):
         """Estimate, standard error and sums of weights."""
