@@ -13,9 +13,9 @@ from pybandit._shared.checks import check_choice
 
 # The clock at which an interval for all times is tightest, as in `confidence_sequence`.
 BEST_CLOCK = 1000.0
-# A variance says something once so many values differ from the commonest one; more of them
+# A variance says something from so many values on, the commonest one counted once; from more
 # where weights look at the values that they weigh.
-LEAST_DIFFERING, LEAST_DIFFERING_AHEAD = 10, 50
+LEAST_DIFFERENT, LEAST_DIFFERENT_AHEAD = 10, 50
 # Of the weight: an estimator with no more than this may be known as little as it likes.
 SMALL_SHARE = 0.01
 # The sum of weighted errors is not near normal where its skewness is larger.
@@ -27,14 +27,14 @@ METHODS = ("betting", "asymptotic", "normal")
 class Moments(NamedTuple):
     """What is known of each estimator's values; arrays of shape (n_estimators,).
 
-    `thirds` are third central moments; `differing` counts the values other than the
-    commonest one.
+    `thirds` are third central moments; `different` counts the values, the commonest one
+    once.
     """
 
     pulls: np.ndarray
     variances: np.ndarray
     thirds: np.ndarray
-    differing: np.ndarray
+    different: np.ndarray
 
 
 def method_of(method, anytime, weights, can_bet):
@@ -66,7 +66,7 @@ def one_look(combined, moments, alpha, looks_ahead):
     is added on its side, p_k the share of the weight.
     """
     counted = _weighty(combined)
-    least = LEAST_DIFFERING_AHEAD if looks_ahead else LEAST_DIFFERING
+    least = LEAST_DIFFERENT_AHEAD if looks_ahead else LEAST_DIFFERENT
     if not _are_known(combined, moments, counted, least):
         return NOTHING
     from scipy.special import stdtrit
@@ -93,7 +93,7 @@ def all_times(combined, moments, alpha, predictable):
     limit is what the theorem asks.
     """
     counted = _weighty(combined)
-    if not _are_known(combined, moments, counted, LEAST_DIFFERING):
+    if not _are_known(combined, moments, counted, LEAST_DIFFERENT):
         return NOTHING
     variances = moments.variances[counted]
     least = variances.min()
@@ -120,7 +120,7 @@ def _are_known(combined, moments, counted, least):
         return False
     if not (moments.variances[counted] > 0.0).all():
         return False
-    if (moments.differing[counted] < least).any():
+    if (moments.different[counted] < least).any():
         return False
     return abs(_skewness(combined, moments, counted)) < MOST_SKEWNESS
 

@@ -17,5 +17,6 @@ cdef class Stakes:
 
     # 1 / variance, of what is known of it: n values, with this sum of squares about their mean.
     cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil
-    cdef void add(self, int64_t estimator, double value, double weight, int64_t batch) noexcept nogil
+    cdef void add(self, int64_t estimator, double value, double weight,
+                  int64_t batch) noexcept nogil
     cdef double _bound(self, pb_stakes stakes, double alpha, int side)

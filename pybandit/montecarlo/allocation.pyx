@@ -280,7 +280,7 @@ cdef class EstimatorAllocator(SharedBudget):
             ``"betting"``: as far as the ranges allow before the first value; where values
             belie the ranges, low may pass high. The others: minus and plus infinity where
             an estimator with over a hundredth of the weight has a variance of 0, or fewer
-            than 10 values that differ from its commonest one (50 with
+            than 10 values, its commonest one counted once (50 with
             ``weights="inverse-variance"``), and where the estimate's skewness is above 0.15.
 
         Raises
@@ -302,8 +302,8 @@ cdef class EstimatorAllocator(SharedBudget):
         bets together, their mean, is thus a nonnegative martingale that begins at 1, whatever
         the choices were. By Ville's inequality it ever reaches ``2 / alpha`` with probability
         at most ``alpha / 2``. It falls as m grows: low is the largest m for which it ever has,
-        after a batch, high the same for ``-x``, and mu is outside at some time with probability at most `alpha`.
-        No variance is trusted: N_k and S_k only make good bets, one estimator's times as
+        after a batch, high the same for ``-x``, and mu is outside at some time with
+        probability at most `alpha`. No variance is trusted: N_k and S_k only make good bets, one estimator's times as
         large as another's as it is more precise. Assumed are the ranges, values that are
         independent given what ran, and that which runs are lost, or too late, does not
         depend on their values.
@@ -325,7 +325,8 @@ cdef class EstimatorAllocator(SharedBudget):
         pulls = np.array(self._pulls)
         with np.errstate(invalid="ignore", divide="ignore"):
             thirds = np.asarray(self.thirds) / pulls
-        moments = Moments(pulls, self.variances, thirds, pulls - np.max(self.n_common, axis=1))
+        moments = Moments(pulls, self.variances, thirds,
+                          pulls - np.max(self.n_common, axis=1) + 1)
         combined = self._combine()
         if method == "asymptotic":
             return all_times(combined, moments, alpha, self.weight > 0.0)
@@ -386,5 +387,5 @@ cdef class EstimatorAllocator(SharedBudget):
         super()._restore(state)
         check_counts(state["progress"], "n_common", self.n_pulls)
         if self.bets and self.stakes.n != np.sum(self._pulls):
-            raise ValueError(f"state must hold the stakes of all {np.sum(self._pulls)} values; "
-                             f"got {self.stakes.n}")
+            raise ValueError(f"state must hold the stakes of all {np.sum(self._pulls)} values; got "
+                             f"{self.stakes.n}")

@@ -1,6 +1,7 @@
 """combine_estimators: who runs the functions, and what happens when one fails."""
 
 import concurrent.futures
+import threading
 import time
 
 import numpy as np
@@ -147,7 +148,39 @@ def test_an_interrupt_is_not_dropped():
     assert allocator.pulls[0] == 29
 
 
+def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
+    """Twenty calls for one worker; Ctrl-C comes while the fourth runs."""
+    begun, release = threading.Semaphore(0), threading.Event()
+
+    def fourth_waits(rng):
+        begun.release()
+        calls.append(1)
+        if len(calls) == 4:
+            release.wait(10)
+        return rng.normal()
+
+    def interrupted(futures):
+        for _ in range(4):
+            begun.acquire()
+        release.set()
+        raise KeyboardInterrupt
+
+    calls = []
+    monkeypatch.setattr(concurrent.futures, "wait", interrupted)
+    allocator = pb.EstimatorAllocator(1, "uniform", budget=40, batch_size=20)
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        with pytest.raises(KeyboardInterrupt) as raised:
+            pb.combine_estimators([fourth_waits], allocator=allocator, rng=1, executor=executor)
+    assert 3 <= allocator.pulls[0] <= len(calls) < 20
+    assert "pass allocator= to go on" in raised.value.__notes__[0]
+    monkeypatch.undo()
+    pb.combine_estimators([fourth_waits], allocator=allocator, rng=1)
+    assert allocator.done
+
+
 @pytest.mark.parametrize("given, error, message", [
+    (dict(functions=3), TypeError, "functions must be a sequence of callables; got 3"),
+    (dict(executor=3), TypeError, "executor must be a concurrent.futures.Executor; got 3"),
     (dict(functions=[]), ValueError, "number of functions must be at least 1; got 0"),
     (dict(functions=[hit, 3]), TypeError, "functions must be callable; got 3 at index 1"),
     (dict(budget=None), ValueError, "budget must be given"),

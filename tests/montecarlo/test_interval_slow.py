@@ -6,7 +6,7 @@ from scipy.stats import binom
 from montecarlo.nasty import misses, often
 
 pytestmark = pytest.mark.slow
-RUNS, ALPHA = 2000, 0.05
+RUNS, ALPHA = 1000, 0.05
 MOST = binom.ppf(0.999, RUNS, ALPHA)
 
 
