@@ -303,8 +303,8 @@ cdef class EstimatorAllocator(SharedBudget):
         the choices were. By Ville's inequality it ever reaches ``2 / alpha`` with probability
         at most ``alpha / 2``. It falls as m grows: low is the largest m for which it ever has,
         after a batch, high the same for ``-x``, and mu is outside at some time with
-        probability at most `alpha`. No variance is trusted: N_k and S_k only make good bets, one estimator's times as
-        large as another's as it is more precise. Assumed are the ranges, values that are
+        probability at most `alpha`. No variance is trusted: N_k and S_k only make good bets,
+        larger on an estimator that is more precise. Assumed are the ranges, values that are
         independent given what ran, and that which runs are lost, or too late, does not
         depend on their values.
 
