@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Which estimator to run next, so that variance times cost becomes small."""
 
 import numpy as np

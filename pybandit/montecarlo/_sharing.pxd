@@ -20,5 +20,6 @@ cdef class SharedBudget(NativePolicy):
     cdef double most_cost                # the budget
     cdef double[::1] cost_sums
 
+    cdef int _tell_costs(self, estimators, values, costs, missing) except -1
     cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """A budget shared among unbiased estimators of one number, and their values combined.
 
 Neufeld, György, Schuurmans and Szepesvári, Adaptive Monte Carlo via bandit
@@ -9,7 +10,9 @@ import math
 import numpy as np
 
 from pybandit._shared.checks import check_choice, check_integer, check_scalar
+from pybandit._shared.schema import Schema, finite, integer
 from pybandit.montecarlo._intervals import normal_width, sequence_width
+from pybandit.montecarlo._sharing import SHARED
 from pybandit.montecarlo._weights import inverse_variance, pooled
 
 from libc.stdint cimport int64_t
@@ -157,6 +160,10 @@ cdef class EstimatorAllocator(SharedBudget):
             least_values = 30 if weights == "inverse-variance" else 10
         self.least_values = check_integer("least_values", least_values, 2)
         self.squares = np.zeros(self.n_arms)
+        self._made(EstimatorAllocator)
+
+    cdef object _schema(self):
+        return ALLOCATOR
 
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil:
         cdef double weight
@@ -184,8 +191,9 @@ cdef class EstimatorAllocator(SharedBudget):
     @property
     def variances(self):
         """Sample variance of each estimator's values; NaN below two, 0 for rounding errors."""
-        return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
-                         if self._pulls[k] > 1 else math.nan for k in range(self.n_arms)])
+        with self.guard.reading():
+            return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
+                             if self._pulls[k] > 1 else math.nan for k in range(self.n_arms)])
 
     @property
     def estimate(self):
@@ -230,6 +238,7 @@ cdef class EstimatorAllocator(SharedBudget):
 
     def _combine(self):
         """Estimate and standard error."""
+        self.guard.check()
         pulls, variances = np.asarray(self._pulls), self.variances
         if self.weight > 0.0:
             error = math.sqrt(np.nansum(self.squares * variances)) / self.weight
@@ -250,6 +259,8 @@ cdef class EstimatorAllocator(SharedBudget):
         return allocation_figure(self, axes)
 
     def __repr__(self):
+        if self.guard.reason is not None:
+            return super().__repr__()
         return (f"<EstimatorAllocator: {self.n_arms} estimators, {self.n_pulls} runs, estimate "
                 f"{self.estimate:.6g} +- {self.standard_error:.2g}>")
 
@@ -270,3 +281,9 @@ cdef class EstimatorAllocator(SharedBudget):
         self.weight, self.weighted = progress["weight"], progress["weighted"]
         self.origin, self.n_weighted = progress["origin"], progress["n_weighted"]
         np.asarray(self.squares)[:] = progress["squares"]
+
+
+ALLOCATOR = Schema(
+    [finite("weight", low=0.0), finite("weighted"), finite("origin"),
+     integer("n_weighted", 0, "n_pulls"), finite("squares", low=0.0, shape=("n_arms",))],
+    base=SHARED)
