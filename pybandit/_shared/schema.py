@@ -35,7 +35,7 @@ class Entry:
             raise ValueError(f"state must hold {self.name}; got none")
         if self.dtype is None:
             return values[self.name]
-        low, high = known.get(self.low, self.low), known.get(self.high, self.high)
+        low, high = _found(self.low, known), _found(self.high, known)
         array = self._as_array(values[self.name], known, low, high)
         self._check_range(array, low, high)
         array = np.array(array, dtype=self.dtype, order="C")
@@ -70,6 +70,13 @@ class Entry:
         if (low, high) == FINITE:
             return f"finite numbers in {self.name}"
         return f"{self.name} in [{low}, {high}]"
+
+
+def _found(end, known):
+    """A number, or what a name stands for."""
+    while isinstance(end, str):
+        end = known[end]
+    return end
 
 
 LARGEST = np.finfo(np.float64).max

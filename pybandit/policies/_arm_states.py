@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.schema import Schema, anything, finite, flag, integer, number, words
 from pybandit.policies._ring_states import NATIVE
 
@@ -68,7 +69,7 @@ def threshold_was_placed(s):
 
 THOMPSON = Schema(
     [finite("arms", shape=("n_arms", 4)), finite("chances", shape=("n_chances",)),
-     number("threshold", shape=(4,), nan=False), integer("age", 0, "n_pulls"),
+     number("threshold", shape=(4,), nan=False), integer("age", 0, MOST_PULLS),
      integer("chosen", -1, "last_arm"), integer("n_tries", 0, "n_batches"),
      flag("lacking", shape=("n_arms",)), flag("rng_given"), words("stream", 6)],
     base=NATIVE, invariants=[arms_count_pulls, threshold_was_placed])

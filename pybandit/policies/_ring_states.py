@@ -14,7 +14,7 @@ from pybandit._shared.schema import Schema, finite, flag, integer, number
 # Told for an arm that was asked, or late, or lost.
 def pulls_were_told(s):
     """no more pulls than n_pulls"""
-    return s.pulls.sum(dtype=float) <= s.n_pulls
+    return s.most_rewards != "n_pulls" or s.pulls.sum(dtype=float) <= s.n_pulls
 
 
 def batches_hold_pulls(s):
@@ -29,7 +29,7 @@ def unseen_arms_have_no_sums(s):
 
 NATIVE = Schema(
     [integer("n_pulls", 0, MOST_PULLS), integer("n_batches", 0, "n_pulls"),
-     integer("pulls", 0, "n_pulls", shape=("n_arms",)),
+     integer("pulls", 0, "most_rewards", shape=("n_arms",)),
      finite("sums", shape=("n_arms",)), number("deviations", shape=("n_arms",))],
     invariants=[pulls_were_told, batches_hold_pulls, unseen_arms_have_no_sums])
 

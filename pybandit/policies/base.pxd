@@ -12,6 +12,8 @@ cdef class NativePolicy(Policy):
     cdef bint _wants_rewards
     # Whether `_absorb_with_cost` gets them one by one, each with what it cost.
     cdef bint _wants_costs
+    # Whether it is the rule of an allocator, whose decisions give it many rewards, or none.
+    cdef bint _serves_a_rule
 
     cdef bint _never_ends(self) noexcept
     cdef _asked(self)

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.schema import made_from
 from pybandit.policies._ring_states import NATIVE
 from pybandit.policies.policy import Policy as _Policy
@@ -133,7 +134,8 @@ cdef class NativePolicy(Policy):
 
     cdef dict _sizes(self):
         """The numbers that a schema names."""
-        return {"n_arms": self.n_arms, "last_arm": self.n_arms - 1, "k": self.k}
+        return {"n_arms": self.n_arms, "last_arm": self.n_arms - 1, "k": self.k,
+                "most_rewards": MOST_PULLS if self._serves_a_rule else "n_pulls"}
 
     def _get_progress(self):
         self.guard.check()

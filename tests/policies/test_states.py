@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from policies.every_class import EVERY, FAST, played
+from policies.every_class import EVERY, FAST, played, refitting
 from policies.protocol import frozen
 from studies.cases import measured
 
@@ -23,7 +23,7 @@ def in_array(array, value, at):
             changed = np.array(array, dtype=float if isinstance(value, float) else array.dtype)
             changed.flat[at % changed.size] = value
             return changed
-        except OverflowError:
+        except (OverflowError, ValueError):
             pass
     changed = array.astype(object)
     changed.flat[at % changed.size] = value
@@ -135,10 +135,9 @@ def test_a_chosen_arm_that_does_not_exist_is_refused(entry, value):
         pb.BayesGap.from_state(state)
 
 
-@pytest.mark.parametrize("n_pulls", [-1, 0, 1, 2, 3, 6, 8, 9, 2**62])
+@pytest.mark.parametrize("n_pulls", [-1, 0, 1, 2, 3, 8, 9, 2**62])
 def test_pulls_that_were_not_counted_are_refused(n_pulls):
     """GPUCB with refits wrote behind its memory, and one of negative pulls never ended."""
-    from policies.every_class import refitting
     state = played(refitting(pb.GPUCB), 4).get_state()
     state["n_pulls"] = n_pulls
     with pytest.raises(ValueError, match="state must hold"):
