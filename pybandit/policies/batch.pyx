@@ -165,12 +165,9 @@ cdef class BatchHalving(_BatchPolicy):
 
     def seed(self, rng):
         """Deals the remainder anew, where there was no `rng`, before the first pull."""
-        self.guard.enter()
-        try:
+        with self.guard:
             if not self.rng_given and not self.n_batches:
                 self._deal(rng)
-        finally:
-            self.guard.leave()
 
     @property
     def stage_batches(self):

@@ -125,7 +125,7 @@ cdef class BayesGap(_GaussianPolicy):
                  refit_every=None):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
-        self.epsilon = _at_least_zero("epsilon", epsilon)
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.n_beta = check_choice("n_beta", n_beta, ("T", "T-K"))
         self.recommendation = check_choice("recommendation", recommendation,
                                            ("gap", "posterior-mean"))
@@ -265,7 +265,7 @@ cdef class _Improvement(_GaussianPolicy):
                  refit_every, xi):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
-        self.xi = _at_least_zero("xi", xi)
+        self.xi = check_scalar("xi", xi, "finite and at least 0", nonnegative)
         self._advance()
 
     def _options(self):
@@ -364,12 +364,9 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     def seed(self, rng):
         """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
-        self.guard.enter()
-        try:
+        with self.guard:
             if not self.rng_given and not self.n_pulls:
                 self._start_stream(rng)
-        finally:
-            self.guard.leave()
 
     cdef int64_t _choose(self) noexcept nogil:
         cdef bitgen_t *bitgen = <bitgen_t *>self.bitgen
@@ -405,7 +402,3 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     cdef object _schema(self):
         return THOMPSONS[bool(self.pulls_between)]
-
-
-def _at_least_zero(name, value):
-    return check_scalar(name, value, "finite and at least 0", nonnegative)

@@ -147,13 +147,10 @@ cdef class ThompsonSampling(NativePolicy):
 
     def seed(self, rng):
         """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
-        self.guard.enter()
-        try:
+        with self.guard:
             if not self.rng_given and not self.n_pulls:
                 self._begin()
                 self._start_stream(rng)
-        finally:
-            self.guard.leave()
 
     def _options(self):
         return dict(n_arms=self.n_arms, law=self.law, prior=self.prior,
