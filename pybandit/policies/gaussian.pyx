@@ -76,9 +76,7 @@ cdef class BayesGap(_GaussianPolicy):
 
     Attributes
     ----------
-    done : bool
-    n_pulls, n_batches : int
-    pulls, means, variances : ndarray
+    done, n_pulls, n_batches, pulls, means, variances
         See the protocol, `Policy`.
     posterior_means, posterior_std : ndarray of float64, shape (K,)
     noise_estimate : float
@@ -96,7 +94,6 @@ cdef class BayesGap(_GaussianPolicy):
 
     `noise_std` None: ``means | sigma^2 ~ N(0, sigma^2 prior_std^2 G)`` and sigma^2 is inverse
     gamma of (a, b), a conjugate prior. The rule then takes sigma^2 = b / a of the posterior.
-
     On functions drawn from the prior `GPUCB` errs less than this rule.
 
     Examples
@@ -127,8 +124,8 @@ cdef class BayesGap(_GaussianPolicy):
                          refit_every)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.n_beta = check_choice("n_beta", n_beta, ("T", "T-K"))
-        self.recommendation = check_choice("recommendation", recommendation,
-                                           ("gap", "posterior-mean"))
+        check_choice("recommendation", recommendation, ("gap", "posterior-mean"))
+        self.recommendation = recommendation
         self.budget_term = self.budget if n_beta == "T" else max(self.budget - self.n_arms, 0)
         self.least_bound, self.found = INFINITY, 0
         self._advance()
@@ -160,7 +157,6 @@ cdef class BayesGap(_GaussianPolicy):
 
     def _last_round(self):
         """J, j, beta and B_J of the last round: for tests."""
-        self.guard.check()
         return self.round.best, self.round.rival, self.round.beta, self.round.bound
 
     def recommend(self):
@@ -197,7 +193,7 @@ cdef class GPUCB(_GaussianPolicy):
 
     Notes
     -----
-    As `BayesGap`. Of the rules here it errs least on functions drawn from the prior.
+    As `BayesGap`. Of these rules it errs least on functions drawn from the prior.
 
     Examples
     --------
@@ -337,8 +333,7 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     Notes
     -----
-    O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into as many as its
-    rank.
+    O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into r, its rank.
     """
 
     cdef object generator                 # the policy's own: nobody else holds its lock

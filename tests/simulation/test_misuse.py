@@ -63,7 +63,8 @@ class Mine(Environment):
 
 
 @pytest.mark.parametrize("rewards, words", [
-    (lambda arms: np.zeros(arms.size + 1), r"must be one a pull, of shape \(2,\); got shape \(3,\)"),
+    (lambda arms: np.zeros(arms.size + 1),
+     r"must be one a pull, of shape \(2,\); got shape \(3,\)"),
     (lambda arms: 0.5, r"must be one a pull, of shape \(2,\); got shape \(\)"),
     (lambda arms: np.full(arms.size, np.nan), "must be finite; got nan"),
     (lambda arms: np.full(arms.size, np.inf), "must be finite; got inf"),
