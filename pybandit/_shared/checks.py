@@ -75,14 +75,36 @@ def check_delta(delta):
 
 
 def check_numeric(name, values):
-    """Return `values` as a float64 array; refuses text, objects and complex numbers."""
-    array = np.asarray(values)
+    """Return `values` as a float64 array, aligned, NaN where a masked array is masked.
+
+    Refuses text, objects and complex numbers.
+    """
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:  # rows of different lengths, for one
+        raise TypeError(f"{name} must hold real numbers; got {type(values).__name__}: "
+                        f"{error}") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"{name} must hold real numbers; got {type(values).__name__} "
             f"with dtype {array.dtype}"
         )
-    return array.astype(np.float64, copy=False)
+    if _is_masked(values):
+        return np.where(values.mask, np.nan, array.astype(np.float64))
+    array = array.astype(np.float64, copy=False)
+    return array if array.flags.aligned else array.copy()
+
+
+def refuse_masks(name, values):
+    """Raise where some of these integers are masked: there is no NaN for them."""
+    if _is_masked(values) and np.any(values.mask):
+        raise ValueError(f"{name} must not be masked; got {int(np.sum(values.mask))} masked of "
+                         f"{np.size(values)}")
+
+
+def _is_masked(values):
+    # not by np.ma, which is not imported otherwise
+    return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
 def nonnegative(x):

@@ -8,6 +8,7 @@ asked; it may not change it from inside, as a factor function might that calls i
 
 import os
 
+cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
 
@@ -22,6 +23,9 @@ cdef extern from *:
     bint guard_take(unsigned long *thread, unsigned long mine) noexcept nogil
     unsigned long guard_holder(unsigned long *thread) noexcept nogil
     void guard_free(unsigned long *thread) noexcept nogil
+
+# In the place of a thread: nobody may enter.
+cdef unsigned long SHUT = ~<unsigned long>0
 
 
 # A fork copies what a thread holds, but not the thread: its guards are of an earlier generation.
@@ -67,11 +71,45 @@ cdef class Guard:
     cdef void leave(self) noexcept:
         self.depth -= 1
         if not self.depth:
-            guard_free(&self.thread)
+            if self.reason is None:
+                guard_free(&self.thread)
+            else:
+                self.thread = SHUT
+
+    cdef void shut(self) noexcept:
+        self.thread, self.reason = SHUT, "its __init__ was not called"
+
+    cdef int begin(self) except -1:
+        if self.thread != SHUT or self.begun:
+            raise RuntimeError(f"this {self.owner.__name__} is made already: __init__ cannot be "
+                               "called again")
+        self.begun, self.reason = True, "its __init__ did not finish"
+        return 0
+
+    cdef void open(self) noexcept:
+        self.reason = None
+        guard_free(&self.thread)
+
+    cdef int check(self) except -1:
+        if self.reason is not None:
+            self._refuse()
+        return 0
+
+    cdef void spoil(self, error) noexcept:
+        self.error, self.reason = error, f"it is spoilt by {error!r} in the middle of a call"
+
+    cdef Reading reading(self):
+        return Reading(self)
+
+    def _refuse(self):
+        raise RuntimeError(
+            f"this {self.owner.__name__} cannot be used: {self.reason}") from self.error
 
     def _take_over(self):
         """Where the holder was left behind by a fork; else refuse."""
         cdef unsigned long mine = PyThread_get_thread_ident()
+        if self.thread == SHUT:
+            self._refuse()
         if self.generation != generation:
             self.thread = mine
             return
@@ -86,3 +124,17 @@ cdef class Guard:
 
     def __exit__(self, *error):
         self.leave()
+
+
+@cython.final
+cdef class Reading:
+    """``with guard.reading():`` is `enter_to_read` and `leave`."""
+
+    def __cinit__(self, Guard guard):
+        self.guard = guard
+
+    def __enter__(self):
+        self.guard.enter_to_read()
+
+    def __exit__(self, *error):
+        self.guard.leave()

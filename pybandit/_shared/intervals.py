@@ -6,4 +6,6 @@ def wilson_interval(hits, n, z=1.959963984540054):
     share, z2 = hits / n, z * z
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * (share * (1 - share) / n + z2 / (4 * n * n)) ** 0.5
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # rounding leaves 1e-19 of nothing
+    low = max(0.0, centre - half) if hits else 0.0
+    return low, min(1.0, centre + half) if hits < n else 1.0

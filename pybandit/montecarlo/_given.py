@@ -23,7 +23,7 @@ def bandit_policy(policy, n_arms):
     if isinstance(policy, str):
         check_choice("policy", policy, (*RULES, *BANDITS))
         return BANDITS[policy](n_arms)
-    if not isinstance(policy, NativePolicy) or not policy._is_endless:
+    if not isinstance(policy, NativePolicy) or not policy.is_endless:
         raise TypeError(f"policy must be one of {(*RULES, *BANDITS)} or a policy of this package "
                         f"without a budget; got {policy!r}")
     if policy.n_arms != n_arms or policy.n_pulls:

@@ -1,8 +1,10 @@
+# cython: auto_pickle=False
 """Which estimator to run next, so that variance times cost becomes small."""
 
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_counts, check_entry
+from pybandit._shared.schema import made_from
 
 from libc.math cimport INFINITY, NAN, isnan
 from libc.stdint cimport int64_t
@@ -221,7 +223,9 @@ cdef class BanditRule(Rule):
                 "held_costs": np.array(self.held_costs), "n_held": np.array(self.n_held)}
 
     def set_progress(self, progress):
-        inner = type(self.inner).from_state(progress["inner"])
+        cdef NativePolicy inner = made_from(type(self.inner), progress["inner"])
+        inner._serves_a_rule = True
+        inner._restore(progress["inner"])
         if inner.n_arms != self.n_arms:
             raise ValueError(f"state must hold a policy of {self.n_arms} arms; got {inner!r}")
         self.inner, self.centre = inner, progress["centre"]

@@ -1,14 +1,16 @@
+# cython: auto_pickle=False
 """A budget shared among estimators: which runs next, what it costs, and when all is spent."""
 
 import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import (
-    MOST_PULLS, InfeasibleBudget, check_choice, check_counts, check_integer, check_positive,
-    check_scalar,
+    MOST_PULLS, InfeasibleBudget, check_choice, check_integer, check_positive, check_scalar,
 )
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
+from pybandit._shared.schema import Schema, anything, finite, words
 from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
+from pybandit.policies._ring_states import NATIVE
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
@@ -111,14 +113,15 @@ cdef class SharedBudget(NativePolicy):
         if isinstance(self.rule, ThompsonRule):
             (<ThompsonRule>self.rule).seed(self.generator)
         elif isinstance(self.rule, BanditRule):
-            (<BanditRule>self.rule).inner._seed(self.generator)
+            (<BanditRule>self.rule).inner.seed(self.generator)
 
-    def _seed(self, rng):
+    def seed(self, rng):
+        """Makes the stream anew, where there was no `rng`, before the first run."""
+        self.guard.check()
         if not self.rng_given and not self.n_pulls:
             self._use(private_generator(rng))
 
-    @property
-    def _is_endless(self):
+    cdef bint _never_ends(self) noexcept:
         return self.budget is None
 
     cdef bint _is_done(self) noexcept nogil:
@@ -190,15 +193,14 @@ cdef class SharedBudget(NativePolicy):
         ValueError, TypeError
             Where an argument is not as above. The allocator is then as before.
         """
-        if not self._wants_costs and costs is not None:
-            raise ValueError("costs must not be given where all runs cost 1; make the "
-                             "allocator with costs=\"observed\"")
+        if not self._wants_costs:
+            if costs is not None:
+                raise ValueError("costs must not be given where all runs cost 1; make the "
+                                 "allocator with costs=\"observed\"")
+            return NativePolicy.tell(self, estimators, values, missing)
         self.guard.enter()
         try:
-            if self._wants_costs:
-                self._tell_costs(estimators, values, costs, missing)
-            else:
-                NativePolicy.tell(self, estimators, values, missing)
+            self._tell_costs(estimators, values, costs, missing)
         finally:
             self.guard.leave()
 
@@ -209,37 +211,32 @@ cdef class SharedBudget(NativePolicy):
         if costs is None:
             raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
         check_choice("missing", missing, ("raise", "drop"))
-        try:
-            told, given, paid = estimators, values, costs
-        except (TypeError, ValueError):
-            pass  # not arrays of these types; they can become some
-        if not self._as_asked(told, given):
+        if type(estimators) is type(values) is type(costs) is np.ndarray:
+            try:
+                told, given, paid = estimators, values, costs
+            except (TypeError, ValueError):
+                pass  # not of these types; they can become some
+        # the GIL is kept: no thread changes the caller's arrays between check and use
+        n = 0 if told is None or given is None else told.shape[0]
+        if n == 0 or given.shape[0] != n or not self._is_as_asked(&told[0], &given[0], n):
             told, given = self._checked(estimators, values, missing)
-        n = told.shape[0]
+            n = told.shape[0]
         if not _are_costs(paid, n):
             paid = checked_costs(costs, n)
-        with nogil:
-            for j in range(n):
-                self._absorb_with_cost(told[j], given[j], paid[j])
-            self._finish(n)
+        for j in range(n):
+            self._absorb_with_cost(told[j], given[j], paid[j])
+        self._finish(n)
         return 0
-
-    def get_state(self):
-        """Everything it is, as a dict of arrays and numbers; `from_state` goes on bit for bit."""
-        self.guard.enter_to_read()
-        try:
-            return super().get_state()
-        finally:
-            self.guard.leave()
 
     @property
     def mean_costs(self):
         """Mean cost of a value of each estimator; float64, NaN where there is none."""
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
             return np.where(np.asarray(self._pulls) > 0,
                             np.asarray(self.cost_sums) / np.asarray(self._pulls), np.nan)
 
     def _options(self):
+        self.guard.check()
         policy = self.policy
         if not isinstance(policy, str):
             policy = type(policy).__name__, policy._options()
@@ -250,6 +247,7 @@ cdef class SharedBudget(NativePolicy):
         return options | {"pilot": max(self.pilot, 2)}
 
     def _get_progress(self):
+        self.guard.check()
         return {
             "total_cost": self.total_cost,
             "cost_sums": np.array(self.cost_sums),
@@ -263,23 +261,51 @@ cdef class SharedBudget(NativePolicy):
         self.rule.set_progress(progress["rule"])
         restore_stream(self.generator, progress["stream"])
 
-    def _restore(self, state):
-        super()._restore(state)
-        first = self.pilot * self.n_arms
-        if self.n_pulls < first and self.n_pulls:
-            raise ValueError(f"state must hold n_pulls = 0 or at least {first}, the pilot's; got "
-                             f"{self.n_pulls}")
-        check_counts(state, "pulls", self.n_pulls)
+    cdef object _schema(self):
+        return SHARED
+
+    cdef dict _sizes(self):
+        return NativePolicy._sizes(self) | {
+            "first": self.pilot * self.n_arms, "most_cost": self.most_cost,
+            "each_costs_one": not self._wants_costs}
+
+    cdef int _resume(self) except -1:
         self.told = self.n_pulls
         self.rule.waits = self.rule.waits and not self.told
+        return 0
 
     @classmethod
     def from_state(cls, state):
-        options = dict(state["options"])
-        if not isinstance(options["policy"], str):
-            name, inner = options["policy"]
-            options["policy"] = getattr(policies, name)(**inner)
-        return super().from_state({**state, "options": options})
+        options = state.get("options") if isinstance(state, dict) else None
+        if isinstance(options, dict) and isinstance(options.get("policy"), (tuple, list)):
+            state = {**state, "options": {**options, "policy": _policy_of(options["policy"])}}
+        return super().from_state(state)
+
+
+def _policy_of(saved):
+    """The bandit policy of a class's name and options."""
+    try:
+        name, options = saved
+        return getattr(policies, name)(**options)
+    except (TypeError, AttributeError, MemoryError, OverflowError) as error:
+        raise ValueError(f"state must hold a policy's name and options in options; got "
+                         f"{repr(saved)[:60]}: {error}") from error
+
+
+def pilot_is_whole(s):
+    """n_pulls of 0, or at least those of the pilot"""
+    return s.n_pulls == 0 or s.n_pulls >= s.first
+
+
+def runs_are_paid(s):
+    """a total_cost of the runs, where each costs 1, of no more than the budget"""
+    return not s.each_costs_one or s.n_pulls == s.total_cost <= s.most_cost
+
+
+SHARED = Schema(
+    [finite("total_cost", low=0.0), finite("cost_sums", low=0.0, shape=("n_arms",)),
+     anything("rule"), words("stream", 6)],
+    base=NATIVE, invariants=[pilot_is_whole, runs_are_paid])
 
 
 cdef bint _are_costs(const double[::1] costs, int64_t n):

@@ -130,7 +130,10 @@ cdef class Stakes:
 
 
 def _checked(rows, n_estimators):
-    rows = np.array(rows, dtype=np.float64, order="C")
+    try:
+        rows = np.array(rows, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError):
+        rows = np.empty(0)
     if rows.ndim != 2 or rows.shape[0] != 4 or not np.isfinite(rows).all():
         raise ValueError(f"state must hold stakes, finite and of shape (4, n); got shape "
                          f"{rows.shape}")

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """A budget shared among unbiased estimators of one number, and their values combined.
 
 Neufeld, György, Schuurmans and Szepesvári, Adaptive Monte Carlo via bandit
@@ -8,10 +9,10 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import (
-    MOST_PULLS, check_choice, check_counts, check_integer, check_scalar,
-)
+from pybandit._shared.checks import MOST_PULLS, check_choice, check_integer, check_scalar
+from pybandit._shared.schema import Schema, anything, finite, integer
 from pybandit.montecarlo._intervals import Moments, all_times, method_of, one_look
+from pybandit.montecarlo._sharing import SHARED
 from pybandit.montecarlo._weights import inverse_variance, pooled, predictable
 
 from libc.stdint cimport int64_t
@@ -170,6 +171,10 @@ cdef class EstimatorAllocator(SharedBudget):
         self.bets = self.value_range is not None
         if self.bets:
             self.stakes = Stakes(np.broadcast_to(self.value_range, (self.n_arms, 2)))
+        self._made(EstimatorAllocator)
+
+    cdef object _schema(self):
+        return ALLOCATOR
 
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil:
         cdef double weight
@@ -242,8 +247,9 @@ cdef class EstimatorAllocator(SharedBudget):
     @property
     def variances(self):
         """Sample variance of each estimator's values; NaN below two, 0 for rounding errors."""
-        return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
-                         if self._pulls[k] > 1 else math.nan for k in range(self.n_arms)])
+        with self.guard.reading():
+            return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
+                             if self._pulls[k] > 1 else math.nan for k in range(self.n_arms)])
 
     @property
     def estimate(self):
@@ -334,6 +340,7 @@ cdef class EstimatorAllocator(SharedBudget):
 
     def _combine(self):
         """Estimate, standard error and sums of weights."""
+        self.guard.check()
         pulls, variances = np.array(self._pulls), self.variances
         if self.weight > 0.0:
             return predictable(self.origin + self.weighted / self.weight,
@@ -354,6 +361,8 @@ cdef class EstimatorAllocator(SharedBudget):
         return allocation_figure(self, axes)
 
     def __repr__(self):
+        if self.guard.reason is not None:
+            return super().__repr__()
         return (f"<EstimatorAllocator: {self.n_arms} estimators, {self.n_pulls} runs, estimate "
                 f"{self.estimate:.6g} +- {self.standard_error:.2g}>")
 
@@ -369,7 +378,7 @@ cdef class EstimatorAllocator(SharedBudget):
             "weighted": self.weighted,
             "origin": self.origin,
             "powers": np.array(self.powers),
-            "stakes": {"told": self.stakes.get_progress()} if self.bets else None,
+            "stakes": self.stakes.get_progress() if self.bets else None,
         }
 
     def _set_progress(self, progress):
@@ -381,11 +390,15 @@ cdef class EstimatorAllocator(SharedBudget):
         np.asarray(self.common)[:] = progress["common"]
         np.asarray(self.n_common)[:] = progress["n_common"]
         if self.bets:
-            self.stakes.set_progress(progress["stakes"]["told"])
+            self.stakes.set_progress(progress["stakes"])
+            if self.stakes.n != np.sum(self._pulls):
+                raise ValueError(f"state must hold the stakes of all {np.sum(self._pulls)} "
+                                 f"values; got {self.stakes.n}")
 
-    def _restore(self, state):
-        super()._restore(state)
-        check_counts(state["progress"], "n_common", self.n_pulls)
-        if self.bets and self.stakes.n != np.sum(self._pulls):
-            raise ValueError(f"state must hold the stakes of all {np.sum(self._pulls)} values; got "
-                             f"{self.stakes.n}")
+
+ALLOCATOR = Schema(
+    [finite("weight", low=0.0), finite("weighted"), finite("origin"),
+     finite("powers", low=0.0, shape=(3, "n_arms")), finite("thirds", shape=("n_arms",)),
+     finite("common", shape=("n_arms", 2)), integer("n_common", 0, "n_pulls", ("n_arms", 2)),
+     anything("stakes")],
+    base=SHARED)

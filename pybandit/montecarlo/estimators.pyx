@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Environments whose arms are Monte Carlo estimators of one number."""
 
 import math
@@ -104,6 +105,8 @@ cdef class CIRCaplet(Environment):
         super().__init__(np.full(thetas.size, price), variances)
         self.cir = pb_cir(eta, kappa, sigma, r0, maturity / n_steps, n_steps, strike, notional)
         self.drifts, self.maturity = thetas, maturity
+        self._made(CIRCaplet, dict(positive, strike=strike, thetas=thetas, kappa=kappa,
+                                   n_steps=n_steps))
 
     @property
     def strike(self):
@@ -113,6 +116,7 @@ cdef class CIRCaplet(Environment):
     @property
     def thetas(self):
         """The drift of each arm; float64, shape (n_arms,), a copy."""
+        self.guard.check()
         return np.array(self.drifts)
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
@@ -227,10 +231,15 @@ cdef class LogisticEvidence(Environment):
         np.asarray(self.columns)[:, :self.n_rows] = signed.T
         self.annealing = pb_annealing(self.columns.shape[1], self.columns.shape[0],
                                       &self.columns[0, 0], prior_variance, width)
+        self._made(LogisticEvidence, dict(
+            features=np.array(features), labels=np.array(labels), n_anneals=lengths,
+            prior_variance=prior_variance, width=width, log_scale=log_scale,
+            log_evidence=log_evidence))
 
     @property
     def n_anneals(self):
         """The number of temperatures of each arm; int64, shape (n_arms,), a copy."""
+        self.guard.check()
         return np.array(self.lengths)
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:

@@ -1,7 +1,6 @@
 """Policies under one protocol: ask which arms to pull, tell what they gave."""
 
 from pybandit.policies._staged import Uniform
-from pybandit.policies.base import Policy
 from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
@@ -16,6 +15,7 @@ from pybandit.policies.gaussian import (
 )
 from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
 from pybandit.policies.index import KLUCB, UCB1, UCBV
+from pybandit.policies.policy import Policy
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
 from pybandit.policies.thompson import ThompsonSampling
 from pybandit.policies.top_two import EBTC

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """What the policies that pull in batches share."""
 
 import numpy as np
@@ -38,6 +39,9 @@ cdef class _BatchPolicy(_RingPolicy):
         self.scratch.append(memory)
         return cnp.PyArray_DATA(memory)
 
+    cdef dict _sizes(self):
+        return _RingPolicy._sizes(self) | {"batch_size": self.batch_size}
+
     def _get_progress(self):
         return {**super()._get_progress(),
                 **{name: array.copy() for name, array in self.arrays.items()}}
@@ -58,15 +62,19 @@ cdef class _AcceptingPolicy(_BatchPolicy):
     @property
     def accepted(self):
         """Arms accepted so far, increasing; int64."""
-        return np.flatnonzero(self.arrays["accepted"])
+        with self.guard.reading():
+            return np.flatnonzero(self.arrays["accepted"])
 
     @property
     def survivors(self):
         """Arms neither accepted nor rejected, increasing; int64."""
-        return np.empty(0, np.int64) if self._is_done() else super().survivors
+        with self.guard.reading():
+            return np.empty(0, np.int64) if self._is_done() else super().survivors
 
     def recommend(self):
         """The k best arms, best first; before the end, those accepted and the best means."""
-        chosen = np.concatenate([
-            self.accepted, self._best(self.survivors, self.k - self.accepted.size)])
-        return self._best(chosen, self.k)
+        with self.guard.reading():
+            accepted = self.accepted
+            chosen = np.concatenate([
+                accepted, self._best(self.survivors, max(0, self.k - accepted.size))])
+            return self._best(chosen, self.k)

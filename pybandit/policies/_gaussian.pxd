@@ -16,6 +16,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef int64_t pulls_between            # refits
     cdef int64_t[::1] told_arms           # for them
     cdef double[::1] told_rewards
+    cdef object refit                     # kernel, prior_std, noise_std, prior: for this tell
     cdef int64_t n_told
     cdef bint as_weights
     cdef readonly tuple noise_prior
@@ -28,6 +29,13 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef double noise_shape, noise_scale  # of its inverse-gamma law then
     cdef int64_t chosen                   # the arm asked now; -1: done
 
+    cdef _place(self, prior)
+    cdef _refitted(self, arms, rewards)
+    cdef bint _refits_at(self, int64_t n_pulls, int64_t n_told) noexcept nogil
+    cdef void _take_refit(self) noexcept
+    cdef _set_fit(self, progress)
+    # A subclass keeps what follows of the prior.
+    cdef _prior_changed(self)
     # The next arm to pull.
     cdef int64_t _choose(self) noexcept nogil
     # What the roots of arm_variances are times, and the noise's variance.

@@ -1,18 +1,22 @@
+# cython: auto_pickle=False
 """Policies of a joint Gaussian posterior of the arms' means, one pull at a time."""
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_entry, check_integer, check_positive
+from pybandit._shared.checks import MOST_PULLS, check_integer, check_positive
+from pybandit.policies._arm_states import FIT, GAUSSIAN, REFITTED
 from pybandit.policies._kernel_matrix import (
-    checked_features, checked_kernel, checked_noise, checked_noise_prior, checked_refit,
-    factor_of, prior_of_arms, refitted,
+    Prior, checked_features, checked_kernel, checked_noise, checked_noise_prior, checked_refit,
+    prior_of_arms, refitted,
 )
+from pybandit.policies._told import arms_asked, rewards_told
 
 from libc.math cimport isnan, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport pb_batch, pb_batch_one, pb_gaussian_update
-from pybandit.policies.base cimport NativePolicy, Policy
+from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.policy cimport Policy
 
 
 cdef class _GaussianPolicy(NativePolicy):
@@ -31,7 +35,7 @@ cdef class _GaussianPolicy(NativePolicy):
                  refit_every, as_weights=False):
         matrix, points = prior_of_arms(kernel, features)
         super().__init__(len(points if matrix is None else matrix), 1)
-        self.budget = check_integer("budget", budget, 1, LARGEST)
+        self.budget = check_integer("budget", budget, 1, MOST_PULLS)
         self.noise_std = checked_noise(noise_std)
         self.prior_std = check_positive("prior_std", prior_std)
         self.pulls_between = checked_refit(refit_every, kernel, noise_std)
@@ -45,55 +49,76 @@ cdef class _GaussianPolicy(NativePolicy):
         self.noise_shape, self.noise_scale = self.noise_prior
         self.matrix, self.points = matrix, points
         self._wants_rewards = True
-        self._begin(matrix, points)
+        self._place(Prior.of(matrix, points, self.prior_std, self.as_weights))
         self.scratch = np.empty(4 * self.n_arms)
         self.chosen = -1
 
-    def _begin(self, matrix, points):
-        """The prior."""
-        n, square = self.n_arms, self.prior_std**2
+    cdef _place(self, prior):
+        """Begins at a prior that is made: nothing here may fail."""
         self.noise_variance = 1.0 if self.noise_std is None else self.noise_std**2
-        if self.as_weights and points is None:
-            points = factor_of(matrix)
-        self.arm_means = np.zeros(n)
-        if points is None:
-            norms = np.maximum(matrix.diagonal(), 0.0)
-            self.spread = square * matrix[np.tril_indices(n)]
-            self.weights, self.memory = np.zeros(1), np.empty(n)
-        else:
-            norms = np.einsum("kj,kj->k", points, points)
-            d = points.shape[1]
-            self.features, self.posterior.features = points, NULL
+        self.norms, self.arm_means, self.arm_variances = prior.norms, prior.means, prior.variances
+        self.spread, self.weights, self.memory = prior.spread, prior.weights, prior.memory
+        self.posterior.features = NULL
+        if prior.points is not None:
+            self.features = prior.points
             self.posterior.features = &self.features[0, 0]
-            self.posterior.n_features = d
-            self.spread = (self.prior_std * np.eye(d)).ravel()
-            self.weights, self.memory = np.zeros(d), np.empty(2 * d)
-        self.norms, self.arm_variances = norms, square * norms
-        self.posterior.n_arms = n
+            self.posterior.n_features = self.features.shape[1]
+        self.posterior.n_arms = self.n_arms
         self.posterior.means, self.posterior.variances = &self.arm_means[0], &self.arm_variances[0]
         self.posterior.spread, self.posterior.weights = &self.spread[0], &self.weights[0]
         self.posterior.memory = &self.memory[0]
+        self._prior_changed()
 
-    def _refit(self):
-        """Another kernel, noise and prior_std; the posterior of all rewards from there."""
-        cdef int64_t j
+    cdef bint _refits_at(self, int64_t n_pulls, int64_t n_told) noexcept nogil:
+        """Whether there is another kernel after so many pulls."""
+        return (self.pulls_between and n_told > 1 and n_pulls > 0
+                and n_pulls % self.pulls_between == 0 and n_pulls < self.budget)
+
+    cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
+        """The refit that a tell brings: scikit-learn and kernels may raise, and Ctrl-C may come."""
+        cdef int64_t j, told = self.n_told
+        self.refit = None
+        if not self.pulls_between:
+            return 0
+        for j in range(n):
+            told += not isnan(rewards[j])
+        if self._refits_at(self.n_pulls + n, told):
+            self.refit = self._refitted(np.array(<int64_t[:n]>arms), np.array(<double[:n]>rewards))
+        return 0
+
+    cdef _refitted(self, arms, rewards):
+        """Another kernel, prior_std and noise_std, and their prior, of all told and these."""
         points = self.given[1]
-        arms = np.asarray(self.told_arms)[:self.n_told]
-        self.fitted, self.prior_std, self.noise_std = refitted(
-            self.fitted, points[arms], np.asarray(self.told_rewards)[:self.n_told],
-            self.prior_std, self.noise_std)
-        self._begin(checked_kernel(self.fitted(points)), None)
+        arms = np.concatenate([self.told_arms[:self.n_told], arms[~np.isnan(rewards)]])
+        rewards = np.concatenate([self.told_rewards[:self.n_told], rewards[~np.isnan(rewards)]])
+        fitted, prior_std, noise_std = refitted(self.fitted, points[arms], rewards,
+                                                self.prior_std, self.noise_std)
+        prior = Prior.of(checked_kernel(fitted(points)), None, prior_std, self.as_weights)
+        return fitted, prior_std, noise_std, prior
+
+    cdef void _take_refit(self) noexcept:
+        """The posterior of all rewards from another prior; made here where no tell has."""
+        cdef int64_t j
+        try:
+            if self.refit is None:
+                self.refit = self._refitted(np.zeros(0, dtype=np.int64), np.zeros(0))
+            self.fitted, self.prior_std, self.noise_std, prior = self.refit
+            self.refit = None
+            self._place(prior)
+        except BaseException as error:
+            self._break(error)
+            return
         for j in range(self.n_told):
             pb_gaussian_update(&self.posterior, self.told_arms[j], self.told_rewards[j],
                                self.noise_variance)
-        self._prior_changed()
 
     def _fitted_kernel(self):
         """The kernel since the last refit: for tests."""
+        self.guard.check()
         return self.fitted
 
-    def _prior_changed(self):
-        """A subclass keeps what follows of the prior."""
+    cdef _prior_changed(self):
+        pass
 
     def _options(self):
         kernel, features = _copy(self.matrix), _copy(self.points)
@@ -107,7 +132,8 @@ cdef class _GaussianPolicy(NativePolicy):
     @property
     def posterior_means(self):
         """Posterior mean of each arm's mean; float64, shape (n_arms,), a copy."""
-        return np.array(self.arm_means)
+        with self.guard.reading():
+            return np.array(self.arm_means)
 
     @property
     def posterior_std(self):
@@ -115,11 +141,13 @@ cdef class _GaussianPolicy(NativePolicy):
 
         Of unknown noise: the scale of its Student law of ``2 a`` degrees of freedom.
         """
-        return self._scale() * np.sqrt(self.arm_variances)
+        with self.guard.reading():
+            return self._scale() * np.sqrt(self.arm_variances)
 
     @property
     def noise_estimate(self):
         """`noise_std`, or where it is None the root of b / a of the noise's posterior."""
+        self.guard.check()
         return sqrt(self._noise())
 
     cdef double _noise(self) noexcept nogil:
@@ -146,11 +174,21 @@ cdef class _GaussianPolicy(NativePolicy):
             if not isnan(rewards[j]):
                 self._learn(arms[j], rewards[j])
 
-    def _take(self, const int64_t[::1] arms, const double[::1] rewards):
+    def _take(self, arms, rewards):
         """Rewards of pulls that were not asked for, of arms that exist: told all the same."""
-        if arms.shape[0]:
-            self._absorb(&arms[0], &rewards[0], arms.shape[0])
-            self._finish(arms.shape[0])
+        cdef const int64_t[::1] told = arms_asked(arms, self.n_arms, "the caller")
+        cdef const double[::1] values = rewards_told(told, rewards, "raise")
+        self.guard.enter()
+        try:
+            if told.shape[0] > self.budget - self.n_pulls:
+                raise ValueError(f"arms must be no more than the pulls that are left, "
+                                 f"{self.budget - self.n_pulls}; got {told.shape[0]}")
+            if told.shape[0]:
+                self._prepare(&told[0], &values[0], told.shape[0])
+                self._absorb(&told[0], &values[0], told.shape[0])
+                self._finish(told.shape[0])
+        finally:
+            self.guard.leave()
 
     cdef void _learn(self, int64_t arm, double reward) noexcept nogil:
         cdef double surprise = reward - self.arm_means[arm]
@@ -163,17 +201,26 @@ cdef class _GaussianPolicy(NativePolicy):
         pb_gaussian_update(&self.posterior, arm, reward, self.noise_variance)
 
     cdef void _advance(self) noexcept nogil:
-        if (self.pulls_between and self.n_told > 1 and self.n_pulls
-                and self.n_pulls % self.pulls_between == 0 and not self._is_done()):
+        if self._refits_at(self.n_pulls, self.n_told):
             with gil:
-                self._refit()
+                self._take_refit()
         self.chosen = -1 if self._is_done() else self._choose()
 
     def recommend(self):
         """The arm of the largest posterior mean, int64 of shape (1,)."""
-        return np.array([np.argmax(self.arm_means)], dtype=np.int64)
+        with self.guard.reading():
+            return np.array([np.argmax(self.arm_means)], dtype=np.int64)
+
+    cdef object _schema(self):
+        return REFITTED if self.pulls_between else GAUSSIAN
+
+    cdef dict _sizes(self):
+        return NativePolicy._sizes(self) | {
+            "budget": self.budget, "n_spread": self.spread.shape[0],
+            "n_weights": self.weights.shape[0]}
 
     def _get_progress(self):
+        self.guard.check()
         return {
             "posterior_means": np.array(self.arm_means),
             "posterior_variances": np.array(self.arm_variances),
@@ -190,39 +237,29 @@ cdef class _GaussianPolicy(NativePolicy):
                 "fitted": np.array([self.prior_std, self.noise_std]),
                 "told_arms": np.array(self.told_arms), "told_rewards": np.array(self.told_rewards)}
 
-    def _set_fit(self, progress):
-        arms, fitted = np.asarray(progress["told_arms"]), np.asarray(progress["fitted"])
-        if (arms < 0).any() or (arms >= self.n_arms).any():
-            raise ValueError(f"state must hold told_arms in [0, {self.n_arms}); got {arms}")
-        if not (np.isfinite(fitted) & (fitted > 0.0)).all():
-            raise ValueError(f"state must hold fitted above 0; got {fitted.tolist()}")
-        self.n_told = check_entry(progress, "n_told", 0, self.budget)
-        self.prior_std, self.noise_std = fitted.tolist()
-        self.fitted = self.given[0].clone_with_theta(progress["theta"])
-        np.asarray(self.told_arms)[:] = arms
+    cdef _set_fit(self, progress):
+        theta = np.asarray(progress["theta"])
+        if theta.shape != np.shape(self.given[0].theta) or theta.dtype.kind not in "fiu":
+            raise ValueError(f"state must hold theta of shape {np.shape(self.given[0].theta)}; got "
+                             f"{theta.shape}")
+        self.n_told = progress["n_told"]
+        self.prior_std, self.noise_std = progress["fitted"].tolist()
+        with np.errstate(all="ignore"):  # what overflows is refused as a kernel
+            self.fitted = self.given[0].clone_with_theta(theta)
+            matrix = checked_kernel(self.fitted(self.given[1]))
+        np.asarray(self.told_arms)[:] = progress["told_arms"]
         np.asarray(self.told_rewards)[:] = progress["told_rewards"]
-        self._begin(checked_kernel(self.fitted(self.given[1])), None)
-        self._prior_changed()
+        self._place(Prior.of(matrix, None, self.prior_std, self.as_weights))
 
     def _restore(self, state):
         if self.pulls_between:
-            absent = {"theta", "n_told", "fitted", "told_arms", "told_rewards"} - set(
-                state["progress"])
-            if absent:
-                raise ValueError(f"state must hold {', '.join(sorted(absent))}; got none")
-            self._set_fit(state["progress"])  # the shapes of the rest follow
+            self.guard.check()
+            self._set_fit(FIT.checked(state, self._sizes()))  # the shapes of the rest follow
         super()._restore(state)
 
     def _set_progress(self, progress):
-        for name in ("posterior_means", "posterior_variances", "spread", "weights", "noise"):
-            if not np.isfinite(progress[name]).all():
-                raise ValueError(f"state must hold finite numbers in {name}; got others")
-        if not (np.asarray(progress["posterior_variances"]) >= 0.0).all():
-            raise ValueError("state must hold posterior_variances of at least 0; got some below")
-        if not (np.asarray(progress["noise"]) > 0.0).all():
-            raise ValueError("state must hold noise above 0; got "
-                             f"{np.asarray(progress['noise']).tolist()}")
-        self.chosen = check_entry(progress, "chosen", -1, self.n_arms - 1)
+        super()._set_progress(progress)
+        self.chosen = progress["chosen"]
         np.asarray(self.arm_means)[:] = progress["posterior_means"]
         np.asarray(self.arm_variances)[:] = progress["posterior_variances"]
         np.asarray(self.spread)[:] = progress["spread"]

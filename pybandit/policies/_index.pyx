@@ -1,8 +1,10 @@
+# cython: auto_pickle=False
 """Policies that pull the arm of the largest index, with a budget or without end."""
 
 import numpy as np
 
-from pybandit._shared.checks import check_budget, check_entry
+from pybandit._shared.checks import check_budget
+from pybandit.policies._arm_states import INDEX
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport INT64_MAX, int64_t
@@ -39,10 +41,9 @@ cdef class _IndexPolicy(NativePolicy):
     @property
     def budget(self):
         """Pulls after which it is done; None: it never is."""
-        return None if self._is_endless else self.limit
+        return None if self._never_ends() else self.limit
 
-    @property
-    def _is_endless(self):
+    cdef bint _never_ends(self) noexcept:
         return self.limit == INT64_MAX
 
     cdef void _choose(self) noexcept nogil:
@@ -117,25 +118,34 @@ cdef class _IndexPolicy(NativePolicy):
         self.chosen = pb_scan_index(&self.centres[0], &self.roots[0], &self.slopes[0],
                                     bounded(a), top, self.n_arms, &self.scratch[0])
 
+    cdef object _schema(self):
+        return INDEX
+
+    cdef dict _sizes(self):
+        return NativePolicy._sizes(self) | {"limit": self.limit}
+
     def _get_progress(self):
+        self.guard.check()
         return {"asked": np.array(self.asked), "chosen": self.chosen}
 
     def _set_progress(self, progress):
+        super()._set_progress(progress)
         np.asarray(self.asked)[:] = progress["asked"]
+        self.chosen = progress["chosen"]
 
-    def _restore(self, state):
-        cdef int64_t arm
-        super()._restore(state)
-        # the rest follows of the arms' statistics
+    cdef int _resume(self) except -1:
+        cdef int64_t arm, asked = self.chosen
+        self.chosen = -1
         for arm in range(self.n_arms):
             self._refresh(arm)
         if 0 < self.n_pulls < self.limit:
             self._plan()
         # late rewards do not change what was chosen
-        asked = check_entry(state["progress"], "chosen", -1, self.n_arms - 1)
         if asked >= 0:
             self.chosen = asked
+        return 0
 
     def recommend(self):
         """The arm of the best mean, int64 of shape (1,)."""
-        return self._best(np.asarray(self.all_arms), 1)
+        with self.guard.reading():
+            return self._best(np.asarray(self.all_arms), 1)

@@ -1,6 +1,7 @@
 """What describes correlated arms: a kernel matrix, features, or a kernel and points."""
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,6 +75,34 @@ def factor_of(kernel):
     kept = values > len(values) * np.finfo(float).eps * values[-1]
     kept[-1] = True
     return np.ascontiguousarray(vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)))
+
+
+class Prior(NamedTuple):
+    """The arms' prior, and what a posterior that starts from it needs."""
+
+    points: np.ndarray | None  # in weight form
+    norms: np.ndarray          # of the arms, squared, without prior_std
+    means: np.ndarray
+    variances: np.ndarray
+    spread: np.ndarray
+    weights: np.ndarray
+    memory: np.ndarray
+
+    @classmethod
+    def of(cls, matrix, points, prior_std, as_weights):
+        """In weight form where there are points, or where `as_weights` asks for it."""
+        if as_weights and points is None:
+            points = factor_of(matrix)
+        square = prior_std**2
+        if points is None:
+            norms, n = np.maximum(matrix.diagonal(), 0.0), len(matrix)
+            spread = square * matrix[np.tril_indices(n)]
+            weights, memory = np.zeros(1), np.empty(n)
+        else:
+            norms, d = np.einsum("kj,kj->k", points, points), points.shape[1]
+            spread = (prior_std * np.eye(d)).ravel()
+            weights, memory = np.zeros(d), np.empty(2 * d)
+        return cls(points, norms, np.zeros(len(norms)), square * norms, spread, weights, memory)
 
 
 def checked_noise_prior(noise_prior):

@@ -1,8 +1,10 @@
+# cython: auto_pickle=False
 """Stages after each of which the arms of the largest means stay, and the baseline: Uniform."""
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_budget, check_entry, check_integer
+from pybandit._shared.checks import MOST_PULLS, check_budget, check_integer
+from pybandit.policies._ring_states import STAGED, UNIFORM
 
 cimport numpy as cnp
 from libc.math cimport INFINITY
@@ -67,6 +69,12 @@ cdef class _StagedPolicy(_RingPolicy):
         if self.stage < self.n_stages:
             self._begin_stage()
 
+    cdef object _schema(self):
+        return STAGED
+
+    cdef dict _sizes(self):
+        return _RingPolicy._sizes(self) | {"budget": self.budget, "n_stages": self.n_stages}
+
     def _get_progress(self):
         return {**super()._get_progress(), "stage": self.stage, "left": self.left,
                 "stage_pulls": np.array(self.stage_pulls),
@@ -76,12 +84,12 @@ cdef class _StagedPolicy(_RingPolicy):
         super()._set_progress(progress)
         np.asarray(self.stage_pulls)[:] = progress["stage_pulls"]
         np.asarray(self.stage_sums)[:] = progress["stage_sums"]
-        self.stage = check_entry(progress, "stage", 0, self.n_stages)
-        self.left = check_entry(progress, "left", 0, self.budget)
+        self.stage, self.left = progress["stage"], progress["left"]
 
     def recommend(self):
         """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""
-        return self._best(self.survivors, 1)
+        with self.guard.reading():
+            return self._best(self.survivors, 1)
 
 
 cdef class Uniform(_StagedPolicy):
@@ -104,9 +112,13 @@ cdef class Uniform(_StagedPolicy):
         super().__init__(n_arms, budget)
         check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
         self.n_stages, self.left = 1, self.budget
+        self._made(Uniform)
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget)
+
+    cdef object _schema(self):
+        return UNIFORM
 
     cdef pb_batch _next(self) noexcept nogil:
         return pb_round_robin_next(self.ring, self.left, self.left)

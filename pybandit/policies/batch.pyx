@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The k best arms when pulls come in batches of b, at most r of one arm.
 
 Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
@@ -6,8 +7,9 @@ batch arm pulls, AISTATS 2016.
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, InfeasibleBudget, check_entry, check_integer
+from pybandit._shared.checks import LARGEST, InfeasibleBudget, check_integer
 from pybandit._shared.generators import as_generator
+from pybandit.policies._ring_states import BATCH_HALVING, ROUND_ROBIN
 
 from libc.stdint cimport int64_t
 
@@ -66,7 +68,14 @@ cdef class RoundRobin(_BatchPolicy):
 
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1, LARGEST)
+        self.max_batches = check_batches(max_batches, self.batch_size, LARGEST)
+        self._made(RoundRobin)
+
+    cdef object _schema(self):
+        return ROUND_ROBIN
+
+    cdef dict _sizes(self):
+        return _BatchPolicy._sizes(self) | {"max_batches": self.max_batches}
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
@@ -83,7 +92,8 @@ cdef class RoundRobin(_BatchPolicy):
 
     def recommend(self):
         """The k arms of largest mean, best first; int64."""
-        return self._best(np.arange(self.n_arms), self.k)
+        with self.guard.reading():
+            return self._best(np.arange(self.n_arms), self.k)
 
 
 cdef class BatchHalving(_BatchPolicy):
@@ -127,7 +137,7 @@ cdef class BatchHalving(_BatchPolicy):
 
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.max_batches = check_integer("max_batches", max_batches, 1, LARGEST)
+        self.max_batches = check_batches(max_batches, self.batch_size, LARGEST)
         while 0 < self.k << self.n_stages < self.n_arms:
             self.n_stages += 1
         if self.max_batches < self.n_stages:
@@ -139,12 +149,13 @@ cdef class BatchHalving(_BatchPolicy):
         self.kept = <unsigned char *>self._scratch(self.n_arms)
         self.rng_given = rng is not None
         self._deal(as_generator(rng))
+        self._made(BatchHalving)
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
                     max_batches=self.max_batches, max_repeats=self.max_repeats)
 
-    def _deal(self, rng):
+    cdef _deal(self, rng):
         batches = np.zeros(max(1, self.n_stages), dtype=np.int64)
         if self.n_stages:
             batches += self.max_batches // self.n_stages
@@ -152,14 +163,17 @@ cdef class BatchHalving(_BatchPolicy):
         self._stage_batches = batches
         self.stage_left = batches[0]
 
-    def _seed(self, rng):
-        if not self.rng_given and not self.n_batches:
-            self._deal(rng)
+    def seed(self, rng):
+        """Deals the remainder anew, where there was no `rng`, before the first pull."""
+        with self.guard:
+            if not self.rng_given and not self.n_batches:
+                self._deal(rng)
 
     @property
     def stage_batches(self):
         """Batches of each stage; int64, a copy."""
-        return np.array(self._stage_batches)[:self.n_stages]
+        with self.guard.reading():
+            return np.array(self._stage_batches)[:self.n_stages]
 
     cdef bint _is_done(self) noexcept nogil:
         return self.stage >= self.n_stages
@@ -178,15 +192,31 @@ cdef class BatchHalving(_BatchPolicy):
 
     cdef void _halve(self) noexcept nogil:
         """Keeps the better half of the survivors, no fewer than fill a batch."""
-        cdef int64_t i, n = self.ring.n_arms, n_kept = self.k
-        if self.stage < self.n_stages - 1:
-            n_kept = max(n_kept, (n + 1) // 2,
-                         (self.batch_size + self.max_repeats - 1) // self.max_repeats)
+        cdef int64_t i, n = self.ring.n_arms, n_kept = self._n_kept(self.stage, n)
         fill_means(self.ring, self._pulls, self._sums, self.means)
         pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)
         for i in range(n):
             self.kept[self.ranked[i].arm] = i < n_kept
         pb_round_robin_keep(self.ring, self.kept)
+
+    cdef int64_t _n_kept(self, int64_t stage, int64_t n) noexcept nogil:
+        """Of n arms, after this stage."""
+        if stage == self.n_stages - 1:
+            return self.k
+        return max(self.k, (n + 1) // 2,
+                   (self.batch_size + self.max_repeats - 1) // self.max_repeats)
+
+    cdef object _schema(self):
+        return BATCH_HALVING
+
+    cdef dict _sizes(self):
+        cdef int64_t stage
+        kept = [self.n_arms]
+        for stage in range(self.n_stages):
+            kept.append(min(kept[stage], self._n_kept(stage, kept[stage])))
+        return _BatchPolicy._sizes(self) | {
+            "max_batches": self.max_batches, "n_stages": self.n_stages,
+            "n_deals": max(1, self.n_stages), "kept": kept}
 
     def _get_progress(self):
         return {**super()._get_progress(), "stage_batches": np.array(self._stage_batches),
@@ -196,13 +226,21 @@ cdef class BatchHalving(_BatchPolicy):
     def _set_progress(self, progress):
         super()._set_progress(progress)
         self._stage_batches = np.array(progress["stage_batches"])
-        self.stage = check_entry(progress, "stage", 0, self.n_stages)
-        self.stage_left = progress["stage_left"]
+        self.stage, self.stage_left = progress["stage"], progress["stage_left"]
         self.rng_given = progress["rng_given"]
 
     def recommend(self):
         """The k arms of largest mean among the survivors, best first; int64."""
-        return self._best(self.survivors, self.k)
+        with self.guard.reading():
+            return self._best(self.survivors, self.k)
+
+
+def check_batches(max_batches, batch_size, most):
+    """An int of at least 1, so that there are at most so many pulls."""
+    max_batches = check_integer("max_batches", max_batches, 1)
+    check_integer(f"batch_size times max_batches, {batch_size} times {max_batches},",
+                  batch_size * max_batches, 1, most)
+    return max_batches
 
 
 cdef void fill_means(const pb_round_robin *ring, const int64_t[::1] pulls,

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The k best arms in batches, with a guarantee: BatchRacing.
 
 Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
@@ -6,7 +7,8 @@ batch arm pulls, AISTATS 2016, Algorithm 2.
 
 import numpy as np
 
-from pybandit._shared.checks import check_in
+from pybandit._shared.checks import check_delta, check_positive
+from pybandit.policies._ring_states import BATCH_RACING
 
 from pybandit.policies._batch cimport _AcceptingPolicy
 from pybandit.policies._csrc cimport (
@@ -69,9 +71,7 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-        self.sigma = check_in("sigma", sigma, "finite and above 0",
-                              lambda x: np.isfinite(x) & (x > 0))
+        self.delta, self.sigma = check_delta(delta), check_positive("sigma", sigma)
         self.race.n, self.race.k = self.n_arms, self.k
         self.race.size, self.race.repeats = self.batch_size, self.max_repeats
         self.race.omega = (self.delta / (6 * self.n_arms)) ** 0.5
@@ -82,6 +82,7 @@ cdef class BatchRacing(_AcceptingPolicy):
         self.race.alive = <unsigned char *>self._scratch(self.n_arms)
         self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))
         pb_batch_racing_begin(&self.race)
+        self._made(BatchRacing)
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
@@ -96,11 +97,17 @@ cdef class BatchRacing(_AcceptingPolicy):
     cdef void _advance(self) noexcept nogil:
         pb_batch_racing_advance(&self.race, &self._pulls[0], &self._sums[0])
 
+    cdef object _schema(self):
+        return BATCH_RACING
+
+    cdef dict _sizes(self):
+        return _AcceptingPolicy._sizes(self) | {"least_ring": 0}
+
     def _get_progress(self):
         return {**super()._get_progress(), "n_open": self.race.n_open,
                 "reject_below": self.race.reject_below,
                 "accept_above": self.race.accept_above, "moved": self.race.moved,
-                "race_done": self.race.done, "race_batches": self.race.n_batches}
+                "race_done": bool(self.race.done), "race_batches": self.race.n_batches}
 
     def _set_progress(self, progress):
         self.race.done = progress["race_done"]

@@ -1,12 +1,13 @@
+# cython: auto_pickle=False
 """The k best arms in batches, one accepted or rejected a stage: BatchSAR.
 
 Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016, Algorithm 3.
 """
 
-from pybandit._shared.checks import (
-    MOST_PULLS, InfeasibleBudget, check_choice, check_entry, check_integer,
-)
+from pybandit._shared.checks import MOST_PULLS, InfeasibleBudget, check_choice
+from pybandit.policies._ring_states import BATCH_SAR
+from pybandit.policies.batch import check_batches
 
 from libc.stdint cimport int64_t
 
@@ -84,10 +85,7 @@ cdef class BatchSAR(_AcceptingPolicy):
     def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,
                  tie="reject"):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        max_batches = check_integer("max_batches", max_batches, 1)
-        check_integer(f"batch_size times max_batches, {self.batch_size} times {max_batches},",
-                      self.batch_size * max_batches, 1, MOST_PULLS)
-        self.max_batches = max_batches
+        self.max_batches = check_batches(max_batches, self.batch_size, MOST_PULLS)
         self.improved = bool(improved)
         self.tie = check_choice("tie", tie, ("reject", "index"))
         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
@@ -107,6 +105,7 @@ cdef class BatchSAR(_AcceptingPolicy):
         self.sar.means = <double *>self._scratch(self.n_arms * sizeof(double))
         self.sar.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
         pb_batch_sar_begin(&self.sar)
+        self._made(BatchSAR)
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
@@ -114,7 +113,7 @@ cdef class BatchSAR(_AcceptingPolicy):
                     improved=self.improved, tie=self.tie)
 
     cdef bint _is_done(self) noexcept nogil:
-        return self.sar.done
+        return self.sar.done or self.n_batches >= self.max_batches
 
     cdef pb_batch _next(self) noexcept nogil:
         return pb_batch_sar_next(&self.sar)
@@ -122,16 +121,21 @@ cdef class BatchSAR(_AcceptingPolicy):
     cdef void _advance(self) noexcept nogil:
         pb_batch_sar_advance(&self.sar, &self._pulls[0], &self._sums[0])
 
+    cdef object _schema(self):
+        return BATCH_SAR
+
+    cdef dict _sizes(self):
+        return _AcceptingPolicy._sizes(self) | {"max_batches": self.max_batches}
+
     def _get_progress(self):
         return {**super()._get_progress(), "n_left": self.sar.n_left,
                 "n_open": self.sar.n_open, "removed_pulls": self.sar.removed_pulls,
-                "sar_batches": self.sar.n_batches, "sar_done": self.sar.done}
+                "sar_batches": self.sar.n_batches, "sar_done": bool(self.sar.done)}
 
     def _set_progress(self, progress):
         cdef int64_t arm
         super()._set_progress(progress)
-        self.sar.n_left = check_entry(progress, "n_left", 0, self.ring.n_arms)
-        self.sar.n_open = check_entry(progress, "n_open", 0, self.sar.n_left)
+        self.sar.n_left, self.sar.n_open = progress["n_left"], progress["n_open"]
         self.sar.removed_pulls = progress["removed_pulls"]
         self.sar.n_batches, self.sar.done = progress["sar_batches"], progress["sar_done"]
         for arm in range(self.n_arms):

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The best arm within a budget of pulls, one at a time at the largest index.
 
 Gabillon, Ghavamzadeh, Lazaric and Bubeck, Multi-bandit best arm identification,
@@ -8,7 +9,10 @@ Best arm identification in multi-armed bandits, COLT 2010.
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_positive, check_scalar
+from pybandit._shared.checks import (
+    MOST_PULLS, check_in, check_integer, check_positive, check_scalar,
+)
+from pybandit.policies._arm_states import UGAP
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
@@ -28,7 +32,7 @@ cdef class _BudgetPolicy(_IndexPolicy):
     cdef double known_complexity
 
     def __init__(self, n_arms, budget, complexity, least):
-        super().__init__(n_arms, check_integer("budget", budget, 0), least)
+        super().__init__(n_arms, check_integer("budget", budget, 0, MOST_PULLS), least)
         if complexity is not None:
             complexity = check_positive("complexity", complexity)
             self.known_complexity = complexity
@@ -122,6 +126,7 @@ cdef class GapE(_GapPolicy):
 
     def __init__(self, n_arms, budget, value_range, complexity=None, *, complexity_scale=1.0):
         super().__init__(n_arms, budget, value_range, complexity, complexity_scale, 1, 4.0 / 9.0)
+        self._made(GapE)
 
     cdef void _widen(self, int64_t arm) noexcept nogil:
         self.roots[arm] = self.value_range / sqrt(<double>self._pulls[arm])
@@ -175,6 +180,7 @@ cdef class GapEV(_GapPolicy):
         super().__init__(n_arms, budget, value_range, complexity, complexity_scale, 2, 8.0 / 9.0)
         self._wants_rewards = True
         self.spreads, self.margins = np.zeros(self.n_arms), np.zeros(self.n_arms)
+        self._made(GapEV)
 
     cdef void _widen(self, int64_t arm) noexcept nogil:
         cdef double n = self._pulls[arm], b = self.value_range
@@ -231,6 +237,7 @@ cdef class UCBE(_BudgetPolicy):
 
     def __init__(self, n_arms, budget, complexity):
         super().__init__(n_arms, budget, check_positive("complexity", complexity), 1)
+        self._made(UCBE)
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity)
@@ -296,6 +303,10 @@ cdef class UGapEb(_BudgetPolicy):
         self.sigma = sigma
         self.upper, self.lower = np.zeros(self.n_arms), np.zeros(self.n_arms)
         self.least_bound, self.found = INFINITY, -1
+        self._made(UGapEb)
+
+    cdef object _schema(self):
+        return UGAP
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity,
@@ -370,9 +381,10 @@ cdef class UGapEb(_BudgetPolicy):
 
     def recommend(self):
         """The arm found, int64 of shape (1,): before the first round, the best mean."""
-        if self.found < 0:
-            return super().recommend()
-        return np.array([self.found], dtype=np.int64)
+        with self.guard.reading():
+            if self.found < 0:
+                return super().recommend()
+            return np.array([self.found], dtype=np.int64)
 
 
 def _range(value_range):

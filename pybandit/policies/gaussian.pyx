@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The best of correlated arms, of which there may be more than pulls.
 
 Hoffman, Shahriari and de Freitas, On correlation and budget constraints in model-based
@@ -7,8 +8,9 @@ rules they compare with, on the same posterior.
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_entry, check_scalar
+from pybandit._shared.checks import check_choice, check_delta, check_scalar, nonnegative
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
+from pybandit.policies._arm_states import BAYES_GAPS, THOMPSONS
 
 from libc.math cimport INFINITY, M_PI, log, sqrt
 from libc.stdint cimport int64_t
@@ -74,9 +76,7 @@ cdef class BayesGap(_GaussianPolicy):
 
     Attributes
     ----------
-    done : bool
-    n_pulls, n_batches : int
-    pulls, means, variances : ndarray
+    done, n_pulls, n_batches, pulls, means, variances
         See the protocol, `Policy`.
     posterior_means, posterior_std : ndarray of float64, shape (K,)
     noise_estimate : float
@@ -94,7 +94,6 @@ cdef class BayesGap(_GaussianPolicy):
 
     `noise_std` None: ``means | sigma^2 ~ N(0, sigma^2 prior_std^2 G)`` and sigma^2 is inverse
     gamma of (a, b), a conjugate prior. The rule then takes sigma^2 = b / a of the posterior.
-
     On functions drawn from the prior `GPUCB` errs less than this rule.
 
     Examples
@@ -123,18 +122,21 @@ cdef class BayesGap(_GaussianPolicy):
                  refit_every=None):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
-        self.epsilon = _at_least_zero("epsilon", epsilon)
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.n_beta = check_choice("n_beta", n_beta, ("T", "T-K"))
-        self.recommendation = check_choice("recommendation", recommendation,
-                                           ("gap", "posterior-mean"))
+        check_choice("recommendation", recommendation, ("gap", "posterior-mean"))
+        self.recommendation = recommendation
         self.budget_term = self.budget if n_beta == "T" else max(self.budget - self.n_arms, 0)
-        self._prior_changed()
         self.least_bound, self.found = INFINITY, 0
         self._advance()
+        self._made(BayesGap)
 
-    def _prior_changed(self):
-        norms = np.asarray(self.norms)
-        self.kappa = (1.0 / norms[norms > 0.0]).sum()
+    cdef _prior_changed(self):
+        cdef int64_t arm
+        self.kappa = 0.0
+        for arm in range(self.n_arms):
+            if self.norms[arm] > 0.0:
+                self.kappa += 1.0 / self.norms[arm]
 
     def _options(self):
         return dict(super()._options(), epsilon=self.epsilon, n_beta=self.n_beta,
@@ -159,18 +161,20 @@ cdef class BayesGap(_GaussianPolicy):
 
     def recommend(self):
         """The arm found, int64 of shape (1,)."""
-        if not self.n_pulls or self.recommendation == "posterior-mean":
-            return super().recommend()
-        return np.array([self.found], dtype=np.int64)
+        with self.guard.reading():
+            if not self.n_pulls or self.recommendation == "posterior-mean":
+                return super().recommend()
+            return np.array([self.found], dtype=np.int64)
+
+    cdef object _schema(self):
+        return BAYES_GAPS[bool(self.pulls_between)]
 
     def _get_progress(self):
         return dict(super()._get_progress(), least_bound=self.least_bound, found=self.found)
 
     def _set_progress(self, progress):
-        found = check_entry(progress, "found", 0, self.n_arms - 1)
-        least_bound = check_entry(progress, "least_bound", -INFINITY, INFINITY)
         super()._set_progress(progress)
-        self.least_bound, self.found = least_bound, found
+        self.least_bound, self.found = progress["least_bound"], progress["found"]
 
 
 cdef class GPUCB(_GaussianPolicy):
@@ -189,7 +193,7 @@ cdef class GPUCB(_GaussianPolicy):
 
     Notes
     -----
-    As `BayesGap`. Of the rules here it errs least on functions drawn from the prior.
+    As `BayesGap`. Of these rules it errs least on functions drawn from the prior.
 
     Examples
     --------
@@ -208,8 +212,9 @@ cdef class GPUCB(_GaussianPolicy):
                  delta=0.1, noise_prior=(1.0, 1.0), refit_every=None):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
-        self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        self.delta = check_delta(delta)
         self._advance()
+        self._made(GPUCB)
 
     def _options(self):
         return dict(super()._options(), delta=self.delta)
@@ -239,6 +244,7 @@ cdef class BayesUCB(_GaussianPolicy):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
         self._advance()
+        self._made(BayesUCB)
 
     cdef int64_t _choose(self) noexcept nogil:
         cdef double quantile = pb_bounds_normal_tail_inverse(1.0 / (self.n_pulls + 2.0))
@@ -255,7 +261,7 @@ cdef class _Improvement(_GaussianPolicy):
                  refit_every, xi):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
-        self.xi = _at_least_zero("xi", xi)
+        self.xi = check_scalar("xi", xi, "finite and at least 0", nonnegative)
         self._advance()
 
     def _options(self):
@@ -281,6 +287,7 @@ cdef class ExpectedImprovement(_Improvement):
                  noise_prior=(1.0, 1.0), refit_every=None):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, xi)
+        self._made(ExpectedImprovement)
 
     cdef int64_t _choose(self) noexcept nogil:
         return pb_gaussian_scores_expected(&self.arm_means[0], &self.arm_variances[0],
@@ -305,6 +312,7 @@ cdef class ProbabilityOfImprovement(_Improvement):
                  noise_prior=(1.0, 1.0), refit_every=None):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, xi)
+        self._made(ProbabilityOfImprovement)
 
     cdef int64_t _choose(self) noexcept nogil:
         return pb_gaussian_scores_probable(&self.arm_means[0], &self.arm_variances[0],
@@ -325,8 +333,7 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     Notes
     -----
-    O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into as many as its
-    rank.
+    O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into r, its rank.
     """
 
     cdef object generator                 # the policy's own: nobody else holds its lock
@@ -338,21 +345,23 @@ cdef class GaussianThompson(_GaussianPolicy):
                  noise_prior=(1.0, 1.0), refit_every=None, rng=None):
         super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, True)
-        self._prior_changed()
         self.rng_given = rng is not None
         self._start_stream(rng)
+        self._made(GaussianThompson)
 
-    def _prior_changed(self):
+    cdef _prior_changed(self):
         self.z = np.empty(self.posterior.n_features)
 
-    def _start_stream(self, rng):
+    cdef _start_stream(self, rng):
         self.generator = private_generator(rng)
         self.bitgen = bitgen_of(self.generator)
         self._advance()
 
-    def _seed(self, rng):
-        if not self.rng_given and not self.n_pulls:
-            self._start_stream(rng)
+    def seed(self, rng):
+        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        with self.guard:
+            if not self.rng_given and not self.n_pulls:
+                self._start_stream(rng)
 
     cdef int64_t _choose(self) noexcept nogil:
         cdef bitgen_t *bitgen = <bitgen_t *>self.bitgen
@@ -372,6 +381,7 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     def _draw(self, z):
         """Takes these normals for the next pull: for tests. The draw."""
+        self.guard.check()
         np.asarray(self.z)[:] = z
         self.chosen = self._choose_of(1.0)
         return np.array(self.scratch[:self.n_arms])
@@ -382,9 +392,8 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
-        self.rng_given = bool(progress["rng_given"])
+        self.rng_given = progress["rng_given"]
         restore_stream(self.generator, progress["stream"])
 
-
-def _at_least_zero(name, value):
-    return check_scalar(name, value, "finite and at least 0", lambda x: np.isfinite(x) & (x >= 0))
+    cdef object _schema(self):
+        return THOMPSONS[bool(self.pulls_between)]

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The best arm within a budget of pulls, by stages that keep the better half.
 
 Karnin, Koren and Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013;
@@ -7,7 +8,8 @@ heterogeneous reward variances, UAI 2023.
 
 import numpy as np
 
-from pybandit._shared.checks import check_budget, check_entry, check_in
+from pybandit._shared.checks import check_budget, check_delta, check_in
+from pybandit.policies._ring_states import HALVING, SEQUENTIAL, SHADAVAR, SHVAR
 
 from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
 from libc.stdint cimport int64_t
@@ -35,6 +37,18 @@ cdef class _Halving(_StagedPolicy):
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, reuse=self.reuse,
                     spend_all=self.spend_all)
+
+    cdef object _schema(self):
+        return HALVING
+
+    cdef dict _sizes(self):
+        kept, spent = [self.n_arms], [0]
+        for stage in range(self.n_stages):
+            last = stage == self.n_stages - 1
+            kept.append((kept[stage] + 1) // 2)
+            spent.append(self.budget if last and self.spend_all
+                         else spent[stage] + self.budget // self.n_stages)
+        return _StagedPolicy._sizes(self) | {"kept": kept, "spent": spent}
 
     cdef void _begin_stage(self) noexcept nogil:
         cdef int64_t i, arm
@@ -94,6 +108,10 @@ cdef class SequentialHalving(_Halving):
         super().__init__(n_arms, budget, reuse, spend_all)
         if self.n_stages:
             self._begin_stage()
+        self._made(SequentialHalving)
+
+    cdef object _schema(self):
+        return SEQUENTIAL
 
     cdef pb_batch _next(self) noexcept nogil:
         return pb_round_robin_next(self.ring, self.left, self.left)
@@ -145,8 +163,13 @@ cdef class SHVar(_Halving):
         self.shares, self.heap = np.zeros(self.n_arms), Heap(self.n_arms)
         if self.n_stages:
             self._begin_stage()
+        self._made(SHVar)
+
+    cdef object _schema(self):
+        return SHVAR
 
     def _options(self):
+        self.guard.check()
         return {**super()._options(), "variances": np.array(self.known)}
 
     cdef void _begin_stage(self) noexcept nogil:
@@ -263,7 +286,7 @@ cdef class SHAdaVar(_Halving):
 
     def __init__(self, n_arms, budget, delta=0.05, *, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
-        self.delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        self.delta = check_delta(delta)
         self.level = -log(self.delta)
         self.enough = <int64_t>floor(4.0 * self.level) + 2
         while self._margin(self.enough) <= 0.0:     # rounding may undo what floor ensures
@@ -274,6 +297,10 @@ cdef class SHAdaVar(_Halving):
         self.heap = Heap(self.n_arms)
         if self.n_stages:
             self._begin_stage()
+        self._made(SHAdaVar)
+
+    cdef object _schema(self):
+        return SHADAVAR
 
     def _options(self):
         return {**super()._options(), "delta": self.delta}
@@ -343,15 +370,15 @@ cdef class SHAdaVar(_Halving):
             self._plan()
 
     def _get_progress(self):
-        return {**super()._get_progress(), "by_heap": self.by_heap, "pending": self.pending,
+        return {**super()._get_progress(), "by_heap": bool(self.by_heap), "pending": self.pending,
                 "seen": np.array(self.seen), "centres": np.array(self.centres),
                 "spreads": np.array(self.spreads), **self.heap.get_progress()}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
         self.by_heap = progress["by_heap"]
-        self.pending = check_entry(progress, "pending", 0, self.budget)
-        self.heap.set_progress(progress, self.by_heap)
+        self.pending = progress["pending"]
+        self.heap.set_progress(progress)
         for array, name in ((self.seen, "seen"), (self.centres, "centres"),
                             (self.spreads, "spreads")):
             np.asarray(array)[:] = progress[name]

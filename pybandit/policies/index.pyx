@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The arm of the largest upper confidence bound, without a horizon.
 
 Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem,
@@ -11,6 +12,7 @@ Szepesvari, Adaptive Monte Carlo via bandit allocation, ICML 2014, use them.
 import numpy as np
 
 from pybandit._shared.checks import check_in, check_positive, check_scalar
+from pybandit.policies._arm_states import UPPER
 
 from libc.math cimport INFINITY, isfinite, isnan, log, sqrt
 from libc.stdint cimport int64_t
@@ -69,6 +71,7 @@ cdef class _UpperBound(_IndexPolicy):
 
     def _set_scales(self, scales):
         """From now on the index k is scales[k] (index - 1); float64 of shape (n_arms,)."""
+        self.guard.check()
         scales = check_in("scales", scales, "finite and above 0",
                           lambda x: np.isfinite(x) & (x > 0))
         if scales.shape != (self.n_arms,):
@@ -91,8 +94,14 @@ cdef class _UpperBound(_IndexPolicy):
     cdef double _log_round(self) noexcept nogil:
         return log(<double>(self.n_pulls + 1))
 
+    cdef object _schema(self):
+        return UPPER
+
+    cdef dict _sizes(self):
+        return _IndexPolicy._sizes(self) | {"highest": self.highest}
+
     def _get_progress(self):
-        return {**super()._get_progress(), "is_scaled": self.is_scaled,
+        return {**super()._get_progress(), "is_scaled": bool(self.is_scaled),
                 "scales": np.array(self.scales)}
 
     def _set_progress(self, progress):
@@ -150,6 +159,7 @@ cdef class UCB1(_UpperBound):
     def __init__(self, n_arms, constant=2.0):
         super().__init__(n_arms, INFINITY)
         self.constant = check_positive("constant", constant)
+        self._made(UCB1)
 
     def _options(self):
         return dict(n_arms=self.n_arms, constant=self.constant)
@@ -209,6 +219,7 @@ cdef class UCBV(_UpperBound):
         self.c = check_scalar("c", c, "finite and at least 0",
                               lambda x: np.isfinite(x) & (x >= 0))
         self.zeta = check_positive("zeta", zeta)
+        self._made(UCBV)
 
     def _options(self):
         return dict(n_arms=self.n_arms, c=self.c, zeta=self.zeta, value_range=self.value_range)
@@ -281,6 +292,7 @@ cdef class KLUCB(_UpperBound):
         self.index.bases, self.index.roots = &self.bases[0], &self.roots[0]
         self.index.slopes, self.index.bounds = &self.slopes[0], &self.scratch[0]
         pb_kl_index_begin(&self.index)
+        self._made(KLUCB)
 
     def _options(self):
         return dict(n_arms=self.n_arms)

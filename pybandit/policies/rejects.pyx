@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The best arm within a budget of pulls, by rejecting one arm after the other.
 
 Audibert, Bubeck and Munos, Best arm identification in multi-armed bandits, COLT 2010;
@@ -9,9 +10,10 @@ perspective, NeurIPS 2023.
 import numpy as np
 
 from pybandit._shared.checks import (
-    MOST_PULLS, check_budget, check_choice, check_entry, check_integer,
+    MOST_PULLS, check_budget, check_choice, check_integer,
 )
 from pybandit.policies._rejects_schedule import rejects_schedule
+from pybandit.policies._ring_states import CONTINUOUS, SUCCESSIVE, VBR_STATE
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
@@ -56,6 +58,16 @@ cdef class SuccessiveRejects(_StagedPolicy):
             check_budget(self.budget, self.n_arms + 1, self.n_arms, "one more than the arms")
         self.schedule = rejects_schedule(self.n_arms, self.budget)
         self._begin_stage()
+        self._made(SuccessiveRejects)
+
+    cdef object _schema(self):
+        return SUCCESSIVE
+
+    cdef dict _sizes(self):
+        schedule = np.asarray(self.schedule)
+        phases = np.diff(schedule, prepend=0) * np.arange(self.n_arms, 1, -1)
+        return _StagedPolicy._sizes(self) | {
+            "schedule": schedule, "spent": np.concatenate([[0], np.cumsum(phases)])}
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget)
@@ -123,6 +135,10 @@ cdef class VBR(SuccessiveRejects):
         super().__init__(n_arms, budget)
         self._wants_rewards = True
         self.heap = Heap(self.n_arms)
+        self._made(VBR)
+
+    cdef object _schema(self):
+        return VBR_STATE
 
     cdef double _key(self, int64_t arm) noexcept nogil:
         """v / T; infinite where v is unknown."""
@@ -158,7 +174,7 @@ cdef class VBR(SuccessiveRejects):
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
-        self.heap.set_progress(progress, 0 < self.stage < self.n_stages)
+        self.heap.set_progress(progress)
 
 
 cdef class ContinuousRejects(_RingPolicy):
@@ -230,6 +246,13 @@ cdef class ContinuousRejects(_RingPolicy):
         counts = np.arange(1, self.n_arms + 1)
         self.harmonic = np.concatenate([[0.0], np.cumsum(1.0 / counts) - 0.5])
         self.pending = self.n_arms
+        self._made(ContinuousRejects)
+
+    cdef object _schema(self):
+        return CONTINUOUS
+
+    cdef dict _sizes(self):
+        return _RingPolicy._sizes(self) | {"budget": self.budget}
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, criterion=self.criterion)
@@ -297,7 +320,8 @@ cdef class ContinuousRejects(_RingPolicy):
 
     def recommend(self):
         """The survivor of largest mean, int64 of shape (1,); at any time."""
-        return self._best(self.survivors, 1)
+        with self.guard.reading():
+            return self._best(self.survivors, 1)
 
     def _get_progress(self):
         return {**super()._get_progress(), "pending": self.pending,
@@ -306,7 +330,7 @@ cdef class ContinuousRejects(_RingPolicy):
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
-        self.pending = check_entry(progress, "pending", 1, self.ring.n_arms - self.ring.cursor)
+        self.pending = progress["pending"]
         self.n_rejected_pulls = progress["n_rejected_pulls"]
         self.most_rejected = progress["most_rejected"]
         np.asarray(self.centres)[:] = progress["centres"]

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Thompson sampling: each arm as often as it is likely to be the best.
 
 Thompson, On the likelihood that one unknown probability exceeds another in view of the
@@ -7,8 +8,9 @@ sampling for the multi-armed bandit problem, COLT 2012.
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_in
+from pybandit._shared.checks import check_choice, check_in, check_positive
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
+from pybandit.policies._arm_states import THOMPSON
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t
@@ -20,7 +22,8 @@ from pybandit.policies._csrc cimport (
     pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances,
     pb_thompson_choose, pb_thompson_place, pb_thompson_resume,
 )
-from pybandit.policies.base cimport NativePolicy, Policy
+from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.policy cimport Policy
 
 __all__ = ["ThompsonSampling"]
 
@@ -112,10 +115,7 @@ cdef class ThompsonSampling(NativePolicy):
         prior = check_in("prior", prior, "in [0.1, 1e9]", lambda x: (x >= 0.1) & (x <= 1e9))
         if prior.shape != (2,):
             raise ValueError(f"prior must be two numbers, (alpha, beta); got shape {prior.shape}")
-        noise_std = check_in("noise_std", noise_std, "finite and above 0",
-                             lambda x: np.isfinite(x) & (x > 0))
-        if noise_std.ndim:
-            raise ValueError(f"noise_std must be a number; got shape {noise_std.shape}")
+        noise_std = check_positive("noise_std", noise_std)
         if not isinstance(fractional, (bool, np.bool_)):
             raise TypeError(f"fractional must be True or False; got {fractional!r}")
         self.prior = float(prior[0]), float(prior[1])
@@ -124,8 +124,9 @@ cdef class ThompsonSampling(NativePolicy):
         self.rng_given = rng is not None
         self._begin()
         self._start_stream(rng)
+        self._made(ThompsonSampling)
 
-    def _begin(self):
+    cdef _begin(self):
         self.arms = np.empty((self.n_arms, sizeof(pb_thompson_arm) // sizeof(double)))
         self.chances = np.empty(pb_thompson_chances(self.n_arms))
         self.lacking, self.n_lacking = np.arange(self.n_arms), 0
@@ -139,15 +140,17 @@ cdef class ThompsonSampling(NativePolicy):
         self.kernel.chances = &self.chances[0]
         pb_thompson_begin(&self.kernel)
 
-    def _start_stream(self, rng):
+    cdef _start_stream(self, rng):
         self.generator = private_generator(rng)
         self.bitgen = bitgen_of(self.generator)
         self.chosen = -1
 
-    def _seed(self, rng):
-        if not self.rng_given and not self.n_pulls:
-            self._begin()
-            self._start_stream(rng)
+    def seed(self, rng):
+        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        with self.guard:
+            if not self.rng_given and not self.n_pulls:
+                self._begin()
+                self._start_stream(rng)
 
     def _options(self):
         return dict(n_arms=self.n_arms, law=self.law, prior=self.prior,
@@ -160,13 +163,12 @@ cdef class ThompsonSampling(NativePolicy):
         Law ``"beta"``: its two parameters. Law ``"gaussian"``: mean and standard
         deviation, NaN and infinity where no reward was seen.
         """
-        if self.law == "beta":
-            return np.asarray(self.arms)[:, :2] + self.prior
-        with np.errstate(divide="ignore"):
+        with self.guard.reading(), np.errstate(divide="ignore"):
+            if self.law == "beta":
+                return np.asarray(self.arms)[:, :2] + self.prior
             return np.stack([self.means, self.noise_std / np.sqrt(self._pulls)], axis=1)
 
-    @property
-    def _is_endless(self):
+    cdef bint _never_ends(self) noexcept:
         return True
 
     cdef bint _is_done(self) noexcept nogil:
@@ -234,9 +236,10 @@ cdef class ThompsonSampling(NativePolicy):
 
         A Gaussian arm without a reward counts as the mean of all rewards.
         """
-        if self.law == "gaussian":
-            return self._best(np.arange(self.n_arms), 1)
-        a, b = self.posteriors.T
+        with self.guard.reading():
+            if self.law == "gaussian":
+                return self._best(np.arange(self.n_arms), 1)
+            a, b = self.posteriors.T
         return np.array([np.argmax(a / (a + b))], dtype=np.int64)
 
     def _choices(self, n, counts, threshold=None):
@@ -250,6 +253,7 @@ cdef class ThompsonSampling(NativePolicy):
         cdef int64_t[::1] arms = np.empty(n, dtype=np.int64)
         cdef const double[:, ::1] seen = np.array(counts, dtype=np.float64)
         cdef int64_t i
+        self.guard.check()
         pb_thompson_begin(&self.kernel)
         for i in range(self.n_arms):
             pb_thompson_add(&self.kernel, i, seen[i, 0], seen[i, 1])
@@ -259,7 +263,15 @@ cdef class ThompsonSampling(NativePolicy):
             arms[i] = pb_thompson_choose(&self.kernel, self.bitgen)
         return np.asarray(arms)
 
+    cdef object _schema(self):
+        return THOMPSON
+
+    cdef dict _sizes(self):
+        return NativePolicy._sizes(self) | {
+            "n_chances": pb_thompson_chances(self.n_arms), "law": self.law}
+
     def _get_progress(self):
+        self.guard.check()
         return {
             "arms": np.array(self.arms),
             "chances": np.array(self.chances),
@@ -275,46 +287,19 @@ cdef class ThompsonSampling(NativePolicy):
 
     def _set_progress(self, progress):
         cdef double threshold
-        numbers = np.asarray(progress["threshold"], dtype=np.float64)
-        if not np.isfinite(numbers[0]) or not (numbers[1:] >= 0.0).all():
-            raise ValueError(f"state must hold a finite threshold and three numbers of at least "
-                             f"0; got {numbers.tolist()}")
+        super()._set_progress(progress)
         np.asarray(self.arms)[:] = progress["arms"]
         np.asarray(self.chances)[:] = progress["chances"]
-        threshold, self.kernel.spent, self.kernel.limit, self.kernel.all_spent = numbers
+        threshold, self.kernel.spent, self.kernel.limit, self.kernel.all_spent = (
+            progress["threshold"])
         if not pb_thompson_resume(&self.kernel, threshold):
             raise ValueError("state must hold the posteriors' probabilities at its threshold; got "
                              "others in arms or chances")
-        self.kernel.age = _integer("age", progress["age"], 0, 1 << 40)
-        self.chosen = _integer("chosen", progress["chosen"], -1, self.n_arms - 1)
-        self.n_tries = _integer("n_tries", progress["n_tries"], 0, 1 << 40)
-        self.rng_given = bool(progress["rng_given"])
-        restore_stream(self.generator, progress["stream"])
-
-    def _restore(self, state):
-        if np.shape(state["progress"].get("arms")) != np.shape(self.arms):
-            raise ValueError(f"state must hold arms of shape {np.shape(self.arms)}; got "
-                             f"{np.shape(state['progress'].get('arms'))}")
-        gained, lost = np.array(state["progress"]["arms"], dtype=np.float64).T[:2]
-        counts = lost if self.law == "gaussian" else gained + lost
-        pulls = np.broadcast_to(state["pulls"], gained.shape)
-        good = np.isfinite(gained) & (lost >= 0.0) & (np.abs(counts - pulls) <= 1e-6 * (1 + pulls))
-        if self.law == "beta":
-            good &= gained >= 0.0
-        if not good.all():
-            raise ValueError(f"state must hold arms that count their pulls; got otherwise at arm "
-                             f"{int(good.argmin())}")
-        super()._restore(state)
+        self.kernel.age, self.chosen = progress["age"], progress["chosen"]
+        self.n_tries, self.rng_given = progress["n_tries"], progress["rng_given"]
         if self.law == "gaussian":
             # arms that a late reward has reached are asked all the same, if they were already
-            asked = np.asarray(state["progress"]["lacking"], dtype=bool)
-            lacking = np.flatnonzero(asked | (pulls == 0))
+            lacking = np.flatnonzero(progress["lacking"] | (progress["pulls"] == 0))
             np.asarray(self.lacking)[:lacking.size] = lacking
             self.n_lacking = lacking.size
-
-
-def _integer(name, value, low, high):
-    number = int(value)
-    if not low <= number <= high:
-        raise ValueError(f"state must hold {name} in [{low}, {high}]; got {number}")
-    return number
+        restore_stream(self.generator, progress["stream"])

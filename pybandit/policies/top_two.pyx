@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The best arm by a leader and its challenger.
 
 Jourdan, Degenne and Kaufmann, An epsilon-best-arm identification algorithm for
@@ -6,7 +7,10 @@ fixed-confidence and beyond, NeurIPS 2023.
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_budget, check_entry, check_in, check_integer
+from pybandit._shared.checks import (
+    MOST_PULLS, check_budget, check_in, check_integer, check_scalar, nonnegative,
+)
+from pybandit.policies._arm_states import TOP_TWO
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
@@ -91,8 +95,7 @@ cdef class EBTC(NativePolicy):
     def __init__(self, n_arms, *, epsilon=0.1, variances=None, variance_aware=False,
                  budget=None):
         super().__init__(n_arms, 1)
-        self.epsilon = check_in("epsilon", epsilon, "finite and at least 0",
-                                lambda x: np.isfinite(x) & (x >= 0))
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.variance_aware = bool(variance_aware)
         self.has_known = variances is not None
         self.known = np.ones(self.n_arms)
@@ -118,8 +121,10 @@ cdef class EBTC(NativePolicy):
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
         self.centres, self.squares, self.indices = np.zeros((3, self.n_arms))
         self._plan_first()
+        self._made(EBTC)
 
     def _options(self):
+        self.guard.check()
         return dict(n_arms=self.n_arms, epsilon=self.epsilon,
                     variances=np.array(self.known) if self.has_known else None,
                     variance_aware=self.variance_aware, budget=self.budget)
@@ -129,8 +134,7 @@ cdef class EBTC(NativePolicy):
         """Pulls after which it is done, or None."""
         return None if self.most < 0 else self.most
 
-    @property
-    def _is_endless(self):
+    cdef bint _never_ends(self) noexcept:
         return self.most < 0
 
     cdef bint _is_done(self) noexcept nogil:
@@ -219,25 +223,31 @@ cdef class EBTC(NativePolicy):
 
     def recommend(self):
         """The arm of largest mean, int64 of shape (1,); at any time."""
-        return self._best(np.arange(self.n_arms), 1)
+        with self.guard.reading():
+            return self._best(np.arange(self.n_arms), 1)
+
+    cdef object _schema(self):
+        return TOP_TWO
+
+    cdef dict _sizes(self):
+        return NativePolicy._sizes(self) | {
+            "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most}
 
     def _get_progress(self):
-        return {"begun": self.begun, "leader": self.leader, "chosen": self.chosen,
+        self.guard.check()
+        return {"begun": bool(self.begun), "leader": self.leader, "chosen": self.chosen,
                 "led": np.array(self.led), "own": np.array(self.own),
                 "counts": np.array(self.counts), "centres": np.array(self.centres),
                 "squares": np.array(self.squares)}
 
     def _set_progress(self, progress):
-        self.begun = progress["begun"]
-        self.leader = check_entry(progress, "leader", 0, self.n_arms - 1)
-        self.chosen = check_entry(progress, "chosen", 0, self.n_arms - 1)
-        counts = np.asarray(progress["counts"])
-        if not ((counts >= 0) & (counts <= self.needed)).all():
-            raise ValueError(f"state must hold counts in [0, {self.needed}]; got {counts}")
+        super()._set_progress(progress)
+        self.begun, self.leader = progress["begun"], progress["leader"]
+        self.chosen = progress["chosen"]
         for array, name in ((self.led, "led"), (self.own, "own"), (self.counts, "counts"),
                             (self.centres, "centres"), (self.squares, "squares")):
             np.asarray(array)[:] = progress[name]
-        self.pending = 1 if self.begun else counts.sum()
+        self.pending = 1 if self.begun else np.sum(self.counts)
 
 
 cdef inline int64_t find_largest(const double *values, int64_t n) noexcept nogil:

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """One replication of a policy on an environment, without Python between its pulls."""
 
 from libc.math cimport NAN
@@ -45,10 +46,34 @@ def replicate(NativePolicy policy, Environment environment, rng, Stop stop, hori
     Pulls of an arm may come as one sum: the policy has no variances afterwards.
     """
     cdef pb_bitgen *bitgen = bitgen_of(rng)
-    cdef int64_t checked = 0, most = INT64_MAX if horizon is None else horizon
+    environment.guard.check()
+    policy.guard.enter()
+    try:
+        if environment.n_arms != policy.n_arms:
+            raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
+                             f"got {policy.n_arms}")
+        if policy.n_pulls:
+            raise ValueError(f"policy must be fresh in every run; got one of {policy.n_pulls} "
+                             "pulls")
+        try:
+            run(policy, environment, rng, bitgen, stop, INT64_MAX if horizon is None else horizon)
+        finally:
+            if not (policy._wants_rewards or policy._wants_costs):
+                policy._deviations[:] = NAN
+        if policy.broken:
+            raise policy.failure
+        policy._check_seen()
+    finally:
+        policy.guard.leave()
+
+
+cdef run(NativePolicy policy, Environment environment, rng, pb_bitgen *bitgen, Stop stop,
+         int64_t most):
+    """Batches, until the policy is done, or `most` pulls would be exceeded."""
+    cdef int64_t checked = 0
     cdef pb_batch batch
     with rng.bit_generator.lock, nogil:
-        while not policy._is_done() and not stop.raised:
+        while not policy._is_done() and not stop.raised and not policy.broken:
             batch = policy._next()
             if batch.n_pulls > most - policy.n_pulls:
                 break
@@ -57,9 +82,6 @@ def replicate(NativePolicy policy, Environment environment, rng, Stop stop, hori
                 checked = policy.n_pulls
                 with gil:
                     PyErr_CheckSignals()
-    if not (policy._wants_rewards or policy._wants_costs):
-        policy._deviations[:] = NAN
-    policy._check_seen()
 
 
 cdef void pull_batch(NativePolicy policy, Environment environment, pb_batch batch,

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import InfeasibleBudget, check_integer
+from pybandit._shared.checks import MOST_PULLS, check_integer
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
+from pybandit.simulation._checks import check_asked, check_horizon, check_pair, checked_rewards
 from pybandit.simulation._engine import Stop, is_native, replicate
 from pybandit.simulation.result import SimulationResult
 
 METRICS = ("error", "regret", "pulls", "batches")
+MOST_RUNS = 2**40
 
 
 def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int, *,
@@ -33,9 +35,11 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
     Parameters
     ----------
     policy_factory : callable
-        ``policy_factory(environment)`` returns a fresh policy; called once a run.
+        ``policy_factory(environment)`` returns a fresh policy, another one every time, with as
+        many arms as the environment; called once a run.
     environment : Environment or callable
-        ``environment(rng)`` returns one, drawn anew for every run.
+        ``environment(rng)`` returns one, drawn anew for every run. Its means are constant:
+        errors and regrets are about them.
     n_runs : int
         At least 1.
     rng : None, int, SeedSequence or Generator
@@ -61,9 +65,11 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a policy that never ends has no
-        horizon; `InfeasibleBudget` where the horizon is below the first batch. An
-        exception of the factory or of a metric reaches the caller.
+        Where an argument is outside its range, a policy that never ends has no horizon, was
+        used before or has another number of arms than its environment; where an environment
+        gives rewards that are not finite, not one a pull, or whose means change.
+        `InfeasibleBudget` where the horizon is below the first batch. An exception of the
+        factory or of a metric reaches the caller.
 
     Examples
     --------
@@ -73,11 +79,28 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
     >>> result.n_runs, result.mean_batches
     (100, 59.92)
     """
-    n_runs = check_integer("n_runs", n_runs, 1)
+    n_runs = check_integer("n_runs", n_runs, 1, MOST_RUNS)
     if n_threads is not None:
         n_threads = check_integer("n_threads", n_threads, 1)
     if horizon is not None:
-        horizon = check_integer("horizon", horizon, 1)
+        horizon = check_integer("horizon", horizon, 1, MOST_PULLS)
+    if not callable(policy_factory):
+        raise TypeError(f"policy_factory must be a function of an environment; got "
+                        f"{policy_factory!r}")
+    if not callable(environment) and not hasattr(environment, "pull"):
+        raise TypeError(f"environment must be an Environment, or a function of a generator that "
+                        f"returns one; got {environment!r}")
+    functions = functions_of(metrics)
+    runs = _Runs(policy_factory, environment, n_runs, rng, functions, horizon)
+    native = runs.first_is_native()
+    n_threads = n_threads or (os.cpu_count() or 1 if native else 1)
+    with make_bar(progress, n_runs, "runs", "simulate") as bar:
+        runs.run_all(min(n_threads, n_runs), bar)
+    return runs.result()
+
+
+def functions_of(metrics):
+    """The metrics that are functions, by name."""
     functions = {}
     for metric in metrics:
         if callable(metric):
@@ -87,12 +110,7 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
             functions[name] = metric
         elif metric not in METRICS:
             raise ValueError(f"metrics must be functions or of {METRICS}; got {metric!r}")
-    runs = _Runs(policy_factory, environment, n_runs, rng, functions, horizon)
-    native = runs.first_is_native()
-    n_threads = n_threads or (os.cpu_count() or 1 if native else 1)
-    with make_bar(progress, n_runs, "runs", "simulate") as bar:
-        runs.run_all(min(n_threads, n_runs), bar)
-    return runs.result()
+    return functions
 
 
 class _Runs:
@@ -109,6 +127,8 @@ class _Runs:
         self.cumulative_regrets = np.zeros(n_runs)
         self.arm_totals, self.lock = 0, threading.Lock()
         self.stop = Stop()
+        # of runs under way, and the first: a factory returns another one every time
+        self.policies = {}
 
     def first_is_native(self):
         """Whether runs need no Python between pulls, judged by the first."""
@@ -122,7 +142,14 @@ class _Runs:
         environment = self.environment
         if environment is None:
             environment = self.draw_environment(rng)
-        return rng, environment, self.policy_factory(environment)
+        policy = self.policy_factory(environment)
+        check_pair(policy, environment)
+        with self.lock:
+            if id(policy) in self.policies:
+                raise ValueError(f"policy_factory must return another policy in every run; got "
+                                 f"{type(policy).__name__} again")
+            self.policies[id(policy)] = policy
+        return rng, environment, policy
 
     def run_all(self, n_threads, bar):
         following, n_runs = itertools.count(), len(self.streams)
@@ -149,9 +176,10 @@ class _Runs:
             (rng, environment, policy), self.first = self.first, None
         else:
             rng, environment, policy = self.begin(i)
-        if hasattr(policy, "_seed"):
-            policy._seed(rng)
-        _check_horizon(policy, self.horizon)
+        means = environment.means
+        if callable(getattr(policy, "seed", None)):
+            policy.seed(rng)
+        check_horizon(policy, self.horizon)
         if is_native(policy, environment):
             replicate(policy, environment, rng, self.stop, self.horizon)
             pulls, n_batches = policy.pulls, policy.n_batches
@@ -160,7 +188,13 @@ class _Runs:
                 pulls, n_batches = self.replicate_in_python(policy, environment, rng)
         else:
             pulls, n_batches = self.replicate_in_python(policy, environment, rng)
+        if not np.array_equal(means, environment.means, equal_nan=True):
+            raise ValueError("environment must have means that stay as they are in a run: errors "
+                             f"and regrets are about them; got others after run {i}")
         self._record(i, policy, environment, pulls, n_batches)
+        if i:
+            with self.lock:
+                del self.policies[id(policy)]
 
     def replicate_in_python(self, policy, environment, rng):
         """Run the policy to its end; return the pulls of each arm, and the batches."""
@@ -173,10 +207,12 @@ class _Runs:
             left -= np.size(arms)
             if left < 0:
                 break
+            check_asked(arms, policy, environment)
             if getattr(policy, "costs", None) == "observed":
-                policy.tell(arms, *environment.pull_with_costs(arms, rng))
+                rewards, costs = environment.pull_with_costs(arms, rng)
+                policy.tell(arms, checked_rewards(rewards, arms, environment), costs)
             else:
-                policy.tell(arms, environment.pull(arms, rng))
+                policy.tell(arms, checked_rewards(environment.pull(arms, rng), arms, environment))
             pulls += np.bincount(arms, minlength=pulls.size)
             n_batches += 1
         return pulls, n_batches
@@ -209,15 +245,3 @@ class _Runs:
             arm_pulls=self.arm_totals / len(self.streams),
             metrics={name: columns[name] for name in self.functions},
         )
-
-
-def _check_horizon(policy, horizon):
-    """Refuse runs that would have no end, or no beginning."""
-    if horizon is None:
-        if getattr(policy, "_is_endless", False):
-            raise ValueError(f"horizon must be given where the policy never ends; got None for "
-                             f"{policy!r}")
-        return
-    first = 0 if policy.done else np.size(policy.ask())
-    if first > horizon:
-        raise InfeasibleBudget(f"horizon must be at least {first}, the first batch; got {horizon}")

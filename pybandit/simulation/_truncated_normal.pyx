@@ -1,10 +1,11 @@
+# cython: auto_pickle=False
 """Normal rewards cut off at both ends."""
 
 import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_in
+from pybandit._shared.checks import check_in, check_scalar
 from pybandit.simulation._truncated_law import largest_variance, natural_parameters
 from pybandit.simulation.base import arm_values
 
@@ -58,14 +59,15 @@ cdef class TruncatedNormalBandit(Environment):
     cdef readonly double low, high
 
     def __init__(self, means, variances, low=0.0, high=1.0):
-        self.low = check_in("low", low, "finite", np.isfinite)
-        self.high = check_in("high", high, f"finite and above low, {low!r}",
-                             lambda x: np.isfinite(x) & (x > self.low))
+        low = check_scalar("low", low, "finite", np.isfinite)
+        high = check_scalar("high", high, f"finite and above low, {low!r}",
+                            lambda x: np.isfinite(x) & (x > low))
         means = arm_values("means", np.atleast_1d(means), f"between {low!r} and {high!r}",
-                           lambda m: (m > self.low) & (m < self.high))
+                           lambda m: (m > low) & (m < high))
         variances = check_in("variances", variances, "finite and above 0",
                              lambda v: np.isfinite(v) & (v > 0))
         super().__init__(means, variances)
+        self.low, self.high = low, high
         cdef Law[::1] laws = np.zeros(self.n_arms, dtype=_LAW)
         for i in range(self.n_arms):
             limit = largest_variance(self._means[i], self.low, self.high)
@@ -75,6 +77,8 @@ cdef class TruncatedNormalBandit(Environment):
                     f"[{low!r}, {high!r}]; got {self._variances[i]!r} at index {i}")
             laws[i] = self._law(self._means[i], self._variances[i])
         self.laws = laws
+        self._made(TruncatedNormalBandit, dict(means=means, low=low, high=high,
+                                               variances=np.array(self._variances)))
 
     cdef Law _law(self, double mean, double variance):
         """How to draw from the truncated law of this mean and variance."""

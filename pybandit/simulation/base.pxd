@@ -3,11 +3,17 @@
 from libc.stdint cimport int64_t
 
 from pybandit._shared._csrc cimport pb_bitgen
+from pybandit._shared.guard cimport Guard
 
 
 cdef class Environment:
     cdef readonly int64_t n_arms
     cdef double[::1] _means, _variances, _costs
+    cdef Guard guard             # shut until __init__ is through
+    cdef dict given              # what a compiled __init__ was given, for pickle
+
+    # The last line of a subclass's __init__: the class, and its arguments by name.
+    cdef int _made(self, cls, dict given) except -1
 
     # Whether the rewards are drawn without Python.
     cdef bint _is_native(self) noexcept

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 _Rng = int | SeedSequence | Generator | None
 
 class Environment:
+    stationary: bool
     def __init__(self, means: ArrayLike, variances: ArrayLike) -> None: ...
     @property
     def n_arms(self) -> int: ...

@@ -1,14 +1,17 @@
+# cython: auto_pickle=False
 """What policies pull: the base of all environments, and the checks they share."""
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer
+from pybandit._shared.checks import check_in, check_integer, refuse_masks
 from pybandit._shared.generators import as_generator
 
 from libc.stdint cimport int64_t
 
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.guard cimport Guard
+from pybandit.policies.policy cimport last_compiled
 
 
 cdef class Environment:
@@ -23,9 +26,25 @@ cdef class Environment:
     means : array_like of float, shape (n_arms,)
     variances : array_like of float, shape (n_arms,), or float
         At least 0.
+
+    Notes
+    -----
+    Means are constant: errors and regrets are about them, and `simulate` refuses an
+    environment whose `means` change in a run, or that says ``stationary = False``.
+
+    Threads: what is drawn from the generator that is given keeps no state here, and one
+    environment serves many threads; one that counts, as `TableBandit`, serves one at a time,
+    a second gets a RuntimeError.
     """
 
+    stationary = True
+
+    def __cinit__(self):
+        self.guard = Guard(type(self))
+        self.guard.shut()
+
     def __init__(self, means, variances):
+        self.guard.begin()
         self._means = arm_values("means", means, "finite", np.isfinite)
         self.n_arms = self._means.shape[0]
         variances = check_in("variances", variances, "finite and at least 0",
@@ -35,25 +54,44 @@ cdef class Environment:
                              f"got shape {variances.shape}")
         self._variances = np.array(np.broadcast_to(variances, (self.n_arms,)))
         self._costs = np.ones(self.n_arms)
+        self._made(Environment, dict(means=np.array(self._means),
+                                     variances=np.array(self._variances)))
+
+    cdef int _made(self, cls, dict given) except -1:
+        """Opens the guard where `cls` is the last compiled class."""
+        last = last_compiled(type(self))
+        if last is cls or cls is Environment and not last.__module__.startswith("pybandit."):
+            self.given = given
+            self.guard.open()
+        return 0
+
+    def __reduce__(self):
+        self.guard.check()
+        return remade, (type(self), last_compiled(type(self)), self.given,
+                        getattr(self, "__dict__", None))
 
     @property
     def means(self):
         """The mean reward of each arm; float64, shape (n_arms,), a copy."""
+        self.guard.check()
         return np.array(self._means)
 
     @property
     def variances(self):
         """The variance of each arm's rewards; float64, shape (n_arms,), a copy."""
+        self.guard.check()
         return np.array(self._variances)
 
     @property
     def costs(self):
         """The mean cost of a pull of each arm; float64, shape (n_arms,), a copy. Ones,
         unless the environment says otherwise."""
+        self.guard.check()
         return np.array(self._costs)
 
     def best(self, k=1):
         """The k arms of largest mean, best first, ties to the lower index; int64."""
+        self.guard.check()
         k = check_integer("k", k, 0)
         if k > self.n_arms:
             raise ValueError(f"k must be at most the {self.n_arms} arms; got {k}")
@@ -105,11 +143,13 @@ cdef class Environment:
         -------
         rewards, costs : ndarray of float64, shape (n,)
         """
+        self.guard.check()
         if type(self).pull is Environment.pull:
             return self._draw_all(arms, rng)
         return self.pull(arms, rng), np.asarray(self._costs)[arms]
 
     def _draw_all(self, arms, rng):
+        self.guard.check()
         cdef const int64_t[::1] chosen = self._check_arms(arms)
         cdef double[::1] view, paid
         cdef int64_t j
@@ -123,6 +163,7 @@ cdef class Environment:
         return rewards, costs
 
     def _check_arms(self, arms):
+        refuse_masks("arms", arms)
         arms = np.asarray(arms)
         if arms.dtype.kind not in "iu" or arms.ndim != 1:
             raise TypeError(f"arms must be a flat array of integers; got dtype {arms.dtype}, "
@@ -131,9 +172,11 @@ cdef class Environment:
         if bad.any():
             raise ValueError(f"arms must be in [0, {self.n_arms}); got {arms[bad][0]} at index "
                              f"{int(bad.argmax())}")
-        return np.ascontiguousarray(arms, dtype=np.int64)
+        return np.array(arms, dtype=np.int64, order="C")
 
     def __repr__(self):
+        if self.guard.reason is not None:
+            return f"<{type(self).__name__}: {self.guard.reason}>"
         return f"<{type(self).__name__} of {self.n_arms} arms>"
 
 
@@ -143,3 +186,12 @@ def arm_values(name, values, expected, holds):
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")
     return np.array(array)
+
+
+def remade(cls, compiled, given, attributes):
+    """An environment of pickle: made as it was, its own attributes put back."""
+    environment = cls.__new__(cls)
+    compiled.__init__(environment, **given)
+    if attributes:
+        environment.__dict__.update(attributes)
+    return environment

@@ -1,8 +1,9 @@
+# cython: auto_pickle=False
 """Environments: what policies pull, with means that are known."""
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer
+from pybandit._shared.checks import check_in, check_integer, check_positive
 from pybandit.simulation._truncated_normal import TruncatedNormalBandit
 from pybandit.simulation.base import arm_values
 
@@ -42,6 +43,8 @@ cdef class GaussianBandit(Environment):
     def __init__(self, means, variances=1.0):
         super().__init__(means, variances)
         self.deviations = np.sqrt(self._variances)
+        self._made(GaussianBandit, dict(means=np.array(self._means),
+                                        variances=np.array(self._variances)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return (self._means[arm]
@@ -67,8 +70,10 @@ cdef class UniformBandit(Environment):
 
     def __init__(self, means, variances):
         super().__init__(means, variances)
-        width = np.sqrt(12.0 * self.variances)
-        self.low, self.width = self.means - width / 2.0, width
+        width = np.sqrt(12.0 * np.asarray(self._variances))
+        self.low, self.width = np.asarray(self._means) - width / 2.0, width
+        self._made(UniformBandit, dict(means=np.array(self._means),
+                                       variances=np.array(self._variances)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return self.low[arm] + self.width[arm] * bitgen.next_double(bitgen.state)
@@ -89,11 +94,14 @@ cdef class BinomialBandit(Environment):
     cdef double[::1] none  # the chance of no success in one reward, of the rarer outcome
 
     def __init__(self, trials, means):
-        self.trials = check_integer("trials", trials, 1)
+        # a batch's trials are counted together
+        trials = check_integer("trials", trials, 1, 2**31)
         means = arm_values("means", means, "in [0, 1]", lambda p: (p >= 0) & (p <= 1))
-        super().__init__(means, means * (1.0 - means) / self.trials)
+        super().__init__(means, means * (1.0 - means) / trials)
+        self.trials = trials
         rarer = np.minimum(means, 1.0 - means)
-        self.none = np.exp(self.trials * np.log1p(-rarer))
+        self.none = np.exp(trials * np.log1p(-rarer))
+        self._made(BinomialBandit, dict(trials=trials, means=means))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         cdef double p = self._means[arm], rarer = min(p, 1.0 - p)
@@ -142,6 +150,7 @@ cdef class BernoulliBandit(BinomialBandit):
 
     def __init__(self, means):
         super().__init__(1, means)
+        self._made(BernoulliBandit, dict(means=np.array(self._means)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return bitgen.next_double(bitgen.state) < self._means[arm]
@@ -172,6 +181,8 @@ cdef class ScaledBernoulliBandit(Environment):
         midpoints, scales, p = np.broadcast_arrays(np.atleast_1d(midpoints), scales, p)
         super().__init__(midpoints + scales * (p - 0.5), scales**2 * p * (1 - p))
         self.low, self.scales, self.probabilities = midpoints - scales / 2, scales + 0.0, p + 0.0
+        self._made(ScaledBernoulliBandit, dict(midpoints=midpoints + 0.0, scales=scales + 0.0,
+                                               probabilities=p + 0.0))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return self.low[arm] + self.scales[arm] * (
@@ -227,6 +238,8 @@ cdef class EmpiricalBandit(Environment):
         self.flat = np.concatenate(arms)
         self.cumulative = np.concatenate([np.cumsum(share) for share in shares])
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
+        self._made(EmpiricalBandit, dict(samples=arms) if samples is not None else dict(
+            values=values, counts=np.array(counts)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         cdef int64_t low = self.starts[arm], high = self.starts[arm + 1] - 1, middle
@@ -264,25 +277,50 @@ cdef class TableBandit(Environment):
         self.flat = np.concatenate(arms)
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
+        self._made(TableBandit, dict(rewards=arms))
 
     cdef bint _is_native(self) noexcept:
         return type(self).pull is TableBandit.pull
 
     def reset(self):
         """Start over at the first reward of every arm."""
-        np.asarray(self.seen)[:] = 0
+        self.guard.enter()
+        try:
+            np.asarray(self.seen)[:] = 0
+        finally:
+            self.guard.leave()
+
+    def __reduce__(self):
+        with self.guard.reading():
+            return (*super().__reduce__(), np.array(self.seen))
+
+    def __setstate__(self, seen):
+        counts = np.asarray(seen)
+        if counts.shape != (self.n_arms,) or counts.dtype.kind not in "iu" or (counts < 0).any():
+            raise ValueError(f"state must hold a count of at least 0 for each of {self.n_arms} "
+                             f"arms; got {seen!r}")
+        self.guard.enter()
+        try:
+            np.asarray(self.seen)[:] = counts
+        finally:
+            self.guard.leave()
 
     def pull(self, arms, rng=None):
         """The next rewards of these arms; float64, shape (n,). `rng` is not used."""
-        cdef const int64_t[::1] chosen = self._check_arms(arms)
+        cdef const int64_t[::1] chosen
         cdef double[::1] view
         cdef int64_t j
-        rewards = np.empty(chosen.shape[0])
-        view = rewards
-        for j in range(chosen.shape[0]):
-            view[j] = self._draw(chosen[j], self.seen[chosen[j]], NULL)
-            self.seen[chosen[j]] += 1
-        return rewards
+        self.guard.enter()
+        try:
+            chosen = self._check_arms(arms)
+            rewards = np.empty(chosen.shape[0])
+            view = rewards
+            for j in range(chosen.shape[0]):
+                view[j] = self._draw(chosen[j], self.seen[chosen[j]], NULL)
+                self.seen[chosen[j]] += 1
+            return rewards
+        finally:
+            self.guard.leave()
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         cdef int64_t start = self.starts[arm]
@@ -323,6 +361,7 @@ cdef class CostlyBandit(Environment):
     def __init__(self, environment, costs, cost_shape=None):
         if not isinstance(environment, Environment) or not (<Environment>environment)._is_native():
             raise TypeError(f"environment must be one of this package's; got {environment!r}")
+        (<Environment>environment).guard.check()
         super().__init__(environment.means, environment.variances)
         costs = check_in("costs", costs, "finite and above 0", lambda c: np.isfinite(c) & (c > 0))
         if costs.ndim and costs.shape != (self.n_arms,):
@@ -331,9 +370,10 @@ cdef class CostlyBandit(Environment):
         np.asarray(self._costs)[:] = costs
         self.shape = 0.0
         if cost_shape is not None:
-            self.shape = check_in("cost_shape", cost_shape, "finite and above 0",
-                                  lambda s: np.isfinite(s) & (s > 0))
+            self.shape = check_positive("cost_shape", cost_shape)
         self.environment, self.cost_shape = environment, cost_shape
+        self._made(CostlyBandit, dict(environment=environment, costs=np.array(self._costs),
+                                      cost_shape=cost_shape))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return self.environment._draw(arm, seen, bitgen)

@@ -298,9 +298,10 @@ def test_states_that_no_run_leads_to_are_refused(policy):
     assert_refused(allocator, "broadcast", rule=True, asked=[0, 0, 0, 0])
     for pulls in [-1, 10, 10], [31, 0, 0]:
         assert_refused(allocator, r"state must hold pulls in \[0, 30\]", pulls=pulls)
-    assert_refused(allocator, r"state must hold (n_pulls = 0|pulls in)", n_pulls=-1)
+    assert_refused(allocator, "state must hold n_pulls in", n_pulls=-1)
     if policy != "uniform":
-        assert_refused(allocator, "n_pulls = 0 or at least 6, the pilot's; got 5", n_pulls=5)
+        assert_refused(allocator, "n_pulls of 0, or at least those of the pilot", n_pulls=5,
+                       n_batches=1)
 
 
 @pytest.mark.parametrize("made, error, message", [

@@ -164,7 +164,8 @@ def test_states_that_no_run_leads_to_are_refused(policy, costs):
     allocator = pb.EstimatorAllocator(3, policy, costs=costs, pilot=3, rng=1)
     for pulls in [1, 0, 0], [0, 0, 10**6], [0, -1, 0]:
         assert_refused(allocator, r"state must hold pulls in \[0, 0\]", pulls=pulls)
-    assert_refused(allocator, "n_pulls = 0 or at least 9, the pilot's; got 8", n_pulls=8)
+    assert_refused(allocator, "n_pulls of 0, or at least those of the pilot", n_pulls=8,
+                   n_batches=1)
     larger = pb.EstimatorAllocator(4, policy).get_state()["progress"]["rule"]["inner"]
     assert_refused(allocator, "state must hold a policy of 3 arms; got <.*: 4 arms", rule=True,
                    inner=larger)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.policies import _gaussian
 
+from policies import protocol
 from policies.gaussian_arms import NAMES
 
 
@@ -88,3 +90,44 @@ def test_refits_need_a_kernel_that_can_be_fitted():
         with pytest.raises(error, match=message):
             pb.GPUCB(9, kernel=pb.kernels.rbf(), features=np.eye(3),
                      **{"noise_std": 1.0, "refit_every": 2, **options})
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_refit_that_raises_is_reported_and_changes_nothing(error, monkeypatch):
+    x = np.linspace(0.0, 3.0, 6)[:, None]
+    policy = pb.BayesGap(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3, refit_every=4)
+    for _ in range(3):
+        policy.tell(policy.ask(), [0.5])
+    before = protocol.frozen(policy.get_state())
+
+    def fails(*arguments):
+        raise error("in the kernel")
+
+    refitted = _gaussian.refitted
+    monkeypatch.setattr(_gaussian, "refitted", fails)
+    for _ in range(2):
+        with pytest.raises(error, match="in the kernel"):
+            policy.tell(policy.ask(), [0.25])
+        assert protocol.frozen(policy.get_state()) == before
+    monkeypatch.setattr(_gaussian, "refitted", refitted)
+    policy.tell(policy.ask(), [0.25])
+    assert policy.n_pulls == 4
+
+
+def test_a_refit_that_raises_in_simulate_is_reported_and_spoils(monkeypatch):
+    def fails(*arguments):
+        raise ZeroDivisionError("in the kernel")
+
+    monkeypatch.setattr(_gaussian, "refitted", fails)
+    made, x = [], np.linspace(0.0, 3.0, 6)[:, None]
+
+    def factory(environment):
+        made.append(pb.GPUCB(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
+                             refit_every=4))
+        return made[-1]
+
+    with pytest.raises(ZeroDivisionError, match="in the kernel"):
+        pb.simulate(factory, pb.environments.GaussianBandit(np.zeros(6)), 2, rng=1)
+    with pytest.raises(RuntimeError, match="is spoilt by ZeroDivisionError") as raised:
+        made[0].ask()
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)

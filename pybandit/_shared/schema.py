@@ -1,0 +1,170 @@
+"""What a saved state holds: one declaration a class, checked whole before anything is restored.
+
+A class lists its entries, each with its kind, shape and range, and what must hold between them.
+Shapes and ends of ranges are numbers, or names: of the sizes of the object that is restored, and
+of entries that came before. What must hold is a function of all of these, whose docstring says it.
+
+    SCHEMA = Schema([integer("stage", 0, "n_stages"), finite("sums", shape=("n_arms",))],
+                    invariants=[stages_fit_pulls])
+"""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+KINDS = {np.int64: ("iu", "integers"), np.float64: ("iuf", "numbers"),
+         np.bool_: ("biu", "flags"), np.uint64: ("iu", "integers")}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a state; dtype None: anything, which another check takes."""
+
+    name: str
+    dtype: Any
+    low: Any = None
+    high: Any = None
+    shape: tuple = ()
+    nan: bool = False
+
+    def taken(self, values, known):
+        """The entry of `values` as a number, or an array of its own."""
+        if self.name not in values:
+            raise ValueError(f"state must hold {self.name}; got none")
+        if self.dtype is None:
+            return values[self.name]
+        low, high = _found(self.low, known), _found(self.high, known)
+        array = self._as_array(values[self.name], known, low, high)
+        self._check_range(array, low, high)
+        array = np.array(array, dtype=self.dtype, order="C")
+        return array if array.ndim else array.item()
+
+    def _as_array(self, value, known, low, high):
+        shape = tuple(known.get(size, size) for size in self.shape)
+        try:
+            array = np.asarray(value)
+        except (ValueError, TypeError, OverflowError):
+            array = np.asarray(None)
+        if array.shape != shape:
+            raise ValueError(f"state must hold {self.name} of shape {shape}; got {array.shape}")
+        kinds, words = KINDS[self.dtype]
+        if array.dtype.kind not in kinds:
+            shown = repr(value)
+            raise ValueError(f"state must hold {self._expected(low, high)}, {words}; got "
+                             f"{shown[:60]}")
+        return array
+
+    def _check_range(self, array, low, high):
+        # comparisons with NaN are false
+        bad = ~((array >= low) & (array <= high))
+        if self.nan:
+            bad &= ~np.isnan(array.astype(float))
+        if bad.any():
+            at = f" at index {int(np.argmax(bad.ravel()))}" if array.ndim else ""
+            raise ValueError(f"state must hold {self._expected(low, high)}; got "
+                             f"{array[bad].flat[0]}{at}")
+
+    def _expected(self, low, high):
+        if (low, high) == FINITE:
+            return f"finite numbers in {self.name}"
+        return f"{self.name} in [{low}, {high}]"
+
+
+def _found(end, known):
+    """A number, or what a name stands for."""
+    while isinstance(end, str):
+        end = known[end]
+    return end
+
+
+LARGEST = np.finfo(np.float64).max
+FINITE = -LARGEST, LARGEST
+
+
+def integer(name, low, high, shape=()):
+    """An integer, or an array of them, in [low, high]."""
+    return Entry(name, np.int64, low, high, shape)
+
+
+def finite(name, low=-LARGEST, high=LARGEST, shape=()):
+    """A finite number, or an array of them, in [low, high]."""
+    return Entry(name, np.float64, low, high, shape)
+
+
+def number(name, low=-np.inf, high=np.inf, shape=(), nan=True):
+    """A number, or an array of them, infinities among them, and NaN unless `nan` is False."""
+    return Entry(name, np.float64, low, high, shape, nan)
+
+
+def flag(name, shape=()):
+    """True or False, or an array of them."""
+    return Entry(name, np.bool_, 0, 1, shape)
+
+
+def words(name, size):
+    """The state of a stream: numbers of 64 bits."""
+    return Entry(name, np.uint64, 0, 2**64 - 1, (size,))
+
+
+def anything(name):
+    """An entry that another check takes."""
+    return Entry(name, None)
+
+
+class Schema:
+    """The entries of a class's state, and what must hold between them.
+
+    Parameters
+    ----------
+    entries : list of Entry
+        Of the state itself, or where `base` is given of its progress.
+    base : Schema, optional
+        Of the class that this one extends.
+    invariants : list of callable
+        Functions of a namespace of sizes and entries; each docstring says what holds.
+    """
+
+    def __init__(self, entries, base=None, invariants=()):
+        self.top = base.top if base else tuple(entries)
+        self.progress = base.progress + tuple(entries) if base else ()
+        self.invariants = (base.invariants if base else ()) + tuple(invariants)
+
+    def checked(self, state, sizes):
+        """Entries by name, checked; what a class sets itself to."""
+        known = dict(sizes)
+        for part, entries in ((state, self.top), (state.get("progress"), self.progress)):
+            if not isinstance(part, dict):
+                raise ValueError(f"state must hold progress, a dict; got {repr(part)[:60]}")
+            for entry in entries:
+                known[entry.name] = entry.taken(part, known)
+        everything = SimpleNamespace(**known)
+        for holds in self.invariants:
+            if not holds(everything):
+                raise ValueError(f"state must hold {holds.__doc__}; got another")
+        # what no entry describes is as it was
+        return {**state["progress"], **known}
+
+
+def made_from(cls, state):
+    """The object of a class that the options of a state make, not restored yet."""
+    if not isinstance(state, dict):
+        raise ValueError(f"state must be a dict, as get_state makes it; got {repr(state)[:60]}")
+    absent = {"type", "options", "progress"} - set(state)
+    if absent:
+        raise ValueError(f"state must hold {', '.join(sorted(absent))}; got none")
+    if state["type"] != cls.__name__:
+        raise ValueError(f"state must be that of a {cls.__name__}; got one of a {state['type']}")
+    options = state["options"]
+    if not isinstance(options, dict) or not all(isinstance(name, str) for name in options):
+        raise ValueError(f"state must hold options, a dict; got {repr(options)[:60]}")
+    # before memory is made for more arms than the state has
+    if "n_arms" in options and np.shape(state.get("pulls")) != (options["n_arms"],):
+        raise ValueError(f"state must hold pulls of shape ({options['n_arms']},); got "
+                         f"{np.shape(state.get('pulls'))}")
+    try:
+        return cls(**options)
+    except (TypeError, MemoryError, OverflowError, np.linalg.LinAlgError) as error:
+        raise ValueError(f"state must hold options of a {cls.__name__}; got others: {error}"
+                         ) from error

@@ -1,0 +1,108 @@
+"""What a saved policy holds: the schema of each class that pulls one arm at a time."""
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_PULLS
+from pybandit._shared.schema import Schema, anything, finite, flag, integer, number, words
+from pybandit.policies._ring_states import NATIVE
+
+
+def an_arm_is_chosen(s):
+    """no chosen arm before the first pulls, and no more pulls than the limit"""
+    return s.n_pulls <= s.limit and (s.n_pulls > 0 or s.chosen < 0)
+
+
+INDEX = Schema([integer("asked", 0, "n_pulls", shape=("n_arms",)),
+                integer("chosen", -1, "last_arm")],
+               base=NATIVE, invariants=[an_arm_is_chosen])
+
+
+def rewards_are_in_range(s):
+    """sums of rewards in their range"""
+    slack = 1e-6 * (1.0 + np.abs(s.sums))
+    return s.highest == np.inf or bool(
+        ((s.sums >= -slack) & (s.sums <= s.highest * s.pulls + slack)).all())
+
+
+UPPER = Schema([flag("is_scaled"), finite("scales", low=5e-324, shape=("n_arms",))],
+               base=INDEX, invariants=[rewards_are_in_range])
+
+
+UGAP = Schema([number("least_bound"), integer("found", -1, "last_arm")], base=INDEX)
+
+
+def first_pulls_are_asked(s):
+    """counts of first pulls that the budget pays, and none once it has begun"""
+    if s.n_pulls > s.most:
+        return False
+    if s.begun:
+        return bool((s.pulls >= s.needed).all())
+    return s.n_pulls == s.most or 0 < s.counts.sum() <= s.most - s.n_pulls
+
+
+def leaders_led(s):
+    """no more pulls in own than in led, and no more of these than n_pulls"""
+    return bool((s.own <= s.led).all()) and s.led.sum(dtype=float) <= s.n_pulls
+
+
+TOP_TWO = Schema(
+    [flag("begun"), integer("leader", 0, "last_arm"), integer("chosen", 0, "last_arm"),
+     integer("led", 0, "n_pulls", shape=("n_arms",)),
+     integer("own", 0, "n_pulls", shape=("n_arms",)),
+     integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",)),
+     number("squares", shape=("n_arms",))],
+    base=NATIVE, invariants=[first_pulls_are_asked, leaders_led])
+
+
+def arms_count_pulls(s):
+    """arms that count their pulls"""
+    gained, lost = s.arms.T[:2]
+    counts = lost if s.law == "gaussian" else gained + lost
+    return bool(((lost >= 0.0) & (np.abs(counts - s.pulls) <= 1e-6 * (1 + s.pulls))
+                 & ((gained >= 0.0) | (s.law == "gaussian"))).all())
+
+
+def threshold_was_placed(s):
+    """a finite threshold and three numbers of at least 0"""
+    return bool(np.isfinite(s.threshold[0]) and (s.threshold[1:] >= 0.0).all())
+
+
+THOMPSON = Schema(
+    [finite("arms", shape=("n_arms", 4)), finite("chances", shape=("n_chances",)),
+     number("threshold", shape=(4,), nan=False), integer("age", 0, MOST_PULLS),
+     integer("chosen", -1, "last_arm"), integer("n_tries", 0, "n_batches"),
+     flag("lacking", shape=("n_arms",)), flag("rng_given"), words("stream", 6)],
+    base=NATIVE, invariants=[arms_count_pulls, threshold_was_placed])
+
+
+def an_arm_is_chosen_to_the_end(s):
+    """a chosen arm until the budget is spent"""
+    return s.n_pulls <= s.budget and (s.chosen >= 0) == (s.n_pulls < s.budget)
+
+
+def rewards_are_told(s):
+    """as many told rewards as pulls"""
+    return s.n_told == s.pulls.sum(dtype=float)
+
+
+POSITIVE = 5e-324
+GAUSSIAN = Schema(
+    [finite("posterior_means", shape=("n_arms",)),
+     finite("posterior_variances", low=0.0, shape=("n_arms",)),
+     finite("spread", shape=("n_spread",)), finite("weights", shape=("n_weights",)),
+     finite("noise", low=POSITIVE, shape=(2,)), integer("chosen", -1, "last_arm")],
+    base=NATIVE, invariants=[an_arm_is_chosen_to_the_end])
+FITTED = [anything("theta"), integer("n_told", 0, "n_pulls"),
+          finite("fitted", low=POSITIVE, shape=(2,)),
+          integer("told_arms", 0, "last_arm", shape=("budget",)),
+          finite("told_rewards", shape=("budget",))]
+FIT = Schema(FITTED, base=NATIVE)
+REFITTED = Schema(FITTED, base=GAUSSIAN, invariants=[rewards_are_told])
+
+
+BAYES_GAPS = [Schema([integer("found", 0, "last_arm"), number("least_bound", nan=False)], base=base)
+              for base in (GAUSSIAN, REFITTED)]
+
+
+THOMPSONS = [Schema([flag("rng_given"), words("stream", 6)], base=base)
+             for base in (GAUSSIAN, REFITTED)]

@@ -1,0 +1,74 @@
+"""What a policy is told, and what a subclass written in Python asks: checked before it is used."""
+
+import numpy as np
+
+from pybandit._shared.checks import check_numeric, refuse_masks
+
+
+def arms_asked(asked, n_arms, name):
+    """What `ask` of a subclass returned, as int64: it will index the arms' statistics."""
+    array = np.asarray(asked)
+    if array.dtype.kind not in "iu" and array.size or array.ndim != 1:
+        raise TypeError(f"ask of {name} must return a flat array of integers; got "
+                        f"{type(asked).__name__} of shape {array.shape}, dtype {array.dtype}")
+    bad = (array < 0) | (array >= n_arms)
+    if bad.any():
+        at = int(bad.argmax())
+        raise ValueError(f"ask of {name} must return arms in [0, {n_arms}); got {array[at]} at "
+                         f"index {at}")
+    return array.astype(np.int64)
+
+
+def arms_told(arms, asked):
+    """The arms of a tell as int64, a copy: those asked, each as often, in any order."""
+    if not asked.size:
+        raise ValueError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
+    refuse_masks("arms", arms)
+    told = np.asarray(arms)
+    if told.dtype.kind not in "iu":
+        raise TypeError(f"arms must be integers; got dtype {told.dtype}")
+    if told.shape != asked.shape:
+        raise ValueError(f"arms must have the shape of ask(), {asked.shape}; got {told.shape}")
+    told = np.array(told, dtype=np.int64, order="C")
+    if not np.array_equal(told, asked):
+        arms, at = np.unique(np.concatenate([told, asked]), return_inverse=True)
+        n_told = np.bincount(at[:told.size], minlength=arms.size)
+        n_asked = np.bincount(at[told.size:], minlength=arms.size)
+        if (n_told != n_asked).any():
+            first = int(np.argmax(n_told > n_asked))
+            raise ValueError(f"arms must be those of ask(), each as often; got arm "
+                             f"{arms[first]} {n_told[first]} times, not {n_asked[first]}")
+    return told
+
+
+def late_arms(arms, n_arms, n_lost):
+    """Arms of rewards that come late as int64, a copy."""
+    refuse_masks("arms", arms)
+    told = np.asarray(arms)
+    if told.dtype.kind not in "iu" and told.size:
+        raise TypeError(f"arms must be integers; got dtype {told.dtype}")
+    if told.ndim != 1:
+        raise ValueError(f"arms must have shape (n,); got {told.shape}")
+    bad = (told < 0) | (told >= n_arms)
+    if bad.any():
+        at = int(bad.argmax())
+        raise ValueError(f"arms must be in [0, {n_arms}); got {told[at]} at index {at}")
+    if told.size > n_lost:
+        raise ValueError(f"arms must be of pulls that were lost, {n_lost} by now; got {told.size}")
+    return np.array(told, dtype=np.int64, order="C")
+
+
+def rewards_told(arms, rewards, missing):
+    """The rewards of these arms as float64, a copy; finite, or NaN where they may be missing."""
+    rewards = check_numeric("rewards", rewards)
+    if rewards.shape != np.shape(arms):
+        raise ValueError(f"rewards must have the shape of arms, {np.shape(arms)}; got "
+                         f"{rewards.shape}")
+    good = np.isfinite(rewards)
+    if missing == "drop":
+        good |= np.isnan(rewards)
+    if not good.all():
+        at = int(np.argmin(good))
+        raise ValueError(f"rewards must be finite{' or NaN' if missing == 'drop' else ''}; got "
+                         f"{rewards[at]} at index {at}, arm {arms[at]}")
+    return np.array(rewards, order="C")

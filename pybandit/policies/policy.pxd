@@ -1,0 +1,35 @@
+"""Private to pybandit: what all policies have; see `pybandit.policies.base`."""
+
+from libc.stdint cimport int64_t
+
+from pybandit._shared.guard cimport Guard
+
+
+cdef class Policy:
+    cdef Guard guard             # shut until __init__ is through
+    cdef readonly int64_t n_arms, k
+    cdef readonly int64_t n_pulls, n_batches
+    # per arm, what was lost left out; deviations: sum of squares about the mean
+    cdef int64_t[::1] _pulls
+    cdef double[::1] _sums, _deviations
+
+    # An error where there was no way to report it; raised by the call that the user made.
+    cdef bint broken
+    cdef object failure
+
+    # The last line of a subclass's __init__, with the subclass: the object is made.
+    cdef int _made(self, cls) except -1
+    cdef int _tell(self, arms, rewards, missing) except -1
+    cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1
+    # The batch of ask was pulled; the arms' statistics hold it.
+    cdef void _advance(self) noexcept nogil
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil
+    cdef void _finish(self, int64_t n) noexcept nogil
+    cdef bint _is_as_asked(self, const int64_t *arms, const double *rewards,
+                           int64_t n) except -1
+    cdef void _break(self, error) noexcept
+    cdef _checked(self, arms, rewards, missing)
+
+
+cdef object last_compiled(cls)

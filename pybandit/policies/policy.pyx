@@ -1,0 +1,315 @@
+# cython: auto_pickle=False
+"""The protocol of all policies: ask, tell, done, recommend."""
+
+import numpy as np
+
+from pybandit._shared.checks import LARGEST, check_choice, check_integer
+from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
+
+cimport numpy as cnp
+from libc.math cimport isnan
+from libc.string cimport memcpy
+
+from pybandit._shared.guard cimport Guard
+
+cnp.import_array()
+
+cdef str RAISE = "raise"
+
+cdef enum:
+    # pulls of a batch that are copied to the stack
+    FEW = 16
+
+
+cdef class Policy:
+    """A rule that asks for pulls of arms until it can recommend some.
+
+    Subclass it for a policy of your own: call ``super().__init__(n_arms, k)`` and
+    define `ask`, `done` and `recommend`; `tell` keeps the statistics of the arms, and
+    yours may call it and do more. `simulate` takes such a policy as it takes those of
+    this package, slower. Where it has no end of its own, let `is_endless` be True; where it
+    draws at random, let `seed` take the generator.
+
+    Parameters
+    ----------
+    n_arms : int
+        At least 1. Arms count from 0.
+    k : int, default 1
+        How many arms are looked for, in [0, n_arms].
+
+    Attributes
+    ----------
+    n_pulls, n_batches : int
+        Pulls and batches that were told, lost pulls included.
+
+    Notes
+    -----
+    Threads: a policy is used by one thread at a time; a second gets a RuntimeError, and
+    nothing is changed. Ctrl-C leaves it as before the call or after it.
+    """
+
+    def __cinit__(self):
+        self.guard = Guard(type(self))
+        self.guard.shut()
+
+    def __init__(self, n_arms, k=1):
+        self.guard.begin()
+        self.n_arms = check_integer("n_arms", n_arms, 1, LARGEST)
+        k = check_integer("k", k, 0)
+        if k > self.n_arms:
+            raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {k}")
+        self.k = k
+        self._pulls = np.zeros(self.n_arms, dtype=np.int64)
+        self._sums = np.zeros(self.n_arms)
+        self._deviations = np.zeros(self.n_arms)
+        self._made(Policy)
+
+    cdef int _made(self, cls) except -1:
+        """Opens the guard where `cls` is the last compiled class: its __init__ ends with this."""
+        last = last_compiled(type(self))
+        # what is compiled elsewhere is open when its base is made
+        if last is cls or cls is Policy and not last.__module__.startswith("pybandit."):
+            self.guard.open()
+        return 0
+
+    @property
+    def is_endless(self):
+        """Whether `done` stays False whatever happens: `simulate` then needs a horizon."""
+        self.guard.check()
+        return False
+
+    def seed(self, rng):
+        """Take the stream that the policy draws from; by default it draws nothing.
+
+        `simulate` calls it once a run, before the first `ask`, with the run's generator, so
+        that runs differ and repeat. A policy made with an `rng` of its own keeps that one.
+
+        Parameters
+        ----------
+        rng : Generator
+        """
+        self.guard.check()
+
+    @property
+    def pulls(self):
+        """Rewards seen of each arm; int64, shape (n_arms,), a copy."""
+        with self.guard.reading():
+            return np.array(self._pulls)
+
+    @property
+    def means(self):
+        """Mean reward of each arm; float64, shape (n_arms,), NaN where none was seen."""
+        with self.guard.reading(), np.errstate(invalid="ignore"):
+            return np.asarray(self._sums) / np.asarray(self._pulls)
+
+    @property
+    def variances(self):
+        """Sample variance of each arm's rewards; float64, shape (n_arms,), NaN below two."""
+        with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
+            pulls = np.asarray(self._pulls)
+            return np.where(pulls > 1, np.asarray(self._deviations) / (pulls - 1), np.nan)
+
+    @property
+    def done(self):
+        """Whether nothing is left to ask."""
+        raise NotImplementedError(f"{type(self).__name__} must define done")
+
+    def ask(self):
+        """The arms to pull now: int64, repeats allowed; the same until they are told."""
+        raise NotImplementedError(f"{type(self).__name__} must define ask")
+
+    def tell(self, arms, rewards, missing="raise"):
+        """Give the rewards of the arms that `ask` returned; all or nothing.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            The arms of `ask`, in any order.
+        rewards : array_like of float, shape (n,)
+            One a pull.
+        missing : {"raise", "drop"}
+            ``"drop"`` takes NaN for a pull that was lost: it counts against the
+            budget and tells nothing of its arm.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where `arms` is not what was asked, a shape differs, or a reward is
+            infinite, or NaN without ``missing="drop"``. The policy is then as before.
+        """
+        if missing is not RAISE:
+            check_choice("missing", missing, ("raise", "drop"))
+        self.guard.enter()
+        try:
+            self._tell(arms, rewards, missing)
+        finally:
+            self.guard.leave()
+
+    cdef int _tell(self, arms, rewards, missing) except -1:
+        """Copies what is told, checks the copy, and takes it: no thread can change it between."""
+        cdef int64_t few_arms[FEW]
+        cdef double few_rewards[FEW]
+        cdef const int64_t *told = few_arms
+        cdef const double *values = few_rewards
+        cdef int64_t n = length_of(arms, cnp.NPY_INT64)
+        if n < 0 or n != length_of(rewards, cnp.NPY_FLOAT64):
+            n = 0
+        elif n <= FEW:
+            memcpy(few_arms, cnp.PyArray_DATA(<cnp.ndarray>arms), n * sizeof(int64_t))
+            memcpy(few_rewards, cnp.PyArray_DATA(<cnp.ndarray>rewards), n * sizeof(double))
+        else:
+            arms, rewards = np.array(arms), np.array(rewards)
+            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+            values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
+        if not n or not self._is_as_asked(told, values, n):
+            arms, rewards = self._checked(arms, rewards, missing)
+            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+            values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
+            n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
+        self._prepare(told, values, n)
+        with nogil:
+            self._absorb(told, values, n)
+            self._finish(n)
+        if self.broken:
+            raise self.failure
+        return 0
+
+    cdef void _break(self, error) noexcept:
+        """In the middle of a change that cannot be undone: nobody may enter from now on."""
+        self.guard.spoil(error)
+        self.broken, self.failure = True, error
+
+    cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
+        """What may fail of a tell, before anything is changed."""
+        return 0
+
+    def add_late(self, arms, rewards):
+        """Give rewards of pulls that were told as lost and came after all.
+
+        The arms' statistics take them. What was spent, decided and asked stays: `ask`
+        gives the same arms until they are told, and what follows knows the late rewards.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            In any order, each as often as its rewards.
+        rewards : array_like of float, shape (n,)
+            Finite; one a pull.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an arm does not exist, a shape differs, a reward would not pass `tell`, or
+            there are more of them than pulls were lost. The policy is then as before.
+        NotImplementedError
+            Where a subclass has its own `tell`, and not its own `add_late`.
+
+        Notes
+        -----
+        Where a policy keeps bounds or keys of arms, those of an arm that leads no decision
+        now may stay as they are until it is pulled again.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> policy = pb.Uniform(2, budget=4)
+        >>> policy.tell(policy.ask(), [0.5, np.nan, 0.5, 0.25], missing="drop")
+        >>> policy.add_late([1], [0.75])
+        >>> policy.pulls, policy.means
+        (array([2, 2]), array([0.5, 0.5]))
+        """
+        cdef const int64_t *told
+        cdef const double *values
+        cdef int64_t n
+        if type(self).tell is not Policy.tell:
+            raise NotImplementedError(f"{type(self).__name__} must define add_late, as it defines "
+                                      "tell")
+        self.guard.enter()
+        try:
+            arms = late_arms(arms, self.n_arms, self.n_pulls - int(np.sum(self._pulls)))
+            rewards = self._check_rewards(arms, rewards, "raise")
+            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+            values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
+            n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
+            if n:
+                with nogil:
+                    self._absorb(told, values, n)
+                    self._settle(told, n)
+        finally:
+            self.guard.leave()
+
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        """These arms have other statistics, between batches; what is asked stays."""
+
+    cdef void _finish(self, int64_t n) noexcept nogil:
+        """A batch of n pulls was absorbed."""
+        self.n_pulls += n
+        self.n_batches += 1
+        self._advance()
+
+    cdef bint _is_as_asked(self, const int64_t *arms, const double *rewards,
+                           int64_t n) except -1:
+        """Whether these need no more checks: what `ask` gave, in its order, and good rewards."""
+        return False
+
+    cdef _checked(self, arms, rewards, missing):
+        """Arms and rewards of a tell as int64 and float64 arrays, copies."""
+        asked = arms_asked(self.ask(), self.n_arms, type(self).__name__)
+        arms = arms_told(arms, asked)
+        return arms, self._check_rewards(arms, rewards, missing)
+
+    def _check_rewards(self, arms, rewards, missing):
+        return rewards_told(arms, rewards, missing)
+
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        """Adds rewards to the arms' statistics; NaN is a lost pull."""
+        cdef int64_t j, arm, count
+        cdef double reward, before
+        for j in range(n):
+            arm, reward = arms[j], rewards[j]
+            if isnan(reward):
+                continue
+            count = self._pulls[arm]
+            before = self._sums[arm] / count if count else reward
+            self._sums[arm] += reward
+            self._pulls[arm] = count + 1
+            self._deviations[arm] += (reward - before) * (reward - self._sums[arm] / (count + 1))
+
+    def recommend(self):
+        """The arms found best, best first; int64. May be asked at any time."""
+        raise NotImplementedError(f"{type(self).__name__} must define recommend")
+
+    def __repr__(self):
+        if self.guard.reason is not None:
+            return f"<{type(self).__name__}: {self.guard.reason}>"
+        return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
+                f"{self.n_batches} batches{', done' if self.done else ''}>")
+
+    cdef void _advance(self) noexcept nogil:
+        pass
+
+    def _best(self, arms, n):
+        """The n best of these arms by mean, best first; unseen arms at the grand mean."""
+        self.guard.check()
+        pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)
+        grand = sums.sum() / max(1, np.asarray(self._pulls).sum())
+        means = np.where(pulls > 0, sums[arms] / np.maximum(pulls, 1), grand)
+        return arms[np.lexsort((arms, -means))[:n]]
+
+
+cdef object last_compiled(cls):
+    """The first class that is not written in Python, of a class and its bases."""
+    for one in cls.__mro__:
+        if "__pyx_vtable__" in one.__dict__:
+            return one
+
+
+cdef inline int64_t length_of(array, int kind) noexcept:
+    """Of a plain flat array of this type, aligned and contiguous; -1: of anything else."""
+    if not cnp.PyArray_CheckExact(array):
+        return -1
+    if cnp.PyArray_TYPE(<cnp.ndarray>array) != kind or (
+            cnp.PyArray_NDIM(<cnp.ndarray>array) != 1
+            or not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>array)):
+        return -1
+    return cnp.PyArray_SIZE(<cnp.ndarray>array)

@@ -1,0 +1,61 @@
+"""What a factory and an environment return: checked before it is used."""
+
+import numpy as np
+
+from pybandit._shared.checks import InfeasibleBudget, check_numeric
+
+
+def check_pair(policy, environment):
+    """Refuse a policy that does not fit the environment, or is not fresh."""
+    for name in ("ask", "tell", "recommend"):
+        if not hasattr(policy, name):
+            raise TypeError(f"policy_factory must return a policy, with {name}; got {policy!r}")
+    for name in ("pull", "means", "best"):
+        if not hasattr(environment, name):
+            raise TypeError(f"environment must have {name}; got {environment!r}")
+    n_arms = getattr(policy, "n_arms", environment.n_arms)
+    if n_arms != environment.n_arms:
+        raise ValueError(f"policy_factory must return a policy of the {environment.n_arms} arms "
+                         f"of the environment; got one of {n_arms}")
+    if getattr(policy, "n_pulls", 0):
+        raise ValueError(f"policy_factory must return a fresh policy in every run; got one of "
+                         f"{policy.n_pulls} pulls")
+    if not getattr(environment, "stationary", True):
+        raise ValueError("environment must be stationary: errors and regrets are about constant "
+                         f"means; got {environment!r}")
+
+
+def check_horizon(policy, horizon):
+    """Refuse runs that would have no end, or no beginning."""
+    if horizon is None:
+        if getattr(policy, "is_endless", False) or getattr(policy, "_is_endless", False):
+            raise ValueError(f"horizon must be given where the policy never ends; got None for "
+                             f"{policy!r}")
+        return
+    first = 0 if policy.done else np.size(policy.ask())
+    if first > horizon:
+        raise InfeasibleBudget(f"horizon must be at least {first}, the first batch; got {horizon}")
+
+
+def check_asked(arms, policy, environment):
+    """Arms that exist, one or more."""
+    array = np.asarray(arms)
+    if array.dtype.kind not in "iu" or array.ndim != 1 or not array.size:
+        raise ValueError(f"ask of {type(policy).__name__} must return a flat array of integers, "
+                         f"one or more until it is done; got {repr(arms)[:60]}")
+    bad = (array < 0) | (array >= environment.n_arms)
+    if bad.any():
+        raise ValueError(f"ask of {type(policy).__name__} must return arms in "
+                         f"[0, {environment.n_arms}); got {array[bad][0]}")
+
+
+def checked_rewards(rewards, arms, environment):
+    """Finite rewards, one a pull."""
+    name = f"rewards that pull of {type(environment).__name__} returns"
+    rewards = check_numeric(name, rewards)
+    if rewards.shape != np.shape(arms):
+        raise ValueError(f"{name} must be one a pull, of shape {np.shape(arms)}; got shape "
+                         f"{rewards.shape}")
+    if not np.isfinite(rewards).all():
+        raise ValueError(f"{name} must be finite; got {rewards[~np.isfinite(rewards)][0]}")
+    return rewards

@@ -1,0 +1,35 @@
+"""One policy of every class that has a state, refits and allocators among them."""
+
+import numpy as np
+
+import pybandit as pb
+
+from studies.cases import KERNEL, POLICIES, N, measured
+
+
+def refitting(make=pb.BayesGap, budget=8, **options):
+    x = np.linspace(0.0, 3.0, N)[:, None]
+    return make(budget, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
+                refit_every=5, **options)
+
+
+EVERY = POLICIES | {
+    "gaussian thompson unknown": lambda: pb.GaussianThompson(30, kernel=KERNEL, noise_std=None,
+                                                             rng=2),
+    "refits": refitting,
+    "refits thompson": lambda: refitting(pb.GaussianThompson, rng=1),
+    "allocator": lambda: pb.EstimatorAllocator(N, budget=200, rng=1),
+    "allocator ucb": lambda: pb.EstimatorAllocator(N, "ucb1", value_range=1.0, budget=60),
+}
+# scikit-learn fits a kernel on the way: some 20 ms each
+FAST = sorted(name for name in EVERY if not name.startswith("refits"))
+
+
+def played(policy, n_batches, lost=0.0, seed=0):
+    """After so many batches of rewards that depend on their number alone, some of them lost."""
+    rng = np.random.default_rng(seed)
+    while not policy.done and policy.n_batches < n_batches:
+        arms = policy.ask()
+        rewards = measured(policy.n_batches, arms, seed)
+        policy.tell(arms, np.where(rng.random(arms.size) < lost, np.nan, rewards), missing="drop")
+    return policy

@@ -1,0 +1,144 @@
+"""Ctrl-C at any moment: a policy is as before the call, or as after it, and goes on."""
+
+import contextlib
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from policies.every_class import EVERY, refitting
+from policies.protocol import frozen
+from studies.cases import measured
+
+
+@contextlib.contextmanager
+def interrupted_within(seconds):
+    """KeyboardInterrupt once, so many seconds from now, as Ctrl-C raises it."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def play_on(policy, most):
+    while not policy.done and policy.n_batches < most:
+        arms = policy.ask()
+        policy.tell(arms, measured(policy.n_batches, arms))
+
+
+def states_by_batch(make, most):
+    policy, states = make(), {}
+    while not policy.done and policy.n_batches < most:
+        states[policy.n_batches] = frozen(policy.get_state())
+        play_on(policy, policy.n_batches + 1)
+    states[policy.n_batches] = frozen(policy.get_state())
+    return states
+
+
+def interrupt_at_random(make, times, longest, rng, most=40):
+    """How often it came while the policy played."""
+    states, came = states_by_batch(make, most), 0
+    for _ in range(times):
+        policy = make()
+        try:
+            with interrupted_within(rng.uniform(1e-5, longest)):
+                play_on(policy, most)
+        except KeyboardInterrupt:
+            came += 1
+        policy = type(policy).from_state(policy.get_state())
+        policy.ask()  # some draw when they are asked
+        again = make()
+        play_on(again, policy.n_batches)
+        again.ask()
+        assert frozen(policy.get_state()) == frozen(again.get_state())
+        play_on(policy, most)
+        assert frozen(policy.get_state()) == states[policy.n_batches]
+    return came
+
+
+SOME = ["shadavar", "batch sar", "batch racing", "ucb1", "thompson", "gaussian thompson", "ebtc",
+        "vbr", "allocator", "bayes gap"]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_ask_and_tell(name):
+    rng = np.random.default_rng(1)
+    assert interrupt_at_random(EVERY[name], 8, 0.002, rng) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(EVERY) - {"refits", "refits thompson"}))
+def test_ask_and_tell_at_a_thousand_moments(name):
+    rng = np.random.default_rng(2)
+    assert interrupt_at_random(EVERY[name], 1000, 0.004, rng) > 100
+
+
+def interrupt_refits(times, rng):
+    """Most of such a run is scikit-learn's."""
+    came = 0
+    straight = refitting()
+    play_on(straight, 8)
+    for _ in range(times):
+        policy = refitting()
+        for _ in range(20):
+            before, n = frozen(policy.get_state()), policy.n_batches
+            arms = policy.ask()
+            if not arms.size:
+                break
+            try:
+                with interrupted_within(rng.uniform(1e-5, 0.03)):
+                    policy.tell(arms, measured(n, arms))
+            except KeyboardInterrupt:
+                came += 1
+                if policy.n_batches == n:
+                    assert frozen(policy.get_state()) == before
+        play_on(policy, 8)
+        assert frozen(policy.get_state()) == frozen(straight.get_state())
+    return came
+
+
+def test_refits():
+    assert interrupt_refits(8, np.random.default_rng(3)) > 0
+
+
+@pytest.mark.slow
+def test_refits_at_many_moments():
+    assert interrupt_refits(300, np.random.default_rng(4)) > 30
+
+
+def interrupt_simulations(times, longest, rng):
+    came, bandit = 0, pb.environments.GaussianBandit(np.linspace(0.0, 1.0, 50))
+    for _ in range(times):
+        made = []
+
+        def factory(environment, made=made):
+            made.append(pb.SequentialHalving(50, 3000))
+            return made[-1]
+
+        start = time.monotonic()
+        try:
+            with interrupted_within(rng.uniform(1e-5, longest)):
+                pb.simulate(factory, bandit, 300, rng=1, n_threads=int(rng.integers(1, 3)),
+                            progress=False)
+        except KeyboardInterrupt:
+            came += 1
+        assert time.monotonic() - start < 10.0
+        for policy in made:  # nobody holds them
+            restored = pb.SequentialHalving.from_state(policy.get_state())
+            assert restored.n_pulls == policy.n_pulls <= 3000
+    return came
+
+
+def test_simulate():
+    assert interrupt_simulations(15, 0.04, np.random.default_rng(5)) > 5
+
+
+@pytest.mark.slow
+def test_simulate_at_a_thousand_moments():
+    assert interrupt_simulations(1000, 0.05, np.random.default_rng(6)) > 300

@@ -1,0 +1,106 @@
+"""Eight threads on one policy: each call is whole, or refused by a RuntimeError."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from policies.every_class import EVERY, FAST
+
+N_THREADS = 8
+
+
+def hammer(policy, seconds):
+    """Errors that are not a refusal, and how often each thread was through."""
+    wrong, told, end = [], [0] * N_THREADS, time.monotonic() + seconds
+
+    def work(thread):
+        while time.monotonic() < end and not policy.done:
+            try:
+                arms = policy.ask()
+                policy.tell(arms, np.full(arms.size, 0.5))
+                told[thread] += 1
+                policy.recommend(), policy.means, policy.variances
+                if told[thread] % 7 == 0:
+                    state = policy.get_state()
+                    assert state["pulls"].sum() == state["n_pulls"]
+                    type(policy).from_state(state)
+            except RuntimeError as error:
+                assert "is in use by another thread" in str(error)
+            except ValueError as error:
+                # another thread was told meanwhile
+                if not str(error).startswith(("arms must", "the policy is done")):
+                    wrong.append(error)
+            except BaseException as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(N_THREADS)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    return wrong, sum(told)
+
+
+def assert_whole(policy, seconds):
+    wrong, told = hammer(policy, seconds)
+    assert not wrong and policy.n_batches == told > 0
+    assert policy.pulls.sum() == policy.n_pulls
+    budget = getattr(policy, "budget", None)
+    assert budget is None or policy.n_pulls <= budget
+    assert policy.n_batches <= getattr(policy, "max_batches", np.inf)
+    type(policy).from_state(policy.get_state())
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_eight_threads(name):
+    for _ in range(3):
+        assert_whole(EVERY[name](), 0.05)
+
+
+LARGE = [lambda: pb.BatchRacing(20_000, 3, batch_size=20_000, sigma=0.1),
+         lambda: pb.BatchHalving(20_000, 3, 20_000, 40), lambda: pb.SequentialHalving(2**14, 2**22),
+         lambda: pb.BatchSAR(5000, 3, 5000, 60), lambda: pb.GPUCB(400, kernel=np.eye(300),
+                                                                  noise_std=1.0)]
+
+
+@pytest.mark.parametrize("make", LARGE)
+def test_eight_threads_on_kernels_that_release_the_gil(make):
+    assert_whole(make(), 0.4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY)
+def test_eight_threads_for_seconds(name):
+    end = time.monotonic() + 3.0
+    while time.monotonic() < end:
+        assert_whole(EVERY[name](), 1.0)
+
+
+def test_a_table_serves_one_thread_at_a_time():
+    table, refused = pb.environments.TableBandit([np.arange(50_000.0)] * 3), []
+
+    def pull():
+        for _ in range(200):
+            try:
+                table.pull(np.zeros(100, dtype=int))
+            except RuntimeError as error:
+                refused.append(str(error))
+
+    threads = [threading.Thread(target=pull) for _ in range(N_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    taken = 100 * (200 * N_THREADS - len(refused))
+    assert table.pull([0]).tolist() == [taken % 50_000]
+    assert all("is in use by another thread" in words for words in refused)

@@ -1,0 +1,127 @@
+"""Objects whose __init__ was not called, or twice: a clear error, whatever is asked of them.
+
+Memory is made in __init__, which knows its size; until it is through, nobody may enter.
+"""
+
+import importlib
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+ROOMS = ["policies.policy", "policies.base", "policies._ring", "policies._heap", "policies._staged",
+         "policies._batch", "policies._index", "policies._gaussian", "policies.batch",
+         "policies.batch_racing", "policies.batch_sar", "policies.gap", "policies.gaussian",
+         "policies.halving", "policies.index", "policies.rejects", "policies.thompson",
+         "policies.top_two", "simulation.base", "simulation.environments", "simulation._engine",
+         "simulation._truncated_normal", "montecarlo.allocation", "montecarlo.estimators"]
+
+
+def compiled_classes():
+    found = {}
+    for room in ROOMS:
+        module = importlib.import_module(f"pybandit.{room}")
+        found |= {f"{room}.{name}": cls for name, cls in vars(module).items()
+                  if isinstance(cls, type) and cls.__module__ == module.__name__
+                  and "__pyx_vtable__" in vars(cls)}
+    return found
+
+
+CLASSES = compiled_classes()
+PUBLIC = {name: cls for name, cls in CLASSES.items()
+          if issubclass(cls, (pb.Policy, pb.environments.Environment))}
+ARGUMENTS = [(), (None,), (3,), ([0, 1], [0.5, 0.5]), ({},), ([0], None), (np.zeros(3),),
+             ({"chosen": 0, "ring": [0], "scales": [1.0]},), (np.random.default_rng(1),),
+             ([0], [0.5], "drop"), (2, [[1.0, 2.0]], 1.0)]
+
+WALK = textwrap.dedent("""
+    import faulthandler, sys, warnings
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    sys.path[:0] = {path!r}
+    from policies.test_unmade import ARGUMENTS, CLASSES
+    n = 0
+    for name, cls in CLASSES.items():
+        makers = [lambda: cls.__new__(cls)]
+        try:
+            makers.append(type("Forgets", (cls,), {{"__init__": lambda self: None}}))
+        except TypeError:
+            pass  # a final class
+        for make in makers:
+            for attribute in dir(cls):
+                for arguments in [None, *ARGUMENTS]:
+                    if attribute in ("__init_subclass__", "__subclasshook__", "__init__"):
+                        continue
+                    print(name, attribute, arguments, file=sys.stderr)
+                    try:
+                        value = getattr(make(), attribute)
+                        if arguments is not None and callable(value):
+                            value(*arguments)
+                    except Exception:
+                        pass
+                    n += 1
+    print(n)
+""")
+
+
+def test_no_attribute_of_an_unmade_object_crashes():
+    assert len(CLASSES) > 40
+    done = subprocess.run([sys.executable, "-c", WALK.format(path=sys.path)], text=True,
+                          capture_output=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 10_000
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_an_unmade_object_says(name):
+    cls = PUBLIC[name]
+
+    class Forgets(cls):
+        def __init__(self):
+            pass
+
+    names = {"pulls", "means", "variances"} if issubclass(cls, pb.Policy) else {
+        "means", "variances", "costs", "best"}
+    for unmade in cls.__new__(cls), Forgets():
+        assert "__init__ was not called" in repr(unmade)
+        for attribute in names:
+            with pytest.raises(RuntimeError, match="cannot be used: its __init__ was not called"):
+                value = getattr(unmade, attribute)
+                value(1)
+        calls = {"tell": ([0], [0.5]), "add_late": ([0], [0.5]), "ask": (), "get_state": ()}
+        for call in calls if issubclass(cls, pb.Policy) else []:
+            with pytest.raises((RuntimeError, NotImplementedError, AttributeError)):
+                getattr(unmade, call)(*calls[call])
+
+
+def test_a_second_init_is_refused_and_changes_nothing():
+    policy = pb.BatchRacing(5, 2, batch_size=5)
+    policy.tell(policy.ask(), np.zeros(5))
+    for again in (lambda: policy.__init__(5, 2), lambda: pb.Policy.__init__(policy, 3)):
+        with pytest.raises(RuntimeError, match="made already: __init__ cannot be called again"):
+            again()
+    assert policy.n_pulls == 5 and policy.ask().size == 5
+    bandit = pb.environments.BinomialBandit(3, [0.5, 0.25])
+    with pytest.raises(RuntimeError, match="made already"):
+        bandit.__init__(4, [0.5])
+    assert bandit.trials == 3 and bandit.means.tolist() == [0.5, 0.25]
+
+
+def test_an_init_that_failed_leaves_nothing_to_use():
+    policy = pb.UCB1.__new__(pb.UCB1)
+    with pytest.raises(ValueError, match="constant"):
+        policy.__init__(3, constant=-1.0)
+    for call in (policy.ask, lambda: policy.pulls, lambda: policy.__init__(3)):
+        with pytest.raises(RuntimeError, match="did not finish|made already"):
+            call()
+
+
+def test_the_init_of_a_base_does_not_make_an_object():
+    policy = pb.KLUCB.__new__(pb.KLUCB)
+    pb.Policy.__init__(policy, 3)
+    with pytest.raises(RuntimeError, match="cannot be used"):
+        policy.ask()

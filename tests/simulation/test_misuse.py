@@ -1,0 +1,159 @@
+"""Policies and environments that do not belong together, and what they return: refused."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.environments import (
+    BernoulliBandit,
+    BinomialBandit,
+    CostlyBandit,
+    EmpiricalBandit,
+    Environment,
+    GaussianBandit,
+    ScaledBernoulliBandit,
+    TableBandit,
+    TruncatedNormalBandit,
+    UniformBandit,
+)
+
+TABLE = TableBandit([[0.1, 0.2]] * 5)
+
+
+@pytest.mark.parametrize("make", [lambda e: pb.Uniform(50, 100), lambda e: pb.UCB1(3),
+                                  lambda e: pb.Policy(50)])
+def test_a_policy_of_other_arms_is_refused(make):
+    with pytest.raises(ValueError, match="a policy of the 5 arms of the environment; got one of"):
+        pb.simulate(make, TABLE, 3, horizon=100)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 8])
+@pytest.mark.parametrize("batches", [0, 1])
+def test_one_policy_for_all_runs_is_refused(n_threads, batches):
+    """Used before, or returned again; with threads it was a crash."""
+    policy = pb.BatchHalving(2000, 3, 2000, 40)
+    for _ in range(batches):
+        policy.tell(policy.ask(), np.zeros(2000))
+    with pytest.raises(ValueError, match="must return (a fresh|another) policy in every run"):
+        pb.simulate(lambda e: policy, GaussianBandit(np.zeros(2000)), 20, n_threads=n_threads)
+
+
+def test_what_is_no_policy_and_no_environment():
+    for factory, environment, words in [
+            (lambda e: 3, TABLE, "policy_factory must return a policy"),
+            (3, TABLE, "policy_factory must be a function"),
+            (lambda e: pb.UCB1(3), 3, "environment must be an Environment"),
+            (lambda e: pb.UCB1(3), lambda rng: 3, "environment must have pull")]:
+        with pytest.raises(TypeError, match=words):
+            pb.simulate(factory, environment, 2, horizon=9)
+
+
+class Mine(Environment):
+    """Rewards of any kind."""
+
+    def __init__(self, rewards):
+        super().__init__([0.0, 1.0], 1.0)
+        self.rewards = rewards
+
+    def pull(self, arms, rng=None):
+        return self.rewards(arms)
+
+
+@pytest.mark.parametrize("rewards, words", [
+    (lambda arms: np.zeros(arms.size + 1),
+     r"must be one a pull, of shape \(2,\); got shape \(3,\)"),
+    (lambda arms: 0.5, r"must be one a pull, of shape \(2,\); got shape \(\)"),
+    (lambda arms: np.full(arms.size, np.nan), "must be finite; got nan"),
+    (lambda arms: np.full(arms.size, np.inf), "must be finite; got inf"),
+    (lambda arms: np.ma.array(np.zeros(2), mask=True), "must be finite; got nan"),
+    (lambda arms: ["a"] * arms.size, "must hold real numbers"),
+    (lambda arms: None, "must hold real numbers")])
+def test_rewards_of_an_environment_are_checked(rewards, words):
+    with pytest.raises((ValueError, TypeError), match=f"pull of Mine returns {words}"):
+        pb.simulate(lambda e: pb.UCB1(2), Mine(rewards), 2, horizon=9)
+
+
+@pytest.mark.parametrize("arms", [[0, 5], [-1], [0.5], [], None, [[0]]])
+def test_arms_of_a_policy_are_checked(arms):
+    class Asks(pb.Policy):
+        done = False
+        ask = lambda self: arms  # noqa: E731
+
+    with pytest.raises(ValueError, match="ask of Asks must return"):
+        pb.simulate(lambda e: Asks(5), TABLE, 2)
+
+
+class Drifts(Mine):
+    """Its means change with every pull."""
+
+    drift = 0.0
+
+    @property
+    def means(self):
+        return np.array([self.drift, 1.0])
+
+    def pull(self, arms, rng=None):
+        self.drift += 0.01
+        return np.zeros(arms.size)
+
+
+def test_means_that_change_are_refused():
+    with pytest.raises(ValueError, match="means that stay as they are in a run"):
+        pb.simulate(lambda e: pb.UCB1(2), lambda rng: Drifts(None), 2, horizon=9)
+    said = Mine(lambda arms: np.zeros(arms.size))
+    said.stationary = False
+    with pytest.raises(ValueError, match="environment must be stationary"):
+        pb.simulate(lambda e: pb.UCB1(2), said, 2, horizon=9)
+
+
+def test_an_error_of_zero_has_an_interval_from_zero():
+    result = pb.simulate(lambda e: pb.Uniform(2, 40), GaussianBandit([0.0, 9.0]), 200, rng=1)
+    assert result.error_interval[0] == 0.0 and "error 0 (0 to 0.01885)" in repr(result)
+
+
+KINDS = {
+    "gaussian": lambda: GaussianBandit([0.0, 1.0], [1.0, 2.0]),
+    "uniform": lambda: UniformBandit([0.0, 1.0], 2.0),
+    "binomial": lambda: BinomialBandit(7, [0.2, 0.9]),
+    "bernoulli": lambda: BernoulliBandit([0.2, 0.9]),
+    "scaled": lambda: ScaledBernoulliBandit([0.0, 1.0], 2.0, [0.3, 0.4]),
+    "samples": lambda: EmpiricalBandit([[1.0, 2.0, 2.0], [3.0]]),
+    "counts": lambda: EmpiricalBandit(values=[1.0, 2.0], counts=[[1, 3], [0, 2]]),
+    "table": lambda: TableBandit([[1.0, 2.0, 3.0], [4.0]]),
+    "truncated": lambda: TruncatedNormalBandit([0.5, 0.2], 0.01, 0.0, 2.0),
+    "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0),
+    "caplet": lambda: pb.estimators.CIRCaplet(0.07, n_steps=5),
+    "evidence": lambda: pb.estimators.LogisticEvidence(
+        [[0.5, 1.0], [1.0, -1.0]], [0, 1], n_anneals=[2, 3]),
+}
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
+@pytest.mark.parametrize("kind", KINDS)
+def test_environments_are_copied(kind, copied):
+    environment = KINDS[kind]()
+    environment.pull([0, 1, 0], 1)  # a table goes on where it was
+    other = copied(environment)
+    assert type(other) is type(environment)
+    for name in "means", "variances", "costs":
+        assert np.array_equal(getattr(other, name), getattr(environment, name), equal_nan=True)
+    arms = np.arange(20) % 2
+    for first, second in zip(environment.pull_with_costs(arms, 3), other.pull_with_costs(arms, 3),
+                             strict=True):
+        assert first.tolist() == second.tolist()
+
+
+class Named(GaussianBandit):
+    """With an __init__ and attributes of its own."""
+
+    def __init__(self, name):
+        super().__init__([0.0, 1.0])
+        self.name = name
+
+
+def test_a_subclass_is_pickled_with_its_attributes():
+    other = pickle.loads(pickle.dumps(Named("drug")))
+    assert type(other) is Named and other.name == "drug" and other.means.tolist() == [0.0, 1.0]
