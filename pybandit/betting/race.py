@@ -1,11 +1,11 @@
 """Races by betting under ask and tell: whoever can score an arm on an item can run one."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pybandit._shared.checks import check_in, check_integer
-from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
-from pybandit.betting._paired import PairedRace
+from pybandit.betting._paired import PairedRace, guarded
 from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingRace", "BettingThreshold"]
@@ -86,10 +86,10 @@ class BettingRace(PairedRace):
 
     _OPTIONS = (*PairedRace._OPTIONS, "k", "hybrid")
 
-    def __init__(self, n_arms: int, n_items: int | None, *, k: int = 1, delta: float = 0.05,
-                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
-                 rng: Rng = None, bets: int = 16, hybrid: bool = False, mixture: str = "product",
-                 block_size: int | None = None) -> None:
+    def __init__(self, n_arms, n_items, *, k=1, delta=0.05, value_range, tolerance=0.0,
+                 max_evaluations=None, rng=None, bets=16, hybrid=False, mixture="product",
+                 block_size=None):
+        self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
@@ -110,7 +110,8 @@ class BettingRace(PairedRace):
         return TopKRace(self.n_arms, n_items, self.k, self._make_bets(), self._limits(), share,
                         self.tolerance, share)
 
-    def recommend(self) -> Ints:
+    @guarded
+    def recommend(self) -> NDArray[np.int64]:
         """The k best arms, best first; before the race is done, the present leaders.
 
         Returns
@@ -119,8 +120,13 @@ class BettingRace(PairedRace):
             By mean, ties to the lowest index.
         """
         leaders = self._race.leaders
-        means = np.nan_to_num(self.means[leaders], nan=-np.inf)
+        means = np.nan_to_num(self._books.centred[leaders], nan=-np.inf)
         return leaders[np.argsort(-means, kind="stable")]
+
+    @guarded
+    def __repr__(self) -> str:
+        of = "best" if self.k == 1 else f"{self.k} best"
+        return f"<BettingRace: the {of} of {self._summary()}, {self._race.alive.size} left>"
 
 
 class BettingThreshold(PairedRace):
@@ -177,10 +183,9 @@ class BettingThreshold(PairedRace):
 
     _OPTIONS = (*PairedRace._OPTIONS, "threshold")
 
-    def __init__(self, n_arms: int, n_items: int | None, *, threshold: float, delta: float = 0.05,
-                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
-                 rng: Rng = None, bets: int = 16, mixture: str = "product",
-                 block_size: int | None = None) -> None:
+    def __init__(self, n_arms, n_items, *, threshold, delta=0.05, value_range, tolerance=0.0,
+                 max_evaluations=None, rng=None, bets=16, mixture="product", block_size=None):
+        self._refuse_again()
         limits = check_limits(value_range)
         if not isinstance(limits, tuple):
             raise ValueError(f"value_range must be (low, high) of the rewards; got "
@@ -197,27 +202,36 @@ class BettingThreshold(PairedRace):
 
     def _sides(self):
         verdicts = self._race.verdicts
-        if self.exact:
-            still = self._race.alive
-            verdicts[still] = np.where(self.means[still] >= self.threshold, 1, -1)
+        if self._is_exact():
+            verdicts[self._race.alive] = np.where(self._race.excess >= 0, 1, -1)
         return verdicts
 
     @property
-    def above(self) -> Ints:
+    @guarded
+    def above(self) -> NDArray[np.int64]:
         """Arms whose mean is above the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() > 0)
 
     @property
-    def below(self) -> Ints:
+    @guarded
+    def below(self) -> NDArray[np.int64]:
         """Arms whose mean is below the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() < 0)
 
     @property
-    def survivors(self) -> Ints:
+    @guarded
+    def survivors(self) -> NDArray[np.int64]:
         """Arms not decided; int64, increasing."""
         return np.flatnonzero(self._sides() == 0)
 
-    def recommend(self) -> Ints:
+    @guarded
+    def recommend(self) -> NDArray[np.int64]:
         """The arms above the threshold, best mean first; int64."""
-        above = self.above
-        return above[np.argsort(-self.means[above], kind="stable")]
+        above = np.flatnonzero(self._sides() > 0)
+        return above[np.argsort(-self._books.centred[above], kind="stable")]
+
+    @guarded
+    def __repr__(self) -> str:
+        n_above, n_below, n_open = (int((self._sides() == side).sum()) for side in (1, -1, 0))
+        return (f"<BettingThreshold at {self.threshold:g}: {self._summary()}, {n_above} above, "
+                f"{n_below} below, {n_open} open>")
