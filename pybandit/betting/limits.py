@@ -9,10 +9,16 @@ from pybandit._shared.checks import check_in, check_numeric
 MOST_BETS = 64
 
 
+def is_masked(values):
+    """Whether some of these values are masked."""
+    # not by np.ma, which is not imported otherwise
+    return isinstance(values, np.ndarray) and bool(np.any(getattr(values, "mask", False)))
+
+
 def refuse_masked(name, values):
     """Return `values`, unless some of them are masked: what is under a mask is no number."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        where = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+    if is_masked(values):
+        where = np.argwhere(np.broadcast_to(values.mask, values.shape))[0].tolist()
         raise ValueError(f"{name} must not be masked; got a mask at index "
                          f"{where[0] if len(where) == 1 else tuple(where)}")
     return values

@@ -1,12 +1,13 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import check_integer
 from pybandit._shared.progress import make_bar
-from pybandit._shared.types import ArrayLike, Rng
 from pybandit.betting.race import BettingRace
 from pybandit.evaluation._scores import as_source
 from pybandit.evaluation.result import BestOfResult
@@ -14,11 +15,23 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["best_of"]
 
 
-def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None, *, k: int = 1,
-            delta: float = 0.05, value_range: ArrayLike, tolerance: float = 0.0,
-            max_evaluations: int | None = None, rng: Rng = None, progress: bool | None = None,
-            bets: int = 16, hybrid: bool = False, mixture: str = "product",
-            block_size: int | None = None) -> BestOfResult:
+def best_of(
+    scores: Callable[[int, NDArray[np.int64]], ArrayLike] | ArrayLike | Any,
+    n_models: int | None = None,
+    n_items: int | None = None,
+    *,
+    k: int = 1,
+    delta: float = 0.05,
+    value_range: tuple[float, float] | float,
+    tolerance: float = 0.0,
+    max_evaluations: int | None = None,
+    rng: Any = None,
+    progress: bool | None = None,
+    bets: int = 16,
+    hybrid: bool = False,
+    mixture: str = "product",
+    block_size: int | None = None,
+) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -30,9 +43,9 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     scores : callable or table
         ``score(model, items)`` returns the scores of one model on some items:
         ``model`` an int, ``items`` int64 (n,), the result (n,). It is called once
-        for each model still in the race and block of items. Or an array, or a
-        data frame, of shape (n_items, n_models), whose cells are read where they
-        are needed; the frame's columns become `names`.
+        for each model still in the race and block of items. Or an array, a data
+        frame or an Arrow table, of shape (n_items, n_models), whose cells are read
+        where they are needed; the frame's columns become `names`.
     n_models, n_items : int, optional
         K >= 2 and N >= 1; needed with a function.
     k : int, default 1
@@ -66,7 +79,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     ------
     ValueError, TypeError
         Where an argument is outside its range; where a score that is read is NaN,
-        infinite or outside `value_range`: the message names item and model;
+        masked, infinite or outside `value_range`: the message names item and model;
         where a table holds something else than numbers, read or not.
     InfeasibleBudget
         For `max_evaluations` below `n_models`.
@@ -77,6 +90,11 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
 
     Notes
     -----
+    The answer is about the mean over these items, and no others. Where all of
+    them were read of the models that were left, the totals decide between these
+    (`exact`); models that were dropped before may still have been better, with
+    probability at most delta.
+
     O(bets) a score for k = 1, some 10 ns; see `BettingRace` for more, for the
     proof, and for a race that can be saved and resumed.
 
