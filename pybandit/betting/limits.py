@@ -12,7 +12,8 @@ MOST_BETS = 64
 def is_masked(values):
     """Whether some of these values are masked."""
     # not by np.ma, which is not imported otherwise
-    return isinstance(values, np.ndarray) and bool(np.any(getattr(values, "mask", False)))
+    mask = getattr(values, "mask", None) if isinstance(values, np.ndarray) else None
+    return mask is not None and bool(np.any(mask))
 
 
 def refuse_masked(name, values):
