@@ -11,8 +11,9 @@ from pybandit._shared.checks import (
     InfeasibleBudget,
     check_choice,
     check_delta,
-    check_in,
     check_integer,
+    check_scalar,
+    nonnegative,
 )
 from pybandit._shared.generators import as_generator
 from pybandit._shared.guard import Guard
@@ -54,8 +55,8 @@ class PairedRace:
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1)
         self.delta = check_delta(delta)
         self.value_range = check_limits(value_range)
-        self.tolerance = float(check_in("tolerance", tolerance, "finite and at least 0",
-                                        lambda x: np.isfinite(x) & (x >= 0)))
+        self.tolerance = check_scalar("tolerance", tolerance, "finite and at least 0",
+                                      nonnegative)
         self.bets = check_integer("bets", bets, 1, MOST_BETS)
         self.mixture = check_choice("mixture", mixture, ("product", "ebmix"))
         self.block_size = (None if block_size is None

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pybandit._shared.checks import check_in, check_integer
+from pybandit._shared.checks import check_integer, check_scalar
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
 from pybandit.betting._paired import PairedRace, guarded
 from pybandit.betting.limits import check_limits
@@ -191,8 +191,8 @@ class BettingThreshold(PairedRace):
             raise ValueError(f"value_range must be (low, high) of the rewards; got "
                              f"{value_range!r}")
         low, high = limits
-        self.threshold = float(check_in("threshold", threshold, f"inside value_range = {limits}",
-                                        lambda x: (x > low) & (x < high)))
+        self.threshold = check_scalar("threshold", threshold, f"inside value_range = {limits}",
+                                      lambda x: (x > low) & (x < high))
         super().__init__(n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
                          bets, mixture, block_size)
 
