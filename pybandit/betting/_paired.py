@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import (
     InfeasibleBudget,
@@ -17,6 +16,7 @@ from pybandit._shared.checks import (
 )
 from pybandit._shared.generators import as_generator
 from pybandit._shared.guard import Guard
+from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import arrange, as_told, check_rewards
 from pybandit.betting._kernels import Bets, Books
 from pybandit.betting._state import check_state
@@ -143,31 +143,31 @@ class PairedRace:
 
     @property
     @guarded
-    def pulls(self) -> NDArray[np.int64]:
+    def pulls(self) -> Ints:
         """Items read of each arm: the first ones of the race's order. int64, a copy."""
         return self._books.pulls
 
     @property
     @guarded
-    def means(self) -> NDArray[np.float64]:
+    def means(self) -> Floats:
         """Mean reward of each arm on the items read; NaN where none was."""
         return self._books.base + self._books.centred
 
     @property
     @guarded
-    def variances(self) -> NDArray[np.float64]:
+    def variances(self) -> Floats:
         """Sample variance (divisor n - 1) of each arm's rewards; NaN below two."""
         return np.array([np.var(rewards - self._books.base, ddof=1) if rewards.size > 1
                          else np.nan for rewards in map(self._rewards, range(self.n_arms))])
 
     @property
     @guarded
-    def survivors(self) -> NDArray[np.int64]:
+    def survivors(self) -> Ints:
         """The arms that are still read, increasing; int64."""
         return self._race.alive
 
     @guarded
-    def rewards(self, arm: int) -> NDArray[np.float64]:
+    def rewards(self, arm: int) -> Floats:
         """The rewards of an arm in the order of the items; float64, shape (pulls[arm],)."""
         return self._rewards(check_integer("arm", arm, 0, self.n_arms - 1))
 
@@ -179,7 +179,7 @@ class PairedRace:
     # -- ask and tell -------------------------------------------------------
 
     @guarded
-    def ask(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def ask(self) -> tuple[Ints, Ints]:
         """The evaluations that are wanted now: every alive arm on each item of a block.
 
         The same until they are told. Blocks have 4 items, later a sixteenth of

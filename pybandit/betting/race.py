@@ -1,9 +1,9 @@
 """Races by betting under ask and tell: whoever can score an arm on an item can run one."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pybandit._shared.checks import check_integer, check_scalar
+from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
 from pybandit.betting._paired import PairedRace, guarded
 from pybandit.betting.limits import check_limits
@@ -86,9 +86,10 @@ class BettingRace(PairedRace):
 
     _OPTIONS = (*PairedRace._OPTIONS, "k", "hybrid")
 
-    def __init__(self, n_arms, n_items, *, k=1, delta=0.05, value_range, tolerance=0.0,
-                 max_evaluations=None, rng=None, bets=16, hybrid=False, mixture="product",
-                 block_size=None):
+    def __init__(self, n_arms: int, n_items: int | None, *, k: int = 1, delta: float = 0.05,
+                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
+                 rng: Rng = None, bets: int = 16, hybrid: bool = False, mixture: str = "product",
+                 block_size: int | None = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2)
         self.k = check_integer("k", k, 1)
@@ -111,7 +112,7 @@ class BettingRace(PairedRace):
                         self.tolerance, share)
 
     @guarded
-    def recommend(self) -> NDArray[np.int64]:
+    def recommend(self) -> Ints:
         """The k best arms, best first; before the race is done, the present leaders.
 
         Returns
@@ -183,8 +184,10 @@ class BettingThreshold(PairedRace):
 
     _OPTIONS = (*PairedRace._OPTIONS, "threshold")
 
-    def __init__(self, n_arms, n_items, *, threshold, delta=0.05, value_range, tolerance=0.0,
-                 max_evaluations=None, rng=None, bets=16, mixture="product", block_size=None):
+    def __init__(self, n_arms: int, n_items: int | None, *, threshold: float, delta: float = 0.05,
+                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
+                 rng: Rng = None, bets: int = 16, mixture: str = "product",
+                 block_size: int | None = None) -> None:
         self._refuse_again()
         limits = check_limits(value_range)
         if not isinstance(limits, tuple):
@@ -208,24 +211,24 @@ class BettingThreshold(PairedRace):
 
     @property
     @guarded
-    def above(self) -> NDArray[np.int64]:
+    def above(self) -> Ints:
         """Arms whose mean is above the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() > 0)
 
     @property
     @guarded
-    def below(self) -> NDArray[np.int64]:
+    def below(self) -> Ints:
         """Arms whose mean is below the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() < 0)
 
     @property
     @guarded
-    def survivors(self) -> NDArray[np.int64]:
+    def survivors(self) -> Ints:
         """Arms not decided; int64, increasing."""
         return np.flatnonzero(self._sides() == 0)
 
     @guarded
-    def recommend(self) -> NDArray[np.int64]:
+    def recommend(self) -> Ints:
         """The arms above the threshold, best mean first; int64."""
         above = np.flatnonzero(self._sides() > 0)
         return above[np.argsort(-self._books.centred[above], kind="stable")]

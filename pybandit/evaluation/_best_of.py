@@ -1,13 +1,12 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import check_integer
 from pybandit._shared.progress import make_bar
+from pybandit._shared.types import ArrayLike, Rng
 from pybandit.betting.race import BettingRace
 from pybandit.evaluation._scores import as_source
 from pybandit.evaluation.result import BestOfResult
@@ -15,23 +14,11 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["best_of"]
 
 
-def best_of(
-    scores: Callable[[int, NDArray[np.int64]], ArrayLike] | ArrayLike | Any,
-    n_models: int | None = None,
-    n_items: int | None = None,
-    *,
-    k: int = 1,
-    delta: float = 0.05,
-    value_range: tuple[float, float] | float,
-    tolerance: float = 0.0,
-    max_evaluations: int | None = None,
-    rng: Any = None,
-    progress: bool | None = None,
-    bets: int = 16,
-    hybrid: bool = False,
-    mixture: str = "product",
-    block_size: int | None = None,
-) -> BestOfResult:
+def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None, *, k: int = 1,
+            delta: float = 0.05, value_range: ArrayLike, tolerance: float = 0.0,
+            max_evaluations: int | None = None, rng: Rng = None, progress: bool | None = None,
+            bets: int = 16, hybrid: bool = False, mixture: str = "product",
+            block_size: int | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without

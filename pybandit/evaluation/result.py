@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pybandit._shared.checks import check_integer
 from pybandit._shared.drawing import percent
+from pybandit._shared.types import Floats
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
 
@@ -87,7 +87,7 @@ class BestOfResult:
         model = self._checked(model)
         return f"model {model}" if self.names is None else str(self.names[model])
 
-    def rewards(self, model: int) -> NDArray[np.float64]:
+    def rewards(self, model: int) -> Floats:
         """The scores of a model in the order read; float64, shape (pulls[model],)."""
         return self._race.rewards(self._checked(model))
 
@@ -128,7 +128,7 @@ class BestOfResult:
         return [self.confidence_sequence(model) for model in range(self.n_models)]
 
     @property
-    def intervals(self) -> NDArray[np.float64]:
+    def intervals(self) -> Floats:
         """Last bounds on the mean of every model; float64, shape (n_models, 2)."""
         return np.array([(bounds.lower[-1], bounds.upper[-1])
                          for bounds in self.confidence_sequences])

@@ -131,8 +131,8 @@ def test_masks_are_refused(make, place, word):
 
 def test_a_race_says_what_it_is():
     race = MAKERS["top"]()
-    assert repr(race) == ("<BettingRace: the 2 best of 4 arms, 300 items, delta=0.05, going on after "
-                          "0 evaluations, 4 left>")
+    assert repr(race) == ("<BettingRace: the 2 best of 4 arms, 300 items, delta=0.05, going on "
+                          "after 0 evaluations, 4 left>")
     play(race, REWARDS)
     assert f"after {race.n_pulls:,} evaluations" in repr(race)
     sides = play(MAKERS["sides"](), REWARDS)
