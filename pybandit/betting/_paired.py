@@ -7,9 +7,9 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from pybandit._shared.checks import (
+    LARGEST,
     InfeasibleBudget,
     check_choice,
-    check_delta,
     check_integer,
     check_scalar,
     nonnegative,
@@ -23,6 +23,8 @@ from pybandit.betting._state import check_state
 from pybandit.betting.limits import MOST_BETS, check_limits
 
 SMALLEST_BLOCK = 4
+# The bets of all ordered pairs of these are counted by an int64.
+MOST_ARMS = 2**27
 
 _Race = TypeVar("_Race", bound="PairedRace")
 _Arguments = ParamSpec("_Arguments")
@@ -51,19 +53,20 @@ class PairedRace:
 
     def __init__(self, n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
                  bets, mixture, block_size):
-        self.n_arms = check_integer("n_arms", n_arms, 1)
-        self.n_items = None if n_items is None else check_integer("n_items", n_items, 1)
-        self.delta = check_delta(delta)
+        self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
+        self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, LARGEST)
+        self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         self.value_range = check_limits(value_range)
         self.tolerance = check_scalar("tolerance", tolerance, "finite and at least 0",
                                       nonnegative)
         self.bets = check_integer("bets", bets, 1, MOST_BETS)
         self.mixture = check_choice("mixture", mixture, ("product", "ebmix"))
         self.block_size = (None if block_size is None
-                           else check_integer("block_size", block_size, 1))
+                           else check_integer("block_size", block_size, 1, LARGEST))
         self.max_evaluations = max_evaluations
         if max_evaluations is not None:
-            self.max_evaluations = check_integer("max_evaluations", max_evaluations, 0)
+            self.max_evaluations = check_integer("max_evaluations", max_evaluations, 0,
+                                                 LARGEST)
             if self.max_evaluations < self.n_arms:
                 raise InfeasibleBudget(
                     f"max_evaluations must be at least {self.n_arms}, one item for each of the "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer
+from pybandit._shared.checks import LARGEST, check_integer
 
 PARTS = ("type", "options", "order", "lengths", "rewards")
 
@@ -30,7 +30,7 @@ def check_state(state, cls, names):
             raise ValueError("state must hold no order of an endless stream; got one")
     else:
         # before anything of that size is made
-        n_items = check_integer("n_items", options["n_items"], 1)
+        n_items = check_integer("n_items", options["n_items"], 1, LARGEST)
         order = _flat(state, "order", "iu")
         if order.size != n_items or not np.array_equal(np.sort(order), np.arange(n_items)):
             raise ValueError(f"state must hold an order of {n_items} items; got shape "

@@ -5,7 +5,7 @@ import numpy as np
 from pybandit._shared.checks import check_integer, check_scalar
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
-from pybandit.betting._paired import PairedRace, guarded
+from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
 from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingRace", "BettingThreshold"]
@@ -91,7 +91,7 @@ class BettingRace(PairedRace):
                  rng: Rng = None, bets: int = 16, hybrid: bool = False, mixture: str = "product",
                  block_size: int | None = None) -> None:
         self._refuse_again()
-        n_arms = check_integer("n_arms", n_arms, 2)
+        n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
             raise ValueError(f"k must be below n_arms = {n_arms}; got {self.k}")
