@@ -20,6 +20,7 @@
 enum { STEPS = 256 }; /* a candidate is this share of the width above the bound */
 
 static const double FINEST = 1e-9; /* step of a candidate */
+static const double LARGEST_SIZE = 1e200;
 static const double CLOSE = 1e-9;  /* what rounding on another machine may change */
 /* The asymptotic bound is tightest where the clock, n / (1 - n/N), shows this. */
 static const double BEST_CLOCK = 1000.0;
@@ -141,13 +142,14 @@ static void add_tilted(pb_confidence *c, double x)
 }
 
 /* mean +- radius, Waudby-Smith et al. 2021, Theorem 2.2; not intersected over time. */
-static void bound_by_normal(pb_confidence *c)
+ALWAYS_INLINE void bound_by_normal(pb_confidence *c)
 {
     const double n = (double)c->count;
     double radius = INFINITY;
     if (c->count >= 2 && remaining(c, n) > 0.0) {
         const double log_term = -2.0 * log(c->alpha);
-        const double clock = n * (c->size / remaining(c, n));
+        /* size * n overflows only where the population is as good as endless */
+        const double clock = c->size < LARGEST_SIZE ? n * c->size / remaining(c, n) : n;
         const double scaled = clock * (log_term + log1p(log_term)) / BEST_CLOCK;
         radius = sqrt(c->square / (n - 1.0) * 2.0 * (scaled + 1.0) / (clock * scaled) *
                       (0.5 * log1p(scaled) - log(c->alpha)));
@@ -171,7 +173,7 @@ static void add_asymptotic(pb_confidence *c, double x)
 }
 
 /* Bounds that the values have proved wrong give way to what is still possible. */
-static void report(pb_confidence *c)
+ALWAYS_INLINE void report(pb_confidence *c)
 {
     if (c->method == PB_CONFIDENCE_ASYMPTOTIC) {
         bound_by_normal(c);
