@@ -292,8 +292,10 @@ ALWAYS_INLINE void read_item(pb_betting *b, const int n_vectors)
         rest(b);
     if (b->near_begun)
         pb_pairs_add(b->near, b->n_read, b->slots, n, b->scores, b->rewards);
+    /* of large rewards only differences are exact */
+    const double lead = rewards[b->leader];
     for (int64_t i = 0; i < n; i++)
-        scores[i] += rewards[i];
+        scores[i] += rewards[i] - lead;
     b->n_read++;
     b->n_evaluations += n;
     if (n_gone)

@@ -20,6 +20,8 @@
 enum { STEPS = 256 }; /* a candidate is this share of the width above the bound */
 
 static const double FINEST = 1e-9; /* step of a candidate */
+static const double LARGEST_SIZE = 1e200;
+static const double CLOSE = 1e-9;  /* what rounding on another machine may change */
 /* The asymptotic bound is tightest where the clock, n / (1 - n/N), shows this. */
 static const double BEST_CLOCK = 1000.0;
 
@@ -140,18 +142,14 @@ static void add_tilted(pb_confidence *c, double x)
 }
 
 /* mean +- radius, Waudby-Smith et al. 2021, Theorem 2.2; not intersected over time. */
-static void add_asymptotic(pb_confidence *c, double x)
+ALWAYS_INLINE void bound_by_normal(pb_confidence *c)
 {
-    c->sum[0] += x;
-    c->sum[1] += 1.0 - x;
-    c->count++;
-    const double n = (double)c->count, deviation = x - c->mean;
-    c->mean += deviation / n;
-    c->square += deviation * (x - c->mean);
+    const double n = (double)c->count;
     double radius = INFINITY;
     if (c->count >= 2 && remaining(c, n) > 0.0) {
         const double log_term = -2.0 * log(c->alpha);
-        const double clock = n * c->size / remaining(c, n);
+        /* size * n overflows only where the population is as good as endless */
+        const double clock = c->size < LARGEST_SIZE ? n * c->size / remaining(c, n) : n;
         const double scaled = clock * (log_term + log1p(log_term)) / BEST_CLOCK;
         radius = sqrt(c->square / (n - 1.0) * 2.0 * (scaled + 1.0) / (clock * scaled) *
                       (0.5 * log1p(scaled) - log(c->alpha)));
@@ -164,11 +162,27 @@ static void add_asymptotic(pb_confidence *c, double x)
     }
 }
 
-/* Bounds that the values have proved wrong give way to what is still possible. */
-static void report(pb_confidence *c)
+static void add_asymptotic(pb_confidence *c, double x)
 {
-    c->lower = smaller(c->bound[0], 1.0 - c->drained * c->sum[1] / c->size);
-    c->upper = larger(1.0 - c->bound[1], c->drained * c->sum[0] / c->size);
+    c->sum[0] += x;
+    c->sum[1] += 1.0 - x;
+    c->count++;
+    const double deviation = x - c->mean;
+    c->mean += deviation / (double)c->count;
+    c->square += deviation * (x - c->mean);
+}
+
+/* Bounds that the values have proved wrong give way to what is still possible. */
+ALWAYS_INLINE void report(pb_confidence *c)
+{
+    if (c->method == PB_CONFIDENCE_ASYMPTOTIC) {
+        bound_by_normal(c);
+    } else {
+        c->lower = smaller(c->bound[0], 1.0 - c->drained * c->sum[1] / c->size);
+        c->upper = larger(1.0 - c->bound[1], c->drained * c->sum[0] / c->size);
+    }
+    if (remaining(c, (double)c->count) <= 0.0)
+        c->lower = c->upper = c->sum[0] / c->size;
 }
 
 void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
@@ -196,11 +210,98 @@ void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t 
         case PB_CONFIDENCE_ASYMPTOTIC: add_asymptotic(confidence, values[i]); break;
         default: add_tilted(confidence, values[i]); break;
         }
-        if (confidence->method != PB_CONFIDENCE_ASYMPTOTIC)
-            report(confidence);
-        if (remaining(confidence, (double)confidence->count) <= 0.0)
-            confidence->lower = confidence->upper = confidence->sum[0] / confidence->size;
+        report(confidence);
         lower[i] = confidence->lower;
         upper[i] = confidence->upper;
     }
+}
+
+static int near(double a, double b, double scale)
+{
+    return a == b || fabs(a - b) <= CLOSE * scale;
+}
+
+/* Whether values exclude what a side is bounded by, or leave no room below it. */
+static int is_excluded(pb_confidence *c, int side, const double *values)
+{
+    const double bound = c->bound[side];
+    const double logic = c->drained > 0.0 ? c->sum[side] / c->size : 0.0;
+    return bound == logic || (bound > logic && bound < 1.0 && replay(c, side, values, bound));
+}
+
+/* Whether capital is what the values win against the candidate of a side, and not enough. */
+static int is_played(pb_confidence *c, int side, const double *values)
+{
+    const double candidate = c->candidate[side];
+    if (candidate == INFINITY)
+        return 1;
+    double kept[PB_CONFIDENCE_BETS];
+    for (int64_t g = 0; g < c->n_bets; g++)
+        kept[g] = c->capital[side][g];
+    int same = candidate > c->bound[side] && candidate < 1.0 &&
+               !replay(c, side, values, candidate);
+    for (int64_t g = 0; same && g < c->n_bets; g++)
+        same = fabs(kept[g] - c->capital[side][g]) <= CLOSE * c->capital[side][g];
+    return same;
+}
+
+static int betting_agrees(pb_confidence *c, const double *values)
+{
+    double sum[2] = {0.0, 0.0};
+    for (int64_t t = 0; t < c->count; t++) {
+        sum[0] += values[t];
+        sum[1] += 1.0 - values[t];
+    }
+    if (sum[0] != c->sum[0] || sum[1] != c->sum[1])
+        return 0;
+    for (int side = 0; side < 2; side++) {
+        const double candidate = c->candidate[side], alpha = c->alpha;
+        if (!is_played(c, side, values))
+            return 0;
+        c->alpha *= 1.0 + CLOSE; /* another machine's grid may differ in its last bit */
+        if (!is_excluded(c, side, values))
+            return 0;
+        c->candidate[side] = candidate;
+        c->alpha = alpha;
+    }
+    return 1;
+}
+
+/* No bound is further back than the exponents put it: it has been solved for. */
+static int exponents_agree(pb_confidence *c)
+{
+    const double before[2] = {c->bound[0], c->bound[1]};
+    for (int side = 0; side < 2; side++) {
+        const double logic = c->drained > 0.0 ? c->sum[side] / c->size : 0.0;
+        if (!(before[side] >= logic && before[side] <= 1.0 + CLOSE))
+            return 0;
+        for (int64_t g = 0; g < c->n_bets; g++)
+            if (!(c->clock[g] > 0.0 && c->gain[g] <= c->clock[g] * (1.0 + CLOSE)))
+                return 0;
+        solve(c, side);
+        if (!near(c->bound[side], before[side], 1.0))
+            return 0;
+    }
+    return 1;
+}
+
+int pb_confidence_agrees(const pb_confidence *confidence, const double *values)
+{
+    pb_confidence c = *confidence;
+    const double n = (double)c.count;
+    if (c.count == 0)
+        return 1;
+    const double spread = c.bounded ? 1.0 : 1.0 + fabs(c.sum[0]) + sqrt(n * c.square);
+    if (c.bounded && !(c.sum[0] >= 0.0 && c.sum[0] <= n && c.sum[1] >= 0.0 && c.sum[1] <= n &&
+                       near(c.sum[0] + c.sum[1], n, n)))
+        return 0;
+    if (c.method == PB_CONFIDENCE_BETTING && !betting_agrees(&c, values))
+        return 0;
+    if ((c.method == PB_CONFIDENCE_BERNSTEIN || c.method == PB_CONFIDENCE_HOEFFDING) &&
+        !exponents_agree(&c))
+        return 0;
+    if (c.method == PB_CONFIDENCE_ASYMPTOTIC && !near(c.mean * n, c.sum[0], spread * n))
+        return 0;
+    report(&c);
+    return near(c.lower, confidence->lower, spread) && near(c.upper, confidence->upper, spread);
 }

@@ -34,13 +34,16 @@ static int in_range(const pb_threshold *t, const double *row)
     return good;
 }
 
-/* The mean that is left to the next item where all items have `mean`, in the unit interval. */
-static double expected_of(const pb_threshold *t, const wager *w, int64_t i, double mean)
+/*
+ * The mean that is left to the next item where all items have tau + slack, in the unit
+ * interval: sums are of what is above tau, for of large rewards only differences are exact.
+ */
+static double expected_of(const pb_threshold *t, const wager *w, int64_t i, double slack)
 {
-    const double expected = t->items.n_items
-                                ? (mean * (double)t->items.n_items - t->sums[i]) * w->per_left
-                                : mean;
-    return (expected - t->items.low) / (t->items.high - t->items.low);
+    const double above = t->items.n_items
+                             ? (slack * (double)t->items.n_items - t->sums[i]) * w->per_left
+                             : slack;
+    return (t->tau - t->items.low + above) / (t->items.high - t->items.low);
 }
 
 /* The verdict on the open arm at position i once it has this reward. */
@@ -48,8 +51,8 @@ ALWAYS_INLINE int64_t judge(const pb_threshold *t, const wager *w, int64_t i, do
                             const int n_vectors)
 {
     const double x = (reward - t->items.low) / (t->items.high - t->items.low);
-    const double least = expected_of(t, w, i, t->tau - t->slack);
-    const double most = expected_of(t, w, i, t->tau + t->slack);
+    const double least = expected_of(t, w, i, -t->slack);
+    const double most = expected_of(t, w, i, t->slack);
     const int above =
         wealth_bet(w, process_of(t, t->arms[i], 0), x - least, least, n_vectors);
     const int below =
@@ -76,7 +79,7 @@ WIDE static void read_item(pb_threshold *t, const double *row)
         if (t->verdicts[arm] == OPEN) {
             t->arms[kept] = arm;
             t->columns[kept] = column;
-            t->sums[kept++] = t->sums[i] + row[column];
+            t->sums[kept++] = t->sums[i] + (row[column] - t->tau);
         }
     }
     t->n_open = kept;

@@ -98,8 +98,10 @@ static void read_item(pb_top_k *top, const double *row)
         pb_pairs_add(&top->near, top->n_read, top->arms, n, top->sums, top->rewards);
     const int found =
         pb_pairs_add(&top->beats, top->n_read, top->arms, n, top->sums, top->rewards);
+    /* of large rewards only differences are exact */
+    const double first = top->rewards[0];
     for (int64_t i = 0; i < n; i++)
-        top->sums[i] += top->rewards[i];
+        top->sums[i] += top->rewards[i] - first;
     top->n_read++;
     top->n_evaluations += n;
     while (found && judge(top))

@@ -35,6 +35,7 @@ cdef extern from "pybandit/betting/confidence.h" nogil:
                             int bounded) noexcept
     void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
                            double *lower, double *upper) noexcept
+    int pb_confidence_agrees(const pb_confidence *confidence, const double *values) noexcept
 
 
 cdef extern from "pybandit/betting/bets.h" nogil:

@@ -11,6 +11,17 @@ cdef class Bets:
     cdef pb_bets bets
 
 
+# What a race was told. Changed with the kernel in one call that no signal comes between.
+cdef class Books:
+    cdef readonly list blocks      # (arms, rewards of shape (items, arms)), as told
+    cdef readonly int64_t n_items
+    cdef int64_t[::1] _pulls
+    cdef double[::1] _sums         # of rewards less the base
+    cdef double _base              # NaN until the first reward sets it
+
+    cdef void _enter(self, const int64_t *arms, const double[:, ::1] rewards) noexcept
+
+
 # Arrays that make up a race; the kernel's struct points into them.
 cdef class Race:
     cdef readonly dict arrays

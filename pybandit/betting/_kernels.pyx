@@ -3,10 +3,12 @@
 import numpy as np
 
 cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport isnan
 from libc.stdint cimport int64_t, uintptr_t
 
 from pybandit.betting._csrc cimport (
-    PB_MIX_EBMIX, PB_MIX_PRODUCT, pb_bets_memory, pb_betting_add, pb_betting_begin,
+    PB_MIX_EBMIX, PB_MIX_PRODUCT, PB_MOST_BETS, pb_bets_memory, pb_betting_add, pb_betting_begin,
     pb_betting_memory, pb_items, pb_pairs, pb_threshold_add, pb_threshold_begin, pb_top_k_add,
     pb_top_k_begin, pb_top_k_leaders,
 )
@@ -25,6 +27,8 @@ cdef class Bets:
 
     def __cinit__(self, mixture, int n_bets):
         cdef int padded = (n_bets + 3) // 4 * 4
+        if not 0 < n_bets <= PB_MOST_BETS:
+            raise ValueError(f"bets must be at least 1 and at most {PB_MOST_BETS}; got {n_bets}")
         largest = LARGEST_BET[mixture]
         bets = (np.geomspace(SMALLEST_BET, largest, n_bets) if n_bets > 1
                 else np.sqrt([SMALLEST_BET * largest]))
@@ -68,8 +72,51 @@ cdef pb_items make_items(int64_t n_items, limits):
     return items
 
 
+cdef class Books:
+    """What a race of n_arms was told, arm by arm.
+
+    Rewards are added up less `base`, so that means are exact wherever rewards lie.
+    NaN: the first reward that is told.
+    """
+
+    def __cinit__(self, int64_t n_arms, double base):
+        self.blocks = []
+        self._pulls = np.zeros(n_arms, dtype=np.int64)
+        self._sums = np.zeros(n_arms)
+        self._base = base
+
+    cdef void _enter(self, const int64_t *arms, const double[:, ::1] rewards) noexcept:
+        cdef int64_t row, i
+        if isnan(self._base):
+            self._base = rewards[0, 0]
+        self.n_items += rewards.shape[0]
+        for i in range(rewards.shape[1]):
+            self._pulls[arms[i]] += rewards.shape[0]
+        for row in range(rewards.shape[0]):
+            for i in range(rewards.shape[1]):
+                self._sums[arms[i]] += rewards[row, i] - self._base
+
+    @property
+    def base(self):
+        return self._base
+
+    @property
+    def pulls(self):
+        return np.array(self._pulls)
+
+    @property
+    def centred(self):
+        """Mean reward of each arm less the base; NaN where none was told."""
+        with np.errstate(invalid="ignore"):
+            return np.array(self._sums) / self.pulls
+
+
 cdef class Race:
     """What the races share: memory by name, and what is told and read."""
+
+    def __cinit__(self, *arguments, **options):
+        if type(self) is Race:
+            raise TypeError("a Race is made as a LeaderRace, a TopKRace or a ThresholdRace")
 
     cdef int64_t *_integers(self, int64_t n_arms, const int64_t *n_alive, const int *decided):
         """Three rows of n_arms integers: arms, columns, and one for the race."""
@@ -90,10 +137,22 @@ cdef class Race:
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         pass
 
-    def add(self, const double[:, ::1] rewards):
-        """Rewards of items, one column an alive arm."""
+    def tell(self, Books books not None, values not None):
+        """Rewards of items, one column an alive arm, into the kernel and the books.
+
+        All that can fail comes first, and a signal is looked for before the change and
+        not within: both change or neither does.
+        """
         cdef int64_t i
+        cdef const double[:, ::1] rewards = values
+        arms = self.alive
+        if rewards.shape[0] == 0 or rewards.shape[1] != len(arms):
+            raise ValueError(f"rewards must have a column for each of {len(arms)} arms; got "
+                             f"{rewards.shape[0]} rows of {rewards.shape[1]}")
         cdef uintptr_t[::1] rows = row_addresses(rewards)
+        PyErr_CheckSignals()
+        books.blocks.append((arms, values))
+        books._enter(integers_of(arms), rewards)
         for i in range(self.n_alive[0]):
             self.columns[i] = i
         with nogil:
@@ -116,7 +175,7 @@ cdef class LeaderRace(Race):
     false claim of being within it.
     """
 
-    def __cinit__(self, int64_t n_arms, int64_t n_items, Bets bets, limits, double delta,
+    def __cinit__(self, int64_t n_arms, int64_t n_items, Bets bets not None, limits, double delta,
                   bint hybrid=False, double tolerance=0.0, double near_delta=0.0):
         self.bets = bets
         self.race.bets, self.race.items = bets.bets, make_items(n_items, limits)
@@ -162,7 +221,7 @@ cdef class LeaderRace(Race):
 cdef class TopKRace(Race):
     """A pb_top_k of n_arms over n_items (0: without end), k < n_arms."""
 
-    def __cinit__(self, int64_t n_arms, int64_t n_items, int64_t k, Bets bets, limits,
+    def __cinit__(self, int64_t n_arms, int64_t n_items, int64_t k, Bets bets not None, limits,
                   double delta, double tolerance=0.0, double near_delta=0.0):
         cdef int64_t n_pairs = k * (n_arms - k)
         self.bets = bets
@@ -200,7 +259,7 @@ cdef class TopKRace(Race):
 cdef class ThresholdRace(Race):
     """A pb_threshold of n_arms over n_items (0: without end)."""
 
-    def __cinit__(self, int64_t n_arms, int64_t n_items, double tau, Bets bets, limits,
+    def __cinit__(self, int64_t n_arms, int64_t n_items, double tau, Bets bets not None, limits,
                   double delta, double tolerance=0.0):
         self.bets = bets
         self.race.bets, self.race.items = bets.bets, make_items(n_items, limits)
@@ -220,6 +279,11 @@ cdef class ThresholdRace(Race):
 
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         pb_threshold_add(&self.race, rows, n_rows)
+
+    @property
+    def excess(self):
+        """Of each arm that is open, the sum of what its rewards are above tau."""
+        return np.array(<double[:self.race.n_arms]>self.race.sums)[:self.race.n_open]
 
     @property
     def verdicts(self):

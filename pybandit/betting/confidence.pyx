@@ -5,21 +5,25 @@ independent; one may look after every value and stop whenever one likes.
 """
 
 import math
-import threading
 from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_in, check_integer
+from pybandit._shared.checks import MOST_PULLS, check_choice, check_integer
+from pybandit.betting._sequence_checks import (
+    OPTIONS, check_alpha, check_arrays, check_ends, check_parts, check_population, check_room,
+    check_values,
+)
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
+from pybandit._shared.guard cimport Guard
 from pybandit.betting._csrc cimport (
     PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN, PB_CONFIDENCE_BETS,
     PB_CONFIDENCE_BETTING, PB_CONFIDENCE_HOEFFDING, pb_confidence, pb_confidence_add,
-    pb_confidence_init,
+    pb_confidence_agrees, pb_confidence_init,
 )
 
 __all__ = ["ConfidenceBounds", "ConfidenceSequence", "confidence_sequence"]
@@ -35,8 +39,6 @@ _METHODS = {
 SMALLEST_BET, LARGEST_BET, LARGEST_BERNSTEIN_BET = 0.004, 2.0, 0.9
 # Values between two looks at Ctrl-C.
 PIECE = 1024
-# Squares of larger values overflow.
-LARGEST_VALUE = 1e150
 
 
 class ConfidenceBounds(NamedTuple):
@@ -176,51 +178,55 @@ cdef class ConfidenceSequence:
     cdef double[::1] history
     cdef double low, high, scale  # a bound b of the kernel is low + scale b, at most high
     cdef readonly object population, alpha, value_range, method, bets
-    cdef object lock
+    cdef Guard guard
+    cdef bint made
+
+    def __cinit__(self, *arguments, **options):
+        self.guard = Guard(type(self))
+        self.history = np.empty(0)
 
     def __init__(self, population=None, alpha=0.05, value_range=(0, 1), method="betting",
                  bets=16):
-        check_choice("method", method, _METHODS)
-        population = _check_population(population)
-        alpha = _check_alpha(alpha)
-        value_range = _check_range(value_range, method)
-        bets = check_integer("bets", bets, 1)
-        if bets > PB_CONFIDENCE_BETS:
-            raise ValueError(f"bets must be at most {PB_CONFIDENCE_BETS}; got {bets}")
+        check_choice("method", method, tuple(_METHODS))
+        population = check_population(population)
+        alpha = check_alpha(alpha)
+        value_range = check_ends(value_range, method)
+        bets = check_integer("bets", bets, 1, PB_CONFIDENCE_BETS)
+        largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
+        cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, bets)
+        if self.made:
+            raise RuntimeError("this ConfidenceSequence has been initialised; make another")
         self.population, self.alpha, self.value_range = population, alpha, value_range
         self.method, self.bets = method, bets
         self.low, self.high = (0.0, 1.0) if value_range is None else value_range
         self.scale = self.high - self.low
         if value_range is None:
             self.high = math.inf
-        self.history = np.empty(0)
-        self.lock = threading.Lock()
-        largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
-        cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, bets)
         pb_confidence_init(&self.sequence, _METHODS[method],
                            math.inf if population is None else population, alpha, &grid[0],
                            bets, value_range is not None)
+        self.made = True
 
     @property
     def n(self):
-        return self.sequence.count
+        return self._look()[0]
 
     @property
     def mean(self):
-        if self.sequence.count == 0:
-            return math.nan
-        return self.low + self.scale * (self.sequence.sum[0] / self.sequence.count)
+        return self._look()[1]
 
     @property
     def lower(self):
-        return self._in_units(self.sequence.lower)
+        return self._look()[2]
 
     @property
     def upper(self):
-        return self._in_units(self.sequence.upper)
+        return self._look()[3]
 
     def update(self, values):
         """Add values and return the bounds after each of them.
+
+        Ctrl-C is heard between pieces; the sequence is then as it was before.
 
         Parameters
         ----------
@@ -236,18 +242,26 @@ cdef class ConfidenceSequence:
         ValueError, TypeError
             As `confidence_sequence`; the sequence is then as it was before.
         RuntimeError
-            Where the sequence is already being updated, in another thread.
+            Where another thread is in a call of this sequence.
         """
-        values = self._check_values(values)
-        if not self.lock.acquire(blocking=False):
-            raise RuntimeError("this sequence is being updated in another thread")
+        self._enter()
+        self.guard.leave()  # to read what the values are may run anything
+        values = (check_values(values, self.value_range) - self.low) / self.scale
+        self._enter()
         try:
             return self._update(values)
         finally:
-            self.lock.release()
+            self.guard.leave()
 
     def get_state(self):
         """Return all of the sequence as a dict of numbers and arrays."""
+        self._enter()
+        try:
+            return self._state()
+        finally:
+            self.guard.leave()
+
+    cdef dict _state(self):
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
         return {
@@ -256,7 +270,7 @@ cdef class ConfidenceSequence:
             "value_range": self.value_range,
             "method": self.method,
             "bets": self.bets,
-            "n": self.n,
+            "n": c.count,
             "history": np.array(self.history[:c.count if self.method == "betting" else 0]),
             "current": np.array([c.lower, c.upper]),
             "moments": np.array([c.mean, c.square]),
@@ -268,63 +282,70 @@ cdef class ConfidenceSequence:
 
     @staticmethod
     def from_state(state):
-        """Return the sequence that `get_state` described; it continues bit for bit."""
-        cdef ConfidenceSequence self = ConfidenceSequence(
-            state["population"], state["alpha"], state["value_range"], state["method"],
-            state["bets"])
+        """Return the sequence that `get_state` described; it continues bit for bit.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where a part is missing, out of its range, or not what the others make it.
+        """
+        check_parts(state)
+        cdef ConfidenceSequence self = ConfidenceSequence(*[state[name] for name in OPTIONS])
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
-        count = self._check_room(check_integer("n", state["n"], 0))
-        self.history = _restored(state, "history", (count if self.method == "betting" else 0,))
-        c.lower, c.upper = _restored(state, "current", (2,))
-        c.mean, c.square = _restored(state, "moments", (2,))
-        sides = _restored(state, "sides", (3, 2))
+        count = check_integer("n", state["n"], 0, MOST_PULLS)
+        check_room(count, self.population)
+        arrays = check_arrays(state, self.get_state())
+        self.history = arrays["history"]
+        c.lower, c.upper = arrays["current"]
+        c.mean, c.square = arrays["moments"]
+        sides, capital = arrays["sides"], arrays["capital"]
         (<double[:2]>c.sum)[:], (<double[:2]>c.bound)[:], (<double[:2]>c.candidate)[:] = sides
-        capital = _restored(state, "capital", (2, n_bets))
         (<double[:n_bets]>c.capital[0])[:], (<double[:n_bets]>c.capital[1])[:] = capital
-        gain, clock, cost = _restored(state, "exponents", (3, n_bets))
+        gain, clock, cost = arrays["exponents"]
         (<double[:n_bets]>c.gain)[:] = gain
         (<double[:n_bets]>c.clock)[:] = clock
         (<double[:n_bets]>c.cost)[:] = cost
         c.count = count
+        if not pb_confidence_agrees(c, &self.history[0] if self.history.shape[0] else NULL):
+            raise ValueError("state must be that of a sequence; its bounds do not follow from its "
+                             "values and sums")
         return self
 
     def __reduce__(self):
         return ConfidenceSequence.from_state, (self.get_state(),)
 
     def __repr__(self):
-        return (f"ConfidenceSequence(n={self.n}, lower={self.lower!r}, upper={self.upper!r}, "
+        n, _, lower, upper = self._look()
+        return (f"ConfidenceSequence(n={n}, lower={lower!r}, upper={upper!r}, "
                 f"method={self.method!r}, population={self.population!r})")
 
-    cdef object _check_values(self, values):
-        """As an array of one dimension, fresh and in units of the range."""
-        if self.value_range is None:
-            values = check_in("values", values, f"finite and at most {LARGEST_VALUE:g} in size",
-                              lambda x: np.abs(x) <= LARGEST_VALUE)
-        else:
-            low, high = self.value_range
-            values = check_in("values", values, f"in value_range [{low!r}, {high!r}]",
-                              lambda x: (x >= low) & (x <= high))
-        if values.ndim > 1:
-            raise ValueError(f"values must have one dimension; got shape {values.shape}")
-        return (np.atleast_1d(values) - self.low) / self.scale
+    cdef int _enter(self) except -1:
+        if not self.made:
+            raise RuntimeError("this ConfidenceSequence is empty: its __init__ was not called")
+        return self.guard.enter()
 
-    cdef object _check_room(self, n):
-        if self.population is not None and n > self.population:
-            raise ValueError(f"values must be at most the population of {self.population} in "
-                             f"all; got {n}")
-        return n
+    cdef tuple _look(self):
+        """n, mean and both bounds, at one moment."""
+        cdef pb_confidence *c = &self.sequence
+        self._enter()
+        try:
+            mean = self.low + self.scale * (c.sum[0] / c.count) if c.count else math.nan
+            return c.count, mean, self._in_units(c.lower), self._in_units(c.upper)
+        finally:
+            self.guard.leave()
 
     cdef object _update(self, double[::1] values):
         cdef int64_t n = values.shape[0], done = 0, piece
         cdef int64_t count = self.sequence.count
-        self._check_room(count + n)
+        check_room(count + n, self.population)
         lower, upper = np.empty(n), np.empty(n)
+        bounds = ConfidenceBounds(lower, upper)  # after the kernel no Python runs
         cdef double[::1] lower_view = lower, upper_view = upper, source = values
         cdef pb_confidence before = self.sequence
         cdef double *start
         if n == 0:
-            return ConfidenceBounds(lower, upper)
+            return bounds
         if self.method == "betting":
             source = self._remember(values)
             start = &source[count]
@@ -344,7 +365,7 @@ cdef class ConfidenceSequence:
         for done in range(n):
             lower_view[done] = self._in_units(lower_view[done])
             upper_view[done] = self._in_units(upper_view[done])
-        return ConfidenceBounds(lower, upper)
+        return bounds
 
     cdef double[::1] _remember(self, double[::1] values):
         """The history with these values after it; a first piece is kept as it is."""
@@ -363,36 +384,3 @@ cdef class ConfidenceSequence:
         cdef double scaled = self.low + self.scale * bound
         # high - low is rounded: the end of the range is not to be passed
         return scaled if scaled <= self.high else self.high
-
-
-def _check_population(population):
-    if population is None or (isinstance(population, float) and population == math.inf):
-        return None
-    return check_integer("population", population, 1)
-
-
-def _check_alpha(alpha):
-    array = check_in("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-    if array.ndim:
-        raise ValueError(f"alpha must be one number; got shape {array.shape}")
-    return float(array)
-
-
-def _check_range(value_range, method):
-    if value_range is None:
-        if method != "asymptotic":
-            raise ValueError(f"value_range must be given for method={method!r}; got None")
-        return None
-    ends = check_in("value_range", value_range, "finite", np.isfinite)
-    if ends.shape != (2,) or not 0 < float(ends[1]) - float(ends[0]) < math.inf:
-        raise ValueError(f"value_range must be (low, high) with low < high and a finite "
-                         f"difference; got {value_range!r}")
-    return float(ends[0]), float(ends[1])
-
-
-def _restored(state, name, shape):
-    array = np.array(state[name], dtype=np.float64, order="C")
-    if array.shape != shape or np.isnan(array).any():
-        raise ValueError(f"state[{name!r}] must be an array of shape {shape} without NaN; "
-                         f"got shape {array.shape}")
-    return array

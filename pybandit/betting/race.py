@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer
+from pybandit._shared.checks import check_integer, check_scalar
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
-from pybandit.betting._paired import PairedRace
+from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
 from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingRace", "BettingThreshold"]
@@ -90,7 +90,8 @@ class BettingRace(PairedRace):
                  value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
                  rng: Rng = None, bets: int = 16, hybrid: bool = False, mixture: str = "product",
                  block_size: int | None = None) -> None:
-        n_arms = check_integer("n_arms", n_arms, 2)
+        self._refuse_again()
+        n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
             raise ValueError(f"k must be below n_arms = {n_arms}; got {self.k}")
@@ -110,6 +111,7 @@ class BettingRace(PairedRace):
         return TopKRace(self.n_arms, n_items, self.k, self._make_bets(), self._limits(), share,
                         self.tolerance, share)
 
+    @guarded
     def recommend(self) -> Ints:
         """The k best arms, best first; before the race is done, the present leaders.
 
@@ -119,8 +121,13 @@ class BettingRace(PairedRace):
             By mean, ties to the lowest index.
         """
         leaders = self._race.leaders
-        means = np.nan_to_num(self.means[leaders], nan=-np.inf)
+        means = np.nan_to_num(self._books.centred[leaders], nan=-np.inf)
         return leaders[np.argsort(-means, kind="stable")]
+
+    @guarded
+    def __repr__(self) -> str:
+        of = "best" if self.k == 1 else f"{self.k} best"
+        return f"<BettingRace: the {of} of {self._summary()}, {self._race.alive.size} left>"
 
 
 class BettingThreshold(PairedRace):
@@ -181,13 +188,14 @@ class BettingThreshold(PairedRace):
                  value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
                  rng: Rng = None, bets: int = 16, mixture: str = "product",
                  block_size: int | None = None) -> None:
+        self._refuse_again()
         limits = check_limits(value_range)
         if not isinstance(limits, tuple):
             raise ValueError(f"value_range must be (low, high) of the rewards; got "
                              f"{value_range!r}")
         low, high = limits
-        self.threshold = float(check_in("threshold", threshold, f"inside value_range = {limits}",
-                                        lambda x: (x > low) & (x < high)))
+        self.threshold = check_scalar("threshold", threshold, f"inside value_range = {limits}",
+                                      lambda x: (x > low) & (x < high))
         super().__init__(n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
                          bets, mixture, block_size)
 
@@ -197,27 +205,36 @@ class BettingThreshold(PairedRace):
 
     def _sides(self):
         verdicts = self._race.verdicts
-        if self.exact:
-            still = self._race.alive
-            verdicts[still] = np.where(self.means[still] >= self.threshold, 1, -1)
+        if self._is_exact():
+            verdicts[self._race.alive] = np.where(self._race.excess >= 0, 1, -1)
         return verdicts
 
     @property
+    @guarded
     def above(self) -> Ints:
         """Arms whose mean is above the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() > 0)
 
     @property
+    @guarded
     def below(self) -> Ints:
         """Arms whose mean is below the threshold; int64, increasing."""
         return np.flatnonzero(self._sides() < 0)
 
     @property
+    @guarded
     def survivors(self) -> Ints:
         """Arms not decided; int64, increasing."""
         return np.flatnonzero(self._sides() == 0)
 
+    @guarded
     def recommend(self) -> Ints:
         """The arms above the threshold, best mean first; int64."""
-        above = self.above
-        return above[np.argsort(-self.means[above], kind="stable")]
+        above = np.flatnonzero(self._sides() > 0)
+        return above[np.argsort(-self._books.centred[above], kind="stable")]
+
+    @guarded
+    def __repr__(self) -> str:
+        n_above, n_below, n_open = (int((self._sides() == side).sum()) for side in (1, -1, 0))
+        return (f"<BettingThreshold at {self.threshold:g}: {self._summary()}, {n_above} above, "
+                f"{n_below} below, {n_open} open>")

@@ -20,8 +20,10 @@ anything that is not a number in it names the models. Labels of items may stand 
 the first column: if it is headed id, item or name, or not at all, or holds only
 text. Cells that are empty, NA, NaN, null or none are lost scores.
 
-The guarantee holds for the mean over the items of the file, if --value-range was
-known before the scores were. An interval holds for its model by itself.
+The guarantee holds for the mean over the items of the file that were not left out,
+and for no others, if --value-range was known before the scores were. An interval
+holds for its model by itself; a model of which all items were read has none, for
+its mean is known.
 
 exit status: 0 with an answer, decided or not; 1 where a package is missing;
 2 where the options or the file are wrong, with the reason on stderr."""
@@ -141,6 +143,10 @@ def _interval(result, model, sign):
     return sorted((sign * float(bounds.lower[-1]), sign * float(bounds.upper[-1])))
 
 
+def _read_in_full(result, model):
+    return result.pulls[model] == result.n_items
+
+
 def as_json(result, scores, sign, n_dropped):
     """`result.to_dict()` in the file's sign, and labels of the items read."""
     known = result.to_dict()
@@ -160,17 +166,20 @@ def report(result, scores, sign, n_dropped):
     title = "best" if result.decided else "best so far"
     for model in result.top.tolist():
         low, high = _interval(result, model, sign)
+        known = (f"over all {result.n_items:,} items" if _read_in_full(result, model) else
+                 f"between {low:.{digits}f} and {high:.{digits}f}")
         yield (f"{title}: {_short(result.name(model))}, mean "
-               f"{sign * result.means[model]:.{digits}f}, between {low:.{digits}f} and "
-               f"{high:.{digits}f}")
+               f"{sign * result.means[model]:.{digits}f}, {known}")
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
     yield (f"Read {result.n_evaluations:,} of {total:,} scores "
            f"({percent(result.fraction_read)}): {result.n_models:,} models on "
            f"{result.n_items:,} items.")
     if n_dropped:
-        yield (f"Items that lack a score and were left out: {n_dropped:,}. The answer is about "
-               f"the {result.n_items:,} others.")
+        yield from textwrap.wrap(
+            f"Items that lack a score and were left out: {n_dropped:,} of "
+            f"{n_dropped + result.n_items:,}. The answer is about the {result.n_items:,} others "
+            "only.", 99)
     yield ""
     yield from _table(result, sign)
 
@@ -179,6 +188,7 @@ def _table(result, sign):
     shown, digits = _shown(result), _digits(result)
     rows = [(_short(result.name(model)), f"{result.pulls[model]:,}",
              f"{sign * result.means[model]:.{digits}f}",
+             "all read" if _read_in_full(result, model) else
              " to ".join(f"{bound:.{digits}f}" for bound in _interval(result, model, sign)),
              "best" if result.decided and model in result.top else "")
             for model in shown[:MOST_ROWS]]

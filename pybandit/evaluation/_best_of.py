@@ -30,9 +30,9 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     scores : callable or table
         ``score(model, items)`` returns the scores of one model on some items:
         ``model`` an int, ``items`` int64 (n,), the result (n,). It is called once
-        for each model still in the race and block of items. Or an array, or a
-        data frame, of shape (n_items, n_models), whose cells are read where they
-        are needed; the frame's columns become `names`.
+        for each model still in the race and block of items. Or an array, a data
+        frame or an Arrow table, of shape (n_items, n_models), whose cells are read
+        where they are needed; the frame's columns become `names`.
     n_models, n_items : int, optional
         K >= 2 and N >= 1; needed with a function.
     k : int, default 1
@@ -66,7 +66,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     ------
     ValueError, TypeError
         Where an argument is outside its range; where a score that is read is NaN,
-        infinite or outside `value_range`: the message names item and model;
+        masked, infinite or outside `value_range`: the message names item and model;
         where a table holds something else than numbers, read or not.
     InfeasibleBudget
         For `max_evaluations` below `n_models`.
@@ -77,6 +77,11 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
 
     Notes
     -----
+    The answer is about the mean over these items, and no others. Where all of
+    them were read of the models that were left, the totals decide between these
+    (`exact`); models that were dropped before may still have been better, with
+    probability at most delta.
+
     O(bets) a score for k = 1, some 10 ns; see `BettingRace` for more, for the
     proof, and for a race that can be saved and resumed.
 

@@ -5,6 +5,7 @@ import numbers
 import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric
+from pybandit.betting.limits import is_masked, refuse_masked
 
 LOST = ("an item whose score is lost must be taken out for all models beforehand: what it "
         "would have added to the mean is unknown")
@@ -21,7 +22,7 @@ def as_source(scores, n_models, n_items):
     source = TableSource(scores)
     for name, value in (("n_models", n_models), ("n_items", n_items)):
         held = getattr(source, name)
-        if value is not None and value != held:
+        if value is not None and check_integer(name, value, 0) != held:
             raise ValueError(f"{name} must be that of the table, {held}, or left out; got "
                              f"{value!r}")
     return source
@@ -69,11 +70,12 @@ class FunctionSource(Source):
         values = np.empty((items.size, models.size))
         for column, model in enumerate(models.tolist()):
             # a copy: the function may do with it as it likes
-            given = check_numeric(f"score({model}, items)", self.function(model, items.copy()))
+            name, given = f"score({model}, items)", self.function(model, items.copy())
+            given = check_numeric(name, refuse_masked(name, given))
             if given.shape != items.shape:
                 raise ValueError(
-                    f"score({model}, items) must return one score an item, shape {items.shape}; "
-                    f"got shape {given.shape}")
+                    f"{name} must return one score an item, shape {items.shape}; got shape "
+                    f"{given.shape}")
             values[:, column] = given
             advance(items.size)
         return values
@@ -83,11 +85,7 @@ class TableSource(Source):
     """Scores that are there: an array or a data frame (items, models)."""
 
     def __init__(self, table):
-        values = table
-        if hasattr(table, "columns") and hasattr(table, "to_numpy"):
-            self.names = tuple(table.columns)
-            self.labels = getattr(table, "index", None)
-            values = table.to_numpy()
+        self.names, self.labels, values = _parts(table)
         self.values = self._numbers(values)
         if self.values.ndim != 2 or self.values.shape[1] < 2 or not len(self.values):
             raise ValueError(f"scores must be a function or a table (items, models) of at least "
@@ -104,7 +102,9 @@ class TableSource(Source):
     def _numbers(self, values):
         """The table as an array of real numbers, not copied where it is one."""
         try:
-            array = np.asarray(values)
+            # what is masked is lost: refused where it is read, as NaN is
+            array = (np.ma.filled(values.astype(np.float64), np.nan) if is_masked(values)
+                     else np.asarray(values))
             if array.dtype.kind in "SU" and not isinstance(values, np.ndarray):
                 array = np.array(values, dtype=object)  # numbers stay numbers beside text
         except ValueError as error:
@@ -126,6 +126,19 @@ class TableSource(Source):
                                     f"{self.item(row)} of {self.model(column)}")
                 table[row, column] = cell
         return table
+
+
+def _parts(table):
+    """Names of the columns, labels of the rows, and the cells of a table."""
+    if hasattr(table, "columns") and hasattr(table, "to_numpy"):
+        return tuple(table.columns), getattr(table, "index", None), table.to_numpy()
+    if hasattr(table, "column_names") and hasattr(table, "column"):  # of Arrow
+        names = tuple(table.column_names)
+        columns = [np.asarray(table.column(place)) for place in range(len(names))]
+        return names, None, np.column_stack(columns) if columns else np.empty((0, 0))
+    if hasattr(table, "__dataframe__"):
+        return tuple(table.__dataframe__().column_names()), None, table
+    return None, None, table
 
 
 def _same(label, position):

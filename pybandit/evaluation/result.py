@@ -37,8 +37,9 @@ class BestOfResult:
         False where `max_evaluations` ended the race: the guarantee is then that
         the k best are among the `survivors`.
     exact : bool
-        All items were read of the models that were left, so that means decided
-        between these.
+        All items were read of the models that were left, so that totals decided
+        between these. Models dropped before may have been better, with probability
+        at most `delta`.
     survivors : ndarray of int64
         Models that can still be among the k best; where decided, `top`.
     pulls : ndarray of int64, shape (n_models,)
@@ -166,6 +167,7 @@ class BestOfResult:
             "names": None if self.names is None else [str(name) for name in self.names],
             "decided": self.decided,
             "exact": self.exact,
+            "guarantee": self.guarantee(),
             "survivors": self.survivors.tolist(),
             "n_models": self.n_models,
             "n_items": self.n_items,
@@ -186,21 +188,45 @@ class BestOfResult:
             best = "best is" if self.top.size == 1 else f"{self.top.size} best are"
             return (f"Not decided: {self.survivors.size} of {self.n_models} models left. The "
                     f"{best} among them, except with probability at most {self.delta:g}.")
-        if self.fraction_read == 1.0:
-            return "Everything was read: the answer is certain."
+        if self.exact:
+            return self._exact_guarantee()
         near = f" by more than {self.tolerance:g}" if self.tolerance else ""
         return f"Wrong{near} with probability at most {self.delta:g}."
 
-    def __str__(self):
+    def _exact_guarantee(self):
+        """What holds where the totals decided."""
+        if self.fraction_read == 1.0:
+            said = (f"Everything was read: this is the answer for these {self.n_items:,} items, "
+                    "and says nothing of others.")
+        else:
+            n_read = np.count_nonzero(self.pulls == self.n_items)
+            said = (f"All {self.n_items:,} items were read of the {n_read:,} models that were "
+                    "left, and totals decided between these. Models dropped before may have been "
+                    f"better, with probability at most {self.delta:g}.")
+        return said + self._ties()
+
+    def _ties(self):
+        """Who is as good as the last of the top, to the last digit."""
+        # not by means: of large scores they are rounded
+        level, last = self._race._books.centred, self.top[-1]
+        equal = [model for model in np.flatnonzero(self.pulls == self.n_items).tolist()
+                 if model not in self.top and level[model] == level[last]]
+        if not equal:
+            return ""
+        other = self.name(equal[0]) + (f" and {len(equal) - 1} more" if len(equal) > 1 else "")
+        return f" Of the same mean: {other}; the first was taken."
+
+    def __str__(self) -> str:
         top = ", ".join(f"{self.name(model)} (mean {self.means[model]:.4g})"
                         for model in self.top.tolist())
         return (f"Best{'' if self.decided else ' so far'}: {top}. {self.guarantee()} "
                 f"Read {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
                 f"({percent(self.fraction_read)}).")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"BestOfResult(top={self.top.tolist()}, decided={self.decided}, "
-                f"n_evaluations={self.n_evaluations}, fraction_read={self.fraction_read:.4g})")
+                f"exact={self.exact}, n_evaluations={self.n_evaluations}, "
+                f"fraction_read={self.fraction_read:.4g})")
 
     def _checked(self, model):
         model = check_integer("model", model, 0)

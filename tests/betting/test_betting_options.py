@@ -31,6 +31,11 @@ SHARED = [
     ({"block_size": -3}, ["block_size", "-3"]),
     ({"n_items": 0}, ["n_items", "0"]),
     ({"max_evaluations": 2}, ["max_evaluations", "3", "2"]),
+    ({"n_arms": 2**40}, ["n_arms must be at most", 2**40]),
+    ({"n_items": 2**64}, ["n_items must be at most", 2**64]),
+    ({"block_size": 2**64}, ["block_size must be at most", 2**64]),
+    ({"max_evaluations": 2**64}, ["max_evaluations must be at most", 2**64]),
+    ({"delta": [0.1, 0.2]}, ["delta must be a number", "(2,)"]),
 ]
 RACE_ONLY = [
     ({"k": 0}, ["k", "0"]),

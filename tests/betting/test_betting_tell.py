@@ -111,3 +111,32 @@ def test_a_number_as_value_range():
     assert frozen(race.get_state()) == before
     rewards[4] = 10.5
     race.tell(arms, items, rewards)
+
+
+@makers
+@pytest.mark.parametrize("place, word", [(0, "arms"), (1, "items"), (2, "rewards")])
+def test_masks_are_refused(make, place, word):
+    """What is under a mask is no number."""
+    race = make()
+    arms, items = race.ask()
+    told = [arms, items, REWARDS[items % 300, arms]]
+    before = frozen(race.get_state())
+    told[place] = np.ma.array(told[place], mask=np.arange(len(arms)) == 2)
+    with pytest.raises(ValueError, match=f"{word} must not be masked; got a mask at index 2"):
+        race.tell(*told)
+    assert frozen(race.get_state()) == before
+    race.tell(*(np.ma.array(values.data if np.ma.isMA(values) else values) for values in told))
+    assert race.n_batches == 1
+
+
+def test_a_race_says_what_it_is():
+    race = MAKERS["top"]()
+    assert repr(race) == ("<BettingRace: the 2 best of 4 arms, 300 items, delta=0.05, going on "
+                          "after 0 evaluations, 4 left>")
+    play(race, REWARDS)
+    assert f"after {race.n_pulls:,} evaluations" in repr(race)
+    sides = play(MAKERS["sides"](), REWARDS)
+    assert "at 0.43" in repr(sides) and f"{sides.above.size} above" in repr(sides)
+    assert "endless items" in repr(MAKERS["stream"]())
+    with pytest.raises(ValueError, match="arm must be at most 3; got 4"):
+        race.rewards(4)

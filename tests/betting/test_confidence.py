@@ -354,3 +354,34 @@ def test_states_are_plain_and_checked(method):
                         ("history", np.zeros(7)), ("method", "none")]:
         with pytest.raises(ValueError):
             pb.ConfidenceSequence.from_state({**state, name: wrong})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_populations_of_any_size(method):
+    """1e308 is as good as endless."""
+    values = np.random.default_rng(3).random(300)
+    whole = pb.confidence_sequence(values, population=1e308, method=method)
+    endless = pb.confidence_sequence(values, method=method)
+    assert np.isfinite(whole).all()
+    np.testing.assert_allclose(whole, endless, atol=1e-9)
+    with pytest.raises(ValueError, match="population must be at most"):
+        pb.confidence_sequence(values, population=10**400, method=method)
+
+
+@pytest.mark.parametrize("options, word", [
+    ({"method": ["betting"]}, "method"), ({"method": {}}, "method"),
+    ({"alpha": [0.1, 0.2]}, "alpha"), ({"population": [1, 2]}, "population"),
+    ({"bets": 65}, "bets must be at most 64"), ({"bets": np.array([1, 2])}, "bets"),
+    ({"value_range": np.ma.array([0.0, 1.0], mask=[1, 0])}, "value_range must not be masked"),
+])
+def test_errors_name_the_argument(options, word):
+    with pytest.raises((ValueError, TypeError), match=word):
+        pb.ConfidenceSequence(**options)
+
+
+def test_masked_values_are_refused():
+    sequence = pb.ConfidenceSequence()
+    with pytest.raises(ValueError, match="values must not be masked; got a mask at index 1"):
+        sequence.update(np.ma.array([0.1, 99.0, 0.3], mask=[0, 1, 0]))
+    sequence.update(np.ma.array([0.1, 0.2]))
+    assert sequence.n == 2

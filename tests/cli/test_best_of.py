@@ -153,7 +153,7 @@ def test_lost_scores(lost, tmp_path, capsys):
     assert known["means"] == pb.best_of(kept, value_range=(0, 1), rng=1).means.tolist()
     assert not {"q4", "q7"} & set(known["item_labels"])
     assert cli.main(["best-of", path, "--missing", "drop"]) == 0
-    assert "Items that lack a score and were left out: 2." in capsys.readouterr().out
+    assert "left out: 2 of 300. The answer is about the 298 others only." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text, words", [

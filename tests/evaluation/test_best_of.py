@@ -95,7 +95,8 @@ def test_a_tolerance_ends_ties():
     tie[:, 1] = np.clip(tie[:, 1] + 0.001 * np.where(np.arange(N) % 2, 1, -1), 0, 1)
     plain = pb.best_of(tie, value_range=(0, 1), rng=0)
     near = pb.best_of(tie, value_range=(0, 1), rng=0, tolerance=0.2)
-    assert plain.exact and plain.fraction_read == 1.0 and "certain" in plain.guarantee()
+    assert plain.exact and plain.fraction_read == 1.0
+    assert "says nothing of others. Of the same mean: model 2;" in plain.guarantee()
     assert near.decided and not near.exact and near.fraction_read < 0.9
     assert "more than 0.2" in near.guarantee()
 
@@ -315,3 +316,93 @@ def test_the_picture(options, tmp_path):
     assert len(dots) == K - result.survivors.size
     own = figures.Figure()
     assert result.plot(own.subplots()) is own
+
+
+# -- what is promised -----------------------------------------------------------------
+
+
+def test_it_says_no_more_than_it_knows():
+    """Nothing is certain but of the items read and the models left."""
+    same = pb.best_of(np.ones((40, 3)), value_range=(0, 1), rng=1)
+    assert same.exact and same.fraction_read == 1.0
+    assert "for these 40 items" in same.guarantee() and "model 1 and 1 more" in same.guarantee()
+    part = np.ones((200, 3)) * [0.1, 0.9, 0.9]
+    part = pb.best_of(part, value_range=(0, 1), rng=1, delta=0.02)
+    assert part.exact and part.fraction_read < 1.0
+    for words in ("All 200 items were read of the 2 models", "totals decided", "model 2",
+                  "dropped before may have been better, with probability at most 0.02"):
+        assert words in part.guarantee()
+    for result in (same, part, pb.best_of(SCORES, value_range=(0, 1), rng=1)):
+        for said in (result.guarantee(), str(result), repr(result), json.dumps(result.to_dict())):
+            assert "certain" not in said
+        assert result.to_dict()["guarantee"] == result.guarantee()
+
+
+# -- tables and masks -----------------------------------------------------------------
+
+
+class Arrow:
+    """A table as pyarrow's is: names and columns, and no to_numpy."""
+
+    def __init__(self, values, names):
+        self.column_names, self._values = list(names), values
+        self.columns = [self.column(place) for place in range(len(names))]
+
+    def column(self, place):
+        return list(self._values[:, place])
+
+
+class Interchanged:
+    """A frame that only the interchange protocol knows."""
+
+    def __init__(self, values, names):
+        self._values, self._names = values, names
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._values, dtype=dtype)
+
+    def __dataframe__(self):
+        return self
+
+    def column_names(self):
+        return list(self._names)
+
+
+@pytest.mark.parametrize("make", [Arrow, Interchanged])
+def test_tables_keep_their_names(make):
+    names = [f"model {chr(97 + i)}" for i in range(K)]
+    result = pb.best_of(make(SCORES, names), value_range=(0, 1), rng=5)
+    assert_same(result, pb.best_of(SCORES, value_range=(0, 1), rng=5))
+    assert result.names == tuple(names) and result.best_name == "model a"
+    lost = SCORES.copy()
+    lost[:, 2] = np.nan
+    with pytest.raises(ValueError, match=r"got nan .* of model 'model c' \(column 2\)"):
+        pb.best_of(make(lost, names), value_range=(0, 1), rng=5)
+
+
+def test_what_is_masked_is_lost():
+    """The number under a mask is never read: as NaN is, it is refused where it is wanted."""
+    mask = np.zeros(SCORES.shape, dtype=bool)
+    mask[7, 3] = True
+    scores = np.ma.array(np.where(mask, 0.99, SCORES), mask=mask)
+    with pytest.raises(ValueError, match="finite; got nan for item 7 of model 3; an item"):
+        pb.best_of(scores, value_range=(0, 1), rng=1, delta=1e-200)
+    unmasked = np.ma.array(SCORES, mask=np.zeros_like(mask))
+    assert_same(pb.best_of(unmasked, value_range=(0, 1), rng=1),
+                pb.best_of(SCORES, value_range=(0, 1), rng=1))
+    with pytest.raises(ValueError, match=r"score\(0, items\) must not be masked; got a mask at"):
+        pb.best_of(lambda model, items: np.ma.masked_less(SCORES[items, model], 0.9), K, N,
+                   value_range=(0, 1))
+
+
+@pytest.mark.parametrize("options, error, word", [
+    ({"n_models": np.array([K, K])}, TypeError, "n_models"),
+    ({"n_models": K + 1}, ValueError, "n_models"),
+    ({"mixture": ["product"]}, ValueError, "mixture"),
+    ({"tolerance": [0.1, 0.2]}, ValueError, "tolerance"),
+    ({"delta": [0.1, 0.2]}, (ValueError, TypeError), "delta"),
+    ({"value_range": np.ma.array([0.0, 1.0], mask=[0, 1])}, ValueError, "value_range"),
+])
+def test_errors_name_the_argument(options, error, word):
+    with pytest.raises(error, match=word):
+        pb.best_of(SCORES, **{"value_range": (0, 1), **options})

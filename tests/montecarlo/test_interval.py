@@ -38,7 +38,7 @@ def test_bets_are_those_of_the_twin(alpha):
     allocator, told = fed(value_range=RANGES)
     estimators, values, batches = map(np.array, zip(*told, strict=True))
     weights = stakes.weights_of(values, estimators, batches, RANGES)
-    kept = allocator.get_state()["progress"]["stakes"]["told"]
+    kept = allocator.get_state()["progress"]["stakes"]
     np.testing.assert_allclose(kept[:2], [values, weights], rtol=1e-12)
     low, high = allocator.interval(alpha)
     assert (low, high) == allocator.interval(alpha, method="betting")
@@ -193,7 +193,7 @@ def test_states_carry_the_stakes():
             (lambda told: told + [[0], [0], [2], [0]], r"estimators in \[0, 2\)"),
             (lambda told: told + [[np.nan], [0], [0], [0]], "stakes, finite")]:
         bad = copy.deepcopy(state)
-        bad["progress"]["stakes"]["told"] = change(bad["progress"]["stakes"]["told"])
+        bad["progress"]["stakes"] = change(bad["progress"]["stakes"])
         with pytest.raises(ValueError, match=message):
             type(one).from_state(bad)
 

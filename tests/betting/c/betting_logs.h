@@ -199,7 +199,7 @@ static inline void log_race_run(log_race *r, const problem *p, double threshold,
         int separate = near_begun;
         for (int i = 0; i < n; i++) {
             r->alive[i] = survives[i];
-            r->scores[i] += rewards[i];
+            r->scores[i] += rewards[i] - rewards[leader];
         }
         const int best = first_of(r, n, -1);
         for (int i = 0; i < n; i++)

@@ -93,6 +93,35 @@ static void capital_is_the_product(double population, int64_t n, int64_t n_bets)
     free(values);
 }
 
+/* A sequence agrees with itself, and with no part of it changed by more than rounding. */
+static void only_itself_agrees(pb_confidence_method method, double population, int64_t n)
+{
+    double *values = random_values(3, n);
+    double lower[MOST], upper[MOST];
+    pb_confidence c;
+    begin(&c, method, population, BETS);
+    assert(pb_confidence_agrees(&c, values));
+    for (int64_t i = 0; i < n; i++) {
+        pb_confidence_add(&c, values + i, 1, lower, upper);
+        const pb_confidence before = c;
+        assert(pb_confidence_agrees(&c, values));
+        assert(memcmp(&before, &c, sizeof c) == 0);
+    }
+    double *parts[] = {c.sum, c.sum + 1, &c.lower, &c.upper, c.capital[0], c.capital[1] + 3,
+                       c.candidate, c.candidate + 1, c.bound, c.bound + 1};
+    const int n_parts = method == PB_CONFIDENCE_BETTING ? 10 : 4;
+    for (int p = 0; p < n_parts; p++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const double kept = *parts[p];
+            if (kept == INFINITY)
+                continue;
+            *parts[p] = kept + sign * 1e-3 * (1.0 + fabs(kept));
+            assert(!pb_confidence_agrees(&c, values));
+            *parts[p] = kept;
+        }
+    free(values);
+}
+
 /* N = 2: the first value leaves [x/2, (x + 1)/2], the second the mean. */
 static void two_values_by_hand(void)
 {
@@ -147,6 +176,10 @@ int main(void)
     capital_is_the_product(MOST, MOST - 64, BETS);
     capital_is_the_product(MOST, 65, 3);
     capital_is_the_product(1e6, 128, 40);
+    for (int m = 0; m < 4; m++) {
+        only_itself_agrees(METHODS[m], INFINITY, 200);
+        only_itself_agrees(METHODS[m], 1000.0, 130);
+    }
     two_values_by_hand();
     for (int m = 0; m < 3; m++)
         misses_are_rare(METHODS[m]);

@@ -64,11 +64,11 @@ static int log_verdict(const problem *p, int64_t arm, double tau, double slack, 
     for (int64_t row = 0; row < p->n_rows; row++) {
         const double x = (reward_of(p, row, arm) - low) / width;
         const double tilt = tilt_at(&p->items, row);
-        const double least = (null_mean(&p->items, row, tau - slack, *sum) - low) / width;
-        const double most = (null_mean(&p->items, row, tau + slack, *sum) - low) / width;
+        const double least = (tau - low + null_mean(&p->items, row, -slack, *sum)) / width;
+        const double most = (tau - low + null_mean(&p->items, row, slack, *sum)) / width;
         log_bet(&above, &p->bets, tilt, x, least);
         log_bet(&below, &p->bets, tilt, 1.0 - x, 1.0 - most);
-        *sum += reward_of(p, row, arm);
+        *sum += reward_of(p, row, arm) - tau;
         *n_read = row + 1;
         if (log_total(&above, &p->bets) >= log(threshold))
             return 1;

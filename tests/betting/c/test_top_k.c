@@ -139,8 +139,11 @@ static void log_top_k_run(log_top_k *t, const problem *p, int k, double threshol
         log_claims_add(&t->beats, &p->bets, &p->items, row, n, open, t->sums, rewards);
         if (slack > 0.0)
             log_claims_add(&t->near, &p->bets, &p->items, row, n, open, t->sums, rewards);
+        int first = 0;
+        while (!open[first])
+            first++;
         for (int i = 0; i < n; i++)
-            t->sums[i] += open[i] ? rewards[i] : 0.0;
+            t->sums[i] += open[i] ? rewards[i] - rewards[first] : 0.0;
         t->n_read++;
         while (settle(t, n, k))
             ;

@@ -6,6 +6,9 @@ with probability at most delta (Ville). `race` bets for each arm b against "b is
 best", on the leader; `top_k` for each pair; `threshold` for each arm and side.
 `enumerate_errors` runs the race over every order of a tiny population.
 
+Scores and sums grow by what an item gives an arm more than it gives another, who is
+the same for all arms: rewards of 1e12 and a little leave the little as it is.
+
 Pairs are indexed [a, b]: the bet is that a beats b, against "b >= a + tolerance".
 """
 
@@ -254,7 +257,7 @@ def race(rewards, offsets, order, options):
             capital.drop(alive, survivors)
         if tolerant:
             tolerant.update(survivors, d, gaps, t, population)
-        alive, scores = survivors, scores + rewards[item]
+        alive, scores = survivors, scores + (rewards[item] - rewards[item, leader])
         best = first_of(scores, alive)
         only_best = np.arange(n_arms) == best
         if alive.sum() == 1 or (tolerant and tolerant.separate(only_best, alive)):
@@ -318,7 +321,7 @@ def top_k(
             d, gaps = differences(rewards[item]), differences(sums)
             for claims in [strict, tolerant] if tolerance else [strict]:
                 claims.update(undecided, d, gaps, t, population)
-            sums[undecided] += rewards[item, undecided]
+            sums[undecided] += rewards[item, undecided] - rewards[item, undecided][0]
             settle(status, strict.made, k)
             if (status == ACCEPTED).sum() >= k or (status == REJECTED).sum() >= n_arms - k:
                 break
@@ -334,7 +337,10 @@ def top_k(
 def threshold(
     rewards, order, tau, delta, value_range, tolerance=0.0, mixture="product", n_bets=16, iid=False
 ):
-    """Which arms have a mean of at least tau, up to the tolerance."""
+    """Which arms have a mean of at least tau, up to the tolerance.
+
+    Sums are of what rewards are above tau.
+    """
     rewards = np.asarray(rewards)
     population, n_arms = None if iid else len(rewards), rewards.shape[1]
     low, high = value_range
@@ -345,18 +351,18 @@ def threshold(
     for t, item in enumerate(order, start=1):
         y = (rewards[item] - low) / (high - low)
         # against "mean <= tau - tolerance", and "mean >= tau + tolerance" seen in a mirror
-        least = (null_mean(tau - tolerance, sums, t, population) - low) / (high - low)
-        most = (null_mean(tau + tolerance, sums, t, population) - low) / (high - low)
+        least, most = ((tau - low + null_mean(slack, sums, t, population)) / (high - low)
+                       for slack in (-tolerance, tolerance))
         over.update(undecided, y, least, tilt_at(t, population))
         under.update(undecided, 1 - y, 1 - most, tilt_at(t, population))
-        sums[undecided] += rewards[item, undecided]
+        sums[undecided] += rewards[item, undecided] - tau
         n_items[undecided] = t
         up, down = over.log_total() >= crossing, under.log_total() >= crossing
         above[undecided & up] = True
         undecided = undecided & ~(up | down)
         if not undecided.any():
             break
-    above[undecided] = sums[undecided] / n_items[undecided] >= tau
+    above[undecided] = sums[undecided] >= 0
     exact = n_items == population
     return Sides(*(tuple(column.tolist()) for column in (above, n_items, exact)))
 

@@ -32,7 +32,8 @@ typedef struct {
     /* workspace, the caller's */
     int64_t n_arms;
     double *memory;       /* pb_betting_memory */
-    double *scores;       /* n_arms: by position among the alive, offset + sum */
+    double *scores;       /* n_arms: by position among the alive, offset + sum, less what is
+                             common to all: of rewards of 1e12 only differences are exact */
     double *rewards;      /* 3 n_arms + n_bets: of the item, and what the bets need */
     int64_t *arms;        /* n_arms: the alive ones, increasing */
     int64_t *columns;     /* n_arms: their entries in a row */

@@ -69,6 +69,14 @@ void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
 void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
                        double *lower, double *upper);
 
+/*
+ * Whether a sequence that was read from outside can be one: its sums and bounds follow
+ * from `values`, the `count` before (betting), or from its sums and exponents (the
+ * others). All is finite but candidates, and bounds of values without a range; nothing
+ * is NaN. Betting plays its values four times.
+ */
+int pb_confidence_agrees(const pb_confidence *confidence, const double *values);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,7 +29,7 @@ typedef struct {
     int64_t *verdicts;     /* n_arms: 1 above, -1 below, 0 open */
     int64_t *arms;         /* n_arms: the open ones, increasing */
     int64_t *columns;      /* n_arms: their entries in a row */
-    double *sums;          /* n_arms: by position among the open */
+    double *sums;          /* n_arms: by position among the open, of what is above tau */
 
     /* progress */
     int64_t n_open, n_read, n_evaluations;

@@ -26,7 +26,7 @@ typedef struct {
     int64_t *verdicts;      /* n_arms: 1 among the k best, -1 not, 0 open */
     int64_t *arms;          /* n_arms: the open ones, increasing */
     int64_t *columns;       /* n_arms: their entries in a row */
-    double *sums;           /* n_arms: by position among the open */
+    double *sums;           /* n_arms: by position among the open, less what is common */
     double *rewards;        /* n_arms */
     unsigned char *inside;  /* n_arms */
 

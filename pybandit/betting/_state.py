@@ -1,0 +1,59 @@
+"""States of races by betting: checked as a whole before a race is made of them and replayed."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pybandit._shared.checks import LARGEST, check_integer
+
+PARTS = ("type", "options", "order", "lengths", "rewards")
+
+
+def check_state(state, cls, names):
+    """Refuse what is no state of a race of this class, whose options have these names."""
+    _check_mapping("state", state, PARTS)
+    if state["type"] != cls.__name__:
+        raise ValueError(f"state must be that of a {cls.__name__}; got one of a "
+                         f"{state['type']!r}")
+    options = state["options"]
+    _check_mapping("the options of state", options, names)
+    lengths = _flat(state, "lengths", "iu")
+    rewards = _flat(state, "rewards", "f")
+    if (lengths < 1).any():
+        raise ValueError(f"state must hold lengths of at least 1; got {lengths.min()}")
+    if not lengths.size <= sum(lengths.tolist()) <= rewards.size:
+        raise ValueError(f"state must hold a reward or more an item; got {rewards.size} for "
+                         f"{sum(lengths.tolist())} items")
+    order = None
+    if options["n_items"] is None:
+        if state["order"] is not None:
+            raise ValueError("state must hold no order of an endless stream; got one")
+    else:
+        # before anything of that size is made
+        n_items = check_integer("n_items", options["n_items"], 1, LARGEST)
+        order = _flat(state, "order", "iu")
+        if order.size != n_items or not np.array_equal(np.sort(order), np.arange(n_items)):
+            raise ValueError(f"state must hold an order of {n_items} items; got shape "
+                             f"{order.shape}, or not each of them once")
+    return order, lengths.tolist(), rewards
+
+
+def _check_mapping(what, value, names):
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        got = (", ".join(sorted(map(str, value))) if isinstance(value, Mapping)
+               else type(value).__name__)
+        raise ValueError(f"{what} must be a dict of {', '.join(sorted(names))}; got {got}")
+
+
+def _flat(state, name, kinds):
+    """An array of one dimension and of these kinds."""
+    try:
+        array = np.asarray(state[name])
+    except (TypeError, ValueError):  # a ragged list
+        array = np.asarray(None)
+    if array.ndim != 1 or array.dtype.kind not in kinds:
+        kind = "numbers" if "f" in kinds else "integers"
+        raise ValueError(f"state must hold {name} as a flat array of {kind}; got "
+                         f"{type(state[name]).__name__} of dtype {array.dtype}, shape "
+                         f"{array.shape}")
+    return array

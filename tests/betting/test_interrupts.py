@@ -1,0 +1,100 @@
+"""Ctrl-C in calls that take data: taken as a whole or not at all, and then as if never heard."""
+
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from betting.interrupts import alarms, interrupted
+from betting.races import MAKERS, REWARDS, frozen
+
+TIMES = [50, pytest.param(1000, marks=pytest.mark.slow)]
+TOP = "the best 3 of 30"
+RACES = {**MAKERS, TOP: lambda: pb.BettingRace(30, 300, k=3, value_range=(0, 1), rng=1,
+                                               delta=1e-6)}
+
+
+def everything(race):
+    """What was told, and the memory of the kernel."""
+    return frozen(race.get_state()), frozen(race._race.arrays), race._race.decided
+
+
+def seconds_of(call, *args):
+    start = time.perf_counter()
+    call(*args)
+    return time.perf_counter() - start
+
+
+@pytest.mark.parametrize("times", TIMES)
+@pytest.mark.parametrize("name", ["best", "near", TOP, "sides"])
+def test_tell(name, times):
+    """A block is in the kernel and in the books, or in neither; the end is the twin's."""
+    rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))
+    table[:, :4] = REWARDS
+    n_interrupted = n_taken = n_not_taken = 0
+    while n_interrupted < times:
+        race, twin = RACES[name](), RACES[name]()
+        while not race.done:
+            arms, items = race.ask()
+            mixed = rng.permutation(arms.size)
+            told = arms[mixed], items[mixed], table[items, arms][mixed]
+            before = everything(twin)
+            typical = seconds_of(twin.tell, *told)
+            if interrupted(1e-6 + 1.2 * typical * rng.random(), race.tell, *told):
+                n_interrupted += 1
+                taken = race.n_batches == twin.n_batches
+                n_taken, n_not_taken = n_taken + taken, n_not_taken + (not taken)
+                if not taken:
+                    assert everything(race) == before
+                    assert np.array_equal(race.ask(), (arms, items))
+                    race.tell(*told)
+            assert everything(race) == everything(twin)
+        assert twin.done and race.recommend().tolist() == twin.recommend().tolist()
+    assert n_not_taken > n_interrupted / 4
+
+
+@pytest.mark.parametrize("times", TIMES)
+@pytest.mark.parametrize("method", ["betting", "empirical-bernstein", "asymptotic"])
+def test_update(method, times):
+    rng = np.random.default_rng(times)
+    n_interrupted = n_not_taken = 0
+    while n_interrupted < times:
+        race, twin = (pb.ConfidenceSequence(10**6, method=method) for _ in range(2))
+        for _ in range(6):
+            values = rng.random(int(rng.integers(1, 4000)))
+            before = frozen(twin.get_state())
+            typical = seconds_of(twin.update, values)
+            if interrupted(1e-6 + 1.2 * typical * rng.random(), race.update, values):
+                n_interrupted += 1
+                if race.n != twin.n:
+                    n_not_taken += 1
+                    assert frozen(race.get_state()) == before
+                    race.update(values)
+            assert frozen(race.get_state()) == frozen(twin.get_state())
+    assert n_not_taken > n_interrupted / 2
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_best_of(times):
+    """Nothing is left of a call that did not end: the next one finds what one alone finds."""
+    rng = np.random.default_rng(times)
+    scores = np.random.default_rng(5).random((400, 6)) * [0.7, 0.8, 0.8, 0.9, 0.9, 1.0]
+    kept, n_interrupted = scores.copy(), 0
+
+    def run():
+        return pb.best_of(scores, value_range=(0, 1), rng=1, progress=False)
+
+    alone, typical = run().to_dict(), seconds_of(run)
+    while n_interrupted < times:
+        n_interrupted += interrupted(1e-6 + typical * rng.random(), run)
+        if n_interrupted % 10 == 0:
+            assert run().to_dict() == alone
+    assert np.array_equal(scores, kept)
+
+
+@pytest.fixture(autouse=True)
+def _alarms():
+    with alarms():
+        yield

@@ -1,0 +1,121 @@
+"""A state that was tampered with is refused with a reason, or is an object that works."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+
+from betting.mutations import mutate
+from betting.races import MAKERS, REWARDS, frozen, play
+
+RACES = {name: [play(MAKERS[name](block_size=size, max_evaluations=budget), REWARDS, 40).get_state()
+                for size, budget in [(None, None), (7, 350)]]
+         for name in MAKERS}
+METHODS = ["betting", "empirical-bernstein", "hoeffding", "asymptotic"]
+
+
+def sequences():
+    rng, states = np.random.default_rng(1), []
+    for method in METHODS:
+        for population in (None, 150, 10**6):
+            for values in (rng.random(150), rng.random(80) < 0.1, np.zeros(20), np.empty(0)):
+                for value_range in [(0, 1), None] if method == "asymptotic" else [(0, 1)]:
+                    sequence = pb.ConfidenceSequence(population, 0.05, value_range, method)
+                    for piece in np.array_split(values, 3):
+                        sequence.update(piece)
+                    states.append(sequence.get_state())
+    return states
+
+
+SEQUENCES = sequences()
+
+
+def assert_race_works(race):
+    """It ends, keeps to its budget and asks for alive arms and known items only."""
+    for _ in range(100):
+        if race.done:
+            break
+        arms, items = race.ask()
+        assert np.isin(arms, np.arange(race.n_arms)).all() and len(arms) > 0
+        assert race.n_items is None or np.isin(items, np.arange(race.n_items)).all()
+        low = race.value_range[0] if isinstance(race.value_range, tuple) else 0.0
+        race.tell(arms, items, np.full(len(arms), low))
+        assert race.max_evaluations is None or race.n_pulls <= race.max_evaluations
+    state = race.get_state()
+    assert frozen(type(race).from_state(state).get_state()) == frozen(state)
+    assert repr(race)
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data(), st.sampled_from(sorted(RACES)), st.integers(0, 1))
+def test_states_of_races(data, name, which):
+    state = mutate(data.draw, RACES[name][which])
+    cls = pb.BettingThreshold if name.startswith("sides") else pb.BettingRace
+    try:
+        race = cls.from_state(state)
+    except (ValueError, TypeError) as error:
+        assert len(str(error)) > 10
+        return
+    except MemoryError:  # of a race of that many arms, which nothing contradicts
+        return
+    assert_race_works(race)
+
+
+def assert_sequence_works(sequence):
+    state = sequence.get_state()
+    again = pb.ConfidenceSequence.from_state(state)
+    low = 0.0 if sequence.value_range is None else sequence.value_range[0]
+    room = math.inf if sequence.population is None else sequence.population - sequence.n
+    values = np.full(int(min(room, 70)), low)
+    bounds = sequence.update(values)
+    for end in bounds:
+        assert not np.isnan(end).any()
+    if sequence.method != "asymptotic" and values.size:
+        assert (np.diff(bounds.upper) <= 1e-9).all()
+    again.update(values)
+    assert frozen(again.get_state()) == frozen(sequence.get_state())
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.data(), st.sampled_from(SEQUENCES))
+def test_states_of_sequences(data, state):
+    state = mutate(data.draw, state)
+    try:
+        sequence = pb.ConfidenceSequence.from_state(state)
+    except (ValueError, TypeError) as error:
+        assert len(str(error)) > 10
+        return
+    assert_sequence_works(sequence)
+
+
+@pytest.mark.parametrize("state", [None, [], "x", 3, {}, {"type": "BettingRace"}])
+@pytest.mark.parametrize("cls", [pb.BettingRace, pb.BettingThreshold, pb.ConfidenceSequence])
+def test_what_is_no_state(cls, state):
+    with pytest.raises(ValueError, match="state must be a dict of"):
+        cls.from_state(state)
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+@pytest.mark.parametrize("part, at", [("sides", (0, 0)), ("sides", (1, 0)), ("sides", (1, 1)),
+                                      ("current", 0), ("current", 1), ("n", None)])
+def test_bounds_that_do_not_follow(method, part, at):
+    """Bounds better than their proof are refused, by whatever entry they come."""
+    sequence = pb.ConfidenceSequence(10**6, method=method)
+    sequence.update(np.random.default_rng(2).random(500))
+    for shift in (1e-3, -1e-3, 0.05):
+        state = sequence.get_state()
+        if at is None:
+            state[part] += 1 if shift > 0 else -1
+        else:
+            state[part][at] += shift
+        if method != "betting" and part == "sides" and at[0] == 1 and shift > 0:
+            # a bound further on may have been earlier: what is reported tells
+            state["current"][:] = state["sides"][1, 0], 1 - state["sides"][1, 1]
+            pb.ConfidenceSequence.from_state(state)
+            continue
+        with pytest.raises(ValueError, match="state"):
+            pb.ConfidenceSequence.from_state(state)
