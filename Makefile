@@ -53,7 +53,8 @@ sanitize: inplace
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	PYTHONMALLOC=malloc PYTHONPATH=build/sanitize/lib $(BIN)/pytest -s -m "not slow" \
-	    --ignore tests/test_floors.py --ignore tests/test_packaging.py --ignore tests/embedding
+	    --ignore tests/test_floors.py --ignore tests/test_packaging.py --ignore tests/embedding \
+	    --ignore tests/typed
 
 # The built wheel, in a fresh environment per interpreter, against the tests of the sdist,
 # where no source of the package lies beside them.

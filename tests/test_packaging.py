@@ -4,6 +4,7 @@ import ast
 import email
 import importlib
 import pathlib
+import re
 import tarfile
 import zipfile
 
@@ -66,6 +67,20 @@ def test_the_wheel_says_what_it_is(wheel):
     assert "pybandit = pybandit.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
 
 
+def test_the_name_to_install(wheel):
+    """Nothing tells anybody to install another project's package; extras that are named exist."""
+    texts = {path: path.read_text() for folder in (PACKAGE, ROOT / "docs", ROOT / "examples")
+             for kind in ("*.py", "*.pyx", "*.md") for path in folder.rglob(kind)}
+    texts |= {path: path.read_text() for path in ROOT.glob("*.md")}
+    assert not [path for path, text in texts.items()
+                if re.search(r"pybandit\[|pip install '?pybandit(?![-\w`])", text)]
+    (info,) = {name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")}
+    extras = set(email.message_from_bytes(wheel.read(info)).get_all("Provides-Extra"))
+    named = {extra for text in texts.values() for extra in
+             re.findall(r'require\("[\w.]+", "(\w+)"\)|pybandit-core\[(\w+)\]', text)}
+    assert len(named) > 4 and {one or other for one, other in named} <= extras
+
+
 def test_the_sdist_holds_every_source_and_nothing_generated(sdist):
     assert {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "pyproject.toml"} <= sdist
     assert {kernel.relative_to(ROOT).as_posix() for kernel in KERNELS} <= sdist
@@ -95,10 +110,18 @@ def test_a_stub_names_what_its_module_holds(name):
     assert set(getattr(module, "__all__", [])) <= _defined(body)
     for node in body:
         if isinstance(node, ast.ClassDef):
-            # a named tuple's fields and a class's methods, of its own and not inherited ones
-            held = {key for key in vars(getattr(module, node.name)) if not key.startswith("_")}
+            # a named tuple's fields and a class's methods, of its own and of bases without a stub
+            held = {key for base in _told_here(getattr(module, node.name)) for key in vars(base)
+                    if not key.startswith("_")}
             stubbed = {key for key in _defined(node.body) if not key.startswith("_")}
             assert held == stubbed, node.name
+
+
+def _told_here(cls):
+    """The class, and those of its bases that no stub of their own tells of."""
+    stubbed = {f"pybandit.{name.replace('/', '.')}" for name in COMPILED}
+    return [cls, *(base for base in cls.__mro__[1:] if base.__module__.startswith("pybandit.")
+                   and base.__module__ not in stubbed)]
 
 
 def _defined(body):
