@@ -1,5 +1,7 @@
 """Generators and seeds out of what users give; a private stream, and its state as numbers."""
 
+import copy
+
 import numpy as np
 
 # of the bit generator's state, a 128-bit number at a time
@@ -14,6 +16,14 @@ def as_generator(rng):
         return np.random.default_rng(rng)
     raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy.random.Generator; "
                     f"got {rng!r}")
+
+
+def unlocked(rng):
+    """The Generator; a copy of it where a thread that a fork left behind holds its lock."""
+    if rng.bit_generator.lock.acquire(blocking=False):
+        rng.bit_generator.lock.release()
+        return rng
+    return copy.deepcopy(rng)
 
 
 def seed_sequence_of(rng):

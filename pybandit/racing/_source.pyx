@@ -133,14 +133,27 @@ cdef cnp.ndarray _ask(Source source, function, name, const int64_t *factors, int
         values = function(rows, columns)
     finally:
         if lock is not None:
-            lock.acquire()
+            _take_back(lock)
     if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
             and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
             and cnp.PyArray_DIM(values, 0) == n_factors
             and cnp.PyArray_DIM(values, 1) == n_states
-            and cnp.PyArray_ISNOTSWAPPED(values)):
+            and cnp.PyArray_ISNOTSWAPPED(values) and cnp.PyArray_ISALIGNED(values)):
         values = check_returned(values, (n_factors, n_states), name)
     return values
+
+
+cdef _take_back(lock):
+    """Hold it again: whoever runs the kernel will release it. Ctrl-C while waiting waits."""
+    interrupt = None
+    while True:
+        try:
+            lock.acquire()
+            break
+        except BaseException as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 cdef _as_array(const int64_t *values, cnp.npy_intp n):
