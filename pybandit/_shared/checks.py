@@ -113,6 +113,24 @@ def check_numeric(name, values):
     return array if array.flags.aligned else array.copy()
 
 
+def as_array(name, values):
+    """`values` as an array of whatever it holds; refuses masks and what is none."""
+    if np.ma.is_masked(values):
+        raise TypeError(f"{name} must be an array without masked entries; got {shown(values)}")
+    try:
+        return np.asarray(values)
+    except Exception as error:
+        raise TypeError(f"{name} must be an array; got {shown(values)}: {error}") from error
+
+
+def shape_of(name, values):
+    """The shape of what a user's function returned; refuses rows of unequal lengths."""
+    try:
+        return np.shape(values)
+    except Exception as error:
+        raise ValueError(f"{name} must be an array; got {shown(values)}: {error}") from error
+
+
 def nonnegative(x):
     """Finite and at least 0, for `check_in`."""
     return np.isfinite(x) & (x >= 0)

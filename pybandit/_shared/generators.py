@@ -4,6 +4,8 @@ import copy
 
 import numpy as np
 
+from pybandit._shared.checks import shown
+
 # of the bit generator's state, a 128-bit number at a time
 MASK = (1 << 64) - 1
 
@@ -12,10 +14,12 @@ def as_generator(rng):
     """A Generator of None, an int, a SeedSequence, or the Generator itself."""
     if isinstance(rng, np.random.Generator):
         return rng
+    if isinstance(rng, (int, np.integer)) and rng < 0:
+        raise ValueError(f"rng must be at least 0 where it is an int, a seed; got {shown(rng)}")
     if rng is None or isinstance(rng, (int, np.integer, np.random.SeedSequence)):
         return np.random.default_rng(rng)
     raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy.random.Generator; "
-                    f"got {rng!r}")
+                    f"got {shown(rng)}")
 
 
 def unlocked(rng):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_choice, check_integer
+from pybandit._shared.checks import LARGEST, MOST_PULLS, check_choice, check_integer
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._track import check_offsets, index_kind
@@ -306,8 +306,7 @@ cdef class RacingSampler:
         return state, info
 
     cdef _draw_shape(self, pb_bitgen *bitgen, size):
-        shape = size if isinstance(size, tuple) else (size,)
-        shape = tuple(check_integer("size", length, 0) for length in shape)
+        shape = check_size(size)
         n = math.prod(shape)
         states = np.empty(n, dtype=np.int64)
         evaluations = np.empty(n, dtype=np.int64)
@@ -371,9 +370,18 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     if log_prior is not None:
         totals += check_offsets("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
-    shape = () if size is None else size if isinstance(size, tuple) else (size,)
+    shape = () if size is None else check_size(size)
     states = np.argmax(totals + rng.gumbel(size=(*shape, totals.size)), axis=-1)
     return int(states) if size is None else states
+
+
+def check_size(size):
+    """The shape of so many draws."""
+    shape = size if isinstance(size, tuple) else (size,)
+    shape = tuple([check_integer("size", length, 0) for length in shape])
+    if math.prod(shape) > MOST_PULLS:
+        raise ValueError(f"size must be at most {MOST_PULLS} draws; got {shape}")
+    return shape
 
 
 def _totals(factors):

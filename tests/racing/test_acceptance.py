@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_race_law import assert_law, find_case
+from racing.test_race_law import assert_law, find_case
 
 import pybandit as pb
 

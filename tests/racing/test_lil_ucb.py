@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_race_law import assert_law
+from racing.test_race_law import assert_law
 
 import pybandit as pb
 

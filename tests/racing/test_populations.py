@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
-from test_race_law import assert_law
+from racing.test_race_law import assert_law
 
 import pybandit as pb
 
