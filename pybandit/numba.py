@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, shown
+from pybandit._shared.checks import LARGEST, is_masked, shown
 from pybandit._shared.optional import require
 from pybandit.racing._callbacks import Bound
 
@@ -164,7 +164,7 @@ def _pack(position, value):
     """What is compiled for, (dtype, dimensions or None of a number); its words of data."""
     if isinstance(value, np.ndarray):
         if not (value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
-                ) or np.ma.is_masked(value):
+                ) or is_masked(value):
             raise ValueError(f"arrays must be C-contiguous, aligned, of native byte order and "
                              f"without masks, for they are not copied; got shape {value.shape}, "
                              f"strides {value.strides}, "

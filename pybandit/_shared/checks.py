@@ -1,5 +1,7 @@
 """Checks at the border: each names the argument, what came and what was expected."""
 
+import sys
+
 import numpy as np
 
 # what an int64 holds; what is exact in float64, in which pulls are counted too
@@ -91,13 +93,19 @@ def check_delta(delta):
     return check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
 
 
+def is_masked(values):
+    """Whether some of these values are masked."""
+    # where numpy.ma was never imported, which takes a while, there is no masked array
+    return "numpy.ma" in sys.modules and np.ma.is_masked(values)
+
+
 def check_numeric(name, values):
     """Return `values` as an aligned float64 array of any order.
 
     Refuses text, objects, complex numbers and masks: what is masked is not there, and an
     array of float64 has no place for that.
     """
-    if np.ma.is_masked(values):
+    if is_masked(values):
         raise TypeError(f"{name} must hold real numbers; got {type(values).__name__} with "
                         "masked entries: fill them or leave them out")
     try:
@@ -115,7 +123,7 @@ def check_numeric(name, values):
 
 def as_array(name, values):
     """`values` as an array of whatever it holds; refuses masks and what is none."""
-    if np.ma.is_masked(values):
+    if is_masked(values):
         raise TypeError(f"{name} must be an array without masked entries; got {shown(values)}")
     try:
         return np.asarray(values)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pybandit._shared.checks import is_masked
+
 EXPECTED = ("int (const int64_t *factors, int64_t n_factors, const int64_t *states, "
             "int64_t n_states, double *out, void *user_data)")
 # what EXPECTED is in the spelling of `_normalise`
@@ -194,7 +196,7 @@ def _address_of(data):
         if not data.flags.c_contiguous or not data.flags.aligned:
             raise ValueError(f"user_data must be C-contiguous and aligned; got an array of shape "
                              f"{data.shape} and strides {data.strides}")
-        if np.ma.is_masked(data):
+        if is_masked(data):
             raise ValueError("user_data must have no masked entries: the function would read them")
         return data.ctypes.data
     if isinstance(data, (int, np.integer)) and not isinstance(data, bool):

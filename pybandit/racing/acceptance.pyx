@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric, shown
+from pybandit._shared.checks import check_numeric, is_masked, shown
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
 from pybandit.betting._kernels import Bets
@@ -363,7 +363,7 @@ cdef class Workspace:
 
 cdef double as_threshold(log_threshold) except? -1.0:
     cdef double threshold
-    if not isinstance(log_threshold, float) and np.ma.is_masked(log_threshold):
+    if not isinstance(log_threshold, float) and is_masked(log_threshold):
         raise TypeError("log_threshold must be a number; got a masked one")
     try:
         threshold = log_threshold

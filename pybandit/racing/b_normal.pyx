@@ -224,7 +224,8 @@ def _solve(double delta, tuple fractions, convention):
     cdef double[::1] memory = np.empty(pb_b_normal_memory(&looks[0], looks.shape[0]))
     cdef double level = 0.0
     cdef pb_convention code = _CONVENTIONS[convention]
-    if pb_b_normal_solve(delta, &looks[0], looks.shape[0], code, &memory[0], &level) != PB_OK:
+    if pb_b_normal_solve(delta, &looks[0], looks.shape[0], code, &memory[0], &level) != PB_OK or (
+            level != level):
         raise ValueError(f"delta must be in (0, 0.5), where E(B) = delta has a solution; "
                          f"got {delta!r}")
     return level

@@ -18,6 +18,7 @@ from pybandit._shared.checks import (
     check_flag,
     check_in,
     check_integer,
+    check_numeric,
     check_positive,
     check_scalar,
     nonnegative,
@@ -246,6 +247,8 @@ class BettingBound:
 
     def __post_init__(self):
         object.__setattr__(self, "delta", check_delta(self.delta))
+        if self.value_range is not None:
+            check_numeric("value_range", self.value_range)
         object.__setattr__(self, "value_range", check_limits(self.value_range))
         object.__setattr__(self, "bets", check_integer("bets", self.bets, 1))
         if self.bets > MOST_BETS:
