@@ -115,7 +115,8 @@ def failure(function, given, name, label):
     except (TypeError, ValueError) as error:
         # where shapes disagree, either argument may be named
         names = [name, *(given if "shape" in str(error) else ())]
-        return None if any(one in str(error) for one in names) else f"{type(error).__name__}: {error}"
+        named = any(one in str(error) for one in names)
+        return None if named else f"{type(error).__name__}: {error}"
     except (Slow, MemoryError, ImportError):
         return None
     except Exception as error:

@@ -275,10 +275,11 @@ cdef class Track:
             self.race.betting = &self.betting.race
 
     def __dealloc__(self):
+        cdef pb_race *race = &self.sampler.race  # self.race is NULL where nothing was made
         PyMem_RawFree(self.offsets)
-        PyMem_RawFree(self.race.states)
-        PyMem_RawFree(self.race.indices)
-        PyMem_RawFree(self.race.rewards)
+        PyMem_RawFree(race.states)
+        PyMem_RawFree(race.indices)
+        PyMem_RawFree(race.rewards)
 
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil:
         pb_race_begin(self.race, bitgen)
