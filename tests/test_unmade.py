@@ -1,5 +1,6 @@
 """Compiled objects whose `__init__` has not run, or runs again: an error, never a crash."""
 
+import faulthandler
 import importlib
 import os
 import pathlib
@@ -57,6 +58,7 @@ def last_words(work):
     child = os.fork()
     if not child:
         status = 1
+        faulthandler.disable()
         try:
             os.close(reader)
             work(lambda text: os.write(writer, f"{text}\n".encode()))
