@@ -31,6 +31,10 @@ def acceptance_test(log_threshold, rng):
     return pb.AcceptanceTest(MATRIX[:, 0]).test(log_threshold, rng=rng)
 
 
+def status_of_a_test(status):
+    return pb.AcceptanceTest(MATRIX[:, 0]).raise_status(status)
+
+
 def evaluate(indices, states):
     return FACTORS.evaluate(indices, states)
 
@@ -72,6 +76,7 @@ RACING = {
     acceptance_test: dict(log_threshold=0.0, rng=1),
     evaluate: dict(indices=[1, 2], states=[0]),
     raise_status: dict(status=0),
+    status_of_a_test: dict(status=0),
 }
 BOUNDS = {
     pb.bounds.b_normal: dict(delta=0.05, first_fraction=0.1),

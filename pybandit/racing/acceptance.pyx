@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric, is_masked, shown
+from pybandit._shared.checks import LARGEST, check_integer, check_numeric, is_masked, shown
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
 from pybandit.betting._kernels import Bets
@@ -231,9 +231,9 @@ cdef class AcceptanceTest:
         stands in the struct. It takes no lock: one thread at a time, and not while `test`
         runs. A failed test returns a status; see `raise_status`.
         """
-        return <uintptr_t>&self.work.accept
+        return <uintptr_t>&self.made().accept
 
-    def raise_status(self, int status):
+    def raise_status(self, status):
         """Raise what `test` would raise for the status of a test through `address`.
 
         Parameters
@@ -245,14 +245,21 @@ cdef class AcceptanceTest:
         ------
         ValueError
             Where a log ratio that was read is NaN, infinite or out of its range.
+        RuntimeError
+            While a test is under way.
         Exception
             What the function of the log ratios raised.
         """
-        if status == PB_OK:
-            return
-        if status not in (PB_CALLBACK, PB_NOT_FINITE, PB_RANGE):
-            raise ValueError(f"status must be what a test returned; got {status}")
-        self.work.raise_failure(<pb_status>status)
+        cdef int64_t given = check_integer("status", status, -LARGEST)
+        cdef Workspace work = self.made()
+        if given not in (PB_OK, PB_CALLBACK, PB_NOT_FINITE, PB_RANGE):
+            raise ValueError(f"status must be what a test returned; got {given}")
+        self.guard.enter()
+        try:
+            if given != PB_OK:
+                work.raise_failure(<pb_status>given)
+        finally:
+            self.guard.leave()
 
     def test(self, log_threshold=0.0, *, rng=None):
         """Decide whether the log ratios sum to more than a threshold.
