@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from pybandit._shared.checks import LARGEST, is_masked, shown
 from pybandit._shared.optional import require
 from pybandit.racing._callbacks import Bound
 
@@ -92,7 +93,7 @@ class Factor:
 
     def __init__(self, function: Callable[..., None], options: dict[str, Any]) -> None:
         if not callable(function):
-            raise TypeError(f"function must be callable; got {function!r}")
+            raise TypeError(f"function must be callable; got {shown(function)}")
         functools.update_wrapper(self, function)
         self.jitted = numba.njit(**options)(function)
         self._compiled = {}
@@ -162,9 +163,11 @@ def _pointer(typing_context, address):
 def _pack(position, value):
     """What is compiled for, (dtype, dimensions or None of a number); its words of data."""
     if isinstance(value, np.ndarray):
-        if not value.flags.c_contiguous or not value.dtype.isnative:
-            raise ValueError(f"arrays must be C-contiguous and of native byte order, for they are "
-                             f"not copied; got shape {value.shape}, strides {value.strides}, "
+        if not (value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
+                ) or is_masked(value):
+            raise ValueError(f"arrays must be C-contiguous, aligned, of native byte order and "
+                             f"without masks, for they are not copied; got shape {value.shape}, "
+                             f"strides {value.strides}, "
                              f"{value.dtype.str} as argument {position}")
         if value.dtype.hasobject or value.ndim == 0:
             raise TypeError(f"arrays must hold numbers in at least one dimension; got "
@@ -173,6 +176,9 @@ def _pack(position, value):
     if isinstance(value, (bool, np.bool_)):
         return (np.dtype(bool), None), np.array([value], np.int64)
     if isinstance(value, (int, np.integer)):
+        if not -LARGEST <= value <= LARGEST:
+            raise ValueError(f"bound integers must fit int64; got {shown(value)} as argument "
+                             f"{position}")
         return (np.dtype(np.int64), None), np.array([value], np.int64)
     if isinstance(value, (float, np.floating)):
         return (np.dtype(np.float64), None), np.array([value], np.float64).view(np.int64)

@@ -48,6 +48,7 @@ void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
     sampler->totals = NULL;
     sampler->offsets = doubles;
     sampler->grow = NULL;
+    sampler->status = PB_OK;
     sampler->race = (pb_race){.factors = *factors,
                               .schedule = *schedule,
                               .subsample = &sampler->subsample,
@@ -67,6 +68,7 @@ pb_status pb_sampler_draw(pb_sampler *sampler, pb_bitgen *bitgen, int64_t *state
 {
     pb_race *race = &sampler->race;
     const int64_t n_states = race->factors.n_states;
+    sampler->status = PB_OK;
     pb_bitgen_gumbel_many(bitgen, n_states, sampler->offsets);
     if (sampler->log_prior)
         for (int64_t i = 0; i < n_states; i++)
@@ -79,5 +81,6 @@ pb_status pb_sampler_draw(pb_sampler *sampler, pb_bitgen *bitgen, int64_t *state
     while (status == PB_GROW && sampler->grow && !sampler->grow(race))
         status = pb_race_run(race, bitgen);
     *state = race->winner;
+    sampler->status = status;
     return status;
 }

@@ -1,5 +1,7 @@
 """Checks at the border: each names the argument, what came and what was expected."""
 
+import sys
+
 import numpy as np
 
 # what an int64 holds; what is exact in float64, in which pulls are counted too
@@ -11,33 +13,52 @@ class InfeasibleBudget(ValueError):
     """A budget too small for what was asked; the message names the smallest feasible one."""
 
 
+def shown(value, most=200):
+    """A value in a message: its repr, cut where it is long; its type where it has none."""
+    try:
+        text = repr(value)
+    except Exception:  # of an int of thousands of digits, or whatever the class does
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def check_choice(name, value, choices):
     """Return `value` if it is one of `choices`."""
     if type(value) is str and value in choices:
         return value
     try:
-        known = not isinstance(value, np.ndarray) and value in choices
-    except (TypeError, ValueError):  # neither hashed nor compared, as lists and frames are
+        hash(value)  # arrays compare item by item, and what has no hash is none of them
+        known = value in choices
+    except Exception:
         known = False
     if not known:
         expected = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {expected}; got {value!r}")
+        raise ValueError(f"{name} must be one of {expected}; got {shown(value)}")
     return value
 
 
-def check_integer(name, value, minimum, maximum=None):
+def check_flag(name, value):
+    """Whether `value` is true; refuses what has no truth, as an array."""
+    try:
+        return bool(value)
+    except Exception:
+        raise TypeError(f"{name} must be True or False; got {shown(value)}") from None
+
+
+def check_integer(name, value, minimum, maximum=LARGEST):
     """Return `value` as an int of at least `minimum`, at most `maximum`."""
     try:
         number = int(value)
-        whole = number == value
-    except (TypeError, ValueError, OverflowError):
+        whole = bool(number == value) and not (
+            isinstance(value, (bool, np.bool_)) or isinstance(value, np.ndarray) and value.ndim)
+    except Exception:  # __int__ and == may be anybody's
         whole = False
-    if not whole or isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be an integer; got {value!r}")
+    if not whole:
+        raise TypeError(f"{name} must be an integer; got {shown(value)}")
     if number < minimum:
-        raise ValueError(f"{name} must be at least {minimum}; got {number}")
-    if maximum is not None and number > maximum:
-        raise ValueError(f"{name} must be at most {maximum}; got {number}")
+        raise ValueError(f"{name} must be at least {minimum}; got {shown(number)}")
+    if number > maximum:
+        raise ValueError(f"{name} must be at most {maximum}; got {shown(number)}")
     return number
 
 
@@ -58,10 +79,10 @@ def check_in(name, values, expected, holds):
 
 def check_scalar(name, value, expected, holds):
     """Return `value`, a number of which `holds` is true, as a float."""
-    value = check_in(name, value, expected, holds)
-    if value.ndim:
-        raise ValueError(f"{name} must be a number; got shape {value.shape}")
-    return float(value)
+    number = check_numeric(name, value)
+    if number.ndim:
+        raise ValueError(f"{name} must be a number; got shape {number.shape}")
+    return float(check_in(name, number, expected, holds))
 
 
 def check_positive(name, value):
@@ -71,25 +92,35 @@ def check_positive(name, value):
 
 def check_delta(delta):
     """Return `delta` as a float in (0, 1)."""
-    return float(check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1)))
+    return check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
 
 
-def check_numeric(name, values):
-    """Return `values` as a float64 array, aligned, NaN where a masked array is masked.
+def is_masked(values):
+    """Whether some of these values are masked."""
+    # where numpy.ma was never imported, which takes a while, there is no masked array
+    return "numpy.ma" in sys.modules and np.ma.is_masked(values)
 
-    Refuses text, objects and complex numbers.
+
+def check_numeric(name, values, masked_as_nan=False):
+    """Return `values` as an aligned float64 array of any order.
+
+    Refuses text, objects, complex numbers and masks: what is masked is not there, and an
+    array of float64 has no place for that. With `masked_as_nan` it is NaN there.
     """
+    masked = is_masked(values)
+    if masked and not masked_as_nan:
+        raise TypeError(f"{name} must hold real numbers; got {type(values).__name__} with "
+                        "masked entries: fill them or leave them out")
     try:
         array = np.asarray(values)
-    except (TypeError, ValueError) as error:  # rows of different lengths, for one
-        raise TypeError(f"{name} must hold real numbers; got {type(values).__name__}: "
-                        f"{error}") from None
+    except Exception as error:  # rows of unequal lengths, or an __array__ of the user's
+        raise ValueError(f"{name} must hold real numbers; got {shown(values)}: {error}") from error
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"{name} must hold real numbers; got {type(values).__name__} "
             f"with dtype {array.dtype}"
         )
-    if _is_masked(values):
+    if masked:
         return np.where(values.mask, np.nan, array.astype(np.float64))
     array = array.astype(np.float64, copy=False)
     return array if array.flags.aligned else array.copy()
@@ -97,14 +128,27 @@ def check_numeric(name, values):
 
 def refuse_masks(name, values):
     """Raise where some of these integers are masked: there is no NaN for them."""
-    if _is_masked(values) and np.any(values.mask):
+    if is_masked(values):
         raise ValueError(f"{name} must not be masked; got {int(np.sum(values.mask))} masked of "
                          f"{np.size(values)}")
 
 
-def _is_masked(values):
-    # not by np.ma, which is not imported otherwise
-    return isinstance(values, np.ndarray) and hasattr(values, "mask")
+def as_array(name, values):
+    """`values` as an array of whatever it holds; refuses masks and what is none."""
+    if is_masked(values):
+        raise TypeError(f"{name} must be an array without masked entries; got {shown(values)}")
+    try:
+        return np.asarray(values)
+    except Exception as error:
+        raise TypeError(f"{name} must be an array; got {shown(values)}: {error}") from error
+
+
+def shape_of(name, values):
+    """The shape of what a user's function returned; refuses rows of unequal lengths."""
+    try:
+        return np.shape(values)
+    except Exception as error:
+        raise ValueError(f"{name} must be an array; got {shown(values)}: {error}") from error
 
 
 def nonnegative(x):

@@ -1,6 +1,10 @@
 """Generators and seeds out of what users give; a private stream, and its state as numbers."""
 
+import copy
+
 import numpy as np
+
+from pybandit._shared.checks import shown
 
 # of the bit generator's state, a 128-bit number at a time
 MASK = (1 << 64) - 1
@@ -10,10 +14,20 @@ def as_generator(rng):
     """A Generator of None, an int, a SeedSequence, or the Generator itself."""
     if isinstance(rng, np.random.Generator):
         return rng
+    if isinstance(rng, (int, np.integer)) and rng < 0:
+        raise ValueError(f"rng must be at least 0 where it is an int, a seed; got {shown(rng)}")
     if rng is None or isinstance(rng, (int, np.integer, np.random.SeedSequence)):
         return np.random.default_rng(rng)
     raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy.random.Generator; "
-                    f"got {rng!r}")
+                    f"got {shown(rng)}")
+
+
+def unlocked(rng):
+    """The Generator; a copy of it where a thread that a fork left behind holds its lock."""
+    if rng.bit_generator.lock.acquire(blocking=False):
+        rng.bit_generator.lock.release()
+        return rng
+    return copy.deepcopy(rng)
 
 
 def seed_sequence_of(rng):

@@ -28,16 +28,31 @@ cdef extern from *:
 cdef unsigned long SHUT = ~<unsigned long>0
 
 
-# A fork copies what a thread holds, but not the thread: its guards are of an earlier generation.
+# A fork copies what threads hold, but only the thread that forks: guards of an earlier
+# generation are left behind, unless they are held by the one that came along every time.
 cdef unsigned long generation = 1
+cdef list survivors = []  # of each fork
 
 
 def _forked():
     global generation
+    survivors.append(PyThread_get_thread_ident())
     generation += 1
 
 
 os.register_at_fork(after_in_child=_forked)
+
+
+def not_made(owner):
+    """The error of whatever is asked of an object whose `__init__` has not run."""
+    return RuntimeError(f"this {owner.__name__} is not made: its __init__ has not run; a subclass "
+                        "calls super().__init__(...) first")
+
+
+def made_already(owner):
+    """The error of a second `__init__`."""
+    return RuntimeError(f"this {owner.__name__} is made already: __init__ runs once; make another "
+                        "one instead")
 
 
 cdef class Guard:
@@ -49,21 +64,24 @@ cdef class Guard:
     ----------
     owner : type
         The class of the object, named where a call is refused.
+    doing : str, optional
+        What holds it does, for the same message.
     """
 
-    def __cinit__(self, owner):
-        self.owner = owner
+    def __cinit__(self, owner, str doing=None):
+        self.owner, self.doing = owner, f" ({doing})" if doing else ""
 
     cdef int enter(self) except -1:
+        cdef int left_behind = 0
         if not guard_take(&self.thread, PyThread_get_thread_ident()):
             self._take_over()
+            left_behind = 1
         self.generation = generation
         self.depth = 1
-        return 0
+        return left_behind
 
     cdef int enter_to_read(self) except -1:
-        if guard_holder(&self.thread) == PyThread_get_thread_ident() and (
-                self.generation == generation):
+        if guard_holder(&self.thread) == PyThread_get_thread_ident() and self._is_held():
             self.depth += 1
             return 0
         return self.enter()
@@ -105,19 +123,25 @@ cdef class Guard:
         raise RuntimeError(
             f"this {self.owner.__name__} cannot be used: {self.reason}") from self.error
 
-    def _take_over(self):
+    cdef bint _is_held(self):
+        """Whether the thread that took it has come along through all forks since."""
+        if self.generation == generation:
+            return True
+        return all([thread == self.thread for thread in survivors[self.generation - 1:]])
+
+    cdef int _take_over(self) except -1:
         """Where the holder was left behind by a fork; else refuse."""
         cdef unsigned long mine = PyThread_get_thread_ident()
         if self.thread == SHUT:
             self._refuse()
-        if self.generation != generation:
+        if not self._is_held():
             self.thread = mine
-            return
+            return 0
         if self.thread == mine:
-            raise RuntimeError(f"this {self.owner.__name__} is in use: it cannot be changed by "
-                               "what one of its own calls runs")
-        raise RuntimeError(f"this {self.owner.__name__} is in use by another thread: each thread "
-                           "needs one of its own")
+            raise RuntimeError(f"this {self.owner.__name__} is in use{self.doing}: it cannot be "
+                               "changed by what one of its own calls runs")
+        raise RuntimeError(f"this {self.owner.__name__} is in use by another thread{self.doing}: "
+                           "each thread needs one of its own")
 
     def __enter__(self):
         self.enter()

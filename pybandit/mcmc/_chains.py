@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric
+from pybandit._shared.checks import MOST_PULLS, check_integer, check_numeric, shown
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
@@ -42,6 +42,9 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
     n_warmup = check_integer("n_warmup", n_warmup, 0)
     n_chains = check_integer("n_chains", n_chains, 1)
     thin = check_integer("thin", thin, 1)
+    if n_chains * n_samples * layout.n_values > MOST_PULLS:
+        raise ValueError(f"n_samples * n_chains of {layout.n_values} values must be at most "
+                         f"{MOST_PULLS}; got {n_samples} * {n_chains}")
     n_threads = 1 if n_threads is None else check_integer("n_threads", n_threads, 1)
     xarray = require("xarray", "arviz")  # before the work, not after it
     starts = _starts(initial, n_chains, layout)
@@ -93,8 +96,8 @@ def _run_all(run, n_chains, n_threads, stop):
             run(i)
 
     with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(work) for _ in range(n_threads)]
         try:
+            futures = [pool.submit(work) for _ in range(n_threads)]
             for future in concurrent.futures.as_completed(futures):
                 future.result()
         except BaseException:
@@ -113,7 +116,7 @@ def _starts(initial, n_chains, layout):
                          f"got {given.shape}")
     if not np.isfinite(given).all() or (given.astype(layout.dtype) != given).any():
         raise ValueError(f"initial must be finite and fit {np.dtype(layout.dtype)}; "
-                         f"got {initial!r}")
+                         f"got {shown(initial)}")
     return np.array(np.broadcast_to(given, shape), dtype=layout.dtype)
 
 
@@ -138,15 +141,20 @@ def check_labels(labels, n_values):
     """Coordinates of the values: as many, all different; or None."""
     if labels is None:
         return None
-    labels = list(labels)
-    if len(labels) != n_values or len(set(labels)) != n_values:
-        raise ValueError(f"labels must be {n_values} different ones; got {labels!r}")
+    try:
+        labels = list(labels)
+        different = len(set(labels))
+    except TypeError:
+        raise TypeError(f"labels must be a sequence of names or numbers; got "
+                        f"{shown(labels)}") from None
+    if len(labels) != n_values or different != n_values:
+        raise ValueError(f"labels must be {n_values} different ones; got {shown(labels)}")
     return labels
 
 
 def check_name(name):
     if not isinstance(name, str) or not name or name in ("chain", "draw"):
-        raise ValueError(f"name must be a name other than 'chain' and 'draw'; got {name!r}")
+        raise ValueError(f"name must be a name other than 'chain' and 'draw'; got {shown(name)}")
     return name
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_in
 from pybandit._shared.types import ArrayLike
-from pybandit.racing._linear_control import LinearChange, TotalChange
+from pybandit.racing._linear_control import LinearChange, TotalChange, viewed
 
 
 class _Quadratic:
@@ -58,14 +58,15 @@ class TaylorControl(_Quadratic):
 
     def __init__(self, center: ArrayLike, gradients: ArrayLike,
                  hessians: ArrayLike | None = None) -> None:
-        self.center = np.array(_finite("center", center, (None,)))
+        self.center = np.array(_finite("center", center, (None,)), order="C")
         d = self.center.size
         self.gradients = _finite("gradients", gradients, (None, d))
         self.hessians = None
-        self.gradient, self.hessian = self.gradients.sum(axis=0), np.zeros((d, d))
+        self.gradient = np.ascontiguousarray(self.gradients.sum(axis=0))
+        self.hessian = np.zeros((d, d))
         if hessians is not None:
             self.hessians = _finite("hessians", hessians, (len(self.gradients), d, d))
-            self.hessian = self.hessians.sum(axis=0)
+            self.hessian = np.ascontiguousarray(self.hessians.sum(axis=0))
 
     @property
     def n_factors(self) -> int:
@@ -73,7 +74,11 @@ class TaylorControl(_Quadratic):
         return len(self.gradients)
 
     def changes(self, points: ArrayLike) -> Any:
-        """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew."""
+        """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew.
+
+        `points` is a C-contiguous float64 array of shape (2, d).
+        """
+        viewed("points", points, 2, self.n_parameters)
 
         def values(indices, states):
             change, middle = points[1] - points[0], 0.5 * (points[0] + points[1]) - self.center
@@ -139,7 +144,11 @@ class GLMControl(_Quadratic):
         return len(self.features)
 
     def changes(self, points: ArrayLike) -> Any:
-        """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew."""
+        """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew.
+
+        `points` is a C-contiguous float64 array of shape (2, d). The values are of N
+        factors: a ControlVariate of others is refused.
+        """
         return LinearChange(self.features, self.slopes, self.curvatures, self.center, points)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.checks import check_choice, check_integer, check_numeric, shown
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.racing._race import race
@@ -80,7 +80,7 @@ class RacingGibbs:
                  max_fraction: float = 1.0, indices: str = "auto", order: str = "sequential",
                  name: str = "x", labels: dict[str, Any] | None = None) -> None:
         if not callable(conditional):
-            raise TypeError(f"conditional must be callable; got {conditional!r}")
+            raise TypeError(f"conditional must be callable; got {shown(conditional)}")
         self.conditional = conditional
         self.n_variables = check_integer("n_variables", n_variables, 1)
         self.options = dict(bound=bound, delta=delta, variance=variance, first_look=first_look,
@@ -169,13 +169,17 @@ class _Chain:
     def update(self, variable):
         factors, log_prior = self.conditional(variable, self.seen), None
         if isinstance(factors, tuple):
+            if len(factors) != 2:
+                raise ValueError(f"conditional must return a pair, log factors and log prior, or "
+                                 f"the first alone; got a tuple of {len(factors)}")
             factors, log_prior = factors
         n_states, n_pairs, race_them = self.problem(factors)
         offsets = self.rng.gumbel(size=n_states)
         if log_prior is not None:
-            if np.shape(log_prior) != (n_states,):
+            log_prior = check_numeric("the log prior that conditional returned", log_prior)
+            if log_prior.shape != (n_states,):
                 raise ValueError(f"conditional must return a log prior of shape (D,) = "
-                                 f"({n_states},); got {np.shape(log_prior)}")
+                                 f"({n_states},); got {log_prior.shape}")
             offsets += log_prior
         result = race_them(offsets=offsets, rng=self.rng)
         self.values[variable] = result.winner
@@ -188,14 +192,15 @@ class _Chain:
         """States, (factor, state) pairs, and what races them."""
         if isinstance(factors, (Populations, list)):
             own = isinstance(factors, Populations)
-            sizes = factors.sizes if own else [len(one) for one in factors]
+            sizes = factors.sizes if own else [np.size(one) for one in factors]
             # at least 1: nothing is read of nothing
             return len(sizes), max(1, sum(sizes)), partial(race_populations, factors,
                                                            **self.few_options)
         if isinstance(factors, Factors):
             shape = factors.n_factors, factors.n_states
         else:
-            shape = np.shape(factors)
+            factors = check_numeric("the return value of conditional", factors)
+            shape = factors.shape
         if len(shape) != 2:
             raise ValueError(f"conditional must return factors of shape (N, D), Factors, "
                              f"Populations, a list, or a pair of one of them and a log prior; got "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer
+from pybandit._shared.checks import check_flag, check_integer, check_numeric, shape_of, shown
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc.proposals import RandomWalk
@@ -20,6 +20,8 @@ STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int6
               "n_evaluations": np.int64, "n_exact": np.int64}
 # The gain of the t-th step of warm-up on the log of the scale: t ** -DECAY.
 DECAY = 0.6
+# What a control has.
+CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change")
 
 
 class RacingMetropolis:
@@ -100,22 +102,22 @@ class RacingMetropolis:
         for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
                               ("log_prior", log_prior)):
             if function is not None and not callable(function):
-                raise TypeError(f"{key} must be callable; got {function!r}")
+                raise TypeError(f"{key} must be callable; got {shown(function)}")
         if factors is None or n_factors is not None:
             n_factors = check_integer("n_factors", n_factors, 1)
         self.n_parameters = check_integer("n_parameters", n_parameters, 1)
         proposal = RandomWalk() if proposal is None else proposal
         if not callable(getattr(proposal, "start", None)):
             raise TypeError(f"proposal must be a RandomWalk, an SGLD or have start(n_factors, "
-                            f"n_parameters, rng); got {proposal!r}")
+                            f"n_parameters, rng); got {shown(proposal)}")
         self.log_likelihood, self.factors, self.n_factors = log_likelihood, factors, n_factors
         self.log_prior, self.proposal, self.control = log_prior, proposal, control
-        self.adapt = bool(adapt)
+        self.adapt = check_flag("adapt", adapt)
         self.options = dict(bound=bound, delta=delta, first_look=first_look,
                             value_range=value_range, max_fraction=max_fraction, indices=indices)
         self._check_control(n_factors)
         # refuses bad options now, not in the first test
-        AcceptanceTest(np.zeros(n_factors or 1), **self.options)
+        AcceptanceTest(Factors(len, n_factors or 1, 1), **self.options)
         self.layout = Layout(check_name(name), check_labels(labels, self.n_parameters),
                              self.n_parameters, np.float64, STATISTICS,
                              attributes_of("RacingMetropolis", bound, delta))
@@ -124,8 +126,9 @@ class RacingMetropolis:
         control = self.control
         if control is None:
             return
-        if not callable(getattr(control, "changes", None)):
-            raise TypeError(f"control must be a TaylorControl or a GLMControl; got {control!r}")
+        if not all(hasattr(control, name) for name in CONTROL):
+            raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
+                            f"{shown(control)}")
         if control.n_parameters != self.n_parameters or n_factors not in (
                 None, control.n_factors):
             raise ValueError(f"control must be of {n_factors} factors and {self.n_parameters} "
@@ -186,9 +189,11 @@ class RacingMetropolis:
 
             def function(indices, states):
                 values = log_likelihood(indices, points)
-                if np.shape(values) != (indices.size, 2):
+                shape = shape_of("the return value of log_likelihood", values)
+                if shape != (indices.size, 2):
                     raise ValueError(f"log_likelihood must return shape (n, 2) = "
-                                     f"{(indices.size, 2)}; got shape {np.shape(values)}")
+                                     f"{(indices.size, 2)}; got shape {shape}")
+                values = check_numeric("the return value of log_likelihood", values)
                 return values[:, 1:] - values[:, :1]
 
             factors = Factors(function, self.n_factors, 1)
@@ -196,7 +201,7 @@ class RacingMetropolis:
             factors = self.factors(points)
             if not isinstance(factors, Factors) or factors.n_states != 1:
                 raise TypeError(f"factors must return pybandit.Factors with n_states = 1; got "
-                                f"{factors!r}")
+                                f"{shown(factors)}")
         if self.control is None:
             return factors
         return dataclasses.replace(
@@ -233,7 +238,11 @@ class _Chain:
     def prior(self, point):
         if self.log_prior is None:
             return 0.0
-        value = float(self.log_prior(point))
+        value = self.log_prior(point)
+        try:
+            value = float(value)
+        except Exception:
+            raise TypeError(f"log_prior must return a number; got {shown(value)}") from None
         if not value < math.inf:
             raise ValueError(f"log_prior must be below +inf and not NaN; got {value} at {point}")
         return value

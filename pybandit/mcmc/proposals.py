@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from pybandit._shared.checks import check_in, check_integer, check_numeric, check_scalar
+from pybandit._shared.checks import check_in, check_integer, check_numeric, check_scalar, shown
 
 # Steps whose normal numbers are drawn at a time.
 BLOCK = 256
@@ -58,10 +58,10 @@ class RandomWalk:
             raise ValueError("scale must be lower triangular, a Cholesky factor; got entries above "
                              "the diagonal")
         if not ((np.diagonal(scale) if scale.ndim == 2 else scale) > 0).all():
-            raise ValueError(f"scale must be above 0; got {self.scale!r}")
+            raise ValueError(f"scale must be above 0; got {shown(self.scale)}")
         object.__setattr__(self, "scale", scale)
         if self.target is not None:
-            check_target(self.target)
+            object.__setattr__(self, "target", check_target(self.target))
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
         """What one chain uses of it."""
@@ -139,15 +139,15 @@ class SGLD:
         for name in ("gradient", "prior_gradient"):
             function = getattr(self, name)
             if not callable(function) and not (name == "prior_gradient" and function is None):
-                raise TypeError(f"{name} must be callable; got {function!r}")
+                raise TypeError(f"{name} must be callable; got {shown(function)}")
         step_size = np.array(check_in("step_size", self.step_size, "finite and above 0",
                                       lambda s: np.isfinite(s) & (s > 0)))
         if step_size.ndim > 1:
             raise ValueError(f"step_size must be a number or one a coordinate; got shape "
                              f"{step_size.shape}")
         object.__setattr__(self, "step_size", step_size)
-        check_integer("batch_size", self.batch_size, 1)
-        check_target(self.target)
+        object.__setattr__(self, "batch_size", check_integer("batch_size", self.batch_size, 1))
+        object.__setattr__(self, "target", check_target(self.target))
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
         """What one chain uses of it."""

@@ -60,7 +60,7 @@ def late_arms(arms, n_arms, n_lost):
 
 def rewards_told(arms, rewards, missing):
     """The rewards of these arms as float64, a copy; finite, or NaN where they may be missing."""
-    rewards = check_numeric("rewards", rewards)
+    rewards = check_numeric("rewards", rewards, masked_as_nan=True)
     if rewards.shape != np.shape(arms):
         raise ValueError(f"rewards must have the shape of arms, {np.shape(arms)}; got "
                          f"{rewards.shape}")

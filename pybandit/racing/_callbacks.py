@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pybandit._shared.checks import is_masked
+
 EXPECTED = ("int (const int64_t *factors, int64_t n_factors, const int64_t *states, "
             "int64_t n_states, double *out, void *user_data)")
 # what EXPECTED is in the spelling of `_normalise`
@@ -191,9 +193,11 @@ def _address_of(data):
     if data is None:
         return 0
     if isinstance(data, np.ndarray):
-        if not data.flags.c_contiguous:
-            raise ValueError(f"user_data must be C-contiguous; got an array of shape "
+        if not data.flags.c_contiguous or not data.flags.aligned:
+            raise ValueError(f"user_data must be C-contiguous and aligned; got an array of shape "
                              f"{data.shape} and strides {data.strides}")
+        if is_masked(data):
+            raise ValueError("user_data must have no masked entries: the function would read them")
         return data.ctypes.data
     if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
         if not 0 <= data < 1 << 8 * ctypes.sizeof(ctypes.c_void_p):

@@ -205,6 +205,7 @@ cdef extern from "pybandit/racing/sampler.h" nogil:
         const double *totals
         double *offsets
         int (*grow)(pb_race *race) noexcept nogil
+        pb_status status
 
     int64_t pb_sampler_memory(const pb_factors *factors, const pb_schedule *schedule,
                               pb_subsample_kind kind) noexcept

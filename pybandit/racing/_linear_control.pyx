@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from pybandit.racing.factors import check_indices
+
 from libc.stdint cimport int64_t
 
 from pybandit.racing._csrc cimport (
@@ -10,17 +12,38 @@ from pybandit.racing._csrc cimport (
 from pybandit.racing._source cimport CompiledControl
 
 
+def viewed(name, array, *shape):
+    """`array` itself, which is read anew at every call: float64 of this shape as it lies."""
+    if not isinstance(array, np.ndarray) or array.dtype != np.float64 or not (
+            array.dtype.isnative and array.flags.c_contiguous and array.flags.aligned):
+        raise TypeError(f"{name} must be an aligned, C-contiguous array of float64, for it is "
+                        f"read anew at every call; got {type(array).__name__}")
+    if array.shape != shape or not array.size:
+        raise ValueError(f"{name} must have shape {shape}; got {array.shape}")
+    return array
+
+
 cdef class LinearChange(CompiledControl):
-    """h_n(points[1]) - h_n(points[0]); the arrays are checked, and read anew at every call."""
+    """h_n(points[1]) - h_n(points[0]), the values of a ControlVariate of N factors, one state.
+
+    All arrays are read anew at every call: features (N, d), slopes and curvatures (N,),
+    center (d,) and points (2, d).
+    """
 
     cdef pb_control_linear linear
     cdef const double[:, ::1] features, points
     cdef const double[::1] slopes, curvatures, center
 
-    def __init__(self, features, slopes, curvatures, center, points):
-        self.features, self.points = features, points
-        self.slopes, self.curvatures, self.center = slopes, curvatures, center
-        self.linear.n_parameters = self.features.shape[1]
+    def __cinit__(self, features, slopes, curvatures, center, points):
+        if np.ndim(features) != 2:
+            raise ValueError(f"features must have shape (N, d); got {np.shape(features)}")
+        n, d = np.shape(features)
+        self.features = viewed("features", features, n, d)
+        self.slopes = viewed("slopes", slopes, n)
+        self.curvatures = viewed("curvatures", curvatures, n)
+        self.center = viewed("center", center, d)
+        self.points = viewed("points", points, 2, d)
+        self.linear.n_parameters = d
         self.linear.features = &self.features[0, 0]
         self.linear.slopes = &self.slopes[0]
         self.linear.curvatures = &self.curvatures[0]
@@ -29,14 +52,20 @@ cdef class LinearChange(CompiledControl):
         self.subtract = pb_control_linear_change
         self.data = <void *>&self.linear
 
+    @property
+    def shape(self):
+        """(N, 1)."""
+        return self.features.shape[0], 1
+
     def __call__(self, indices, states):
         """The values, as a Python function of `ControlVariate` gives them."""
-        cdef const int64_t[::1] rows = np.ascontiguousarray(indices, dtype=np.int64)
-        cdef const int64_t[::1] only = np.ascontiguousarray(states, dtype=np.int64)
+        cdef const int64_t[::1] rows = check_indices("indices", indices, self.features.shape[0])
+        cdef const int64_t[::1] only = check_indices("states", states, 1)
         cdef double[:, ::1] out = np.zeros((rows.shape[0], only.shape[0]))
-        if rows.shape[0]:
-            pb_control_linear_change(&rows[0], rows.shape[0], &only[0], only.shape[0],
-                                     &out[0, 0], self.data)
+        if only.shape[0] > 1:
+            raise ValueError(f"states must be the only one; got {only.shape[0]}")
+        if rows.shape[0] and only.shape[0]:
+            pb_control_linear_change(&rows[0], rows.shape[0], &only[0], 1, &out[0, 0], self.data)
         return -np.asarray(out)
 
 
@@ -46,9 +75,11 @@ cdef class TotalChange:
     cdef const double[::1] gradient, center
     cdef const double[:, ::1] hessian, points
 
-    def __init__(self, gradient, hessian, center, points):
-        self.gradient, self.center = gradient, center
-        self.hessian, self.points = hessian, points
+    def __cinit__(self, gradient, hessian, center, points):
+        d = np.size(center)
+        self.gradient, self.center = viewed("gradient", gradient, d), viewed("center", center, d)
+        self.hessian = viewed("hessian", hessian, d, d)
+        self.points = viewed("points", points, 2, d)
 
     def __call__(self):
         return pb_control_quadratic_change(

@@ -1,5 +1,7 @@
 """Where a kernel reads its log factors: a matrix, or a function behind one C signature."""
 
+from libc.stdint cimport int64_t
+
 from pybandit.racing._csrc cimport pb_control, pb_factor_function, pb_factors
 
 
@@ -9,7 +11,16 @@ cdef class CompiledControl:
     cdef void *data
 
 
+# A compiled function, and the pairs that it gave since the last look at Ctrl-C.
+cdef struct compiled_function:
+    pb_factor_function function
+    void *user_data
+    int64_t unsignalled
+    void *source
+
+
 cdef class Source:
+    cdef compiled_function compiled
     cdef pb_factors factors           # as the kernels take them
     cdef const double[:, ::1] matrix  # None for a function
     cdef object function              # a Python function, or the Callback of a compiled one

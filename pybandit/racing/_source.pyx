@@ -4,6 +4,7 @@ from pybandit.racing._callbacks import Callback
 from pybandit.racing.factors import Factors, check_returned
 
 cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy
@@ -11,6 +12,10 @@ from libc.string cimport memcpy
 from pybandit.racing._csrc cimport pb_control_matrix, pb_control_read, pb_factor_function
 
 cnp.import_array()
+
+# Pairs of a compiled function between two looks at Ctrl-C: a millisecond at a nanosecond each.
+cdef enum:
+    PAIRS_BETWEEN_SIGNALS = 1 << 20
 
 
 cdef class CompiledControl:
@@ -20,7 +25,7 @@ cdef class CompiledControl:
 cdef class Source:
     """The factors of a race: checked `Factors`, or a C-contiguous float64 (N, D) matrix.
 
-    A compiled function is called as it is, without the GIL and under the generator's lock.
+    A compiled function is called without the GIL and under the generator's lock.
     """
 
     def __cinit__(self, factors):
@@ -29,8 +34,11 @@ cdef class Source:
             self.factors.n_states = factors.n_states
             self.function = factors._callback or factors.function
             if isinstance(self.function, Callback):
-                self.factors.function = <pb_factor_function><uintptr_t>self.function.function
-                self.factors.user_data = <void *><uintptr_t>self.function.user_data
+                self.compiled.function = <pb_factor_function><uintptr_t>self.function.function
+                self.compiled.user_data = <void *><uintptr_t>self.function.user_data
+                self.compiled.source = <void *>self
+                self.factors.function = _call_compiled
+                self.factors.user_data = <void *>&self.compiled
             else:
                 self.factors.function = _call_python
                 self.factors.user_data = <void *>self
@@ -89,6 +97,28 @@ cdef class Source:
                 "raises does so)")
 
 
+cdef int _call_compiled(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                        int64_t n_states, double *out, void *user_data) noexcept nogil:
+    cdef compiled_function *compiled = <compiled_function *>user_data
+    cdef int status = compiled.function(factors, n_factors, states, n_states, out,
+                                        compiled.user_data)
+    compiled.unsignalled += n_factors * n_states
+    if status or compiled.unsignalled < PAIRS_BETWEEN_SIGNALS:
+        return status
+    compiled.unsignalled = 0
+    return _look_for_signals(compiled.source)
+
+
+cdef int _look_for_signals(void *source) noexcept with gil:
+    """1 where Ctrl-C was pressed: kept, as what a Python function raises."""
+    try:
+        PyErr_CheckSignals()
+        return 0
+    except BaseException as error:
+        (<Source>source).error = error
+        return 1
+
+
 cdef int _call_python(const int64_t *factors, int64_t n_factors, const int64_t *states,
                       int64_t n_states, double *out, void *user_data) noexcept with gil:
     cdef Source source = <Source>user_data
@@ -133,14 +163,27 @@ cdef cnp.ndarray _ask(Source source, function, name, const int64_t *factors, int
         values = function(rows, columns)
     finally:
         if lock is not None:
-            lock.acquire()
+            _take_back(lock)
     if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
             and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
             and cnp.PyArray_DIM(values, 0) == n_factors
             and cnp.PyArray_DIM(values, 1) == n_states
-            and cnp.PyArray_ISNOTSWAPPED(values)):
+            and cnp.PyArray_ISNOTSWAPPED(values) and cnp.PyArray_ISALIGNED(values)):
         values = check_returned(values, (n_factors, n_states), name)
     return values
+
+
+cdef _take_back(lock):
+    """Hold it again: whoever runs the kernel will release it. Ctrl-C while waiting waits."""
+    interrupt = None
+    while True:
+        try:
+            lock.acquire()
+            break
+        except BaseException as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 cdef _as_array(const int64_t *values, cnp.npy_intp n):

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t
 
 from pybandit._shared._csrc cimport pb_bitgen, pb_status
+from pybandit._shared.guard cimport Guard
 from pybandit.betting._kernels cimport LeaderRace
 from pybandit.racing._csrc cimport pb_race, pb_sampler, pb_subsample
 from pybandit.racing._source cimport Source
@@ -11,6 +12,10 @@ from pybandit.racing._source cimport Source
 cdef class Subsample:
     cdef pb_subsample stream
     cdef uint32_t *memory
+    cdef Guard guard
+
+    # As it was made, whatever is there.
+    cdef void renew(self) noexcept
 
 
 # One stream a population; of no use where a size is 0.
@@ -27,6 +32,7 @@ cdef class Plan:
     cdef const double[::1] scale, slack
     cdef double[::1] ranges
 
+    cdef _take_schedule(self, int64_t n_factors)
     cdef _set_ranges(self, value_range, difference_range, int64_t n_states)
     cdef void fill(self, pb_race *race) noexcept
 
@@ -44,6 +50,8 @@ cdef class Track:
     # One race, on the offsets as they are; or on those of one draw.
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil
     cdef pb_status draw(self, pb_bitgen *bitgen, int64_t *state) noexcept nogil
+    # In the child of a fork, where the thread that drew was left behind.
+    cdef void renew(self) noexcept
     cdef raise_failure(self, pb_status status)
     cdef _last_read(self)
     cdef _raise_refused(self)

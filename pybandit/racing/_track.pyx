@@ -4,16 +4,18 @@ import functools
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_in, check_numeric
+from pybandit._shared.checks import check_choice, check_integer, check_numeric, check_scalar
 from pybandit.betting.limits import refuse_reward
-from pybandit.racing.bounds import BettingBound, as_bound, make_schedule
+from pybandit.racing.bounds import BettingBound, as_bound, check_schedule, make_schedule
 from pybandit.racing.factors import Factors
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.math cimport INFINITY
+from libc.string cimport memset
 
 from pybandit._shared._csrc cimport PB_CALLBACK, PB_GROW, PB_RANGE
 from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.guard cimport Guard
 from pybandit.betting._kernels cimport Bets, LeaderRace
 from pybandit.racing._csrc cimport (
     PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
@@ -26,6 +28,8 @@ from pybandit.racing._source cimport Source
 BLOCK_ROWS = 64
 # Above this many factors a permutation, 256 MiB, is not kept.
 LARGEST_UNIFORM = 1 << 26
+# What the keyed order numbers.
+LARGEST_KEYED = 1 << 62
 # Above this many factors of all arms no bit is kept for each.
 LARGEST_BITS = 1 << 30
 
@@ -38,8 +42,11 @@ cdef class Subsample:
     """Owns the memory of a pb_subsample."""
 
     def __cinit__(self, kind, int64_t size, int64_t run=1):
-        cdef pb_subsample_kind code = KINDS[kind]
+        cdef pb_subsample_kind code = KINDS[check_choice("kind", kind, KINDS)]
+        check_integer("size", size, 1, LARGEST_KEYED if kind == "keyed" else (1 << 32) - 1)
+        check_integer("run", run, 1)
         cdef int64_t entries = pb_subsample_memory(code, size, run)
+        self.guard = Guard(type(self))
         # zeroed lazily where it is large: only the pages that are touched exist
         self.memory = <uint32_t *>PyMem_RawCalloc(max(1, entries), sizeof(uint32_t))
         if not self.memory:
@@ -49,15 +56,32 @@ cdef class Subsample:
     def __dealloc__(self):
         PyMem_RawFree(self.memory)
 
+    cdef void renew(self) noexcept:
+        cdef pb_subsample *stream = &self.stream
+        memset(self.memory, 0, sizeof(uint32_t) * pb_subsample_memory(stream.kind, stream.size,
+                                                                      stream.run))
+        pb_subsample_init(stream, stream.kind, stream.size, stream.run, self.memory)
+
     def restart(self, rng):
-        with rng.bit_generator.lock:
-            pb_subsample_restart(&self.stream, bitgen_of(rng))
+        self.guard.enter()
+        try:
+            with rng.bit_generator.lock:
+                pb_subsample_restart(&self.stream, bitgen_of(rng))
+        finally:
+            self.guard.leave()
 
     def next(self, int64_t n, rng):
         cdef int64_t[::1] out = np.empty(max(n, 1), dtype=np.int64)
         cdef pb_bitgen *bitgen = bitgen_of(rng)
-        with rng.bit_generator.lock, nogil:
-            pb_subsample_next(&self.stream, bitgen, n, &out[0])
+        self.guard.enter()
+        try:
+            if not 0 <= n <= self.stream.size - self.stream.position:
+                raise ValueError(f"n must be in [0, {self.stream.size - self.stream.position}], "
+                                 f"what is left of the order; got {n}")
+            with rng.bit_generator.lock, nogil:
+                pb_subsample_next(&self.stream, bitgen, n, &out[0])
+        finally:
+            self.guard.leave()
         return np.asarray(out)[:n]
 
 
@@ -93,13 +117,15 @@ cdef class Plan:
     def __cinit__(self, bound, variance, first_look, max_fraction, int64_t n_factors,
                   int64_t n_states):
         check_choice("variance", variance, ("pairwise", "marginal"))
-        max_fraction = float(check_in("max_fraction", max_fraction, "in (0, 1]",
-                                      lambda x: (x > 0) & (x <= 1)))
+        max_fraction = check_scalar("max_fraction", max_fraction, "in (0, 1]",
+                                    lambda x: (x > 0) & (x <= 1))
+        if first_look is not None:
+            first_look = check_integer("first_look", first_look, 1)
         self.pairwise = variance == "pairwise"
         self.bound = bound
         self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, first_look,
                                       max_fraction)
-        self.rows, self.scale, self.slack = self.schedule
+        self._take_schedule(n_factors)
         self.ranges = None  # not the same as left alone
         if isinstance(bound, BettingBound):
             if not self.pairwise:
@@ -108,6 +134,11 @@ cdef class Plan:
             return
         self._set_ranges(getattr(bound, "value_range", None),
                          getattr(bound, "difference_range", None), n_states)
+
+    cdef _take_schedule(self, int64_t n_factors):
+        check_schedule(self.schedule, n_factors)
+        # copies, which nobody else writes to
+        self.rows, self.scale, self.slack = (np.array(part) for part in self.schedule)
 
     cdef _set_ranges(self, value_range, difference_range, int64_t n_states):
         if self.pairwise and difference_range is not None:
@@ -168,7 +199,24 @@ def hashable(name, value):
     return tuple(value) if isinstance(value, list) else value
 
 
-@functools.lru_cache(maxsize=1024)
+def kept(make):
+    """`make`, whose last results are kept; True is not 1, and what has no hash is made anew."""
+    keep = functools.lru_cache(maxsize=1024, typed=True)(make)
+
+    def made(*options):
+        try:
+            return keep(*options)
+        except TypeError:
+            try:
+                hash(options)
+            except TypeError:
+                return make(*options)
+            raise
+
+    return made
+
+
+@kept
 def make_plan(bound, delta, value_range, variance, first_look, max_fraction, n_factors,
               n_states):
     """The `Plan` of these options; checked once, however often they are used."""
@@ -227,10 +275,11 @@ cdef class Track:
             self.race.betting = &self.betting.race
 
     def __dealloc__(self):
+        cdef pb_race *race = &self.sampler.race  # self.race is NULL where nothing was made
         PyMem_RawFree(self.offsets)
-        PyMem_RawFree(self.race.states)
-        PyMem_RawFree(self.race.indices)
-        PyMem_RawFree(self.race.rewards)
+        PyMem_RawFree(race.states)
+        PyMem_RawFree(race.indices)
+        PyMem_RawFree(race.rewards)
 
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil:
         pb_race_begin(self.race, bitgen)
@@ -241,6 +290,12 @@ cdef class Track:
 
     cdef pb_status draw(self, pb_bitgen *bitgen, int64_t *state) noexcept nogil:
         return pb_sampler_draw(&self.sampler, bitgen, state)
+
+    cdef void renew(self) noexcept:
+        # not freed: whether it was, on the way to larger memory, is not known
+        self.race.indices, self.race.rewards = NULL, NULL
+        self.race.indices_capacity = self.race.rewards_capacity = 0
+        self.subsample.renew()
 
     cdef raise_failure(self, pb_status status):
         if status == PB_CALLBACK:

@@ -6,16 +6,15 @@ only randomness of the decision.
 """
 
 import dataclasses
-import functools
-import threading
 from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric
-from pybandit._shared.generators import as_generator
+from pybandit._shared.checks import LARGEST, check_integer, check_numeric, is_masked, shown
+from pybandit._shared.generators import as_generator, unlocked
+from pybandit._shared.guard import made_already, not_made
 from pybandit.betting._kernels import Bets
-from pybandit.racing._track import hashable, index_kind, make_plan
+from pybandit.racing._track import hashable, index_kind, kept, make_plan
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, as_bound
 from pybandit.racing.factors import Factors
 
@@ -26,6 +25,7 @@ from pybandit._shared._csrc cimport (
     PB_CALLBACK, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_status,
 )
 from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.guard cimport Guard
 from pybandit.betting._kernels cimport ThresholdRace
 from pybandit.racing._csrc cimport pb_accept, pb_accept_run
 from pybandit.racing._source cimport Source
@@ -158,8 +158,11 @@ cdef class AcceptanceTest:
     Notes
     -----
     A test costs O(T) for the T ratios it reads, and nothing of size N. An object
-    holds 4 * N bytes beside the ratios (``indices="permutation"``) and serves one
-    thread at a time.
+    holds 4 * N bytes beside the ratios (``indices="permutation"``).
+
+    **Threads.** An object serves one test at a time; meanwhile another thread, and the
+    function of its own log ratios, get a RuntimeError. Several threads take an object
+    each, of the same log ratios and even of one generator, for which they wait.
 
     Examples
     --------
@@ -180,28 +183,44 @@ cdef class AcceptanceTest:
     True
     """
 
-    cdef Workspace work
-    cdef object rng, in_use, bits_lock
+    cdef Workspace work  # None until __init__ is done
+    cdef Guard guard
+    cdef object rng, bits_lock
     cdef pb_bitgen *bitgen
+
+    def __cinit__(self):
+        self.guard = Guard(type(self), "a test is under way")
 
     def __init__(self, log_ratios, *, bound="student", delta=None, first_look=None,
                  value_range=None, max_fraction=1.0, indices="auto", rng=None):
-        self.work = Workspace(log_ratios, bound, delta, first_look, value_range, max_fraction,
-                              indices, "permutation")
-        self.rng = as_generator(rng)
-        self.bitgen = bitgen_of(self.rng)
-        self.bits_lock = self.rng.bit_generator.lock
-        self.in_use = threading.Lock()
+        work = Workspace(log_ratios, bound, delta, first_look, value_range, max_fraction,
+                         indices, "permutation")
+        rng = as_generator(rng)
+        with self.guard:
+            if self.work is not None:
+                raise made_already(type(self))
+            self._take(rng)
+            self.work = work
+
+    cdef _take(self, rng):
+        self.rng, self.bits_lock = rng, rng.bit_generator.lock
+        self.bitgen = bitgen_of(rng)
+
+    # What all but __init__ ask of it first.
+    cdef Workspace made(self):
+        if self.work is None:
+            raise not_made(type(self))
+        return self.work
 
     @property
     def n_factors(self):
         """N, the number of log ratios."""
-        return self.work.accept.factors.n_factors
+        return self.made().accept.factors.n_factors
 
     @property
     def schedule(self):
         """The looks of each test and the width of its bound there."""
-        return self.work.plan.schedule
+        return self.made().plan.schedule
 
     @property
     def address(self):
@@ -212,9 +231,9 @@ cdef class AcceptanceTest:
         stands in the struct. It takes no lock: one thread at a time, and not while `test`
         runs. A failed test returns a status; see `raise_status`.
         """
-        return <uintptr_t>&self.work.accept
+        return <uintptr_t>&self.made().accept
 
-    def raise_status(self, int status):
+    def raise_status(self, status):
         """Raise what `test` would raise for the status of a test through `address`.
 
         Parameters
@@ -226,14 +245,21 @@ cdef class AcceptanceTest:
         ------
         ValueError
             Where a log ratio that was read is NaN, infinite or out of its range.
+        RuntimeError
+            While a test is under way.
         Exception
             What the function of the log ratios raised.
         """
-        if status == PB_OK:
-            return
-        if status not in (PB_CALLBACK, PB_NOT_FINITE, PB_RANGE):
-            raise ValueError(f"status must be what a test returned; got {status}")
-        self.work.raise_failure(<pb_status>status)
+        cdef int64_t given = check_integer("status", status, -LARGEST)
+        cdef Workspace work = self.made()
+        if given not in (PB_OK, PB_CALLBACK, PB_NOT_FINITE, PB_RANGE):
+            raise ValueError(f"status must be what a test returned; got {given}")
+        self.guard.enter()
+        try:
+            if given != PB_OK:
+                work.raise_failure(<pb_status>given)
+        finally:
+            self.guard.leave()
 
     def test(self, log_threshold=0.0, *, rng=None):
         """Decide whether the log ratios sum to more than a threshold.
@@ -257,16 +283,20 @@ cdef class AcceptanceTest:
         RuntimeError
             Where a test is under way, in another thread or from the function itself.
         """
+        cdef Workspace work = self.made()
         cdef double threshold = as_threshold(log_threshold)
-        if not self.in_use.acquire(False):
-            raise RuntimeError("a test is under way; several threads need an AcceptanceTest each")
-        try:
-            if rng is None:
-                return self.work.test(threshold, self.bitgen, self.bits_lock)
+        if rng is not None:
             rng = as_generator(rng)
-            return self.work.test(threshold, bitgen_of(rng), rng.bit_generator.lock)
+        left_behind = self.guard.enter()
+        try:
+            if left_behind:
+                work.subsample.renew()
+                self._take(unlocked(self.rng))
+            if rng is None:
+                return work.test(threshold, self.bitgen, self.bits_lock)
+            return work.test(threshold, bitgen_of(rng), rng.bit_generator.lock)
         finally:
-            self.in_use.release()
+            self.guard.leave()
 
 
 cdef class Workspace:
@@ -340,10 +370,12 @@ cdef class Workspace:
 
 cdef double as_threshold(log_threshold) except? -1.0:
     cdef double threshold
+    if not isinstance(log_threshold, float) and is_masked(log_threshold):
+        raise TypeError("log_threshold must be a number; got a masked one")
     try:
         threshold = log_threshold
-    except TypeError:
-        raise TypeError(f"log_threshold must be a number; got {log_threshold!r}") from None
+    except Exception:  # whatever its __float__ does
+        raise TypeError(f"log_threshold must be a number; got {shown(log_threshold)}") from None
     if threshold != threshold:
         raise ValueError("log_threshold must not be NaN; got nan")
     return threshold
@@ -369,7 +401,7 @@ def _range_of(bound):
     return bound.value_range if bound.difference_range is None else bound.difference_range
 
 
-@functools.lru_cache(maxsize=1024)
+@kept
 def _two_state_bound(bound, delta, value_range):
     """The bound object; of a name, with the two-sided boundary."""
     made = as_bound(bound, delta, value_range)

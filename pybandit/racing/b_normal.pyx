@@ -4,7 +4,10 @@ import functools
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_in, check_integer, nonnegative, plain
+from pybandit._shared.checks import (
+    LARGEST, MOST_PULLS, check_choice, check_in, check_integer, check_scalar, nonnegative, plain,
+    shown,
+)
 
 from pybandit._shared._csrc cimport PB_OK
 from pybandit.racing._csrc cimport (
@@ -97,7 +100,7 @@ def boundary(delta, fractions, convention="one-sided"):
     closer ones; solved values are cached.
     """
     check_choice("convention", convention, _CONVENTIONS)
-    return _solve(float(_check_delta(delta)), tuple(_check_fractions(fractions).tolist()),
+    return _solve(_check_one_delta(delta), tuple(_check_fractions(fractions).tolist()),
                   convention)
 
 
@@ -124,8 +127,8 @@ def crossing_probability(boundary, fractions, convention="one-sided"):
         Where `boundary` or `fractions` is outside its range.
     """
     check_choice("convention", convention, _CONVENTIONS)
-    cdef double level = check_in("boundary", boundary, "finite and at least 0", nonnegative)
-    cdef double[::1] looks = _check_fractions(fractions)
+    cdef double level = check_scalar("boundary", boundary, "finite and at least 0", nonnegative)
+    cdef const double[::1] looks = _check_fractions(fractions)
     cdef pb_convention code = _CONVENTIONS[convention]
     if looks.shape[0] == 0:
         return 0.0
@@ -164,7 +167,7 @@ def normal_sample_complexity(gap, population, n_states, delta, first_look=50,
     Raises
     ------
     ValueError
-        Where an argument is outside its range.
+        Where an argument is outside its range, or all rewards are more than int64 holds.
 
     Examples
     --------
@@ -173,15 +176,19 @@ def normal_sample_complexity(gap, population, n_states, delta, first_look=50,
     6400
     """
     gap = check_in("gap", gap, "finite and at least 0", nonnegative)
-    population = check_integer("population", population, 1)
-    n_states = check_integer("n_states", n_states, 2)
-    first_look = check_integer("first_look", first_look, 2)
-    delta = float(_check_delta(delta))
+    population = check_integer("population", population, 1, MOST_PULLS)
+    n_states = check_integer("n_states", n_states, 2, MOST_PULLS)
+    first_look = check_integer("first_look", first_look, 2, MOST_PULLS)
+    if n_states * population > LARGEST:
+        raise ValueError(f"n_states * population must be at most {LARGEST}; got {n_states} * "
+                         f"{population}")
+    delta = _check_one_delta(delta)
     level = b_normal(delta / (n_states - 1), min(1.0, first_look / population), convention)
     if level == 0.0:
         needed = np.full(gap.shape, population)
     else:
-        needed = population / ((population - 1) * gap**2 / (4 * level**2) + 1)
+        with np.errstate(over="ignore"):  # of a gap beyond 1e154: the first look is enough
+            needed = population / ((population - 1) * gap**2 / (4 * level**2) + 1)
     rows = np.full(gap.shape, first_look, dtype=np.int64)
     while np.any(rows < needed):
         rows[rows < needed] *= 2
@@ -198,6 +205,11 @@ def doubling_fractions(first_fraction):
     return tuple(fractions)
 
 
+def _check_one_delta(delta):
+    """`_check_delta` of a number, as a float."""
+    return check_scalar("delta", _check_delta(delta), "a number", np.isfinite)
+
+
 def _check_delta(delta):
     """Return `delta` as float64; E(B) = delta has a solution B > 0 below 1/2 only."""
     return check_in("delta", delta, "in (0, 0.5), where E(B) = delta has a solution",
@@ -212,7 +224,8 @@ def _solve(double delta, tuple fractions, convention):
     cdef double[::1] memory = np.empty(pb_b_normal_memory(&looks[0], looks.shape[0]))
     cdef double level = 0.0
     cdef pb_convention code = _CONVENTIONS[convention]
-    if pb_b_normal_solve(delta, &looks[0], looks.shape[0], code, &memory[0], &level) != PB_OK:
+    if pb_b_normal_solve(delta, &looks[0], looks.shape[0], code, &memory[0], &level) != PB_OK or (
+            level != level):
         raise ValueError(f"delta must be in (0, 0.5), where E(B) = delta has a solution; "
                          f"got {delta!r}")
     return level
@@ -222,7 +235,7 @@ def _check_fractions(fractions):
     looks = check_in("fractions", fractions, "in (0, 1)", lambda x: (x > 0) & (x < 1))
     if looks.ndim != 1 or np.any(np.diff(looks) <= 0):
         raise ValueError(f"fractions must be one-dimensional and strictly increasing; "
-                         f"got {fractions!r}")
+                         f"got {shown(fractions)}")
     odds = looks / (1 - looks)
     close = np.flatnonzero(np.diff(np.log(odds)) < CLOSEST_ODDS)
     if close.size:

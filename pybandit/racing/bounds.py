@@ -12,7 +12,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_delta, check_in, check_integer
+from pybandit._shared.checks import (
+    check_choice,
+    check_delta,
+    check_flag,
+    check_in,
+    check_integer,
+    check_numeric,
+    check_positive,
+    check_scalar,
+    nonnegative,
+    shown,
+)
 from pybandit._shared.types import Floats, Ints
 from pybandit.betting.limits import MOST_BETS, check_limits
 from pybandit.racing import b_normal, half_widths
@@ -72,11 +83,11 @@ class NormalBound:
     smallest_first_look: ClassVar[int] = 2
 
     def __post_init__(self):
-        check_delta(self.delta)
+        object.__setattr__(self, "delta", check_delta(self.delta))
         check_choice("convention", self.convention, CONVENTIONS)
         if self.boundary is not None:
-            check_in("boundary", self.boundary, "finite and at least 0",
-                     lambda b: np.isfinite(b) & (b >= 0))
+            object.__setattr__(self, "boundary", check_scalar(
+                "boundary", self.boundary, "finite and at least 0", nonnegative))
 
     def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
         """Scale and slack at the partial looks `rows`, for delta / n_comparisons."""
@@ -143,17 +154,17 @@ class EBSBound:
     smallest_first_look: ClassVar[int] = 1
 
     def __post_init__(self):
-        check_delta(self.delta)
+        object.__setattr__(self, "delta", check_delta(self.delta))
         if self.value_range is None and self.difference_range is None:
             raise ValueError("value_range must be given for the ebs bound: the largest minus "
                              "the smallest reward of a state; got None")
-        for name in ("value_range", "difference_range"):
-            value = getattr(self, name)
-            if value is not None:
-                check_in(name, value, "finite and above 0",
-                         lambda c: np.isfinite(c) & (c > 0))
-        if np.ndim(self.value_range):
-            frozen = tuple(float(c) for c in np.ravel(self.value_range))
+        if self.difference_range is not None:
+            object.__setattr__(self, "difference_range",
+                               check_positive("difference_range", self.difference_range))
+        if self.value_range is not None:
+            ranges = check_in("value_range", self.value_range, "finite and above 0",
+                              lambda c: np.isfinite(c) & (c > 0))
+            frozen = tuple(np.ravel(ranges).tolist()) if ranges.ndim else float(ranges)
             object.__setattr__(self, "value_range", frozen)
 
     def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
@@ -235,12 +246,15 @@ class BettingBound:
     smallest_first_look: ClassVar[int] = 1
 
     def __post_init__(self):
-        check_delta(self.delta)
+        object.__setattr__(self, "delta", check_delta(self.delta))
+        if self.value_range is not None:
+            check_numeric("value_range", self.value_range)
         object.__setattr__(self, "value_range", check_limits(self.value_range))
         object.__setattr__(self, "bets", check_integer("bets", self.bets, 1))
         if self.bets > MOST_BETS:
             raise ValueError(f"bets must be at most {MOST_BETS}; got {self.bets}")
         check_choice("mixture", self.mixture, ("product", "ebmix"))
+        object.__setattr__(self, "hybrid", check_flag("hybrid", self.hybrid))
         if self.hybrid and self.mixture != "product":
             raise ValueError(f"hybrid must be False for mixture={self.mixture!r}; got "
                              f"{self.hybrid!r}")
@@ -268,18 +282,23 @@ class BettingBound:
 
 SHORTCUTS = {"student": StudentBound, "normal": NormalBound, "ebs": EBSBound,
              "betting": BettingBound}
+# What any bound object has.
+PROTOCOL = ("terms", "default_first_look", "smallest_first_look")
 
 
 def as_bound(bound, delta, value_range):
     """The bound object that the `bound`, `delta` and `value_range` of a race mean."""
     if not isinstance(bound, str):
-        if not hasattr(bound, "terms"):
+        if isinstance(bound, type) or not all(hasattr(bound, name) for name in PROTOCOL):
             raise TypeError(f"bound must be a bound object or one of {sorted(SHORTCUTS)}; "
-                            f"got {bound!r}")
+                            f"got {shown(bound)}")
+        if bound.__hash__ is None:
+            raise TypeError(f"bound must have a hash, as frozen dataclasses have; got "
+                            f"{shown(bound)}")
         for name, value in (("delta", delta), ("value_range", value_range)):
             if value is not None:
                 raise ValueError(f"{name} must be given to the bound object itself when bound "
-                                 f"is one; got {name}={value!r} and bound={bound!r}")
+                                 f"is one; got {name}={shown(value)} and bound={bound!r}")
         return bound
     check_choice("bound", bound, SHORTCUTS)
     options = {} if delta is None else {"delta": delta}
@@ -287,7 +306,7 @@ def as_bound(bound, delta, value_range):
         options["value_range"] = value_range
     elif value_range is not None:
         raise ValueError(f"value_range is used by bound='ebs' and 'betting' only; got value_range="
-                         f"{value_range!r} with bound={bound!r}")
+                         f"{shown(value_range)} with bound={bound!r}")
     return SHORTCUTS[bound](**options)
 
 
@@ -319,3 +338,14 @@ def make_schedule(bound, n_factors, n_states, pairwise, first_look, max_fraction
     for array in schedule:
         array.flags.writeable = False
     return schedule
+
+
+def check_schedule(schedule, n_factors):
+    """Raise `ValueError` unless a race can look so: a bound may be anybody's."""
+    rows, scale, slack = schedule
+    if (np.diff(rows, prepend=0) < 1).any() or rows[-1] != n_factors:
+        raise ValueError(f"bound must look after increasing numbers of factors, at least 1 and "
+                         f"below N = {n_factors}; its looks gave {rows[:-1]}")
+    if not rows.shape == scale.shape == slack.shape or np.isnan([scale, slack]).any():
+        raise ValueError(f"bound must have two terms a look, none NaN; for {rows.size - 1} looks "
+                         f"its terms gave {scale[:-1]} and {slack[:-1]}")

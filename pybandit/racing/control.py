@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pybandit._shared.checks import check_in
+from pybandit._shared.checks import check_in, check_numeric, shown
 
 # The totals of an array may differ from its sums by this share of its absolute sums.
 TOLERANCE = 1e-8
@@ -71,14 +71,15 @@ class ControlVariate:
             object.__setattr__(self, "values", self._check_values())
 
     def _check_values(self):
-        values = np.asarray(self.values)
-        if values.dtype.kind not in "biuf":
-            raise TypeError(f"values must be a real array of shape (N, D) or a function; "
-                            f"got {self.values!r}")
+        try:
+            values = check_numeric("values", self.values)
+        except TypeError:
+            raise TypeError(f"values must be a real array of shape (N, D) or a function, without "
+                            f"masks; got {shown(self.values)}") from None
         if values.ndim != 2 or values.shape[1] != self.totals.size or not values.size:
             raise ValueError(f"values must have shape (N, D) with D = {self.totals.size}, the "
                              f"size of totals; got {values.shape}")
-        values = np.ascontiguousarray(values, dtype=np.float64)
+        values = np.ascontiguousarray(values)
         sums = values.sum(axis=0)
         off = ~(np.abs(sums - self.totals) <= TOLERANCE * np.abs(values).sum(axis=0))
         if off.any():
@@ -93,9 +94,11 @@ class ControlVariate:
         if self.totals.size != n_states:
             raise ValueError(f"control must have one total a state, D = {n_states}; got "
                              f"{self.totals.size}")
-        if not callable(self.values) and self.values.shape[0] != n_factors:
+        # of arrays, and of what is compiled and says of how many factors it is
+        shape = getattr(self.values, "shape", (n_factors, n_states))
+        if shape != (n_factors, n_states):
             raise ValueError(f"control must have values of shape (N, D) = "
-                             f"{(n_factors, n_states)}; got {self.values.shape}")
+                             f"{(n_factors, n_states)}; got {shape}")
 
 
 def _frozen(array):

@@ -7,10 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, check_numeric
+from pybandit._shared.checks import (
+    MOST_PULLS,
+    as_array,
+    check_in,
+    check_integer,
+    check_numeric,
+    shape_of,
+    shown,
+)
 from pybandit._shared.types import ArrayLike, Floats
 from pybandit.racing._callbacks import Callback, as_callback
 from pybandit.racing.control import ControlVariate
+
+# What an order of factors can number (subsample.h).
+MOST_FACTORS = 2**62
 
 
 @dataclass(frozen=True)
@@ -80,16 +91,17 @@ class Factors:
     def __post_init__(self):
         callback = as_callback(self.function, self.user_data)
         if callback is None and not callable(self.function):
-            raise TypeError(f"function must be callable; got {self.function!r}")
+            raise TypeError(f"function must be callable; got {shown(self.function)}")
         if callback is None and self.user_data is not None:
             raise TypeError(f"user_data is for compiled functions; got it with "
-                            f"{self.function!r}")
+                            f"{shown(self.function)}")
         object.__setattr__(self, "_callback", callback)
-        for name in ("n_factors", "n_states"):
-            object.__setattr__(self, name, check_integer(name, getattr(self, name), 1))
+        for name, most in (("n_factors", MOST_FACTORS), ("n_states", MOST_PULLS)):
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), 1, most))
         if self.control is not None:
             if not isinstance(self.control, ControlVariate):
-                raise TypeError(f"control must be a pybandit.ControlVariate; got {self.control!r}")
+                raise TypeError(f"control must be a pybandit.ControlVariate; got "
+                                f"{shown(self.control)}")
             self.control.check_sizes(self.n_factors, self.n_states)
 
     def evaluate(self, indices: ArrayLike, states: ArrayLike) -> Floats:
@@ -122,8 +134,8 @@ class Factors:
         array([[ 4.,  8.],
                [ 5., 10.]])
         """
-        indices = _check_indices("indices", indices, self.n_factors)
-        states = _check_indices("states", states, self.n_states)
+        indices = check_indices("indices", indices, self.n_factors)
+        states = check_indices("states", states, self.n_states)
         if self._callback is not None:
             return self._callback.evaluate(indices, states)
         return check_returned(self.function(indices, states), (indices.size, states.size))
@@ -176,19 +188,21 @@ class Populations:
 
     def __post_init__(self):
         if not callable(self.function):
-            raise TypeError(f"function must be callable; got {self.function!r}")
+            raise TypeError(f"function must be callable; got {shown(self.function)}")
         sizes = check_in("sizes", self.sizes, "whole numbers of at least 0",
                          lambda n: (n >= 0) & (n == np.floor(n)) & (n <= MOST_PULLS))
         if sizes.ndim != 1 or not sizes.size:
             raise ValueError(f"sizes must have shape (D,), D >= 1; got {sizes.shape}")
+        if sizes.sum() > MOST_PULLS:
+            raise ValueError(f"sizes must sum to at most {MOST_PULLS}; got {sizes.sum():.17g}")
         sizes = sizes.astype(np.int64)
         sizes.flags.writeable = False
         object.__setattr__(self, "sizes", sizes)
 
 
-def _check_indices(name, values, n):
+def check_indices(name, values, n):
     """`values` as a C-contiguous copy of int64 in [0, n)."""
-    values = np.asarray(values)
+    values = as_array(name, values)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
                         f"{values.dtype}")
@@ -201,19 +215,20 @@ def as_factors(factors):
     """`Factors` unchanged, or anything else as a C-contiguous float64 (N, D) matrix."""
     if isinstance(factors, Factors):
         return factors
-    matrix = np.asarray(factors)
-    if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors; "
-                        f"got dtype {matrix.dtype}")
+    try:
+        matrix = check_numeric("factors", factors)
+    except TypeError as error:
+        raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors: "
+                        f"{error}") from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"factors must have shape (N, D) with N >= 1 factors and D >= 1 "
                          f"states; got shape {matrix.shape}")
-    return np.ascontiguousarray(matrix, dtype=np.float64)
+    return np.ascontiguousarray(matrix)
 
 
 def check_returned(values, shape, name="the function of Factors"):
     """What a user's function returned, as C-contiguous float64 of this shape."""
-    if np.shape(values) != shape:
-        raise ValueError(f"{name} must return shape (n, k) = {shape}; "
-                         f"got shape {np.shape(values)}")
+    got = shape_of(f"the return value of {name}", values)
+    if got != shape:
+        raise ValueError(f"{name} must return shape (n, k) = {shape}; got shape {got}")
     return np.ascontiguousarray(check_numeric(f"the return value of {name}", values))

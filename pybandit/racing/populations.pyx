@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, check_scalar
+from pybandit._shared.checks import check_integer, check_numeric, check_scalar, shown
 from pybandit._shared.checks import check_delta
 from pybandit._shared.generators import as_generator
 from pybandit.racing import b_normal
@@ -190,7 +190,7 @@ def _as_arrays(populations):
     """One contiguous float64 array an arm."""
     if not np.iterable(populations):
         raise TypeError(f"populations must be a sequence of arrays, one an arm, or "
-                        f"pybandit.Populations; got {populations!r}")
+                        f"pybandit.Populations; got {shown(populations)}")
     arrays = [np.ascontiguousarray(check_numeric(f"populations[{i}]", array))
               for i, array in enumerate(populations)]
     if not arrays:

@@ -5,23 +5,22 @@ proportional to f_0(i) prod_n f_n(i); `RacingSampler` finds it at a fraction of 
 """
 
 import math
-import threading
 from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_integer
-from pybandit._shared.generators import as_generator
+from pybandit._shared.checks import LARGEST, MOST_PULLS, check_choice, check_integer
+from pybandit._shared.generators import as_generator, unlocked
+from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._track import check_offsets, index_kind
 from pybandit.racing.factors import Factors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
 
-from pybandit._shared._csrc cimport (
-    PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_OK, PB_RANGE, pb_bitgen, pb_status,
-)
+from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
 from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.guard cimport Guard
 from pybandit.racing._csrc cimport pb_moments_stream, pb_race
 from pybandit.racing._track cimport Track, make_track
 
@@ -108,8 +107,12 @@ cdef class RacingSampler:
     Notes
     -----
     A draw costs O(D T) for the T factors it reads. A sampler holds
-    8 * N bytes at most beside the matrix, 4 * N more for the permutation. It
-    serves one thread at a time; several threads take a sampler each.
+    8 * N bytes at most beside the matrix, 4 * N more for the permutation.
+
+    **Threads.** A sampler serves one call at a time; while it draws, another thread,
+    and the function of its own factors, get a RuntimeError. Several threads take a
+    sampler each, of the same factors and even of one generator, for which they wait.
+    ``n_factors``, ``n_states`` and ``schedule`` may be read at any time.
 
     Examples
     --------
@@ -122,13 +125,19 @@ cdef class RacingSampler:
     (6, 0.2)
     """
 
-    cdef Track track
-    cdef object rng, lock
+    cdef Track track  # None until __init__ is done
+    cdef Guard guard
+    cdef object rng
     cdef double[::1] _log_prior
+
+    def __cinit__(self):
+        self.guard = Guard(type(self), "already drawing")
 
     def __init__(self, factors, log_prior=None, *, bound="student", delta=None,
                  variance="pairwise", first_look=None, value_range=None, max_fraction=None,
                  layout="gather", indices="auto", rng=None):
+        cdef Track track
+        cdef double[::1] prior
         factors = as_factors(factors)
         rng = as_generator(rng)
         check_choice("layout", layout, ("gather", "shuffled"))
@@ -142,42 +151,56 @@ cdef class RacingSampler:
             factors = factors[order]
         if max_fraction is None:
             max_fraction = MATRIX_FRACTION if matrix else 1.0
-        self.track = make_track(factors, bound, delta, variance, first_look, value_range,
-                                max_fraction,
-                                "blocks" if order is not None
-                                else index_kind(factors, indices, "permutation"), order)
-        self.rng = rng
-        self.lock = threading.Lock()
-        self._log_prior = np.zeros(self.n_states)
-        self.track.sampler.log_prior = &self._log_prior[0]
-        self.track.sampler.totals = self.track.source.totals
-        if log_prior is not None:
-            self.log_prior = log_prior
+        track = make_track(factors, bound, delta, variance, first_look, value_range,
+                           max_fraction,
+                           "blocks" if order is not None
+                           else index_kind(factors, indices, "permutation"), order)
+        n_states = track.race.factors.n_states
+        prior = (np.zeros(n_states) if log_prior is None
+                 else check_offsets("log_prior", log_prior, n_states))
+        track.sampler.log_prior = &prior[0]
+        track.sampler.totals = track.source.totals
+        with self.guard:
+            if self.track is not None:
+                raise made_already(type(self))
+            self.track, self._log_prior, self.rng = track, prior, rng
+
+    # What all but __init__ ask of it first.
+    cdef Track made(self):
+        if self.track is None:
+            raise not_made(type(self))
+        return self.track
 
     @property
     def n_factors(self):
         """N, the number of factors."""
-        return self.track.race.factors.n_factors
+        return self.made().race.factors.n_factors
 
     @property
     def n_states(self):
         """D, the number of states."""
-        return self.track.race.factors.n_states
+        return self.made().race.factors.n_states
 
     @property
     def schedule(self):
         """The looks of each race and the width of its bound there."""
-        return self.track.plan.schedule
+        return self.made().plan.schedule
 
     @property
     def log_prior(self):
         """log f_0 of each state: a copy; assign to change it."""
-        return np.array(self._log_prior)
+        self.made()
+        self.guard.enter_to_read()
+        try:
+            return np.array(self._log_prior)
+        finally:
+            self.guard.leave()
 
     @log_prior.setter
     def log_prior(self, values):
         cdef double[::1] checked = check_offsets("log_prior", values, self.n_states)
-        self._log_prior[:] = checked  # in place: the kernel's pointer stays
+        with self.guard:
+            self._log_prior[:] = checked  # in place: the kernel's pointer stays
 
     @property
     def address(self):
@@ -188,9 +211,9 @@ cdef class RacingSampler:
         GIL. Its memory grows by itself. It takes no lock: one thread at a time, and
         not while `draw` runs. A failed draw returns a status; see `raise_status`.
         """
-        return <uintptr_t>&self.track.sampler
+        return <uintptr_t>&self.made().sampler
 
-    def raise_status(self, int status):
+    def raise_status(self, status):
         """Raise what `draw` would raise for the status of a draw through `address`.
 
         Parameters
@@ -201,17 +224,26 @@ cdef class RacingSampler:
         Raises
         ------
         ValueError
-            Where a reward that was read is NaN, infinite or out of its range.
+            Where a reward that was read is NaN, infinite or out of its range; or where
+            the latest draw did not return this status.
         MemoryError
             Where the race could not grow.
+        RuntimeError
+            While the sampler draws.
         Exception
             What the function of the factors raised.
         """
-        if status == PB_OK:
-            return
-        if status not in (PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_RANGE):
-            raise ValueError(f"status must be what a draw returned; got {status}")
-        self.track.raise_failure(<pb_status>status)
+        cdef int64_t given = check_integer("status", status, -LARGEST)
+        cdef Track track = self.made()
+        self.guard.enter()
+        try:
+            if given != track.sampler.status:
+                raise ValueError(f"status must be what a draw returned; got {given} where the "
+                                 f"latest returned {<int>track.sampler.status}")
+            if given != PB_OK:
+                track.raise_failure(track.sampler.status)
+        finally:
+            self.guard.leave()
 
     def draw(self, size=None, *, rng=None):
         """Draw states.
@@ -239,20 +271,25 @@ cdef class RacingSampler:
             Where the sampler is already drawing, in another thread or from its
             own function.
         """
-        rng = self.rng if rng is None else as_generator(rng)
-        if not self.lock.acquire(False):
-            raise RuntimeError("the sampler is already drawing; several threads need a "
-                               "sampler each")
+        cdef Track track = self.made()
+        if rng is not None:
+            rng = as_generator(rng)
+        left_behind = self.guard.enter()
         try:
+            if left_behind:
+                track.renew()
+                self.rng = unlocked(self.rng)
+            if rng is None:
+                rng = self.rng
             lock = rng.bit_generator.lock
-            self.track.source.hold(lock)
+            track.source.hold(lock)
             with lock:
                 if size is None:
                     return self._draw_one(bitgen_of(rng))
                 return self._draw_shape(bitgen_of(rng), size)
         finally:
-            self.track.source.hold(None)
-            self.lock.release()
+            track.source.hold(None)
+            self.guard.leave()
 
     cdef _draw_one(self, pb_bitgen *bitgen):
         cdef pb_race *race = self.track.race
@@ -269,8 +306,7 @@ cdef class RacingSampler:
         return state, info
 
     cdef _draw_shape(self, pb_bitgen *bitgen, size):
-        shape = size if isinstance(size, tuple) else (size,)
-        shape = tuple(check_integer("size", length, 0) for length in shape)
+        shape = check_size(size)
         n = math.prod(shape)
         states = np.empty(n, dtype=np.int64)
         evaluations = np.empty(n, dtype=np.int64)
@@ -334,9 +370,18 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     if log_prior is not None:
         totals += check_offsets("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
-    shape = () if size is None else size if isinstance(size, tuple) else (size,)
+    shape = () if size is None else check_size(size)
     states = np.argmax(totals + rng.gumbel(size=(*shape, totals.size)), axis=-1)
     return int(states) if size is None else states
+
+
+def check_size(size):
+    """The shape of so many draws."""
+    shape = size if isinstance(size, tuple) else (size,)
+    shape = tuple([check_integer("size", length, 0) for length in shape])
+    if math.prod(shape) > MOST_PULLS:
+        raise ValueError(f"size must be at most {MOST_PULLS} draws; got {shape}")
+    return shape
 
 
 def _totals(factors):

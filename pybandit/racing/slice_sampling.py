@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric
+from pybandit._shared.checks import check_integer, check_numeric, shape_of, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.racing.acceptance import AcceptanceTest
@@ -109,14 +109,15 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
     True
     """
     if not callable(log_likelihood):
-        raise TypeError(f"log_likelihood must be callable; got {log_likelihood!r}")
+        raise TypeError(f"log_likelihood must be callable; got {shown(log_likelihood)}")
     if log_prior is not None and not callable(log_prior):
-        raise TypeError(f"log_prior must be callable; got {log_prior!r}")
+        raise TypeError(f"log_prior must be callable; got {shown(log_prior)}")
     max_steps = check_integer("max_steps", max_steps, 1)
     scalar, point, width, lower, upper = _check_point(x, width, lower, upper)
+    n_factors = check_integer("n_factors", n_factors, 1)
     rng = as_generator(rng)
-    target = _Slice(log_likelihood, log_prior, point, scalar, check_integer(
-        "n_factors", n_factors, 1), rng, dict(bound=bound, delta=delta, first_look=first_look,
+    target = _Slice(log_likelihood, log_prior, point, scalar, n_factors, rng, dict(
+        bound=bound, delta=delta, first_look=first_look,
                                               indices=indices))
     for coordinate in range(point.size):
         _update(target, coordinate, width[coordinate], max_steps, lower[coordinate],
@@ -165,7 +166,11 @@ class _Slice:
     def _prior_of(self, point):
         if self._log_prior is None:
             return 0.0
-        value = float(self._log_prior(float(point[0]) if self._scalar else point))
+        value = self._log_prior(float(point[0]) if self._scalar else point)
+        try:
+            value = float(value)
+        except Exception:
+            raise TypeError(f"log_prior must return a number; got {shown(value)}") from None
         if math.isnan(value) or value == math.inf:
             raise ValueError(f"log_prior must be below inf and not NaN; got {value} at {point}")
         return value
@@ -173,9 +178,10 @@ class _Slice:
     def _ratios(self, indices, states):
         points = np.stack([self.present, self._proposed])
         values = self._log_likelihood(indices, points[:, 0] if self._scalar else points)
-        if np.shape(values) != (indices.size, 2):
+        shape = shape_of("the return value of log_likelihood", values)
+        if shape != (indices.size, 2):
             raise ValueError(f"log_likelihood must return shape (n, 2) = {(indices.size, 2)}; "
-                             f"got shape {np.shape(values)}")
+                             f"got shape {shape}")
         values = check_numeric("the return value of log_likelihood", values)
         return values[:, 1:] - values[:, :1]
 
@@ -217,18 +223,18 @@ def _check_point(x, width, lower, upper):
     scalar = point.ndim == 0
     point = np.array(point, ndmin=1)
     if point.ndim != 1 or not point.size:
-        raise ValueError(f"x must be a number or have shape (d,); got {np.shape(x)}")
+        raise ValueError(f"x must be a number or have shape (d,); got {point.shape}")
     each = {}
     for name, value in (("width", width), ("lower", lower), ("upper", upper)):
         value = check_numeric(name, value)
         if value.ndim and value.shape != point.shape or scalar and value.ndim:
-            raise ValueError(f"{name} must be a number or have the shape of x, {np.shape(x)}; "
+            raise ValueError(f"{name} must be a number or have the shape of x; "
                              f"got {value.shape}")
         each[name] = np.broadcast_to(value, point.shape)
     if not (np.isfinite(each["width"]) & (each["width"] > 0)).all():
-        raise ValueError(f"width must be finite and above 0; got {width!r}")
+        raise ValueError(f"width must be finite and above 0; got {shown(width)}")
     inside = np.isfinite(point) & (each["lower"] <= point) & (point <= each["upper"])
     if not inside.all():
-        raise ValueError(f"x must be finite and in [lower, upper] = [{lower!r}, {upper!r}]; "
-                         f"got {x!r}")
+        raise ValueError(f"x must be finite and in [lower, upper] = [{shown(lower)}, "
+                         f"{shown(upper)}]; got {shown(x)}")
     return scalar, point, each["width"], each["lower"], each["upper"]

@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_numeric
+from pybandit._shared.checks import as_array, check_in, check_numeric
 from pybandit._shared.types import ArrayLike
 from pybandit.racing.control import ControlVariate
 
 # Numbers that one chunk of rows lays out while h is computed: 8 MiB.
 CHUNK = 1 << 20
+# Beyond this, labels are no numbers of bins.
+MOST_BINS = 1 << 24
 
 
 class PopulationMoments:
@@ -56,9 +58,9 @@ class PopulationMoments:
         self.labels = _check_labels(labels, len(points))
         self.outliers = None
         if outliers is not None:
-            self.outliers = np.asarray(outliers)
-            if self.outliers.dtype != bool or len(self.outliers) != len(points) or (
-                    self.outliers.ndim not in (1, 2)):
+            self.outliers = as_array("outliers", outliers)
+            if self.outliers.dtype != bool or self.outliers.ndim not in (1, 2) or (
+                    len(self.outliers) != len(points)):
                 raise ValueError(f"outliers must be bool of shape (N,) or (N, D), N = "
                                  f"{len(points)}; got {self.outliers.dtype} of shape "
                                  f"{self.outliers.shape}")
@@ -146,7 +148,8 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
         moments = PopulationMoments(points, labels, outliers)
     elif labels is not None or outliers is not None:
         raise ValueError("labels and outliers must be given to PopulationMoments, not here")
-    (n_bins, _, p), n_states = moments.means.shape, np.shape(values)[-1] if np.ndim(values) else 0
+    (n_bins, _, p), shape = moments.means.shape, check_numeric("values", values).shape
+    n_states = shape[-1] if shape else 0
     expansion = _Expansion(
         moments,
         _shaped("centers", centers, (n_bins, p)),
@@ -191,6 +194,11 @@ class _Expansion:
             totals = totals + self.outlier_values.sum(axis=0)
         return totals
 
+    @property
+    def shape(self):
+        """(N, D), which a `ControlVariate` compares with that of the factors."""
+        return len(self.moments.points), self.values.shape[1]
+
     def __call__(self, indices, states):
         p = self.centers.shape[1]
         rows = max(1, CHUNK // (len(states) * p * (1 if self.hessians is None else p)))
@@ -232,10 +240,12 @@ def _broadcast(terms, away):
 def _check_labels(labels, n_points):
     if labels is None:
         return np.zeros(n_points, dtype=np.int64)
-    labels = np.asarray(labels)
+    labels = as_array("labels", labels)
     if labels.dtype.kind not in "iu" or labels.shape != (n_points,) or labels.min() < 0:
         raise ValueError(f"labels must be integers of at least 0, shape (N,) = ({n_points},); got "
                          f"{labels.dtype} of shape {labels.shape}")
+    if labels.max() >= MOST_BINS:
+        raise ValueError(f"labels must be below {MOST_BINS}, a bin each; got {labels.max()}")
     return labels.astype(np.int64)
 
 

@@ -52,7 +52,7 @@ def check_asked(arms, policy, environment):
 def checked_rewards(rewards, arms, environment):
     """Finite rewards, one a pull."""
     name = f"rewards that pull of {type(environment).__name__} returns"
-    rewards = check_numeric(name, rewards)
+    rewards = check_numeric(name, rewards, masked_as_nan=True)
     if rewards.shape != np.shape(arms):
         raise ValueError(f"{name} must be one a pull, of shape {np.shape(arms)}; got shape "
                          f"{rewards.shape}")

@@ -24,6 +24,7 @@ SOURCE = """
 #include <math.h>
 int of_matrix(const int64_t *, int64_t, const int64_t *, int64_t, double *, void *);
 int fails(const int64_t *, int64_t, const int64_t *, int64_t, double *, void *);
+int slow(const int64_t *, int64_t, const int64_t *, int64_t, double *, void *);
 int leaves_out(const int64_t *, int64_t, const int64_t *, int64_t, double *, void *);
 
 /* user_data: the matrix of four states */
@@ -42,6 +43,17 @@ int fails(const int64_t *factors, int64_t n_factors, const int64_t *states,
 {
     of_matrix(factors, n_factors, states, n_states, out, user_data);
     return 7;
+}
+
+/* alternating values: no state is ever ahead by much */
+int slow(const int64_t *factors, int64_t n_factors, const int64_t *states,
+         int64_t n_states, double *out, void *user_data)
+{
+    (void)user_data;
+    for (int64_t f = 0; f < n_factors; f++)
+        for (int64_t s = 0; s < n_states; s++)
+            out[f * n_states + s] = (double)((factors[f] * 2654435761 >> states[s]) & 1);
+    return 0;
 }
 
 int leaves_out(const int64_t *factors, int64_t n_factors, const int64_t *states,

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_race_law import assert_law, find_case
 
 import pybandit as pb
 
@@ -16,6 +15,7 @@ from racing.reference import accept as twin
 from racing.reference import gap_zero, subsample
 from racing.reference import race as race_twin
 from racing.reference.problems import as_bound
+from racing.test_race_law import assert_law, find_case
 
 
 def as_function(ratios):

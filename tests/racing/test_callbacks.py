@@ -4,9 +4,11 @@ import copy
 import gc
 import math
 import pickle
+import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -263,3 +265,22 @@ def test_without_numba():
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
                           check=True)
     assert "pip install 'pybandit-core[numba]'" in done.stdout
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+@pytest.mark.parametrize("options", [{}, {"control": True}], ids=["plain", "with a control"])
+def test_an_interrupt_during_one_race_of_a_compiled_function(library, options):
+    """A thousand million factors without a gap: it would take half a minute."""
+    if options:
+        options = {"control": pb.ControlVariate(lambda n, i: np.zeros((len(n), len(i))), [0.0] * D)}
+    slow = pb.Factors(as_ctypes(library, "slow"), 10**9, D, **options)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for call in (lambda: pb.race(slow, rng=1), pb.RacingSampler(slow, rng=1).draw):
+            start = time.perf_counter()
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(KeyboardInterrupt):
+                call()
+            assert time.perf_counter() - start < 5.0
+    finally:
+        signal.signal(signal.SIGALRM, before)

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_race_law import assert_law
 
 import pybandit as pb
 
@@ -13,6 +12,7 @@ from _shared.reference.bits import Bits
 from racing.reference import lil_ucb as twin
 from racing.reference import subsample, tables
 from racing.reference.problems import as_function
+from racing.test_race_law import assert_law
 
 CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" in name}
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
-from test_race_law import assert_law
 
 import pybandit as pb
 
 from _shared.reference.bits import Bits
 from racing.reference import populations as twin
 from racing.reference import subsample, tables
+from racing.test_race_law import assert_law
 
 
 def as_populations(arms):

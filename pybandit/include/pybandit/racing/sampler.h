@@ -30,6 +30,7 @@ typedef struct {
     double *offsets;          /* n_states: the log prior and this draw's noise */
     int (*grow)(pb_race *);   /* provides what the race needs (see PB_GROW) and returns 0;
                                  NULL: the draw returns PB_GROW */
+    pb_status status;         /* what the latest draw returned; PB_OK during a draw */
 } pb_sampler;
 
 /*

@@ -1,0 +1,181 @@
+"""Every public callable with arguments that it takes: where the fuzzer of borders begins."""
+
+import inspect
+import re
+
+import numpy as np
+
+import pybandit as pb
+
+RNG = np.random.default_rng(0)
+MATRIX = RNG.normal(size=(60, 3))
+POINTS = RNG.normal(size=(60, 2))
+FACTORS = pb.Factors(lambda n, i: MATRIX[n][:, i], 60, 3)
+KERNEL = np.eye(4)
+ARMS = pb.environments.GaussianBandit([0.1, 0.2])
+# What holds results or is an error: made by the package, not by users.
+RESULTS = {"AcceptResult", "BestOfResult", "ConfidenceBounds", "DrawInfo", "InfeasibleBudget",
+           "PopulationEstimate", "RaceResult", "SimulationResult", "SliceResult", "Study",
+           "get_include"}
+
+
+def log_likelihood(n, points):
+    return -np.tanh(POINTS[n % 60, :1] - points[:2].ravel()[:2])
+
+
+def sampler_draw(size, rng):
+    return pb.RacingSampler(MATRIX).draw(size, rng=rng)
+
+
+def acceptance_test(log_threshold, rng):
+    return pb.AcceptanceTest(MATRIX[:, 0]).test(log_threshold, rng=rng)
+
+
+def status_of_a_test(status):
+    return pb.AcceptanceTest(MATRIX[:, 0]).raise_status(status)
+
+
+def evaluate(indices, states):
+    return FACTORS.evaluate(indices, states)
+
+
+def raise_status(status):
+    return pb.RacingSampler(MATRIX).raise_status(status)
+
+
+def gibbs_sample(**options):
+    return pb.mcmc.RacingGibbs(lambda v, x: MATRIX, 2).sample(**options)
+
+
+def metropolis_sample(**options):
+    return pb.mcmc.RacingMetropolis(log_likelihood, 60, 1).sample(**options)
+
+
+CHAINS = dict(n_samples=2, n_warmup=1, n_chains=2, initial=[0, 1], thin=1, rng=1, n_threads=1,
+              progress=False)
+RACING = {
+    pb.AcceptanceTest: dict(log_ratios=MATRIX[:, 0]),
+    pb.BettingBound: dict(value_range=(0, 1)),
+    pb.ControlVariate: dict(values=MATRIX, totals=MATRIX.sum(axis=0)),
+    pb.EBSBound: dict(value_range=1.0),
+    pb.Factors: dict(function=len, n_factors=5, n_states=2),
+    pb.NormalBound: {},
+    pb.PopulationMoments: dict(points=POINTS),
+    pb.Populations: dict(function=len, sizes=[3, 4]),
+    pb.RacingSampler: dict(factors=MATRIX),
+    pb.StudentBound: {},
+    pb.accept: dict(log_ratios=MATRIX[:, 0]),
+    pb.exact_sample: dict(factors=MATRIX),
+    pb.lil_ucb: dict(factors=MATRIX, value_range=9.0),
+    pb.race: dict(factors=MATRIX),
+    pb.race_populations: dict(populations=[MATRIX[:, 0], MATRIX[:5, 1]]),
+    pb.slice_sample: dict(log_likelihood=log_likelihood, x=0.1, n_factors=60),
+    pb.taylor_control: dict(points=POINTS, centers=[[0.0, 0.0]], values=[0.0, 0.0],
+                            gradients=np.ones((2, 2))),
+    sampler_draw: dict(size=2, rng=1),
+    acceptance_test: dict(log_threshold=0.0, rng=1),
+    evaluate: dict(indices=[1, 2], states=[0]),
+    raise_status: dict(status=0),
+    status_of_a_test: dict(status=0),
+}
+BOUNDS = {
+    pb.bounds.b_normal: dict(delta=0.05, first_fraction=0.1),
+    pb.bounds.boundary: dict(delta=0.05, fractions=[0.1, 0.2]),
+    pb.bounds.crossing_probability: dict(boundary=2.0, fractions=[0.1, 0.2]),
+    pb.bounds.empirical_bernstein_serfling: dict(n=5, population=10, std=1.0, value_range=1.0,
+                                                 delta=0.1),
+    pb.bounds.kl_ucb: dict(mean=0.5, n=3, t=10),
+    pb.bounds.kl_variance: dict(pair_statistic=0.1, n_pairs=5, delta=0.1),
+    pb.bounds.normal: dict(n=5, population=10, std=1.0, boundary=2.0),
+    pb.bounds.normal_sample_complexity: dict(gap=0.5, population=1000, n_states=2, delta=0.05),
+    pb.bounds.student: dict(n=5, population=10, std=1.0, boundary=2.0),
+    pb.bounds.ucb1: dict(mean=0.5, n=3, t=10),
+    pb.bounds.ucb_v: dict(mean=0.5, variance=0.1, n=3, t=10),
+}
+MCMC = {
+    pb.mcmc.GLMControl: dict(features=POINTS, slopes=POINTS[:, 0], curvatures=POINTS[:, 1],
+                             center=[0.0, 0.0]),
+    pb.mcmc.RacingGibbs: dict(conditional=len, n_variables=2),
+    pb.mcmc.RacingMetropolis: dict(log_likelihood=len, n_factors=9, n_parameters=2),
+    pb.mcmc.RandomWalk: {},
+    pb.mcmc.SGLD: dict(gradient=len, step_size=0.1, batch_size=3),
+    pb.mcmc.TaylorControl: dict(center=[0.0, 0.0], gradients=POINTS),
+    gibbs_sample: CHAINS,
+    metropolis_sample: CHAINS | dict(initial=[0.5]),
+}
+BETTING = {
+    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1)),
+    pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
+    pb.ConfidenceSequence: {},
+    pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
+}
+EVALUATION = {pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1))}
+GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
+POLICIES = {
+    pb.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.BatchRacing: dict(n_arms=4, k=1),
+    pb.BatchSAR: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.BayesGap: GAUSSIAN, pb.BayesUCB: GAUSSIAN, pb.ExpectedImprovement: GAUSSIAN,
+    pb.GPUCB: GAUSSIAN, pb.GaussianThompson: GAUSSIAN, pb.ProbabilityOfImprovement: GAUSSIAN,
+    pb.ContinuousRejects: dict(n_arms=4, budget=40),
+    pb.EBTC: dict(n_arms=4),
+    pb.GapE: dict(n_arms=4, budget=40, value_range=1.0),
+    pb.GapEV: dict(n_arms=4, budget=40, value_range=1.0),
+    pb.KLUCB: dict(n_arms=4), pb.UCB1: dict(n_arms=4), pb.UCBV: dict(n_arms=4),
+    pb.Policy: dict(n_arms=4),
+    pb.RoundRobin: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.SHAdaVar: dict(n_arms=4, budget=80),
+    pb.SHVar: dict(n_arms=4, budget=80, variances=[1.0] * 4),
+    pb.SequentialHalving: dict(n_arms=4, budget=80),
+    pb.SuccessiveRejects: dict(n_arms=4, budget=80),
+    pb.ThompsonSampling: dict(n_arms=4),
+    pb.UCBE: dict(n_arms=4, budget=40, complexity=1.0),
+    pb.UGapEb: dict(n_arms=4, budget=40, complexity=1.0),
+    pb.Uniform: dict(n_arms=4, budget=40), pb.VBR: dict(n_arms=4, budget=40),
+    pb.kernels.matern: {}, pb.kernels.rbf: {}, pb.kernels.squared_exponential: {},
+}
+SIMULATION = {
+    pb.environments.BernoulliBandit: dict(means=[0.1, 0.2]),
+    pb.environments.BinomialBandit: dict(trials=5, means=[0.1, 0.2]),
+    pb.environments.CostlyBandit: dict(environment=ARMS, costs=[1.0, 2.0]),
+    pb.environments.EmpiricalBandit: dict(samples=[[0.1, 0.2], [0.3]]),
+    pb.environments.Environment: dict(means=[0.1, 0.2], variances=[1.0, 1.0]),
+    pb.environments.GaussianBandit: dict(means=[0.1, 0.2]),
+    pb.environments.ScaledBernoulliBandit: dict(midpoints=[0.1, 0.2], scales=[0.1, 0.1],
+                                                probabilities=[0.5, 0.5]),
+    pb.environments.TableBandit: dict(rewards=[[0.1, 0.2], [0.3, 0.4]]),
+    pb.environments.TruncatedNormalBandit: dict(means=[0.4, 0.5], variances=[0.01, 0.02]),
+    pb.environments.UniformBandit: dict(means=[0.1, 0.2], variances=[0.1, 0.1]),
+    pb.simulate: dict(policy_factory=lambda e: pb.Uniform(2, 8), environment=ARMS, n_runs=2),
+}
+MONTECARLO = {
+    pb.EstimatorAllocator: dict(n_estimators=3),
+    pb.combine_estimators: dict(functions=[lambda rng: rng.normal()] * 2, budget=60),
+    pb.estimators.CIRCaplet: dict(strike=0.08, thetas=[0.0, 0.1], n_steps=4),
+    pb.estimators.LogisticEvidence: dict(features=[[0.5], [-1.0]], labels=[1, 0], n_anneals=[5]),
+    pb.population_monte_carlo: dict(caplet=pb.estimators.CIRCaplet(0.08, n_steps=4), n=30,
+                                    population=10),
+}
+ROOMS = {"racing": RACING, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
+         "evaluation": EVALUATION, "policies": POLICIES, "simulation": SIMULATION,
+         "montecarlo": MONTECARLO}
+
+
+def parameters_of(function, given):
+    """The names of all its parameters; of a compiled class, by the first line of its text."""
+    try:
+        names = [name for name, one in inspect.signature(function).parameters.items()
+                 if one.kind is not one.VAR_KEYWORD]
+    except ValueError:
+        line = function.__doc__.splitlines()[0]
+        inside = re.sub(r"=\([^()]*\)", "", line[line.index("(") + 1:line.rindex(")")])
+        names = [part.split("=")[0].strip() for part in inside.split(",") if "*" not in part]
+    return sorted({*names, *given})
+
+
+def public_callables():
+    modules = (pb, pb.bounds, pb.environments, pb.estimators, pb.kernels, pb.mcmc)
+    for module in modules:
+        for name in module.__all__:
+            if callable(getattr(module, name)):
+                yield name, getattr(module, name)

@@ -1,0 +1,231 @@
+"""What once crashed or was read wrongly: statuses, sizes, masks, odd memory, own bounds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit import mcmc
+
+MATRIX = np.random.default_rng(0).normal(size=(400, 3)) + [0.0, 1.0, 2.0]
+N, D = 100, 2
+X = np.random.default_rng(1).normal(size=(N, D))
+
+
+@pytest.mark.parametrize("status", [1, 2, 3, 4])
+def test_a_status_that_the_latest_draw_did_not_return(status):
+    for sampler in (pb.RacingSampler(MATRIX), pb.RacingSampler(MATRIX, bound="betting",
+                                                               value_range=(-9.0, 9.0))):
+        for _ in range(2):
+            with pytest.raises(ValueError, match=f"status must be what a draw returned; got "
+                                                 f"{status} where the latest returned 0"):
+                sampler.raise_status(status)
+            sampler.draw()
+
+
+def test_the_status_of_the_latest_draw_is_raised_again():
+    data = MATRIX.copy()
+    sampler = pb.RacingSampler(data, rng=1)
+    data[:, 1] = np.inf
+    with pytest.raises(ValueError, match="got inf at factor"):
+        sampler.draw()
+    with pytest.raises(ValueError, match="got inf at factor"):
+        sampler.raise_status(2)
+    with pytest.raises(ValueError, match="got 3 where the latest returned 2"):
+        sampler.raise_status(3)
+
+
+def test_a_function_may_not_raise_the_status_of_its_sampler():
+    def function(n, i):
+        sampler.raise_status(2)
+        return MATRIX[n][:, i]
+
+    sampler = pb.RacingSampler(pb.Factors(function, *MATRIX.shape), rng=1)
+    with pytest.raises(RuntimeError, match="already drawing"):
+        sampler.draw()
+
+
+def test_a_function_may_not_change_the_prior_of_its_sampler():
+    def function(n, i):
+        assert sampler.log_prior.tolist() == [0.0] * 3
+        sampler.log_prior = [0.0, 0.0, 9.0]
+        return MATRIX[n][:, i]
+
+    sampler = pb.RacingSampler(pb.Factors(function, *MATRIX.shape), rng=1)
+    with pytest.raises(RuntimeError, match="already drawing"):
+        sampler.draw()
+    assert sampler.log_prior.tolist() == [0.0] * 3
+
+
+CONTROLS = {"glm": mcmc.GLMControl(X, X[:, 0], X[:, 1], np.zeros(D)),
+            "taylor": mcmc.TaylorControl(np.zeros(D), X)}
+
+
+@pytest.mark.parametrize("control", CONTROLS.values(), ids=CONTROLS)
+@pytest.mark.parametrize("points, kind", [
+    (np.zeros((2, D + 1)), ValueError), (np.zeros((2, 1)), ValueError), (np.zeros((1, D)),
+                                                                        ValueError),
+    (np.zeros(D), ValueError), (np.zeros((2, D), dtype=np.float32), TypeError),
+    (np.zeros((D, 2)).T[:, :1].repeat(2, 1)[:, ::-1], TypeError), ([[0.0, 0.0]] * 2, TypeError),
+    (None, TypeError), (np.zeros((2, D), dtype=">f8"), TypeError),
+])
+def test_points_of_another_shape_or_kind(control, points, kind):
+    for make in (control.changes, control.total_change):
+        with pytest.raises(kind, match="points must"):
+            make(points)
+
+
+@pytest.mark.parametrize("n_factors, n_states", [(N + 1, 1), (10**8, 1), (N - 1, 1), (N, 2)])
+def test_a_control_of_other_sizes(n_factors, n_states):
+    values = CONTROLS["glm"].changes(np.zeros((2, D)))
+    with pytest.raises(ValueError, match="control must have"):
+        pb.Factors(lambda n, i: np.zeros((len(n), len(i))), n_factors, n_states,
+                   control=pb.ControlVariate(values, np.zeros(n_states)))
+    taylor = pb.taylor_control(X, [[0.0, 0.0]], [0.0, 0.0, 0.0], np.ones((3, 2)))
+    with pytest.raises(ValueError, match="control must have"):
+        pb.Factors(len, n_factors, 3 if n_factors != N else n_states, control=taylor)
+
+
+@pytest.mark.parametrize("indices, states, kind, word", [
+    ([N], [0], ValueError, "indices"), ([-1], [0], ValueError, "indices"),
+    ([0], [1], ValueError, "states"), ([0], [0, 0], ValueError, "states"),
+    ([0.5], [0], TypeError, "indices"), (None, [0], TypeError, "indices"),
+])
+def test_a_control_asked_for_what_is_not_there(indices, states, kind, word):
+    values = CONTROLS["glm"].changes(np.zeros((2, D)))
+    with pytest.raises(kind, match=word):
+        values(indices, states)
+    assert values([3, 0], [0]).shape == (2, 1) and values(*np.zeros((2, 0), int)).shape == (0, 0)
+
+
+def test_true_is_not_one_however_often_one_was_taken():
+    options = dict(bound="ebs", value_range=20.0)
+    for _ in range(2):
+        assert pb.race(MATRIX, first_look=1, **options, rng=1).winner == 2
+        with pytest.raises(TypeError, match="first_look must be an integer; got True"):
+            pb.race(MATRIX, first_look=True, **options, rng=1)
+        assert pb.accept(MATRIX[:, 1], first_look=1, **options, rng=1).accepted
+        with pytest.raises(TypeError, match="first_look must be an integer; got True"):
+            pb.accept(MATRIX[:, 1], first_look=True, **options, rng=1)
+
+
+def unaligned(array):
+    memory = np.zeros(array.nbytes + 1, dtype=np.uint8)[1:].view(np.float64).reshape(array.shape)
+    memory[:] = array
+    assert not memory.flags.aligned
+    return memory
+
+
+def test_unaligned_arrays_are_copied():
+    odd = unaligned(MATRIX)
+    assert pb.race(odd, rng=1) == pb.race(MATRIX, rng=1)
+    assert pb.RacingSampler(odd, unaligned(np.zeros(3)), rng=1).draw() == pb.RacingSampler(
+        MATRIX, rng=1).draw()
+    assert pb.accept(unaligned(MATRIX[:, 1]), rng=1) == pb.accept(MATRIX[:, 1], rng=1)
+    assert pb.race(pb.Factors(lambda n, i: unaligned(MATRIX[n][:, i]), *MATRIX.shape),
+                   rng=1) == pb.race(pb.Factors(lambda n, i: MATRIX[n][:, i], *MATRIX.shape),
+                                     rng=1)
+    arms = [MATRIX[:, 0], MATRIX[:50, 2]]
+    assert pb.race_populations([unaligned(arm) for arm in arms], rng=1) == pb.race_populations(
+        arms, rng=1)
+    control = pb.ControlVariate(odd, odd.sum(axis=0))
+    assert control.values.flags.aligned and np.array_equal(control.values, MATRIX)
+
+
+def masked(array):
+    return np.ma.array(array, mask=np.arange(array.size).reshape(array.shape) == 1)
+
+
+@pytest.mark.parametrize("call, word", [
+    (lambda: pb.race(masked(MATRIX)), "factors"),
+    (lambda: pb.race(MATRIX, masked(np.zeros(3))), "offsets"),
+    (lambda: pb.RacingSampler(MATRIX, masked(np.zeros(3))), "log_prior"),
+    (lambda: pb.accept(masked(MATRIX[:, 0])), "log_ratios"),
+    (lambda: pb.accept(MATRIX[:, 0], np.ma.masked), "log_threshold"),
+    (lambda: pb.race_populations([masked(MATRIX[:, 0])]), r"populations\[0\]"),
+    (lambda: pb.ControlVariate(masked(MATRIX), MATRIX.sum(axis=0)), "values"),
+    (lambda: pb.Factors(len, 5, 2).evaluate(masked(np.arange(3)), [0]), "indices"),
+    (lambda: pb.race(pb.Factors(lambda n, i: masked(MATRIX[n][:, i]), *MATRIX.shape)),
+     "the return value of the function of Factors"),
+    (lambda: pb.PopulationMoments(masked(X)), "points"),
+    (lambda: pb.bounds.crossing_probability(2.0, masked(np.array([0.1, 0.2]))), "fractions"),
+])
+def test_masks_are_refused(call, word):
+    with pytest.raises(TypeError, match=f"{word} .*mask"):
+        call()
+
+
+def test_masked_arrays_without_masks_are_arrays():
+    assert pb.race(np.ma.array(MATRIX), rng=1) == pb.race(MATRIX, rng=1)
+
+
+def test_arrays_that_may_not_be_written_are_read():
+    fractions = np.array([0.1, 0.2, 0.4])
+    fractions.flags.writeable = False
+    assert pb.bounds.crossing_probability(2.0, fractions) == pb.bounds.crossing_probability(
+        2.0, [0.1, 0.2, 0.4])
+    frozen = MATRIX.copy()
+    frozen.flags.writeable = False
+    assert pb.race(frozen, rng=1) == pb.race(MATRIX, rng=1)
+
+
+def test_sizes_that_int64_cannot_hold_or_multiply():
+    with pytest.raises(ValueError, match="population must be at most"):
+        pb.bounds.normal_sample_complexity(0.0, 10**30, 2, 0.05)
+    with pytest.raises(ValueError, match="population"):
+        pb.bounds.normal_sample_complexity(0.0, 2**53, 2**53, 0.05)
+    assert pb.bounds.normal_sample_complexity(0.0, 2**53, 2, 0.05) == 2**54
+    with pytest.raises(ValueError, match="n_factors must be at most"):
+        pb.Factors(len, 2**63, 1)
+    with pytest.raises(ValueError, match="n_states must be at most"):
+        pb.Factors(len, 1, 2**62)
+    with pytest.raises(ValueError, match="sizes must sum to at most"):
+        pb.Populations(len, [2**53, 2**53])
+    with pytest.raises(ValueError, match="first_look must be at most"):
+        pb.race(MATRIX, first_look=2**63)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A bound of the user's, which may say anything."""
+
+    rows: object = (100, 200)
+    numbers: object = (1.0, 1.0)
+    default_first_look = 50
+    smallest_first_look = 2
+
+    def looks(self, n_factors, first_look, max_fraction):
+        return self.rows
+
+    def terms(self, rows, n_factors, n_comparisons):
+        return np.array(self.numbers), np.zeros(len(rows))
+
+
+@pytest.mark.parametrize("bound", [
+    Own((200, 100)), Own((100, 100)), Own((0, 100)), Own((-5, 100)), Own((100, 400)),
+    Own((100, 10**9)), Own(numbers=(1.0,)), Own(numbers=(1.0, np.nan)), Own(numbers=(1.0,) * 9)])
+def test_looks_and_terms_of_ones_own(bound):
+    assert pb.race(MATRIX, bound=Own(), rng=1).winner == 2
+    for call in (lambda: pb.race(MATRIX, bound=bound), lambda: pb.RacingSampler(
+            MATRIX, bound=bound), lambda: pb.accept(MATRIX[:, 0], bound=bound)):
+        with pytest.raises(ValueError, match="bound must"):
+            call()
+
+
+@pytest.mark.parametrize("bound", [pb.StudentBound, object(), 3, None, [], {}, np.zeros(2)])
+def test_what_is_no_bound(bound):
+    with pytest.raises(TypeError, match="bound must be a bound object or one of"):
+        pb.race(MATRIX, bound=bound)
+
+
+def test_a_schedule_is_not_what_the_kernel_reads():
+    sampler = pb.RacingSampler(MATRIX, rng=1)
+    rows = sampler.schedule.rows
+    rows.flags.writeable = True
+    try:
+        rows[:] = 10**9
+        assert sampler.draw()[0] == 2 and pb.race(MATRIX, rng=1).winner == 2
+    finally:
+        rows[:] = [50, 100, 200, 400][-rows.size:]
+        rows.flags.writeable = False

@@ -1,0 +1,183 @@
+"""Ctrl-C at random moments: what goes on afterwards goes on as if the call had not been made."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit import mcmc
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+
+MATRIX = np.random.default_rng(0).normal(size=(3000, 3)) * 0.02
+MATRIX -= MATRIX.mean(axis=0)
+Y = np.random.default_rng(1).normal(0.3, 1.0, 3000)
+ARMS = [np.ascontiguousarray(MATRIX[:n, i]) for i, n in enumerate([3000, 2000, 500])]
+
+
+def as_function(matrix):
+    return pb.Factors(lambda n, i: matrix[n][:, i], *matrix.shape)
+
+
+def interrupted(call, delay):
+    """Whether Ctrl-C stopped the call, pressed after this many seconds."""
+    try:
+        signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-6))
+        try:
+            call()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+@pytest.fixture
+def press():
+    """`interrupted`, with the alarm in the place of Ctrl-C."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield interrupted
+    signal.signal(signal.SIGALRM, before)
+
+
+def duration(call):
+    """Seconds, the least of some: the first call is longer."""
+    times = []
+    for _ in range(4):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def likelihood_of_slice(n, points):
+    return -0.5 * (Y[n, None] - points) ** 2
+
+
+# With an order that is not kept from draw to draw, what comes next is known bit for bit.
+OBJECTS = {
+    f"{kind} {indices} {bound}": (kind, indices, dict(bound=bound, **more))
+    for kind in ("matrix", "function")
+    for indices in ("rejection", "keyed", "permutation")
+    for bound, more in (("student", {}), ("betting", {"value_range": (-1.0, 1.0)}))
+}
+
+
+@pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind, indices, options", OBJECTS.values(), ids=OBJECTS)
+def test_a_sampler_goes_on(press, moments, kind, indices, options):
+    source = MATRIX if kind == "matrix" else as_function(MATRIX)
+    sampler = pb.RacingSampler(source, indices=indices, max_fraction=1.0, **options)
+    expected = pb.RacingSampler(source, indices=indices, max_fraction=1.0, **options).draw(
+        30, rng=5)
+    moment, length = np.random.default_rng(2), duration(lambda: sampler.draw(30, rng=1))
+    stopped = 0
+    for _ in range(moments):
+        stopped += press(lambda: sampler.draw(30, rng=moment), moment.uniform(0, length))
+        states, info = sampler.draw(30, rng=5)
+        if indices == "permutation":  # as random after any other draws, but another order
+            assert (info.n_evaluations <= MATRIX.size).all() and states.min() >= 0
+            assert set(sampler.draw(5)[0].tolist()) <= {0, 1, 2}
+        else:
+            assert np.array_equal(states, expected[0])
+            assert all(np.array_equal(a, b) for a, b in zip(info, expected[1], strict=True))
+    assert stopped > moments / 10
+
+
+def test_an_order_that_was_interrupted_is_an_order(press):
+    """A function that reads everything sees each factor once, whatever was interrupted before."""
+    seen = []
+
+    def function(n, i):
+        seen.extend(n.tolist())
+        return MATRIX[n][:, i]
+
+    sampler = pb.RacingSampler(pb.Factors(function, *MATRIX.shape), delta=1e-9, rng=1)
+    moment, length = np.random.default_rng(3), duration(sampler.draw)
+    for _ in range(50):
+        press(sampler.draw, moment.uniform(0, length))
+        seen.clear()
+        info = sampler.draw()[1]
+        assert len(set(seen)) == len(seen)
+        assert not info.exact or sorted(seen) == list(range(len(MATRIX)))
+
+
+@pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["array", "function"])
+@pytest.mark.parametrize("indices", ["rejection", "keyed"])
+def test_a_test_of_acceptance_goes_on(press, moments, kind, indices):
+    source = MATRIX[:, 0].copy() if kind == "array" else as_function(MATRIX[:, :1])
+    test = pb.AcceptanceTest(source, indices=indices)
+    expected = pb.AcceptanceTest(source, indices=indices).test(0.01, rng=5)
+    moment = np.random.default_rng(2)
+
+    def some():
+        for _ in range(20):
+            test.test(0.0, rng=moment)
+
+    length, stopped = duration(some), 0
+    for _ in range(moments):
+        stopped += press(some, moment.uniform(0, length))
+        assert test.test(0.01, rng=5) == expected
+    assert stopped > moments / 10
+
+
+CALLS = {
+    "race of a matrix": lambda rng: pb.race(MATRIX, rng=rng),
+    "race of a function": lambda rng: pb.race(as_function(MATRIX), rng=rng),
+    "accept": lambda rng: pb.accept(MATRIX[:, 0], rng=rng),
+    "lil_ucb": lambda rng: pb.lil_ucb(MATRIX, value_range=1.0, rng=rng),
+    "lil_ucb of a function": lambda rng: pb.lil_ucb(as_function(MATRIX[:200]), value_range=1.0,
+                                                    rng=rng),
+    "race_populations": lambda rng: pb.race_populations(ARMS, rng=rng),
+    "populations of a function": lambda rng: pb.race_populations(
+        pb.Populations(lambda n, i: ARMS[i[0]][n, None], [len(arm) for arm in ARMS]), rng=rng),
+    "slice_sample": lambda rng: pb.slice_sample(likelihood_of_slice, 0.3, n_factors=Y.size,
+                                                width=0.1, rng=rng),
+    "exact_sample": lambda rng: pb.exact_sample(as_function(MATRIX), rng=rng),
+}
+
+
+@pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_calls_that_keep_nothing_leave_nothing(press, moments, call):
+    """One generator for all: its lock is free again, and its numbers are numbers."""
+    expected, shared = call(5), np.random.default_rng(4)
+
+    def some():
+        for _ in range(5):
+            call(shared)
+
+    moment, length, stopped = np.random.default_rng(2), duration(some), 0
+    for _ in range(moments):
+        stopped += press(some, moment.uniform(0, length))
+        assert shared.bit_generator.lock.acquire(blocking=False)
+        shared.bit_generator.lock.release()
+        assert call(5) == expected
+    assert stopped > moments / 10
+
+
+def gibbs():
+    return mcmc.RacingGibbs(lambda v, x: as_function(MATRIX), 2)
+
+
+def metropolis():
+    return mcmc.RacingMetropolis(lambda n, points: -0.5 * (Y[n, None] - points[:, 0]) ** 2,
+                                 Y.size, 1, proposal=mcmc.RandomWalk(0.05))
+
+
+@pytest.mark.parametrize("moments", [10, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("make", [gibbs, metropolis])
+def test_chains_go_on(press, moments, threads, make):
+    pytest.importorskip("xarray")
+    sampler, run = make(), dict(n_warmup=2, n_chains=2, n_threads=threads)
+    expected = make().sample(5, rng=5, **run)
+    moment = np.random.default_rng(2)
+    length, stopped = duration(lambda: sampler.sample(5, rng=1, **run)), 0
+    for _ in range(moments):
+        stopped += press(lambda: sampler.sample(5, rng=1, **run), moment.uniform(0, length))
+        assert sampler.sample(5, rng=5, **run).identical(expected)
+    assert stopped > moments / 10
