@@ -4,6 +4,7 @@ import concurrent.futures
 import itertools
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -126,7 +127,7 @@ class _Runs:
         self.columns = {name: np.zeros(n_runs) for name in (*METRICS, *functions)}
         self.cumulative_regrets = np.zeros(n_runs)
         self.arm_totals, self.lock = 0, threading.Lock()
-        self.stop = Stop()
+        self.stop, self.under_way = Stop(), set()
         # of runs under way, and the first: a factory returns another one every time
         self.policies = {}
 
@@ -157,19 +158,28 @@ class _Runs:
         def work():
             # next() of a count is atomic
             while (i := next(following)) < n_runs and not self.stop.is_set():
-                self.run(i)
+                self.under_way.add(i)
+                try:
+                    self.run(i)
+                finally:
+                    self.under_way.discard(i)
                 bar.update(1)
 
         if n_threads == 1:
             return work()
-        with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
+        pool = concurrent.futures.ThreadPoolExecutor(n_threads)
+        try:
             futures = [pool.submit(work) for _ in range(n_threads)]
-            try:
-                for future in concurrent.futures.as_completed(futures):
-                    future.result()
-            except BaseException:
-                self.stop.set()
-                raise
+            for future in concurrent.futures.as_completed(futures):
+                future.result()
+        except BaseException:
+            self.stop.set()
+            # Ctrl-C in submit leaves a thread that the pool does not know
+            while self.under_way:
+                time.sleep(1e-4)
+            raise
+        finally:
+            pool.shutdown()
 
     def run(self, i):
         if i == 0:

@@ -32,18 +32,17 @@ def play_on(policy, most):
         policy.tell(arms, measured(policy.n_batches, arms))
 
 
-def states_by_batch(make, most):
-    policy, states = make(), {}
-    while not policy.done and policy.n_batches < most:
-        states[policy.n_batches] = frozen(policy.get_state())
-        play_on(policy, policy.n_batches + 1)
-    states[policy.n_batches] = frozen(policy.get_state())
-    return states
+def asked_state(policy):
+    """Some draw when they are asked."""
+    policy.ask()
+    return frozen(policy.get_state())
 
 
 def interrupt_at_random(make, times, longest, rng, most=40):
     """How often it came while the policy played."""
-    states, came = states_by_batch(make, most), 0
+    straight, came, start = make(), 0, time.perf_counter()
+    play_on(straight, most)
+    longest = min(longest, time.perf_counter() - start)
     for _ in range(times):
         policy = make()
         try:
@@ -52,13 +51,11 @@ def interrupt_at_random(make, times, longest, rng, most=40):
         except KeyboardInterrupt:
             came += 1
         policy = type(policy).from_state(policy.get_state())
-        policy.ask()  # some draw when they are asked
         again = make()
         play_on(again, policy.n_batches)
-        again.ask()
-        assert frozen(policy.get_state()) == frozen(again.get_state())
+        assert asked_state(policy) == asked_state(again)
         play_on(policy, most)
-        assert frozen(policy.get_state()) == states[policy.n_batches]
+        assert asked_state(policy) == asked_state(straight)
     return came
 
 
