@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 import pytest
-from test_acceptance import share_decided_early
+from racing.test_acceptance import share_decided_early
 
 import pybandit as pb
 
