@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit._shared.guard cimport Guard
 from pybandit.montecarlo._rules cimport Rule
 from pybandit.policies.base cimport NativePolicy
 
@@ -12,7 +11,6 @@ cdef class SharedBudget(NativePolicy):
     cdef readonly int64_t batch_size, pilot
     cdef readonly bint dependent_costs
     cdef readonly double cost_floor, total_cost
-    cdef Guard guard
     cdef Rule rule
     cdef object generator
     cdef bint rng_given

@@ -15,7 +15,6 @@ from pybandit.policies._ring_states import NATIVE
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
-from pybandit._shared.guard cimport Guard
 from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
 from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit.policies._csrc cimport pb_batch
@@ -27,9 +26,6 @@ MOST_PILOT = 10**8
 
 cdef class SharedBudget(NativePolicy):
     """Asks for runs, by its rule, until the budget is spent; what values add up to is not here."""
-
-    def __cinit__(self, *args, **kwargs):
-        self.guard = Guard(type(self))
 
     def __init__(self, n_estimators, policy, *, value_range, costs, budget, batch_size, pilot,
                  centre, max_cost, dependent_costs, cost_floor, rng):
