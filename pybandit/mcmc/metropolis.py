@@ -28,8 +28,10 @@ class RacingMetropolis:
     """Metropolis-Hastings whose test reads no more data than it takes to be sure.
 
     A proposal x' is accepted where sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x'))),
-    d_n = log p(y_n|x') - log p(y_n|x) and u uniform, which `accept` decides with an
-    error of `delta` at most (Chen & Ghahramani 2016, Sec. 3.3).
+    d_n = log p(y_n|x') - log p(y_n|x) and u uniform, which `accept` decides
+    (Chen & Ghahramani 2016, Sec. 3.3). A test errs by about `delta` where the d_n are
+    near normal; there is no bound otherwise, and ``delta -> 0`` does not restore it.
+    ``bound="betting"`` with a range is for a guarantee.
 
     Parameters
     ----------

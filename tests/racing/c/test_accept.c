@@ -34,7 +34,7 @@ static void fixture_init(fixture *f, pb_factors factors, int64_t first_look, dou
         pb_subsample_memory(PB_SUBSAMPLE_PERMUTATION, n, 1), sizeof *permutation);
     pb_subsample_init(&f->subsample, PB_SUBSAMPLE_PERMUTATION, n, 1, permutation);
     f->accept = (pb_accept){.factors = factors,
-                            .schedule = {looks, f->rows, f->scale, f->slack},
+                            .schedule = {looks, f->rows, f->scale, f->slack, NULL},
                             .subsample = &f->subsample,
                             .block = block,
                             .indices = allocate(block, sizeof(int64_t)),

@@ -37,13 +37,13 @@ static void fixture_init(fixture *f, pb_factors factors, int64_t first_look, dou
     for (int64_t i = 0; i < n_states; i++)
         f->offsets[i] = 0.0;
     f->race = (pb_race){.factors = factors,
-                        .schedule = {looks, f->rows, f->scale, f->slack},
+                        .schedule = {looks, f->rows, f->scale, f->slack, NULL},
                         .subsample = &f->subsample,
                         .offsets = f->offsets,
                         .pairwise = 1,
                         .states = allocate(n_states, sizeof(int64_t)),
                         .kept = allocate(n_states, sizeof(int64_t)),
-                        .moments_memory = allocate(6 * n_states, sizeof(double))};
+                        .moments_memory = allocate(7 * n_states, sizeof(double))};
 }
 
 static void fixture_free(fixture *f)
