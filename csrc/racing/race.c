@@ -78,10 +78,14 @@ static int ranges_hold(const pb_race *race)
     return 1;
 }
 
-/* How far state i is behind the reference, offsets included. */
+/*
+ * How far state i is behind the reference, offsets included, less the first shift:
+ * without a reference the means may be large, and all that counts are differences.
+ */
 static double deficit(const pb_race *race, int64_t i)
 {
-    return pb_moments_mean(&race->moments, i) -
+    const pb_moments *m = &race->moments;
+    return (m->shift[i] - m->shift[0]) + m->sum[i] / (double)m->count -
            race->offsets[race->states[i]] / (double)race->factors.n_factors;
 }
 
