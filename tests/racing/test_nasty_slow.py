@@ -4,8 +4,9 @@ Some five minutes. Seeds are fixed; a limit is passed by chance once in a millio
 """
 
 import pytest
-from racing import nasty
 from scipy import stats
+
+from racing import nasty
 
 pytestmark = pytest.mark.slow
 
