@@ -133,7 +133,9 @@ class StudentBound(NormalBound):
     delta, convention, boundary
         As in `NormalBound`.
     skewness : bool, default True
-        False leaves out the correction and both rules.
+        False leaves out the correction and both rules, as ``bound="student"`` does where
+        factors have a control variate: what a control leaves is skewed by its nature, and
+        looks would wait until half of the data are read. Give the bound object to have it.
 
     Notes
     -----
@@ -334,8 +336,11 @@ SHORTCUTS = {"student": StudentBound, "normal": NormalBound, "ebs": EBSBound,
 PROTOCOL = ("terms", "default_first_look", "smallest_first_look")
 
 
-def as_bound(bound, delta, value_range):
-    """The bound object that the `bound`, `delta` and `value_range` of a race mean."""
+def as_bound(bound, delta, value_range, controlled=False):
+    """The bound object that the `bound`, `delta` and `value_range` of a race mean.
+
+    `controlled`: factors have a control variate; ``"student"`` then looks at no skewness.
+    """
     if not isinstance(bound, str):
         if isinstance(bound, type) or not all(hasattr(bound, name) for name in PROTOCOL):
             raise TypeError(f"bound must be a bound object or one of "
@@ -357,6 +362,8 @@ def as_bound(bound, delta, value_range):
     elif value_range is not None:
         raise ValueError(f"value_range is used by bound='ebs' and 'betting' only; got value_range="
                          f"{shown(value_range)} with bound={bound!r}")
+    if bound == "student" and controlled:
+        options["skewness"] = False
     return SHORTCUTS[bound](**options)
 
 
