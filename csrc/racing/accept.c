@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "skewness.h"
+
 enum { TILE = 64 };  /* ratios handed to the bets at a time */
 
 static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -108,6 +110,17 @@ static pb_status read_to(pb_accept *a, pb_bitgen *bitgen, int64_t target)
     return PB_OK;
 }
 
+/* Whether the gap is significant; the schedule has units. */
+static int is_clear_of_skewness(const pb_accept *a, int64_t look, double gap)
+{
+    const pb_column *column = &a->column;
+    const skew_look skew = skew_look_at(a->schedule.scale[look], a->schedule.unit[look],
+                                        column->count, a->factors.n_factors);
+    spread of = spread_of(&skew, column->sum, column->square, column->cube);
+    of.third = gap > 0.0 ? of.third : -of.third;
+    return column->others >= LEAST_OTHERS && skewed_clear(&skew, fabs(gap), of);
+}
+
 /* Whether the look decides, and what; psi is the threshold of the mean. */
 static int is_clear(pb_accept *a, int64_t look, double psi)
 {
@@ -117,6 +130,8 @@ static int is_clear(pb_accept *a, int64_t look, double psi)
     }
     const double gap = pb_column_excess(&a->column, psi);
     a->accepted = gap > 0.0;
+    if (a->schedule.unit)
+        return is_clear_of_skewness(a, look, gap);
     return fabs(gap) > a->schedule.scale[look] * sqrt(pb_column_variance(&a->column)) +
                            a->schedule.slack[look] * a->range;
 }
@@ -149,5 +164,6 @@ pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
             return PB_OK;
         }
     }
-    return decide(a, a->column.sum > log_threshold - n * a->column.shift);
+    /* n * shift is large where all d are, and what counts are its last digits */
+    return decide(a, a->column.sum > fma(-n, a->column.shift, log_threshold));
 }

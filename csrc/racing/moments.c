@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-    GROUP = 4,  /* vectors whose moments fit the registers */
+    GROUP = 4,  /* vectors whose moments fit the registers, */
+    CUBED = 3,  /* with third moments */
     TILE = 128  /* rows that stay in cache from one group of columns to the next */
 };
 
@@ -28,10 +29,10 @@ typedef struct {
     int fresh[GROUP], end[GROUP];
 } group;
 
-static group make_group(int64_t first, const int64_t *columns, int64_t n_columns)
+static group make_group(int64_t first, const int64_t *columns, int64_t n_columns, int most)
 {
     group g = {.n_vectors = 0};
-    for (int v = 0; v < GROUP && first + v * LANES < n_columns; v++) {
+    for (int v = 0; v < most && first + v * LANES < n_columns; v++) {
         const int64_t wanted = first + v * LANES;
         const int64_t start = wanted + LANES <= n_columns ? wanted
                               : n_columns >= LANES        ? n_columns - LANES
@@ -72,56 +73,74 @@ ALWAYS_INLINE void scatter(double *moments, const vector *in, const group *g, in
 
 ALWAYS_INLINE void add_group(pb_moments *m, const double *const *rows, int64_t n_rows,
                              const group *g, const int n_vectors, const int contiguous,
-                             const int referenced)
+                             const int referenced, const int cubed)
 {
-    vector sum[GROUP], square[GROUP], shift[GROUP];
+    vector sum[GROUP], square[GROUP], cube[GROUP], shift[GROUP];
 #pragma GCC unroll 4
     for (int v = 0; v < n_vectors; v++) {
         gather(&sum[v], m->sum, g->position[v]);
         gather(&square[v], m->square, g->position[v]);
         gather(&shift[v], m->shift, g->position[v]);
+        if (cubed)
+            gather(&cube[v], m->cube, g->position[v]);
     }
     for (int64_t r = 0; r < n_rows; r++) {
         const double base = referenced ? rows[r][m->reference] : 0.0;
 #pragma GCC unroll 4
         for (int v = 0; v < n_vectors; v++) {
             const vector d = base - LOAD(rows[r], g->entry[v]) - shift[v];
+            const vector dd = d * d;
             sum[v] += d;
-            square[v] += d * d;
+            square[v] += dd;
+            if (cubed)
+                cube[v] += dd * d;
         }
     }
 #pragma GCC unroll 4
     for (int v = 0; v < n_vectors; v++) {
         scatter(m->sum, &sum[v], g, v);
         scatter(m->square, &square[v], g, v);
+        if (cubed)
+            scatter(m->cube, &cube[v], g, v);
     }
 }
 
 ALWAYS_INLINE void add_kind(pb_moments *m, const double *const *rows, int64_t n_rows,
-                            const group *g, const int contiguous, const int referenced)
+                            const group *g, const int contiguous, const int referenced,
+                            const int cubed)
 {
     switch (g->n_vectors) {
-    case 1: add_group(m, rows, n_rows, g, 1, contiguous, referenced); break;
-    case 2: add_group(m, rows, n_rows, g, 2, contiguous, referenced); break;
-    case 3: add_group(m, rows, n_rows, g, 3, contiguous, referenced); break;
-    default: add_group(m, rows, n_rows, g, 4, contiguous, referenced); break;
+    case 1: add_group(m, rows, n_rows, g, 1, contiguous, referenced, cubed); break;
+    case 2: add_group(m, rows, n_rows, g, 2, contiguous, referenced, cubed); break;
+    case 3: add_group(m, rows, n_rows, g, 3, contiguous, referenced, cubed); break;
+    default: add_group(m, rows, n_rows, g, 4, contiguous, referenced, 0); break;
+    }
+}
+
+ALWAYS_INLINE void add_groups(pb_moments *m, const double *const *rows, int64_t n_rows,
+                              const int cubed)
+{
+    const int contiguous = m->columns == NULL && m->n_columns >= LANES;
+    const int most = cubed ? CUBED : GROUP;
+    for (int64_t first = 0; first < m->n_columns; first += most * LANES) {
+        const group g = make_group(first, m->columns, m->n_columns, most);
+        if (contiguous && m->reference >= 0)
+            add_kind(m, rows, n_rows, &g, 1, 1, cubed);
+        else if (contiguous)
+            add_kind(m, rows, n_rows, &g, 1, 0, cubed);
+        else if (m->reference >= 0)
+            add_kind(m, rows, n_rows, &g, 0, 1, cubed);
+        else
+            add_kind(m, rows, n_rows, &g, 0, 0, cubed);
     }
 }
 
 WIDE static void add_rows(pb_moments *m, const double *const *rows, int64_t n_rows)
 {
-    const int contiguous = m->columns == NULL && m->n_columns >= LANES;
-    for (int64_t first = 0; first < m->n_columns; first += GROUP * LANES) {
-        const group g = make_group(first, m->columns, m->n_columns);
-        if (contiguous && m->reference >= 0)
-            add_kind(m, rows, n_rows, &g, 1, 1);
-        else if (contiguous)
-            add_kind(m, rows, n_rows, &g, 1, 0);
-        else if (m->reference >= 0)
-            add_kind(m, rows, n_rows, &g, 0, 1);
-        else
-            add_kind(m, rows, n_rows, &g, 0, 0);
-    }
+    if (m->cube)
+        add_groups(m, rows, n_rows, 1);
+    else
+        add_groups(m, rows, n_rows, 0);
 }
 
 static double difference(const double *row, int64_t reference, int64_t column)
@@ -140,60 +159,76 @@ void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_ro
             moments->shift[i] =
                 difference(rows[0], moments->reference, entry_of(moments->columns, i));
             moments->sum[i] = moments->square[i] = 0.0;
+            if (moments->cube)
+                moments->cube[i] = 0.0;
         }
     add_rows(moments, rows, n_rows);
     moments->count += n_rows;
 }
 
+/*
+ * Adds up a tile from 0: a total of many rows is far larger than a tile's, and would
+ * round every row away that is small beside it.
+ */
 ALWAYS_INLINE void stream_group(const double *matrix, int64_t n_rows, int64_t stride,
                                 const group *g, const int n_vectors, const int contiguous,
-                                double *sum)
+                                const int64_t reference, double *sum)
 {
     /* two chains hide the latency of an addition */
-    vector even[GROUP] = {{0.0}}, odd[GROUP] = {{0.0}};
-#pragma GCC unroll 4
-    for (int v = 0; v < n_vectors; v++)
-        gather(&even[v], sum, g->position[v]);
+    vector even[GROUP] = {{0.0}}, odd[GROUP] = {{0.0}}, total;
     int64_t r = 0;
     for (; r + 2 <= n_rows; r += 2) {
-        const double *row = matrix + r * stride;
+        const double *row = matrix + r * stride, *next = row + stride;
+        const double base = reference < 0 ? 0.0 : row[reference];
+        const double next_base = reference < 0 ? 0.0 : next[reference];
 #pragma GCC unroll 4
         for (int v = 0; v < n_vectors; v++) {
-            even[v] += LOAD(row, g->entry[v]);
-            odd[v] += LOAD(row + stride, g->entry[v]);
+            even[v] += base - LOAD(row, g->entry[v]);
+            odd[v] += next_base - LOAD(next, g->entry[v]);
         }
     }
+    const double *last = matrix + (n_rows - 1) * stride;
+    const double base = reference < 0 ? 0.0 : last[reference];
 #pragma GCC unroll 4
     for (int v = 0; v < n_vectors; v++) {
         if (r < n_rows)
-            even[v] += LOAD(matrix + r * stride, g->entry[v]);
-        even[v] += odd[v];
-        scatter(sum, &even[v], g, v);
+            even[v] += base - LOAD(last, g->entry[v]);
+        gather(&total, sum, g->position[v]);
+        total += even[v] + odd[v];
+        scatter(sum, &total, g, v);
     }
 }
 
 ALWAYS_INLINE void stream_kind(const double *matrix, int64_t n_rows, int64_t stride,
-                               const group *g, const int contiguous, double *sum)
+                               const group *g, const int contiguous, const int64_t reference,
+                               double *sum)
 {
     switch (g->n_vectors) {
-    case 1: stream_group(matrix, n_rows, stride, g, 1, contiguous, sum); break;
-    case 2: stream_group(matrix, n_rows, stride, g, 2, contiguous, sum); break;
-    case 3: stream_group(matrix, n_rows, stride, g, 3, contiguous, sum); break;
-    default: stream_group(matrix, n_rows, stride, g, 4, contiguous, sum); break;
+    case 1: stream_group(matrix, n_rows, stride, g, 1, contiguous, reference, sum); break;
+    case 2: stream_group(matrix, n_rows, stride, g, 2, contiguous, reference, sum); break;
+    case 3: stream_group(matrix, n_rows, stride, g, 3, contiguous, reference, sum); break;
+    default: stream_group(matrix, n_rows, stride, g, 4, contiguous, reference, sum); break;
     }
 }
 
 WIDE void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
-                            const int64_t *columns, int64_t n_columns, double *sum)
+                            const int64_t *columns, int64_t n_columns, int64_t reference,
+                            double *sum)
 {
+    const int contiguous = columns == NULL && n_columns >= LANES;
     for (int64_t r = 0; r < n_rows; r += TILE) {
+        const double *const tile = matrix + r * stride;
         const int64_t count = n_rows - r < TILE ? n_rows - r : TILE;
         for (int64_t first = 0; first < n_columns; first += GROUP * LANES) {
-            const group g = make_group(first, columns, n_columns);
-            if (columns == NULL && n_columns >= LANES)
-                stream_kind(matrix + r * stride, count, stride, &g, 1, sum);
+            const group g = make_group(first, columns, n_columns, GROUP);
+            if (contiguous && reference >= 0)
+                stream_kind(tile, count, stride, &g, 1, reference, sum);
+            else if (contiguous)
+                stream_kind(tile, count, stride, &g, 1, -1, sum);
+            else if (reference >= 0)
+                stream_kind(tile, count, stride, &g, 0, reference, sum);
             else
-                stream_kind(matrix + r * stride, count, stride, &g, 0, sum);
+                stream_kind(tile, count, stride, &g, 0, -1, sum);
         }
     }
 }

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "skewness.h"
+
 static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t pb_populations_next(int64_t size, int64_t first_look, int64_t n_read)
@@ -38,24 +40,56 @@ static int is_known(const pb_populations *race, int64_t arm)
     return race->columns[arm].count == race->sizes[arm];
 }
 
-static double total_of(const pb_populations *race, int64_t arm)
+/*
+ * By how much the total of arm a is above that of b. Each is N shift + a rest, and
+ * what N shift rounds away is taken along: of large factors it is what counts.
+ */
+static double lead_of(const pb_populations *race, int64_t a, int64_t b)
 {
-    const pb_column *column = &race->columns[arm];
-    const double size = (double)race->sizes[arm];
-    if (column->count == 0)
-        return race->offsets[arm];
-    return race->offsets[arm] + size * column->shift +
-           column->sum * (size / (double)column->count);
+    const int64_t arms[2] = {a, b};
+    double whole[2], rest[2];
+    for (int k = 0; k < 2; k++) {
+        const pb_column *column = &race->columns[arms[k]];
+        const double size = (double)race->sizes[arms[k]];
+        whole[k] = size * column->shift;
+        rest[k] = fma(size, column->shift, -whole[k]) + race->offsets[arms[k]];
+        if (column->count > 0)
+            rest[k] += column->sum * (size / (double)column->count);
+    }
+    return (whole[0] - whole[1]) + (rest[0] - rest[1]);
 }
 
-/* v: the variance of the estimated total. */
-static double variance_of(const pb_populations *race, int64_t arm)
+/* What the factors read tell of an arm's total; see skewness.h for the last two. */
+typedef struct {
+    double variance;    /* v: of its estimate */
+    double per_degree;  /* v^2 / (T - 1), for the degrees of freedom */
+    double third;       /* its third cumulant */
+    double together;    /* its covariance with v */
+} estimate;
+
+static estimate estimate_of(const pb_populations *race, int64_t arm)
 {
     if (is_known(race, arm))
-        return 0.0;
-    const double size = (double)race->sizes[arm], read = (double)race->columns[arm].count;
-    return size * size * pb_column_variance(&race->columns[arm]) / read *
-           (1.0 - (read - 1.0) / (size - 1.0));
+        return (estimate){0.0, 0.0, 0.0, 0.0};
+    const pb_column *column = &race->columns[arm];
+    const double size = (double)race->sizes[arm], read = (double)column->count;
+    const double share = 1.0 - (read - 1.0) / (size - 1.0);
+    const double divisor = race->student ? read - 1.0 : read;
+    const double variance = size * size * pb_column_variance(column) / divisor * share;
+    const double third = size * size * size * pb_column_third(column) / (read * read) * share;
+    return (estimate){variance, variance * variance / (read - 1.0),
+                      third * (2.0 * share - 1.0), third * share};
+}
+
+/*
+ * Student's quantile of the tail of the normal one, by Wallace's approximation: at 5
+ * degrees of freedom 1.4 % too large for a boundary of 3 and 4.2 % for one of 4, at 20
+ * less than .1 %; never more than .2 % too small.
+ */
+static double student_quantile(double boundary, double degrees)
+{
+    const double z = boundary * (8.0 * degrees + 3.0) / (8.0 * degrees + 1.0);
+    return sqrt(degrees * expm1(z * z / degrees));
 }
 
 static pb_status refuse(pb_populations *race, int64_t arm, const double *values, int64_t n,
@@ -112,20 +146,44 @@ static int64_t find_leader(const pb_populations *race)
 {
     int64_t best = race->alive[0];
     for (int64_t i = 1; i < race->n_alive; i++)
-        if (total_of(race, race->alive[i]) > total_of(race, best))
+        if (lead_of(race, race->alive[i], best) > 0.0)
             best = race->alive[i];
     return best;
+}
+
+/* Whether the variance of an arm may be believed. */
+static int varies(const pb_populations *race, int64_t arm)
+{
+    return is_known(race, arm) || race->columns[arm].others >= LEAST_OTHERS;
+}
+
+/* Whether the arm is behind the leader by more than the bound. */
+static int is_beaten(const pb_populations *race, int64_t arm, int64_t leader,
+                     const estimate *best)
+{
+    const double lead = lead_of(race, leader, arm);
+    const estimate own = estimate_of(race, arm);
+    const double variance = best->variance + own.variance;
+    if (!race->student || variance == 0.0)
+        return lead > race->boundary * sqrt(variance) &&
+               (!race->student || (varies(race, arm) && varies(race, leader)));
+    const double degrees = variance * variance / (best->per_degree + own.per_degree);
+    const double unit = variance * sqrt(variance);
+    const double quantile = skewed_quantile(student_quantile(race->boundary, degrees),
+                                            (best->third - own.third) / unit,
+                                            (best->together - own.together) / unit);
+    return varies(race, arm) && varies(race, leader) && quantile < INFINITY &&
+           lead > quantile * sqrt(variance);
 }
 
 /* Drops the arms that the leader beats by more than the bound. */
 static void eliminate(pb_populations *race, int64_t leader)
 {
-    const double best = total_of(race, leader), spread = variance_of(race, leader);
+    const estimate best = estimate_of(race, leader);
     int64_t n_kept = 0;
     for (int64_t i = 0; i < race->n_alive; i++) {
         const int64_t arm = race->alive[i];
-        const double width = race->boundary * sqrt(spread + variance_of(race, arm));
-        if (arm == leader || !(best - total_of(race, arm) > width))
+        if (arm == leader || !is_beaten(race, arm, leader, &best))
             race->alive[n_kept++] = arm;
     }
     race->n_alive = n_kept;

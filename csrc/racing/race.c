@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "race_rows.h"
+#include "skewness.h"
 
 /* Every alive state's capital and score. */
 static void begin_betting(pb_race *race)
@@ -46,6 +47,7 @@ void pb_race_begin(pb_race *race, pb_bitgen *bitgen)
     race->low = race->moments_memory + 3 * n_states;
     race->high = race->moments_memory + 4 * n_states;
     race->totals = race->moments_memory + 5 * n_states;
+    race->moments.cube = race->schedule.unit ? race->moments_memory + 6 * n_states : NULL;
     for (int64_t i = 0; i < n_states; i++) {
         race->low[i] = INFINITY;
         race->high[i] = -INFINITY;
@@ -76,10 +78,14 @@ static int ranges_hold(const pb_race *race)
     return 1;
 }
 
-/* How far state i is behind the reference, offsets included. */
+/*
+ * How far state i is behind the reference, offsets included, less the first shift:
+ * without a reference the means may be large, and all that counts are differences.
+ */
 static double deficit(const pb_race *race, int64_t i)
 {
-    return pb_moments_mean(&race->moments, i) -
+    const pb_moments *m = &race->moments;
+    return (m->shift[i] - m->shift[0]) + m->sum[i] / (double)m->count -
            race->offsets[race->states[i]] / (double)race->factors.n_factors;
 }
 
@@ -130,17 +136,57 @@ static void keep(pb_race *race, int64_t from, int64_t to)
     m->shift[to] = m->shift[from];
     m->sum[to] = m->sum[from];
     m->square[to] = m->square[from];
+    if (m->cube)
+        m->cube[to] = m->cube[from];
     race->low[to] = race->low[from];
     race->high[to] = race->high[from];
+}
+
+/* Whether enough rows differ from the first one to believe the deviation of d_i. */
+static int varies(const pb_race *race, int64_t i)
+{
+    const pb_moments *m = &race->moments;
+    int others = 0;  /* without ties that many rows and one are enough to find them */
+    for (int64_t r = 1; r < m->count && others < LEAST_OTHERS; r++)
+        others += pb_moments_of(m, row_at(race, r), i) != m->shift[i];
+    return others == LEAST_OTHERS;
+}
+
+static spread spread_at(const pb_race *race, const skew_look *skew, int64_t i)
+{
+    const pb_moments *m = &race->moments;
+    return spread_of(skew, m->sum[i], m->square[i], m->cube[i]);
+}
+
+/* Whether the leader beats state i by more than the bound; skew is NULL or counts. */
+static int is_beaten(const pb_race *race, const skew_look *skew, int64_t i, double gap)
+{
+    if (!skew)
+        return gap > half_width(race, i);
+    const spread own = spread_at(race, skew, i);
+    if (race->pairwise)
+        return skewed_clear(skew, gap, own) && varies(race, i);
+    /* d is minus the reward: what makes the leader's mean too high is the other tail */
+    spread leader = spread_at(race, skew, race->leader);
+    leader.third = -leader.third;
+    return gap > skewed_width(skew, own) + skewed_width(skew, leader) && varies(race, i) &&
+           varies(race, race->leader);
 }
 
 /* Drops every state that the leader beats by more than the bound. */
 static void eliminate(pb_race *race)
 {
+    const pb_schedule *schedule = &race->schedule;
+    const int64_t look = race->n_looks - 1;
     const double best = deficit(race, race->leader);
+    skew_look skew;
+    if (schedule->unit)
+        skew = skew_look_at(schedule->scale[look], schedule->unit[look], race->moments.count,
+                            race->factors.n_factors);
     int64_t n_kept = 0, leader = 0;
     for (int64_t i = 0; i < race->n_alive; i++) {
-        if (i != race->leader && deficit(race, i) - best > half_width(race, i))
+        if (i != race->leader &&
+            is_beaten(race, schedule->unit ? &skew : NULL, i, deficit(race, i) - best))
             continue;
         if (i == race->leader)
             leader = n_kept;

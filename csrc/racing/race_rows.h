@@ -106,6 +106,14 @@ static void absorb_rewards(pb_race *race, const double *rewards, int64_t n_rows)
     }
 }
 
+/* The r-th of the rows read so far, at a look that is not the last. */
+static const double *row_at(const pb_race *race, int64_t r)
+{
+    if (race->factors.matrix)
+        return race->factors.matrix + race->indices[r] * race->factors.n_states;
+    return race->rewards + r * race->n_alive;
+}
+
 static void reread(pb_race *race)
 {
     const int64_t n_rows = race->moments.count;
@@ -225,7 +233,11 @@ static void check_range(pb_race *race, const double *rows, int64_t n_rows)
                 race->refused = rows + r * stride;
 }
 
-/* The last look at a matrix: sums in one pass over memory, cheaper than the rest at random. */
+/*
+ * The last look at a matrix: sums in one pass over memory, cheaper than the rest at
+ * random. They are of differences from the leader, which keep the digits that totals
+ * of large rewards lose.
+ */
 static void stream_matrix(pb_race *race)
 {
     const pb_factors *factors = &race->factors;
@@ -234,20 +246,20 @@ static void stream_matrix(pb_race *race)
     /* whole rows add up faster than picked columns, unless most are gone */
     const int whole = 3 * race->n_alive > factors->n_states;
     const int64_t n_columns = whole ? factors->n_states : race->n_alive;
+    const int64_t leader = race->states[race->leader];
     for (int64_t i = 0; i < n_columns; i++)
         race->totals[i] = 0.0;
     for (int64_t r = 0; r < factors->n_factors; r += STREAM_ROWS) {
         const double *const rows = factors->matrix + r * factors->n_states;
         const int64_t n = minimum(STREAM_ROWS, factors->n_factors - r);
         pb_moments_stream(rows, n, factors->n_states, whole ? NULL : m->columns, n_columns,
-                          race->totals);
+                          leader, race->totals);
         if (race->betting)
             check_range(race, rows, n);
     }
     for (int64_t i = 0; i < race->n_alive; i++) {
         m->shift[i] = m->square[i] = 0.0;
-        /* d is minus the reward: there is no reference now */
-        m->sum[i] = -race->totals[whole ? race->states[i] : i];
+        m->sum[i] = race->totals[whole ? race->states[i] : i];
     }
     m->count = factors->n_factors;
 }

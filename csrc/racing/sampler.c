@@ -26,7 +26,7 @@ int64_t pb_sampler_memory(const pb_factors *factors, const pb_schedule *schedule
                           pb_subsample_kind kind)
 {
     const int64_t n_states = factors->n_states, rows = kept_rows(factors, schedule);
-    const int64_t doubles = 7 * n_states + (factors->matrix ? 0 : rows * n_states);
+    const int64_t doubles = 8 * n_states + (factors->matrix ? 0 : rows * n_states);
     return doubles * (int64_t)sizeof(double) + (2 * n_states + rows) * (int64_t)sizeof(int64_t) +
            pb_subsample_memory(kind, factors->n_factors, 1) * (int64_t)sizeof(uint32_t);
 }
@@ -38,7 +38,7 @@ void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
     const int64_t n_states = factors->n_states, rows = kept_rows(factors, schedule);
     const int64_t n_rewards = factors->matrix ? 0 : rows * n_states;
     double *const doubles = memory;
-    int64_t *const integers = (int64_t *)(void *)(doubles + 7 * n_states + n_rewards);
+    int64_t *const integers = (int64_t *)(void *)(doubles + 8 * n_states + n_rewards);
     uint32_t *const order = (uint32_t *)(void *)(integers + 2 * n_states + rows);
     if (kind == PB_SUBSAMPLE_REJECTION)
         memset(order, 0, sizeof *order *
@@ -59,7 +59,7 @@ void pb_sampler_init(pb_sampler *sampler, const pb_factors *factors,
                               .moments_memory = doubles + n_states,
                               .indices = integers + 2 * n_states,
                               .indices_capacity = rows,
-                              .rewards = doubles + 7 * n_states,
+                              .rewards = doubles + 8 * n_states,
                               .rewards_capacity = n_rewards,
                               .winner = -1};
 }

@@ -10,6 +10,7 @@
 #include "pybandit/racing/schedule.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "pybandit/_shared/bounds.h"
 
@@ -66,6 +67,6 @@ pb_status pb_schedule_normal(double delta, pb_convention convention, int64_t n_f
         scale[t] = pb_bounds_normal((double)rows[t], (double)n_factors, 1.0, boundary);
         slack[t] = 0.0;
     }
-    *schedule = (pb_schedule){partial + 1, rows, scale, slack};
+    *schedule = (pb_schedule){partial + 1, rows, scale, slack, NULL};
     return PB_OK;
 }

@@ -173,8 +173,8 @@ class Gibbs:
         ends = 1 + np.cumsum(self.sizes)[clusters]
         populations = [values[ends[k] - sizes[k]:ends[k]] for k in large]
         result = pb.race_populations([np.empty(0), *populations],
-                                     np.append(known[leader], offsets[large]), delta=DELTA,
-                                     first_look=FIRST_LOOK, rng=self.rng)
+                                     np.append(known[leader], offsets[large]), bound="normal",
+                                     delta=DELTA, first_look=FIRST_LOOK, rng=self.rng)
         self.n_evaluations += result.n_evaluations
         return int(large[result.winner - 1] if result.winner else small[leader])
 

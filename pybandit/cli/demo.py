@@ -290,7 +290,7 @@ exact     One full pass a draw, as in a Gibbs sweep, where the factors change
           between draws. Here they are fixed: one pass would serve all draws.
 TV        Total variation distance of the draws from the exact probabilities,
           and 95 % of the values that as many exact draws would show. A race
-          may add at most delta = 0.05.
+          adds about delta = 0.05 where differences are near normal.
 coarse    Cells far apart against the width of the posterior. It sits on one
           cell, and most of the others leave the race at the first look.
 fine      Cells closer than the posterior is wide. Racing on the

@@ -21,9 +21,11 @@ STATISTICS = {"fraction": np.float64, "n_looks": np.int64, "n_evaluations": np.i
 class RacingGibbs:
     """Gibbs sampling of discrete variables whose conditionals are products of many factors.
 
-    A variable is drawn with standard Gumbel noise and a race, which errs with
-    probability at most about `delta` (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1):
-    each conditional is within delta of the exact one in total variation.
+    A variable is drawn with standard Gumbel noise and a race (Chen & Ghahramani 2016,
+    Eq. 2 and Algorithm 1). Each conditional is within about `delta` of the exact one in
+    total variation where differences of log factors are near normal; there is no bound
+    otherwise, and ``delta -> 0`` does not restore it. ``bound="betting"`` with a range
+    is for a guarantee.
 
     Parameters
     ----------
@@ -38,7 +40,8 @@ class RacingGibbs:
     n_variables : int
         At least 1.
     bound, delta, variance, first_look, value_range, max_fraction, indices
-        As in `race`; of these `race_populations` takes delta and first_look.
+        As in `race`; of these `race_populations` takes bound (student or normal),
+        delta and first_look.
     order : {"sequential", "random"}
         A step updates all variables once, in the order of their numbers or in a new
         random order.
@@ -145,7 +148,7 @@ class _Chain:
 
     def __init__(self, sampler, rng, values):
         self.conditional, self.options = sampler.conditional, sampler.options
-        self.few_options = {name: self.options[name] for name in ("delta", "first_look")
+        self.few_options = {name: self.options[name] for name in ("bound", "delta", "first_look")
                             if self.options[name] is not None}
         self.rng, self.values = rng, values
         self.seen = values.view()

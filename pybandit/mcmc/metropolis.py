@@ -10,6 +10,7 @@ import numpy as np
 from pybandit._shared.checks import check_flag, check_integer, check_numeric, shape_of, shown
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
+from pybandit.mcmc._leverage import warn_of_leverage
 from pybandit.mcmc.proposals import RandomWalk
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
@@ -28,8 +29,10 @@ class RacingMetropolis:
     """Metropolis-Hastings whose test reads no more data than it takes to be sure.
 
     A proposal x' is accepted where sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x'))),
-    d_n = log p(y_n|x') - log p(y_n|x) and u uniform, which `accept` decides with an
-    error of `delta` at most (Chen & Ghahramani 2016, Sec. 3.3).
+    d_n = log p(y_n|x') - log p(y_n|x) and u uniform, which `accept` decides
+    (Chen & Ghahramani 2016, Sec. 3.3). A test errs by about `delta` where the d_n are
+    near normal; there is no bound otherwise, and ``delta -> 0`` does not restore it.
+    ``bound="betting"`` with a range is for a guarantee.
 
     Parameters
     ----------
@@ -69,6 +72,11 @@ class RacingMetropolis:
 
     Notes
     -----
+    At ``delta=0.05`` a chain on a logistic regression of one parameter, N = 400, had a
+    standard deviation 7 % too large; at 0.3, 1.49 times the true one. With a control
+    its remainder is looked at on all rows after warm-up, one pass a chain, and a
+    warning says where 1 % of them hold nine tenths of it: tests seldom read those.
+
     The sum d_n of neighbours in a chain of N data is of order 1, its noise after T
     of order N sd(d) / sqrt(T): without a control variate most data are read at
     most steps; with a good one, the first look decides.
@@ -217,8 +225,11 @@ class _Chain:
         self.points = np.stack([start, start])
         self.values, self.proposed = self.points
         self.rng, self.log_prior, control = rng, sampler.log_prior, sampler.control
+        self.start, self.control = start.copy(), control
+        self.farthest, self.warms_up = start.copy(), control is not None
         self.total_change = None if control is None else control.total_change(self.points)
-        self.test = AcceptanceTest(sampler._factors(self.points), rng=rng, **sampler.options)
+        self.factors = sampler._factors(self.points)
+        self.test = AcceptanceTest(self.factors, rng=rng, **sampler.options)
         self.n_factors = self.test.n_factors
         sampler._check_control(self.n_factors)
         self.proposal = sampler.proposal.start(self.n_factors, sampler.n_parameters, rng)
@@ -234,6 +245,14 @@ class _Chain:
     def end_warmup(self):
         self.adapts = False
         self.clear()
+        self.warms_up = False
+        if not np.array_equal(self.start, self.farthest):
+            kept = self.points.copy()
+            self.points[0], self.points[1] = self.start, self.farthest  # what the factors read
+            try:
+                warn_of_leverage(self.factors, self.control, self.points)
+            finally:
+                self.points[:] = kept
 
     def prior(self, point):
         if self.log_prior is None:
@@ -262,6 +281,9 @@ class _Chain:
             self.n_exact += exact
         if accepted:
             self.values[:] = self.proposed
+            if self.warms_up and (np.sum((self.values - self.start)**2)
+                                  > np.sum((self.farthest - self.start)**2)):
+                self.farthest[:] = self.values
             self.log_density = log_density
             self.n_accepted += 1
         if self.adapts:

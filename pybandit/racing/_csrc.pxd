@@ -85,7 +85,8 @@ cdef extern from "pybandit/racing/moments.h" nogil:
         int64_t count
 
     void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
-                           const int64_t *columns, int64_t n_columns, double *sum) noexcept
+                           const int64_t *columns, int64_t n_columns, int64_t reference,
+                           double *sum) noexcept
 
 
 cdef extern from "pybandit/racing/race.h" nogil:
@@ -97,6 +98,7 @@ cdef extern from "pybandit/racing/race.h" nogil:
         const int64_t *rows
         const double *scale
         const double *slack
+        const double *unit
 
     ctypedef struct pb_race:
         pb_factors factors
@@ -171,6 +173,7 @@ cdef extern from "pybandit/racing/populations.h" nogil:
         void *user_data
         const double *offsets
         double boundary
+        int student
         int64_t first_look
         pb_subsample *subsamples
         int64_t block

@@ -27,7 +27,8 @@ class RaceResult(NamedTuple):
     n_evaluations : int
         Distinct (factor, state) pairs read, at most N * D.
     exact : bool
-        Whether the winner is certain: all factors of the last states were read.
+        Whether all factors of the last states were read, or nothing had to be; states
+        dropped before may have been better.
     """
 
     winner: int
@@ -52,12 +53,16 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
         log f_n(i) of factor n and state i. Not copied if C-contiguous float64.
     offsets : array_like, shape (D,), optional
         Added to the totals, not to each factor; -inf makes a state impossible.
-    bound : {"student", "normal", "ebs", "betting"} or a bound object
+    bound : {"student", "normal", "ebs", "betting", "auto"} or a bound object
         When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound` and
-        `BettingBound`. The last two hold delta for any rewards of known range;
-        betting decides factor by factor and usually reads least.
+        `BettingBound`. Betting decides factor by factor. ``"auto"`` is betting where
+        `value_range` is given, else student.
     delta : float, default 0.05
-        Bound on the probability of a wrong winner, in (0, 1).
+        Probability of a wrong winner, in (0, 1). ``"ebs"`` and ``"betting"`` hold it
+        for any rewards of known range. With ``"student"`` and ``"normal"`` the error
+        is about delta where differences are near normal; no bound otherwise, and
+        ``delta -> 0`` does not restore it: ``bound="betting"`` with a range is for a
+        guarantee.
     variance : {"pairwise", "marginal"}
         Whether a gap is judged by the deviation of the differences from the
         leader, or by the sum of the deviations of the two states.

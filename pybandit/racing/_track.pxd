@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t
 from pybandit._shared._csrc cimport pb_bitgen, pb_status
 from pybandit._shared.guard cimport Guard
 from pybandit.betting._kernels cimport LeaderRace
-from pybandit.racing._csrc cimport pb_race, pb_sampler, pb_subsample
+from pybandit.racing._csrc cimport pb_race, pb_sampler, pb_schedule, pb_subsample
 from pybandit.racing._source cimport Source
 
 
@@ -29,12 +29,12 @@ cdef class Plan:
     cdef bint pairwise
     cdef double difference_range
     cdef const int64_t[::1] rows
-    cdef const double[::1] scale, slack
+    cdef const double[::1] scale, slack, unit
     cdef double[::1] ranges
 
     cdef _take_schedule(self, int64_t n_factors)
     cdef _set_ranges(self, value_range, difference_range, int64_t n_states)
-    cdef void fill(self, pb_race *race) noexcept
+    cdef void fill(self, pb_schedule *schedule) noexcept
 
 
 cdef class Track:

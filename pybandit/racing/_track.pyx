@@ -138,7 +138,8 @@ cdef class Plan:
     cdef _take_schedule(self, int64_t n_factors):
         check_schedule(self.schedule, n_factors)
         # copies, which nobody else writes to
-        self.rows, self.scale, self.slack = (np.array(part) for part in self.schedule)
+        self.rows, self.scale, self.slack, self.unit = (
+            None if part is None else np.array(part) for part in self.schedule)
 
     cdef _set_ranges(self, value_range, difference_range, int64_t n_states):
         if self.pairwise and difference_range is not None:
@@ -154,14 +155,12 @@ cdef class Plan:
                              f"got {len(value_range)} values")
         self.ranges = np.full(n_states, value_range, dtype=np.float64)
 
-    cdef void fill(self, pb_race *race) noexcept:
-        race.schedule.n_looks = self.rows.shape[0]
-        race.schedule.rows = &self.rows[0]
-        race.schedule.scale = &self.scale[0]
-        race.schedule.slack = &self.slack[0]
-        race.pairwise = self.pairwise
-        race.difference_range = self.difference_range
-        race.ranges = &self.ranges[0] if self.ranges is not None else NULL
+    cdef void fill(self, pb_schedule *schedule) noexcept:
+        schedule.n_looks = self.rows.shape[0]
+        schedule.rows = &self.rows[0]
+        schedule.scale = &self.scale[0]
+        schedule.slack = &self.slack[0]
+        schedule.unit = &self.unit[0] if self.unit is not None else NULL
 
 
 def check_offsets(name, values, int64_t n_states):
@@ -218,10 +217,10 @@ def kept(make):
 
 @kept
 def make_plan(bound, delta, value_range, variance, first_look, max_fraction, n_factors,
-              n_states):
+              n_states, controlled=False):
     """The `Plan` of these options; checked once, however often they are used."""
-    return Plan(as_bound(bound, delta, value_range), variance, first_look, max_fraction,
-                n_factors, n_states)
+    return Plan(as_bound(bound, delta, value_range, controlled), variance, first_look,
+                max_fraction, n_factors, n_states)
 
 
 cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item) noexcept nogil:
@@ -255,12 +254,15 @@ cdef class Track:
         self.sampler.grow = grow
         self.source = Source(factors)
         self.race.factors = self.source.factors
-        plan.fill(self.race)
+        plan.fill(&self.race.schedule)
+        self.race.pairwise = plan.pairwise
+        self.race.difference_range = plan.difference_range
+        self.race.ranges = &plan.ranges[0] if plan.ranges is not None else NULL
         self.subsample = Subsample(kind, self.race.factors.n_factors,
                                    BLOCK_ROWS if kind == "blocks" else 1)
         self.race.subsample = &self.subsample.stream
         n_states = self.race.factors.n_states
-        self.offsets = <double *>PyMem_RawCalloc(7 * n_states, sizeof(double))
+        self.offsets = <double *>PyMem_RawCalloc(8 * n_states, sizeof(double))
         self.race.states = <int64_t *>PyMem_RawMalloc(2 * n_states * sizeof(int64_t))
         if not self.offsets or not self.race.states:
             raise MemoryError(f"race of {n_states} states")
@@ -374,5 +376,6 @@ cdef Track make_track(factors, bound, delta, variance, first_look, value_range, 
     plan = make_plan(bound, hashable("delta", delta), hashable("value_range", value_range),
                      variance, first_look, max_fraction,
                      factors.n_factors if computed else factors.shape[0],
-                     factors.n_states if computed else factors.shape[1])
+                     factors.n_states if computed else factors.shape[1],
+                     computed and factors.control is not None)
     return Track(factors, plan, kind, row_labels)

@@ -8,7 +8,9 @@ from pybandit.racing.factors import Factors
 
 __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
 
-_Bound = Literal["student", "normal", "ebs", "betting"] | NormalBound | EBSBound | BettingBound
+_Bound = (
+    Literal["student", "normal", "ebs", "betting", "auto"] | NormalBound | EBSBound | BettingBound
+)
 _Indices = Literal["auto", "permutation", "rejection", "keyed"]
 _Rng = int | SeedSequence | Generator | None
 

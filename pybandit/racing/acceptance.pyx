@@ -50,7 +50,7 @@ class AcceptResult(NamedTuple):
     n_evaluations : int
         Log ratios read, at most N.
     exact : bool
-        Whether the answer is certain: all were read, or none had to be.
+        Whether all log ratios were read, or none had to be.
     """
 
     accepted: bool
@@ -75,12 +75,16 @@ def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_
         shape (n, 1).
     log_threshold : float, default 0.0
         A tie is rejected. -inf accepts and inf rejects, without reading.
-    bound : {"student", "normal", "ebs", "betting"} or bound object, default "student"
-        How sure is sure. ``"student"`` and ``"normal"`` are two-sided here, with an
-        error of delta where the sum is the threshold; a bound object is used as it is.
+    bound : {"student", "normal", "ebs", "betting", "auto"} or bound object
+        How sure is sure; "student" by default. ``"student"`` and ``"normal"`` are
+        two-sided here; a bound object is used as it is. ``"auto"`` is betting where
+        `value_range` is given, else student.
     delta : float, default 0.05
-        Error probability of the decision; in (0, 1/2) for ``"student"`` and
-        ``"normal"``, in (0, 1) for ``"ebs"`` and ``"betting"``.
+        Error probability of the decision; in (0, 1) for ``"ebs"`` and ``"betting"``,
+        which hold it for any ratios of known range, in (0, 1/2) for ``"student"`` and
+        ``"normal"``: about delta where the sum is the threshold and ratios are near
+        normal; no bound otherwise, and ``delta -> 0`` does not restore it.
+        ``bound="betting"`` with a range is for a guarantee.
     first_look : int, optional
         Ratios read before the first decision; it doubles from look to look. By
         default 50, for ``"ebs"`` 2, for ``"betting"`` 32 and growing by an eighth.
@@ -315,12 +319,10 @@ cdef class Workspace:
         self.accept.factors, self.accept.total = self.source.factors, self.source.totals
         n = self.accept.factors.n_factors
         bound = _two_state_bound(bound, hashable("delta", delta),
-                                 hashable("value_range", value_range))
+                                 hashable("value_range", value_range),
+                                 getattr(factors, "control", None) is not None)
         self.plan = make_plan(bound, None, None, "pairwise", first_look, max_fraction, n, 2)
-        self.accept.schedule.n_looks = self.plan.rows.shape[0]
-        self.accept.schedule.rows = &self.plan.rows[0]
-        self.accept.schedule.scale = &self.plan.scale[0]
-        self.accept.schedule.slack = &self.plan.slack[0]
+        self.plan.fill(&self.accept.schedule)
         self.accept.range = _range_of(bound)
         self.subsample = Subsample(index_kind(factors, indices, kind), n)
         self.accept.subsample = &self.subsample.stream
@@ -402,9 +404,9 @@ def _range_of(bound):
 
 
 @kept
-def _two_state_bound(bound, delta, value_range):
+def _two_state_bound(bound, delta, value_range, controlled):
     """The bound object; of a name, with the two-sided boundary."""
-    made = as_bound(bound, delta, value_range)
+    made = as_bound(bound, delta, value_range, controlled)
     if isinstance(bound, str) and isinstance(made, NormalBound):
         made = dataclasses.replace(made, convention="two-sided")
     if isinstance(made, BettingBound) and not isinstance(made.value_range, tuple):

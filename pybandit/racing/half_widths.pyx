@@ -81,7 +81,7 @@ def student(n, population, std, boundary):
 
     The boundary B becomes the Student quantile ``t_{n-1}^{-1}(Phi(B))``. The
     error of `normal` with an estimated deviation exceeds its delta (at 50
-    values by 31% at delta = 0.001); this one's does not where the differences
+    values by 27 to 64% at delta = 0.001); this one's does not where the differences
     are normal.
 
     Parameters

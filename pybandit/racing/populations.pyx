@@ -3,11 +3,11 @@
 import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric, check_scalar, shown
-from pybandit._shared.checks import check_delta
 from pybandit._shared.generators import as_generator
 from pybandit.racing import b_normal
 from pybandit.racing._race import RaceResult
 from pybandit.racing._track import check_offsets
+from pybandit.racing.bounds import NormalBound, StudentBound, as_bound
 from pybandit.racing.factors import Factors, Populations
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
@@ -25,8 +25,8 @@ from pybandit.racing._track cimport Subsamples
 BLOCK = 16384
 
 
-def race_populations(populations, offsets=None, *, delta=0.05, boundary=None, first_look=3,
-                     rng=None):
+def race_populations(populations, offsets=None, *, bound="student", delta=None, boundary=None,
+                     first_look=3, rng=None):
     """Find the arm with the largest ``offset_i + sum of its own factors``.
 
     Where `race` compares states on the same N factors, here arm i has N_i of its own:
@@ -36,8 +36,8 @@ def race_populations(populations, offsets=None, *, delta=0.05, boundary=None, fi
 
         B sqrt(v_x + v_i),   v = N^2 s^2 / T (1 - (T - 1) / (N - 1))
 
-    with s^2 the natural variance of its T rewards read so far. It reads `first_look`,
-    then a tenth of the rest more, then twice as many at each look.
+    with s^2 the variance of its T rewards read so far. It reads `first_look`, then a
+    tenth of the rest more, then twice as many at each look.
 
     Parameters
     ----------
@@ -45,10 +45,17 @@ def race_populations(populations, offsets=None, *, delta=0.05, boundary=None, fi
         One array of factors an arm, of any length; an empty one has total 0.
     offsets : array_like, shape (D,), optional
         Added to the totals; -inf makes an arm impossible.
+    bound : {"student", "normal", "auto"}, StudentBound or NormalBound, default "student"
+        ``"normal"``, the paper's, has natural variances. ``"student"`` has divisor
+        T - 1, makes of B the Student quantile of the same level with Welch's degrees
+        of freedom, corrects it for the skewness of both arms, and reads an arm on
+        while fewer than five of its factors differ from the first; see
+        `StudentBound`, without whose `skewness` it is the normal one.
     delta : float, default 0.05
-        Error probability of the race, in (0, 1), split over the D - 1 rivals and the
-        looks: ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, t the largest number
-        of looks of any arm.
+        About the error probability of the race where sums are near normal; no bound
+        otherwise, and ``delta -> 0`` does not restore it. In (0, 1), split over the
+        D - 1 rivals and the looks: ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``,
+        t the largest number of looks of any arm.
     boundary : float, optional
         B itself, instead; >= 0.
     first_look : int, default 3
@@ -58,7 +65,8 @@ def race_populations(populations, offsets=None, *, delta=0.05, boundary=None, fi
     Returns
     -------
     RaceResult
-        ``exact``: all arms that were left at the last look had been read to the end.
+        ``exact``: all arms that were left at the last look had been read to the end;
+        arms dropped before may have been better.
 
     Raises
     ------
@@ -68,8 +76,8 @@ def race_populations(populations, offsets=None, *, delta=0.05, boundary=None, fi
 
     Notes
     -----
-    O(1) a factor read. Orders take one bit of memory a factor. The normal bound is
-    rough at three rewards: for a guarantee raise `first_look`.
+    O(1) a factor read. Orders take one bit of memory a factor. Three rewards decide
+    nothing with ``"student"``; with ``"normal"`` they decide most, and roughly.
 
     Examples
     --------
@@ -81,8 +89,13 @@ def race_populations(populations, offsets=None, *, delta=0.05, boundary=None, fi
     """
     rng = as_generator(rng)
     cdef Arms arms = Arms(populations, offsets, check_integer("first_look", first_look, 2))
-    arms.race.boundary = _boundary(check_delta(delta), boundary, arms.race.n_arms,
-                                   arms.n_looks())
+    bound = as_bound(bound, delta, None)
+    if not isinstance(bound, NormalBound):
+        raise ValueError(f"bound must be 'student' or 'normal' for populations; got {bound!r}")
+    arms.race.student = isinstance(bound, StudentBound) and bound.skewness
+    arms.race.boundary = _boundary(bound.delta,
+                                   bound.boundary if boundary is None else boundary,
+                                   arms.race.n_arms, arms.n_looks())
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
     if arms.source is not None:

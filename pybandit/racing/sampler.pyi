@@ -9,7 +9,9 @@ from pybandit.racing.factors import Factors
 
 __all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 
-_Bound = Literal["student", "normal", "ebs", "betting"] | NormalBound | EBSBound | BettingBound
+_Bound = (
+    Literal["student", "normal", "ebs", "betting", "auto"] | NormalBound | EBSBound | BettingBound
+)
 _Variance = Literal["pairwise", "marginal"]
 _Indices = Literal["auto", "permutation", "rejection", "keyed"]
 _Rng = int | SeedSequence | Generator | None

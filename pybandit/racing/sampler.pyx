@@ -33,6 +33,8 @@ READS_BETWEEN_SIGNALS = 1 << 22
 MATRIX_FRACTION = 0.05
 # Rewards that exact_sample asks of a function at a time: 2 MiB.
 EXACT_REWARDS = 1 << 18
+# Rows of a matrix whose ranges are found at a time.
+EXACT_ROWS = 1 << 12
 
 
 class DrawInfo(NamedTuple):
@@ -45,7 +47,8 @@ class DrawInfo(NamedTuple):
     n_looks : int or ndarray of int64
         Looks each draw took.
     exact : bool or ndarray of bool
-        Whether each draw ended by reading everything.
+        Whether each draw read all factors of the states left last; states dropped
+        before may have been better.
     fraction : float
         Mean share of the N * D pairs that a draw read.
     """
@@ -62,7 +65,10 @@ cdef class RacingSampler:
     Each draw adds standard Gumbel noise to the log prior and races for the
     largest total (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). If the race
     errs with probability at most delta whatever the noise, the draws' law is
-    within delta of p in total variation (Proposition 1).
+    within delta of p in total variation (Proposition 1). With the default bound it
+    errs by about delta where differences are near normal; there is no bound
+    otherwise, and ``delta -> 0`` does not restore it. ``bound="betting"`` with a
+    range is for a guarantee, which ``"auto"`` finds in a matrix by itself.
 
     The factors are read anew at every draw: a float64 matrix given to a sampler
     with ``layout="gather"`` may be updated in place between draws, as a Gibbs
@@ -76,7 +82,10 @@ cdef class RacingSampler:
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant; -inf makes a state impossible. Default 0.
     bound, delta, variance, first_look, value_range, indices
-        As in `race`.
+        As in `race`. ``bound="auto"`` takes the largest difference of two states in
+        a row of a matrix for the `value_range` of betting, in one pass at
+        construction; where the matrix is changed in place later, a larger
+        difference raises when it is read.
     max_fraction : float, optional
         As in `race`. The default is 1 for `Factors` and 0.05 for a matrix, past
         which one pass over all of it costs less than more looks.
@@ -149,6 +158,8 @@ cdef class RacingSampler:
                                  "got 'shuffled'")
             order = rng.permutation(factors.shape[0])
             factors = factors[order]
+        if bound == "auto" and matrix and value_range is None and variance == "pairwise":
+            value_range = _range_of_differences(factors)
         if max_fraction is None:
             max_fraction = MATRIX_FRACTION if matrix else 1.0
         track = make_track(factors, bound, delta, variance, first_look, value_range,
@@ -339,6 +350,13 @@ cdef class RacingSampler:
             track.raise_failure(status)
 
 
+def _range_of_differences(matrix):
+    """The largest difference of two entries of a row; None where it is no range to bet on."""
+    largest = max(float(np.ptp(matrix[at:at + EXACT_ROWS], axis=1).max())
+                  for at in range(0, matrix.shape[0], EXACT_ROWS))
+    return largest if 0.0 < largest < math.inf else None
+
+
 def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     """Draw from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by full sums.
 
@@ -385,7 +403,10 @@ def check_size(size):
 
 
 def _totals(factors):
-    """sum_n log f_n(i) of every state, in one pass."""
+    """sum_n log f_n(i) of every state above that of state 0, in one pass.
+
+    Sums of differences keep the digits that totals of large rewards lose.
+    """
     cdef const double[:, ::1] matrix
     cdef double[::1] sums
     totals = np.zeros(factors.n_states if isinstance(factors, Factors) else factors.shape[1])
@@ -394,12 +415,14 @@ def _totals(factors):
         step = max(1, EXACT_REWARDS // factors.n_states)
         for start in range(0, factors.n_factors, step):
             rows = np.arange(start, min(start + step, factors.n_factors))
-            totals += factors.evaluate(rows, everything).sum(axis=0)
+            rewards = factors.evaluate(rows, everything)
+            totals += (rewards - rewards[:, :1]).sum(axis=0)
     else:
         matrix, sums = factors, totals
         with nogil:
             pb_moments_stream(&matrix[0, 0], matrix.shape[0], matrix.shape[1], NULL,
-                              matrix.shape[1], &sums[0])
+                              matrix.shape[1], 0, &sums[0])
+        totals = -totals
     if not np.isfinite(totals).all():
         state = int(np.argmin(np.isfinite(totals)))
         raise ValueError(f"factors must be finite; got a sum of {totals[state]} at state {state}")

@@ -72,7 +72,9 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
     lower, upper : float or array_like of shape (d,), optional
         x' stays in [lower, upper], the support of the prior.
     bound, delta, first_look, indices
-        As in `AcceptanceTest`, for each test.
+        As in `AcceptanceTest`, for each test: its error is about delta where log
+        ratios are near normal; no bound otherwise, and ``delta -> 0`` does not
+        restore it. For a guarantee give ``bound=BettingBound(delta, (low, high))``.
     rng : None, int, SeedSequence or Generator
 
     Returns

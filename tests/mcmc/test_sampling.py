@@ -198,6 +198,6 @@ print(list(table.index), np.isfinite(table["r_hat"].astype(float)).all())
 def test_xarray_is_asked_for_before_the_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     calls = []
-    with pytest.raises(ImportError, match=r"pybandit\[arviz\]"):
+    with pytest.raises(ImportError, match=r"pybandit-core\[arviz\]"):
         mcmc.RacingGibbs(lambda v, x: calls.append(v), 2).sample(3)
     assert not calls

@@ -45,18 +45,24 @@ def test_the_exact_case(source):
     rng, n_races = np.random.default_rng(8), 5000
     populations = arms if source == "arrays" else as_populations(arms)
     observed = collections.Counter(
-        tuple(pb.race_populations(populations, case["const"], boundary=case["B"], rng=rng))
+        tuple(pb.race_populations(populations, case["const"], bound="normal",
+                                  boundary=case["B"], rng=rng))
         for _ in range(n_races))
     assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_races)
 
 
+@pytest.mark.parametrize("bound", ["student", "normal"])
 @pytest.mark.parametrize("source", ["arrays", "function"])
-def test_the_twin_bit_for_bit(source):
+def test_the_twin_bit_for_bit(source, bound):
     outcomes = collections.Counter()
     for seed in range(50):
         rng = np.random.default_rng(seed)
         sizes = rng.choice([0, 1, 2, 3, 4, 7, 40, 300, 700], int(rng.integers(2, 9)))
         arms = [rng.normal(rng.normal(0, 0.05), 1.0, size) for size in sizes]
+        if seed % 3 == 0:  # skewed; and values of which many are alike
+            arms = [arm**2 for arm in arms]
+        elif seed % 3 == 1:
+            arms = [np.rint(arm / 2) for arm in arms]
         offsets = rng.normal(size=sizes.size) * rng.choice([0.0, 10.0])
         offsets[rng.random(sizes.size) < 0.1] = -np.inf
         offsets[0] = 0.0
@@ -66,9 +72,9 @@ def test_the_twin_bit_for_bit(source):
             stream.restart(bits)
         expected = twin.race(arms, offsets, lambda i, n, s=streams, b=bits: s[i].next(b, n),
                              twin.union_boundary(delta, sizes, first_look), first_look,
-                             to_the_end=source == "function")
+                             to_the_end=source == "function", student=bound == "student")
         ours = pb.race_populations(arms if source == "arrays" else as_populations(arms), offsets,
-                                   delta=delta, first_look=first_look,
+                                   bound=bound, delta=delta, first_look=first_look,
                                    rng=np.random.default_rng(seed))
         assert tuple(ours) == tuple(expected), seed
         outcomes[ours.n_looks, ours.exact] += 1
@@ -114,13 +120,17 @@ def test_populations_that_are_refused(populations, word):
     with pytest.raises((ValueError, TypeError), match=word):
         # at most 20 of the 30 are read before the last look, which squares nothing
         for seed in range(100):
-            pb.race_populations(populations, boundary=1e9, rng=seed)
+            pb.race_populations(populations, bound="normal", boundary=1e9, rng=seed)
 
 
 @pytest.mark.parametrize(
     "options, word",
     [
         ({"delta": 1.0}, "delta"),
+        ({"bound": "betting"}, "value_range"),
+        ({"bound": "best"}, "bound"),
+        ({"bound": pb.EBSBound(0.1, 1.0)}, "bound"),
+        ({"bound": pb.StudentBound(0.1), "delta": 0.1}, "delta"),
         ({"delta": 0.999}, "delta"),
         ({"boundary": -1.0}, "boundary"),
         ({"boundary": np.nan}, "boundary"),

@@ -23,10 +23,14 @@ ENUMERABLE = ["case1", "case3_", "case3b", "case5", "case7"]
 # more laws, enumerated by the twin: 4-6 factors a look, all bounds, both variances
 ENUMERATED = {
     "marginal": twin.Options("normal", boundary=0.7, variance="marginal", first_look=2),
-    "student": twin.Options("student", delta=0.45, first_look=2),
+    "student": twin.Options("student", delta=0.45, first_look=2, skewness=False),
     "student marginal": twin.Options(
-        "student", delta=0.6, convention="union", variance="marginal", first_look=4
+        "student", delta=0.6, convention="union", variance="marginal", first_look=4,
+        skewness=False
     ),
+    "skewness": twin.Options("student", boundary=0.2, first_look=6),
+    "skewness marginal": twin.Options("student", boundary=0.1, variance="marginal",
+                                      first_look=7),
     "ebs": twin.Options("ebs", delta=0.9, first_look=4, difference_range=2e-3),
     "cut short": twin.Options("normal", boundary=0.9, first_look=2, max_fraction=0.4),
 }

@@ -220,14 +220,20 @@ def test_the_schedule_is_the_bound(bound, variance):
         np.zeros((5000, 4)), bound=bound, delta=0.1, variance=variance, first_look=20,
         max_fraction=0.6, **ranges,
     )
-    schedule, options = sampler.schedule, twin.Options(bound, 0.1, value_range=3.0)
+    schedule = sampler.schedule
+    options = twin.Options(bound, 0.1, value_range=3.0, skewness=False)
     assert schedule.rows.tolist() == twin.schedule(5000, 20, 0.6)
     share = 0.1 / (3 if variance == "pairwise" else 4)
     rng = np.random.default_rng(11)
-    for rows, scale, slack in list(zip(*schedule, strict=True))[:-1]:
+    assert (schedule.unit is None) == (bound != "student")
+    for look, rows in enumerate(schedule.rows[:-1]):
+        scale, slack = schedule.scale[look], schedule.slack[look]
         sample = rng.normal(size=rows)
         expected = twin.one_width(options, schedule.rows.tolist(), share, sample, 3.0)
         assert scale * sample.std() + slack * 3.0 == pytest.approx(expected, rel=1e-9)
+        if bound == "student":
+            error = sample.std(ddof=1) * np.sqrt((1 - (rows - 1) / 4999) / rows)
+            assert schedule.unit[look] * sample.std() == pytest.approx(error, rel=1e-12)
 
 
 def test_threads_with_a_sampler_each_share_a_generator():

@@ -71,7 +71,7 @@ def test_a_wide_interval_takes_few_reads():
         return -0.5 * (y[indices, None] - points) ** 2
 
     results = [pb.slice_sample(log_likelihood, y.mean(), n_factors=y.size, width=10.0,
-                               delta=0.05, rng=rng) for _ in range(20)]
+                               delta=0.001, rng=rng) for _ in range(20)]
     assert np.mean([r.fraction for r in results]) < 0.4
     for r in results:
         assert r.fraction == r.n_evaluations / (r.n_tests * y.size)

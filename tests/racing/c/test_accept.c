@@ -34,7 +34,7 @@ static void fixture_init(fixture *f, pb_factors factors, int64_t first_look, dou
         pb_subsample_memory(PB_SUBSAMPLE_PERMUTATION, n, 1), sizeof *permutation);
     pb_subsample_init(&f->subsample, PB_SUBSAMPLE_PERMUTATION, n, 1, permutation);
     f->accept = (pb_accept){.factors = factors,
-                            .schedule = {looks, f->rows, f->scale, f->slack},
+                            .schedule = {looks, f->rows, f->scale, f->slack, NULL},
                             .subsample = &f->subsample,
                             .block = block,
                             .indices = allocate(block, sizeof(int64_t)),
@@ -250,8 +250,33 @@ static void betting(void)
     free(threshold.memory);
 }
 
+/* All ratios alike but four are no evidence; the paper's test believes them. */
+static void alike_is_no_evidence(void)
+{
+    enum { N = 400 };
+    double values[N], unit[MAX_LOOKS];
+    for (int i = 0; i < N; i++)
+        values[i] = i < 4 ? 300.0 : -1.0;
+    for (int t = 0; t < MAX_LOOKS; t++)
+        unit[t] = 0.1;
+    pb_factors factors = {N, 1, values, NULL, NULL};
+    fixture f;
+    fixture_init(&f, factors, 50, 2.0, 64);
+    int64_t wrong = 0;
+    for (int test = 0; test < 200; test++) {
+        f.accept.schedule.unit = unit;
+        assert(run(&f, 0.0) == PB_OK && f.accept.accepted && f.accept.exact);
+        f.accept.schedule.unit = NULL;
+        assert(run(&f, 0.0) == PB_OK);
+        wrong += !f.accept.accepted;
+    }
+    assert(wrong > 50);
+    fixture_free(&f);
+}
+
 int main(void)
 {
+    alike_is_no_evidence();
     the_sum_decides();
     a_total_moves_the_threshold();
     nothing_to_read();

@@ -11,12 +11,14 @@ static void follows_the_formulas(void)
         const int64_t n = 1 + (int64_t)(splitmix_next(&counter) % N);
         const double common = run % 2 ? 1e9 : 0.0;
         double *values = allocate(n, sizeof *values);
-        double sum = 0.0, square = 0.0, low = INFINITY, high = -INFINITY;
+        double sum = 0.0, square = 0.0, cube = 0.0, low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < n; i++) {
-            const double d = splitmix_double(&counter) - 0.5;
+            double d = splitmix_double(&counter) - 0.5;
+            d = run % 3 ? d : floor(4.0 * d) / 4.0;  /* some alike */
             values[i] = common + d;
             sum += values[i] - common;
             square += (values[i] - common) * (values[i] - common);
+            cube += pow(values[i] - common, 3.0);
             low = fmin(low, values[i]);
             high = fmax(high, values[i]);
         }
@@ -31,6 +33,12 @@ static void follows_the_formulas(void)
         assert(column.count == n && column.low == low && column.high == high);
         assert(close_to(pb_column_excess(&column, common), mean, 1e-12));
         assert(close_to(pb_column_variance(&column), variance, 1e-12));
+        const double third = cube / (double)n - mean * (3.0 * variance + mean * mean);
+        assert(close_to(pb_column_third(&column), third, 1e-11));
+        int64_t others = 0;
+        for (int64_t i = 1; i < n; i++)
+            others += values[i] != values[0];
+        assert(column.others == others);
         pb_column_fill(&filled, values, n);
         assert(filled.count == n && filled.low == low && filled.high == high);
         assert(close_to(pb_column_excess(&filled, common), mean, 1e-12));

@@ -11,28 +11,31 @@ static double entry_of(const double *row, int64_t reference, int64_t column)
 
 /* Two passes in extended precision over the entries d of one column. */
 static void naive(const double *matrix, int64_t reference, int64_t column, double *mean,
-                  double *variance)
+                  double *variance, double *third)
 {
-    long double sum = 0.0L, square = 0.0L;
+    long double sum = 0.0L, square = 0.0L, cube = 0.0L;
     for (int r = 0; r < ROWS; r++)
         sum += entry_of(matrix + r * STATES, reference, column);
     *mean = (double)(sum / ROWS);
     for (int r = 0; r < ROWS; r++) {
         const long double d = entry_of(matrix + r * STATES, reference, column) - sum / ROWS;
         square += d * d;
+        cube += d * d * d;
     }
     *variance = (double)(square / ROWS);
+    *third = (double)(cube / ROWS);
 }
 
 /* Adds the rows in calls of 1, 2, 4, ... and compares with the two passes. */
 static void matches_two_passes(const double *matrix, int64_t n_columns,
-                               const int64_t *columns, int64_t reference)
+                               const int64_t *columns, int64_t reference, int cubed)
 {
-    double *memory = allocate(3 * n_columns, sizeof *memory);
+    double *memory = allocate((cubed ? 4 : 3) * n_columns, sizeof *memory);
     const double *rows[ROWS];
     pb_moments m = {.n_columns = n_columns, .reference = reference, .columns = columns,
                     .shift = memory, .sum = memory + n_columns,
-                    .square = memory + 2 * n_columns};
+                    .square = memory + 2 * n_columns,
+                    .cube = cubed ? memory + 3 * n_columns : NULL};
     for (int r = 0; r < ROWS; r++)
         rows[r] = matrix + r * STATES;
     pb_moments_add(&m, rows, 0);
@@ -40,25 +43,26 @@ static void matches_two_passes(const double *matrix, int64_t n_columns,
     for (int64_t n = 1; m.count < ROWS; n *= 2)
         pb_moments_add(&m, rows + m.count, n < ROWS - m.count ? n : ROWS - m.count);
     for (int64_t i = 0; i < n_columns; i++) {
-        double mean, variance;
-        naive(matrix, reference, columns ? columns[i] : i, &mean, &variance);
+        double mean, variance, third;
+        naive(matrix, reference, columns ? columns[i] : i, &mean, &variance, &third);
         assert(close_to(pb_moments_mean(&m, i), mean, 1e-13 * (1.0 + fabs(mean))));
         assert(close_to(pb_moments_variance(&m, i), variance, 1e-11 * variance));
+        assert(!cubed || close_to(pb_moments_third(&m, i), third, 1e-8 * pow(variance, 1.5)));
     }
     free(memory);
 }
 
 static void streams_column_sums(const double *matrix, int64_t n_columns,
-                                const int64_t *columns)
+                                const int64_t *columns, int64_t reference)
 {
     double *sum = allocate(n_columns, sizeof *sum);
     for (int64_t i = 0; i < n_columns; i++)
         sum[i] = 1.0;
-    pb_moments_stream(matrix, ROWS, STATES, columns, n_columns, sum);
+    pb_moments_stream(matrix, ROWS, STATES, columns, n_columns, reference, sum);
     for (int64_t i = 0; i < n_columns; i++) {
         long double expected = 1.0L;
         for (int r = 0; r < ROWS; r++)
-            expected += matrix[r * STATES + (columns ? columns[i] : i)];
+            expected += entry_of(matrix + r * STATES, reference, columns ? columns[i] : i);
         assert(close_to(sum[i], (double)expected, 1e-12 * (1.0 + fabs((double)expected))));
     }
     free(sum);
@@ -96,22 +100,23 @@ int main(void)
     const int64_t columns[] = {0, 1, 3, 4, 6, 7, 9, 10, 11, 12, 14, 15, 16};
     for (int64_t n = 1; n <= STATES; n++)
         for (int64_t reference = -1; reference < STATES; reference += 6) {
-            matches_two_passes(matrix, n, NULL, reference);
+            for (int cubed = 0; cubed < 2; cubed++) {
+                matches_two_passes(matrix, n, NULL, reference, cubed);
+                if (n <= 13)
+                    matches_two_passes(matrix, n, columns, reference, cubed);
+            }
+            streams_column_sums(matrix, n, NULL, reference);
             if (n <= 13)
-                matches_two_passes(matrix, n, columns, reference);
+                streams_column_sums(matrix, n, columns, reference);
         }
-    for (int64_t n = 1; n <= STATES; n++) {
-        streams_column_sums(matrix, n, NULL);
-        if (n <= 13)
-            streams_column_sums(matrix, n, columns);
-    }
     finds_extremes(matrix);
 
     /* multiples of 1/1024 around 1e9: raw second moments would keep no digit */
     for (int i = 0; i < ROWS * STATES; i++)
         matrix[i] = 1e9 + floor(matrix[i] * 1024.0) / 1024.0;
-    matches_two_passes(matrix, STATES, NULL, -1);
-    matches_two_passes(matrix, STATES, NULL, 3);
+    matches_two_passes(matrix, STATES, NULL, -1, 1);
+    matches_two_passes(matrix, STATES, NULL, 3, 1);
+    streams_column_sums(matrix, STATES, NULL, 3);
     free(matrix);
     return 0;
 }

@@ -37,13 +37,13 @@ static void fixture_init(fixture *f, pb_factors factors, int64_t first_look, dou
     for (int64_t i = 0; i < n_states; i++)
         f->offsets[i] = 0.0;
     f->race = (pb_race){.factors = factors,
-                        .schedule = {looks, f->rows, f->scale, f->slack},
+                        .schedule = {looks, f->rows, f->scale, f->slack, NULL},
                         .subsample = &f->subsample,
                         .offsets = f->offsets,
                         .pairwise = 1,
                         .states = allocate(n_states, sizeof(int64_t)),
                         .kept = allocate(n_states, sizeof(int64_t)),
-                        .moments_memory = allocate(6 * n_states, sizeof(double))};
+                        .moments_memory = allocate(7 * n_states, sizeof(double))};
 }
 
 static void fixture_free(fixture *f)
@@ -203,6 +203,60 @@ static void follows_the_exact_law(void)
     }
 }
 
+/* All differences alike, or all but four: read to the end, however clear they look. */
+static void alike_is_no_evidence(void)
+{
+    enum { N = 400 };
+    double *matrix = allocate(2 * N, sizeof *matrix);
+    pb_factors factors = {N, 2, matrix, NULL, NULL};
+    for (int others = 0; others < 8; others += 4)
+        for (int k = 0; k < 4; k++) {
+            fixture f;
+            double unit[MAX_LOOKS];
+            for (int64_t r = 0; r < N; r++) {
+                matrix[2 * r] = 1.0;
+                matrix[2 * r + 1] = others && r < N / 100 ? 1.0 : 2.0;
+            }
+            fixture_init(&f, k & 1 ? as_function(&factors, look_up) : factors, 50, 0.0);
+            for (int64_t t = 0; t < f.race.schedule.n_looks; t++)
+                unit[t] = 0.1;
+            f.race.schedule.unit = unit;
+            f.race.pairwise = k / 2;
+            assert(run(&f) == PB_OK);
+            assert(f.race.winner == 1 && f.race.exact);
+            f.race.schedule.unit = NULL;  /* the paper's race believes them */
+            assert(run(&f) == PB_OK);
+            assert(!f.race.exact && f.race.n_evaluations == 100);
+            fixture_free(&f);
+        }
+    free(matrix);
+}
+
+/* Totals of a million rewards at 1e9 round a difference of 1 away; sums of differences do not. */
+static void exact_looks_keep_digits(void)
+{
+    enum { N = 1000000 };
+    double *matrix = allocate(2 * N, sizeof *matrix);
+    uint64_t counter = 5;
+    for (int64_t r = 0; r < N; r++) {
+        matrix[2 * r] = 1e9 + floor(splitmix_double(&counter) * 1024.0) / 1024.0;
+        matrix[2 * r + 1] = matrix[2 * r] + (r % 2 ? 1.0 : -1.0) + (r ? 0.0 : 1.0 / 1024.0);
+    }
+    for (int k = 0; k < 4; k++) {
+        pb_factors factors = {N, 2, matrix, NULL, NULL};
+        fixture f;
+        fixture_init(&f, k & 1 ? as_function(&factors, look_up) : factors, N, 0.0);
+        f.race.pairwise = k / 2;
+        assert(run(&f) == PB_OK);
+        assert(f.race.winner == 1 && f.race.exact);
+        f.offsets[0] = 2.0 / 1024.0;
+        assert(run(&f) == PB_OK);
+        assert(f.race.winner == 0);
+        fixture_free(&f);
+    }
+    free(matrix);
+}
+
 static void small_worlds(void)
 {
     double matrix[] = {1.0, 3.0, 2.0};
@@ -330,6 +384,8 @@ int main(void)
     reads_everything();
     function_equals_matrix();
     follows_the_exact_law();
+    alike_is_no_evidence();
+    exact_looks_keep_digits();
     small_worlds();
     failures();
     ranges();

@@ -29,6 +29,7 @@ def accept(ratios, log_threshold, next_indices, options):
         order += list(next_indices(rows - len(order)))
         seen = ratios[order]
         gap = seen.mean() - log_threshold / n_factors
-        if abs(gap) > race.one_width(options, looks, options.delta, seen, options.value_range):
+        values = seen if gap > 0 else -seen
+        if abs(gap) > race.one_width(options, looks, options.delta, values, options.value_range):
             return Outcome(bool(gap > 0), n_looks, rows, False)
     raise AssertionError("the last look reads everything")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from racing.reference import skewness
 from racing.reference.race import ordered_parts
 
 TWIN_OF = ("populations", "column")  # kernels of csrc
@@ -39,7 +40,7 @@ def union_boundary(delta, sizes, first_look=3):
     return stats.norm.isf(delta / (len(sizes) - 1) / (n_looks - 1))
 
 
-def race(arms, offsets, next_indices, boundary, first_look=3, to_the_end=False):
+def race(arms, offsets, next_indices, boundary, first_look=3, to_the_end=False, student=False):
     """Run one race; next_indices(arm, n) hands out the next n factors of an arm.
 
     Those of a function are asked for in order to the end; an array is read in one
@@ -51,34 +52,70 @@ def race(arms, offsets, next_indices, boundary, first_look=3, to_the_end=False):
     looks = [schedule(len(arm), first_look) for arm in arms]
     seen = [np.zeros(0) for _ in arms]
     for n_looks in itertools.count(1):
-        totals, variances = {}, {}
+        totals, known = {}, {}
         for i in alive:
             size, rows = len(arms[i]), looks[i][: n_looks][-1] if looks[i] else 0
             if rows > len(seen[i]):
                 if rows < size or to_the_end:
                     order = next_indices(i, rows - len(seen[i]))
                 seen[i] = arms[i] if rows == size else np.append(seen[i], arms[i][order])
-            totals[i], variances[i] = estimate(seen[i], size, offsets[i])
+            totals[i], known[i] = total(seen[i], size, offsets[i]), estimate(seen[i], size, student)
         leader = max(alive, key=totals.__getitem__)
         n_evaluations = sum(len(values) for values in seen)
         if all(len(seen[i]) == len(arms[i]) for i in alive):
             return Outcome(leader, n_looks, n_evaluations, True)
         alive = [
             i for i in alive
-            if i == leader or totals[leader] - totals[i]
-            <= boundary * math.sqrt(variances[leader] + variances[i])
+            if i == leader
+            or totals[leader] - totals[i] <= width(known[leader], known[i], boundary, student)
         ]
         if len(alive) == 1:
             return Outcome(leader, n_looks, n_evaluations, False)
 
 
-def estimate(values, size, offset):
-    """The total, and the variance of its estimate, from the values read."""
+class Estimate(NamedTuple):
+    """Of an arm's total: its variance, degrees of freedom, third cumulant, covariance with v."""
+
+    variance: float
+    degrees: float
+    third: float
+    together: float
+    varies: bool
+
+
+def total(values, size, offset):
+    """The total, from the values read."""
+    return offset + (size * values.mean() if size else 0.0)
+
+
+def estimate(values, size, student):
+    """What the values read tell of their total."""
     n = len(values)
     if n == size:
-        return offset + values.sum(), 0.0
+        return Estimate(0.0, 1, 0.0, 0.0, True)
     share = 1 - (n - 1) / (size - 1)
-    return offset + size * values.mean(), size**2 * values.var() / n * share
+    third = size**3 * ((values - values.mean()) ** 3).mean() / n**2 * share
+    return Estimate(size**2 * values.var(ddof=int(student)) / n * share, n - 1,
+                    third * (2 * share - 1), third * share, skewness.varies(values))
+
+
+def width(leader, rival, boundary, student):
+    """How far an arm must be behind."""
+    v = leader.variance + rival.variance
+    if student and not (leader.varies and rival.varies):
+        return math.inf
+    if not student or v == 0:
+        return boundary * math.sqrt(v)
+    degrees = v**2 / (leader.variance**2 / leader.degrees + rival.variance**2 / rival.degrees)
+    t = skewness.least_t(wallace(boundary, degrees), (leader.third - rival.third) / v**1.5,
+                         (leader.together - rival.together) / v**1.5)
+    return t * math.sqrt(v)
+
+
+def wallace(boundary, degrees):
+    """Student's quantile of the level of a normal one: Wallace 1959."""
+    z = boundary * (8 * degrees + 3) / (8 * degrees + 1)
+    return math.sqrt(degrees * math.expm1(z**2 / degrees))
 
 
 def enumerate_law(arms, offsets, boundary):

@@ -14,8 +14,10 @@ def as_bound(options):
     """The bound object that the twin's options mean."""
     if options.bound == "ebs":
         return pb.EBSBound(options.delta, options.value_range, options.difference_range)
-    kind = {"normal": pb.NormalBound, "student": pb.StudentBound}[options.bound]
-    return kind(options.delta, options.convention, options.boundary)
+    if options.bound == "normal":
+        return pb.NormalBound(options.delta, options.convention, options.boundary)
+    return pb.StudentBound(options.delta, options.convention, options.boundary,
+                           skewness=options.skewness)
 
 
 def run(rewards, offsets, options, rng, **more):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racing.reference import b_normal, bounds
+from racing.reference import b_normal, bounds, skewness
 
 TWIN_OF = ("race", "sampler", "schedule", "moments", "control")  # kernels of csrc
 
@@ -30,6 +30,7 @@ class Options:
     max_fraction: float = 1.0
     value_range: float | tuple | None = None
     difference_range: float | None = None
+    skewness: bool = True
 
 
 class Outcome(NamedTuple):
@@ -60,9 +61,10 @@ def half_width(options, looks, n_states, rewards, leader, rival):
         samples = [rewards[:, leader], rewards[:, rival]]
         share = options.delta / n_states
         ranges = [value_range(options, leader), value_range(options, rival)]
+    signs = [1, -1]  # the leader's mean may be too high, the rival's too low
     return sum(
-        one_width(options, looks, share, sample, spread)
-        for sample, spread in zip(samples, ranges, strict=True)
+        one_width(options, looks, share, sign * sample, spread)
+        for sign, sample, spread in zip(signs, samples, ranges, strict=False)
     )
 
 
@@ -90,6 +92,8 @@ def one_width(options, looks, share, sample, spread):
         level = solved_boundary(share, fractions, options.convention)
     if options.bound == "normal":
         return bounds.normal(n, population, sample.std(), level)
+    if options.skewness:
+        return skewness.width(sample, population, bounds.student_quantile(n - 1, level))
     return bounds.student(n, population, sample.std(ddof=1), level)
 
 

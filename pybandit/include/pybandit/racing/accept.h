@@ -39,7 +39,7 @@ typedef struct {
 
     /* outcome */
     int accepted;
-    int exact;               /* certain: everything was read, or nothing had to be */
+    int exact;               /* everything was read, or nothing had to be */
     int64_t n_looks;
     int64_t n_evaluations;
 

@@ -14,8 +14,9 @@ extern "C" {
 typedef struct {
     int64_t count;
     double shift;
-    double sum, square;
+    double sum, square, cube;
     double low, high;  /* the least and the largest value */
+    int64_t others;    /* values that differ from the first */
 } pb_column;
 
 /* Nothing was read. */
@@ -24,7 +25,10 @@ void pb_column_begin(pb_column *column);
 /* Reads n values more; the first ever read becomes the shift. */
 void pb_column_add(pb_column *column, const double *values, int64_t n);
 
-/* Forgets what was read and takes the whole population, in one pass. The sum is kept, no square. */
+/*
+ * Forgets what was read and takes the whole population, in one pass: its sum, a tile at
+ * a time, and its extremes.
+ */
 void pb_column_fill(pb_column *column, const double *values, int64_t n);
 
 /* The position of the first value that is NaN, infinite or outside [low, high]; -1: none. */
@@ -49,6 +53,13 @@ static inline double pb_column_variance(const pb_column *column)
     const double n = (double)column->count, mean = column->sum / n;
     const double variance = column->square / n - mean * mean;
     return variance > 0.0 ? variance : 0.0;
+}
+
+/* Natural third central moment. */
+static inline double pb_column_third(const pb_column *column)
+{
+    const double n = (double)column->count, mean = column->sum / n;
+    return column->cube / n - mean * (3.0 * (column->square / n) - 2.0 * mean * mean);
 }
 
 #ifdef __cplusplus

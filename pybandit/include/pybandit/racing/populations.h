@@ -18,6 +18,10 @@ extern "C" {
  * offset + sum (Chen & Ghahramani 2016, App. C.3). Arm i leaves when its total is
  * behind the leader's by more than B sqrt(v_x + v_i),
  * v = N^2 s^2 / T (1 - (T - 1) / (N - 1)).
+ *
+ * With `student`, s^2 has divisor T - 1, B becomes Student's quantile of the same level
+ * with Welch's degrees of freedom, skewness makes it larger or smaller, and an arm of
+ * which fewer than five factors differ from the first is read on.
  */
 typedef struct {
     /* the problem */
@@ -28,6 +32,7 @@ typedef struct {
     void *user_data;
     const double *offsets;        /* one an arm; -inf: impossible */
     double boundary;              /* B */
+    int student;
     int64_t first_look;           /* >= 2 */
     pb_subsample *subsamples;     /* one an arm, of its size where that is not 0 */
 
@@ -42,7 +47,8 @@ typedef struct {
     int64_t winner;               /* after a failure: the arm whose reward is at fault */
     int64_t n_looks;
     int64_t n_evaluations;
-    int exact;                    /* every arm left at the last look was read to the end */
+    int exact;                    /* every arm left at the last look was read to the end; arms
+                                     dropped before may have been better */
     int64_t bad_factor;           /* after PB_NOT_FINITE: which, or -1, and what it was */
     double bad_reward;
 

@@ -18,12 +18,18 @@ extern "C" {
  * When the race looks and how wide its bound is there: at look t it has read
  * rows[t] factors and a gap must exceed scale[t] * sd + slack[t] * range.
  * Increasing; rows[n_looks - 1] = N, where the answer is exact.
+ *
+ * With `unit`, the standard error of a mean at each look where sd is 1, the differences'
+ * skewness counts: scale / unit is Student's quantile, which is made larger or smaller
+ * by it, and a look waits where the skewness is large, where nothing but the first
+ * difference was seen, or other ones in fewer than five rows.
  */
 typedef struct {
     int64_t n_looks;
     const int64_t *rows;
     const double *scale;
     const double *slack;
+    const double *unit;       /* NULL: skewness does not count */
 } pb_schedule;
 
 /* Rows that a race asks of a factor function in one call, at most. */
@@ -49,7 +55,7 @@ typedef struct {
     /* workspace, the caller's */
     int64_t *states;          /* n_states: the alive ones, increasing */
     int64_t *kept;            /* n_states */
-    double *moments_memory;   /* 6 * n_states */
+    double *moments_memory;   /* 7 * n_states */
     int64_t *indices;         /* the rows read so far */
     int64_t indices_capacity;
     double *rewards;          /* what a function returned for them; unused for a matrix */
@@ -70,7 +76,8 @@ typedef struct {
     int64_t winner;
     int64_t n_looks;
     int64_t n_evaluations;    /* distinct (factor, state) pairs read */
-    int exact;                /* the winner is certain: everything was read, or nothing had to be */
+    int exact;                /* all factors of the last states were read, or nothing had to be;
+                                 states dropped before may have been better */
 } pb_race;
 
 /* Begins a race; at least one offset is finite. */

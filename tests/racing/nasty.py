@@ -1,0 +1,169 @@
+"""Error rates of races on populations chosen to be nasty: a Markdown table.
+
+    python tests/racing/nasty.py [--quick]
+
+Two states whose totals differ by a hair, so that the race has to be wrong as often as
+it decides early for the worse one. Both signs are tried, and the worse one is shown.
+"""
+
+import argparse
+
+import numpy as np
+
+import pybandit as pb
+
+N = 5_000
+# Values are multiples of this: totals are exact, at an offset of 1e12 too.
+QUANTUM = 2.0**-10
+# Gumbel noise, at most 37, does not show beside totals this large.
+HUGE = 2.0**50
+
+
+def normal(rng, n):
+    return rng.normal(size=n)
+
+
+def two_scale(rng, n):
+    """Log ratio of two scales of a normal likelihood."""
+    return rng.normal(size=n) ** 2
+
+
+def t4(rng, n):
+    """The same on data of Student's law with 4 degrees of freedom."""
+    return np.minimum(rng.standard_t(4, size=n) ** 2, 1e4)
+
+
+def exponential(rng, n):
+    return rng.exponential(size=n)
+
+
+def log_normal(rng, n):
+    return rng.lognormal(size=n)
+
+
+def near_tie(rng, n):
+    """Two coins: the differences are -1, 0 and 1."""
+    return rng.integers(0, 2, n) - rng.integers(0, 2, n)
+
+
+def rare(rng, n):
+    """1 % large factors, all others alike."""
+    values = np.full(n, -1.0)
+    values[rng.permutation(n)[: n // 100]] = 99.0
+    return values
+
+
+def rare_noise(rng, n):
+    """1 % large factors, the others with noise: nothing shows that they are there."""
+    return rare(rng, n) + 0.5 * rng.normal(size=n)
+
+
+# name: (differences, what is added to the rewards of both states)
+CASES = {
+    "normal": (normal, 0.0),
+    "normal, offset 1e12": (normal, 1e12),
+    "near tie of coins": (near_tie, 0.0),
+    "two scales of a normal": (two_scale, 0.0),
+    "exponential": (exponential, 0.0),
+    "log-normal": (log_normal, 0.0),
+    "two scales, t4 data": (t4, 0.0),
+    "1 % rare, others alike": (rare, 0.0),
+    "1 % rare, others noise": (rare_noise, 0.0),
+}
+
+
+def differences(case, sign, rng, n=N):
+    """State 1 less state 0: a total of one quantum below 0."""
+    quanta = np.rint(sign * CASES[case][0](rng, n) / QUANTUM).astype(np.int64)
+    excess = int(quanta.sum()) + 1
+    quanta -= excess // n
+    quanta[: excess % n] -= 1
+    return rng.permutation(quanta) * QUANTUM
+
+
+def rewards_of(case, d):
+    rewards = np.zeros((d.size, 2)) + CASES[case][1]
+    rewards[:, 1] += d
+    return rewards
+
+
+def race(case, d, bound, n_runs, rng):
+    rewards = rewards_of(case, d)
+    return sum(pb.race(rewards, bound=bound, rng=rng).winner for _ in range(n_runs))
+
+
+def sampler(case, d, bound, n_runs, rng):
+    draws = pb.RacingSampler(rewards_of(case, d) * HUGE, bound=bound, max_fraction=1.0, rng=rng)
+    return int(draws.draw(n_runs)[0].sum())
+
+
+def accept(case, d, bound, n_runs, rng):
+    """The ratios have no offset: the two states' rewards were subtracted."""
+    test = pb.AcceptanceTest(d, bound=bound, rng=rng)
+    return sum(test.test(0.0).accepted for _ in range(n_runs))
+
+
+def gibbs(case, d, bound, n_runs, rng):
+    rewards = rewards_of(case, d) * HUGE
+    tree = pb.mcmc.RacingGibbs(lambda variable, values: rewards, 1, bound=bound).sample(
+        n_runs, n_warmup=0, n_chains=1, rng=rng)
+    return int(tree["posterior"]["x"].sum())
+
+
+def populations(case, d, bound, n_runs, rng):
+    """An arm against one without factors; the offset is on each factor."""
+    arms = [np.zeros(0), d + CASES[case][1]]
+    offsets = [CASES[case][1] * d.size, 0.0]
+    return sum(pb.race_populations(arms, offsets, bound=bound, rng=rng).winner
+               for _ in range(n_runs))
+
+
+# name: (errors of n_runs, factors, share of the runs)
+SAMPLERS = {"race": (race, N, 0.25), "RacingSampler": (sampler, N, 1.0),
+            "accept": (accept, N, 1.0), "Gibbs": (gibbs, N, 0.25),
+            "populations": (populations, N, 0.25)}
+
+
+def bound_of(name, delta, skewness=True):
+    if name == "accept":
+        return pb.StudentBound(delta, "two-sided", skewness=skewness)
+    return pb.StudentBound(delta, skewness=skewness)
+
+
+def errors(case, name, delta, n_runs, seed, sign, skewness=True):
+    """Wrong answers of n_runs, over ten populations."""
+    function, size, _ = SAMPLERS[name]
+    rng = np.random.default_rng([seed, list(CASES).index(case), list(SAMPLERS).index(name)])
+    bound = bound_of(name, delta, skewness)
+    return sum(function(case, differences(case, sign, rng, size), bound, n_runs // 10, rng)
+               for _ in range(10))
+
+
+def worst(case, name, delta, n_runs, seed, skewness=True):
+    n_runs = int(n_runs * SAMPLERS[name][2])
+    return max(errors(case, name, delta, n_runs, seed, sign, skewness)
+               for sign in (1, -1)) / n_runs
+
+
+def table(runs, seed=16):
+    """Lines of Markdown; runs: {delta: how many}."""
+    yield "| differences | delta | " + " | ".join(SAMPLERS) + " | RacingSampler, `skewness=False` |"
+    yield "| --- " + "| ---: " * (len(SAMPLERS) + 2) + "|"
+    for case in CASES:
+        for delta, n_runs in runs.items():
+            shares = [worst(case, name, delta, n_runs, seed) for name in SAMPLERS]
+            shares.append(worst(case, "RacingSampler", delta, n_runs, seed, skewness=False))
+            digits = " | ".join(f"{share:.4f}".lstrip("0") for share in shares)
+            yield f"| {case} | {delta} | {digits} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="an eighth of the runs")
+    quick = parser.parse_args().quick
+    for line in table({0.05: 500, 0.001: 2000} if quick else {0.05: 4000, 0.001: 16_000}):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

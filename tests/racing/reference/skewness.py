@@ -1,0 +1,45 @@
+"""What Student's t must exceed where values are skewed, as plainly as it can be written."""
+
+import math
+
+import numpy as np
+
+# From abs(g) / sqrt(T) = 0.1 on, where T is small beside N: (3 c - r) / 6 = g / (3 sqrt(T)).
+MOST_SKEWED = 0.1 / 3
+LEAST_OTHERS = 5
+
+
+def varies(values):
+    """Whether at least five values differ from the first."""
+    return bool(np.count_nonzero(values != values[0]) >= LEAST_OTHERS)
+
+
+def cumulants(values, population):
+    """r and c: the skewness of the mean and its covariance with the variance."""
+    n, share = len(values), 1 - (len(values) - 1) / (population - 1)
+    deviations = values - values.mean()
+    skewness = (deviations**3).mean() / (deviations**2).mean() ** 1.5
+    return (skewness * (2 * share - 1) / math.sqrt(n * share),
+            skewness * math.sqrt(share / n))
+
+
+def least_t(quantile, r, c):
+    """The t from which on t + c0 + c2 t**2 exceeds the quantile; inf: the look waits."""
+    c0, c2 = r / 6, (3 * c - r) / 6
+    if c2 > MOST_SKEWED:
+        c0, c2 = c0 * MOST_SKEWED / c2, MOST_SKEWED
+    if c2 <= -MOST_SKEWED:
+        return math.inf
+    if c2 == 0:
+        return quantile - c0
+    root = 1 - 4 * c2 * (c0 - quantile)
+    return (-1 + math.sqrt(root)) / (2 * c2) if root >= 0 else math.inf
+
+
+def width(values, population, quantile):
+    """How far a mean may be overestimated; inf where nothing can be said."""
+    if not varies(values):
+        return math.inf
+    n, share = len(values), 1 - (len(values) - 1) / (population - 1)
+    t = least_t(quantile, *cumulants(values, population))
+    return t * values.std(ddof=1) * math.sqrt(share / n)
