@@ -93,6 +93,7 @@ cdef void confidence_init(pb_confidence *confidence, pb_confidence_method method
                           int bounded) noexcept nogil
 cdef void confidence_add(pb_confidence *confidence, const double *values, int64_t n, double *lower,
                          double *upper) noexcept nogil
+cdef int confidence_agrees(const pb_confidence *confidence, const double *values) noexcept nogil
 
 # pybandit/policies/round_robin.h
 cdef void round_robin_begin(pb_round_robin *ring, int64_t n_arms) noexcept nogil

@@ -13,8 +13,9 @@ from pybandit._shared._csrc cimport (
 )
 from pybandit.betting._csrc cimport (
     pb_bets, pb_betting, pb_betting_add, pb_betting_begin, pb_betting_memory, pb_confidence,
-    pb_confidence_add, pb_confidence_init, pb_confidence_method, pb_threshold, pb_threshold_add,
-    pb_threshold_begin, pb_top_k, pb_top_k_add, pb_top_k_begin, pb_top_k_leaders,
+    pb_confidence_add, pb_confidence_agrees, pb_confidence_init, pb_confidence_method,
+    pb_threshold, pb_threshold_add, pb_threshold_begin, pb_top_k, pb_top_k_add, pb_top_k_begin,
+    pb_top_k_leaders,
 )
 from pybandit.policies._csrc cimport (
     pb_batch, pb_kl, pb_kl_lower, pb_kl_round, pb_kl_upper, pb_kl_upper_tail, pb_ranked,
@@ -186,6 +187,10 @@ cdef void confidence_init(pb_confidence *confidence, pb_confidence_method method
 cdef void confidence_add(pb_confidence *confidence, const double *values, int64_t n, double *lower,
                          double *upper) noexcept nogil:
     pb_confidence_add(confidence, values, n, lower, upper)
+
+
+cdef int confidence_agrees(const pb_confidence *confidence, const double *values) noexcept nogil:
+    return pb_confidence_agrees(confidence, values)
 
 
 cdef void round_robin_begin(pb_round_robin *ring, int64_t n_arms) noexcept nogil:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -26,22 +26,18 @@ SMALLEST_BLOCK = 4
 # The bets of all ordered pairs of these are counted by an int64.
 MOST_ARMS = 2**27
 
-_Race = TypeVar("_Race", bound="PairedRace")
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def guarded(
-    method: Callable[Concatenate[_Race, _Arguments], _Result],
-) -> Callable[Concatenate[_Race, _Arguments], _Result]:
+def guarded(method: _Method) -> _Method:
     """A method that another thread's call beside it makes a RuntimeError."""
 
     @functools.wraps(method)
-    def call(self: _Race, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+    def call(self: "PairedRace", *args: Any, **options: Any) -> Any:
         with self._guard:
             return method(self, *args, **options)
 
-    return call
+    return cast(_Method, call)
 
 
 class PairedRace:

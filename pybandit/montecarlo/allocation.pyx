@@ -326,6 +326,7 @@ cdef class EstimatorAllocator(SharedBudget):
             self.guard.leave()
 
     def _interval(self, alpha, method):
+        self.guard.check()
         if method == "betting":
             return self.stakes.bounds(alpha)
         pulls = np.array(self._pulls)

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_choice, check_integer
+from pybandit._shared.checks import LARGEST, check_choice, check_integer, shown
 from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
 
 cimport numpy as cnp
@@ -55,9 +55,9 @@ cdef class Policy:
     def __init__(self, n_arms, k=1):
         self.guard.begin()
         self.n_arms = check_integer("n_arms", n_arms, 1, LARGEST)
-        k = check_integer("k", k, 0)
+        k = check_integer("k", k, 0, np.inf)  # compared below, in other words
         if k > self.n_arms:
-            raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {k}")
+            raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {shown(k)}")
         self.k = k
         self._pulls = np.zeros(self.n_arms, dtype=np.int64)
         self._sums = np.zeros(self.n_arms)

@@ -104,7 +104,7 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     >>> scores = np.random.default_rng(0).normal([0.0, 0.1, 0.5], 1.0, (100_000, 3))
     >>> result = pb.race(scores, rng=0)
     >>> result.winner, result.n_evaluations
-    (2, 150)
+    (2, 250)
     """
     rng = as_generator(rng)
     factors = as_factors(factors)

@@ -153,12 +153,13 @@ class StudentBound(NormalBound):
 
     def __post_init__(self):
         super().__post_init__()
+        check_choice("skewness", self.skewness, (True, False))
         object.__setattr__(self, "skewness", bool(self.skewness))
 
     def _scale(self, rows, n_factors, boundary):
         return _unbiased(rows) * half_widths.student(rows, n_factors, 1.0, boundary)
 
-    def units(self, rows, n_factors):
+    def units(self, rows: Ints, n_factors: int) -> Floats | None:
         """The standard error of a mean at the partial looks `rows` where sd is 1, or None."""
         if not self.skewness:
             return None

@@ -158,7 +158,8 @@ cdef class RacingSampler:
                                  "got 'shuffled'")
             order = rng.permutation(factors.shape[0])
             factors = factors[order]
-        if bound == "auto" and matrix and value_range is None and variance == "pairwise":
+        if (isinstance(bound, str) and bound == "auto" and matrix and value_range is None
+                and variance == "pairwise"):
             value_range = _range_of_differences(factors)
         if max_fraction is None:
             max_fraction = MATRIX_FRACTION if matrix else 1.0

@@ -300,7 +300,7 @@ def test_states_that_no_run_leads_to_are_refused(policy):
         assert_refused(allocator, r"state must hold pulls in \[0, 30\]", pulls=pulls)
     assert_refused(allocator, "state must hold n_pulls in", n_pulls=-1)
     if policy != "uniform":
-        assert_refused(allocator, "n_pulls of 0, or at least those of the pilot", n_pulls=5,
+        assert_refused(allocator, r"state must hold pulls in \[0, 5\]", n_pulls=5,
                        n_batches=1)
 
 

@@ -7,11 +7,11 @@ import functools
 
 import numpy as np
 import pytest
-from racing.test_acceptance import share_decided_early
 
 import pybandit as pb
 
 from racing.reference import gap_zero, tables
+from racing.test_acceptance import share_decided_early
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.studies import Study, StudyDamaged, StudyError, StudyVersionError
-from pybandit.studies._codec import encode
+from pybandit.studies._codec import decode, encode
 
 from policies.protocol import frozen
 from studies.cases import measured
@@ -106,7 +106,9 @@ def test_a_state_that_fits_its_digest_and_not_the_log(path):
     import hashlib
 
     with closing(sqlite3.connect(path)) as db, db:
-        sums = np.ones(30)
+        ((body,),) = db.execute("SELECT body FROM state WHERE part = 'sums'")
+        sums = decode(body)
+        sums[sums != 0] += 1.0  # of arms that were pulled
         db.execute("UPDATE state SET body = ? WHERE part = 'sums'", (encode(sums),))
         parts = {part: hashlib.sha256(body).digest()
                  for part, body in db.execute("SELECT part, body FROM state")}

@@ -147,7 +147,7 @@ static double time_draws(pb_factor_function function, int64_t n_factors, const i
     for (int t = 0; t < MOST; t++)
         scale[t] = function == varying ? 1e9 : 0.0;
     const pb_factors factors = {n_factors, 2, NULL, function, NULL};
-    const pb_schedule schedule = {n_looks, rows, scale, slack};
+    const pb_schedule schedule = {n_looks, rows, scale, slack, NULL};
     pb_sampler sampler;
     void *memory = reserve(pb_sampler_memory(&factors, &schedule, PB_SUBSAMPLE_PERMUTATION));
     pb_sampler_init(&sampler, &factors, &schedule, NULL, PB_SUBSAMPLE_PERMUTATION, memory);

@@ -31,7 +31,7 @@ def race(const double[::1] y, int64_t n_states, const int64_t[::1] rows,
     cdef pybandit.pb_schedule schedule
     cdef int64_t i
     factors = pybandit.pb_factors(y.shape[0], n_states, NULL, square_loss, <void *>&y[0])
-    schedule = pybandit.pb_schedule(rows.shape[0], &rows[0], &scale[0], &slack[0])
+    schedule = pybandit.pb_schedule(rows.shape[0], &rows[0], &scale[0], &slack[0], NULL)
     cdef double[::1] memory = np.empty(pybandit.sampler_memory(
         &factors, &schedule, pybandit.PB_SUBSAMPLE_PERMUTATION) // 8 + 1)
     pybandit.sampler_init(&sampler, &factors, &schedule, NULL,
