@@ -34,8 +34,7 @@ def test_the_blocks_of_a_page_run(page, folder):
 
 
 @pytest.mark.parametrize("page, number", [
-    pytest.param(page, number, id=f"{page.name}-{number}", marks=[pytest.mark.xfail(
-        page.name == "embedding.md", strict=False, reason="fragments, until they are made whole")])
+    pytest.param(page, number, id=f"{page.name}-{number}")
     for page in WITH_CODE
     for number in range(len(re.findall(r"^```c(?:ython)?$", page.read_text(), re.MULTILINE)))])
 def test_a_block_of_a_page_compiles(page, number, folder):

@@ -1,4 +1,18 @@
-"""Private to pybandit: what a policy is to the engine that simulates it."""
+"""What a compiled policy is to `simulate` and to ask and tell; public, also to other packages.
+
+A policy of your own derives from `NativePolicy` and defines `_next`, `_is_done` and `_advance`,
+and in Python `recommend`; the underscore keeps them out of Python's way, not out of yours. It
+may read `n_arms`, `k`, `n_pulls`, `n_batches`, `_pulls`, `_sums` and, where it `_wants_rewards`,
+`_deviations`; those are written by the base, which owns them. Methods run without the GIL, one
+thread at a time to an object, under its guard: they cannot raise, and allocate beforehand.
+
+A round is `_is_done`, `_next`, the pulls, `_advance`. `_next` is asked several times a round and
+gives the same: a `pb_batch` (pybandit/policies/round_robin.h) whose arrays are the policy's and
+stay as they are until `_advance`.
+
+Layouts of classes may change with a minor version: compile against the version you run.
+docs/embedding.md has an example.
+"""
 
 from libc.stdint cimport int64_t
 
@@ -22,7 +36,9 @@ cdef class NativePolicy(Policy):
     cdef dict _sizes(self)
     cdef int _resume(self) except -1
 
+    # Whether nothing is left to ask. By default it is.
     cdef bint _is_done(self) noexcept nogil
+    # What to pull now, while it is not done; at least one pull, arms in [0, n_arms).
     cdef pb_batch _next(self) noexcept nogil
     cdef bint _accepts(self, double reward) noexcept nogil
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil

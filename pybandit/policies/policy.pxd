@@ -1,4 +1,4 @@
-"""Private to pybandit: what all policies have; see `pybandit.policies.base`."""
+"""What all policies have; `pybandit.policies.base` says what one of your own defines."""
 
 from libc.stdint cimport int64_t
 
@@ -21,7 +21,7 @@ cdef class Policy:
     cdef int _made(self, cls) except -1
     cdef int _tell(self, arms, rewards, missing) except -1
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1
-    # The batch of ask was pulled; the arms' statistics hold it.
+    # The batch was pulled: the statistics and the counts hold it. Decide what comes next.
     cdef void _advance(self) noexcept nogil
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil

@@ -17,7 +17,7 @@ from pybandit.racing._csrc cimport pb_lil_ucb, pb_lil_ucb_run
 from pybandit.racing._source cimport Source
 from pybandit.racing._track cimport Subsamples
 
-# Jamieson et al. 2014: what has a proof, and what they run.
+# Jamieson et al. 2014: the constants of their theorem, and what they run.
 SETTINGS = ("heuristic", "theory")
 
 
@@ -47,7 +47,8 @@ def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristi
         Largest minus smallest reward of a state; C is the largest of them.
     setting : {"heuristic", "theory"}
         ``"heuristic"``: e = 0, beta = 1/2, lambda = 1 + 10 / D, d = delta / 5, as the
-        papers run it. ``"theory"``: e = 0.01, beta = 1, lambda = 9, d = delta.
+        papers run it. ``"theory"``: e = 0.01, beta = 1, lambda = 9, d = delta: the constants
+        of the theorem, whose error probability is larger than the d it is given.
     rng : None, int, SeedSequence or Generator
 
     Returns

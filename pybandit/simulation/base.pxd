@@ -1,4 +1,13 @@
-"""Private to pybandit: what an environment is to the engine that simulates."""
+"""What a compiled environment is to `simulate` and to `pull`; public, also to other packages.
+
+An environment of your own derives from `Environment`, gives its means and variances to
+`super().__init__` and defines `_draw`; the others have defaults that call it. Several threads
+draw from one environment, each with bits of its own and without the GIL: what `_draw` reads it
+must not write, and it cannot raise. Whoever calls it has checked the arm.
+
+Layouts of classes may change with a minor version: compile against the version you run.
+docs/embedding.md has an example.
+"""
 
 from libc.stdint cimport int64_t
 
@@ -17,7 +26,7 @@ cdef class Environment:
 
     # Whether the rewards are drawn without Python.
     cdef bint _is_native(self) noexcept
-    # One reward of an arm that has given `seen`.
+    # One reward of an arm that has given `seen` to this run, lost ones left out; `pull` says 0.
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil
     # One reward, and what drawing it cost.
     cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,

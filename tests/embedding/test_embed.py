@@ -1,4 +1,4 @@
-"""The programs of examples/embed, built and run against the package under test."""
+"""The programs of examples/embedding, built and run against the package under test."""
 
 import os
 import shutil
@@ -36,6 +36,12 @@ def test_the_cython_module(example):
     in_folder = example("cython")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
     assert "total variation" in in_folder(sys.executable, "run.py")
+
+
+def test_the_policy_and_the_environment(example):
+    in_folder = example("policy")
+    in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
+    assert "pull for pull as in plain Python" in in_folder(sys.executable, "run.py")
 
 
 def test_the_numba_sampler(example):

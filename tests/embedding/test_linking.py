@@ -94,6 +94,14 @@ def test_cmake_takes_versions_of_the_same_minor(wanted, found, installed, exampl
     assert f"found={int(found)}." in told
 
 
+@pytest.mark.parametrize("name, answer", [("cython", "total variation"),
+                                          ("policy", "as in plain Python")])
+def test_cython_modules(name, answer, installed, example):
+    folder = example(name)
+    in_wheel(installed, sys.executable, "setup.py", "build_ext", "--inplace", cwd=folder)
+    assert answer in in_wheel(installed, sys.executable, "run.py", cwd=folder)
+
+
 # of what the machine has; the tests of make and CMake run everywhere
 @pytest.mark.parametrize("tool", [t for t in ("pkg-config", "pkgconf") if shutil.which(t)])
 def test_pkg_config(tool, installed, example):

@@ -1,0 +1,9 @@
+"""python setup.py build_ext --inplace: needs the headers of the installed pybandit, no source."""
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+import pybandit
+
+extension = Extension("lucb", ["lucb.pyx"], include_dirs=[pybandit.get_include()])
+setup(name="lucb", ext_modules=cythonize([extension], language_level=3))
