@@ -15,7 +15,7 @@ from pybandit._shared import datasets
 from pybandit._shared.drawing import percent, save
 from pybandit._shared.optional import require
 from pybandit.cli._demo_figure import demo_figure
-from pybandit.racing import Factors, RacingSampler, exact_sample
+from pybandit.racing import ControlVariate, Factors, RacingSampler, exact_sample
 
 # Exact draws timed at least, and seconds they take at least; the median is reported.
 EXACT_DRAWS, EXACT_SECONDS = 3, 0.3
@@ -142,13 +142,7 @@ def with_control_variates(factors, grid):
 
     Each factor is interpolated between nine anchor cells (corners, middles of
     the edges, centre) by a quadratic in either axis. A factor less its
-    interpolation is small; the interpolations, summed exactly once, become the
-    log prior.
-
-    Returns
-    -------
-    factors : Factors
-    log_prior : ndarray, shape (D,)
+    interpolation is small; the interpolations are summed exactly, once.
     """
     rows, row_anchors = _quadratic_weights(grid.shape[0])
     columns, column_anchors = _quadratic_weights(grid.shape[1])
@@ -156,11 +150,11 @@ def with_control_variates(factors, grid):
     anchors = np.add.outer(row_anchors * grid.shape[1], column_anchors).ravel()
     at_anchors = np.concatenate([factors.function(rows, anchors) for rows in _blocks(factors)])
 
-    def remainder(indices, cells):
-        return factors.function(indices, cells) - at_anchors[indices] @ weights[cells].T
+    def interpolated(indices, cells):
+        return at_anchors[indices] @ weights[cells].T
 
-    return (Factors(remainder, factors.n_factors, factors.n_states),
-            weights @ at_anchors.sum(axis=0))
+    control = ControlVariate(interpolated, weights @ at_anchors.sum(axis=0))
+    return Factors(factors.function, factors.n_factors, factors.n_states, control=control)
 
 
 def _quadratic_weights(n):
@@ -190,9 +184,9 @@ def _blocks(factors):
             for start in range(0, factors.n_factors, rows))
 
 
-def compare(label, exact, factors, log_prior, n_draws, rng):
+def compare(label, exact, factors, n_draws, rng):
     """Time `n_draws` racing draws and check them against the exact probabilities."""
-    sampler = RacingSampler(factors, log_prior, rng=rng)
+    sampler = RacingSampler(factors, rng=rng)
     start = time.perf_counter()
     states, info = sampler.draw(n_draws)
     seconds = (time.perf_counter() - start) / n_draws
@@ -212,13 +206,12 @@ def total_variation(frequencies, probabilities):
 def run_subject(subject, n_draws, rng):
     """Yield the three lines of the table, as each is done."""
     coarse = student_factors(subject.observations, subject.coarse)
-    yield compare("coarse", baseline(coarse, rng), coarse, None,
+    yield compare("coarse", baseline(coarse, rng), coarse,
                   max(1, n_draws // COARSE_SHARE), rng)
     fine = student_factors(subject.observations, subject.fine)
     exact = baseline(fine, rng)
-    yield compare("fine", exact, fine, None, max(1, n_draws // FINE_SHARE), rng)
-    yield compare("fine, controls", exact, *with_control_variates(fine, subject.fine), n_draws,
-                  rng)
+    yield compare("fine", exact, fine, max(1, n_draws // FINE_SHARE), rng)
+    yield compare("fine, controls", exact, with_control_variates(fine, subject.fine), n_draws, rng)
 
 
 def run(out=None, n_draws=20_000, seed=1, echo=print):
@@ -297,7 +290,7 @@ fine      Cells closer than the posterior is wide. Racing on the
           log-likelihoods themselves reads {fine}; a full pass is
           as good.
 controls  From each factor a quadratic in the cell is taken, through the values
-          at 9 cells; its sum over the factors, computed once, goes into the
-          log prior. What is left hardly differs between cells, and
+          at 9 cells; its sum over the factors, computed once, is given
+          back. What is left hardly differs between cells, and
           {helped} is read. The sums cost {preparation} of a pass: once
           here, at every draw where the factors change."""

@@ -138,13 +138,15 @@ def test_control_variates_leave_the_totals_and_shrink_the_differences(small):
     factors = demo.student_factors(small.observations, small.fine)
     rows, cells = np.arange(factors.n_factors), np.arange(factors.n_states)
     plain = factors.function(rows, cells)
-    controlled, log_prior = demo.with_control_variates(factors, small.fine)
-    rest = controlled.function(rows, cells)
-    np.testing.assert_allclose(log_prior + rest.sum(axis=0), plain.sum(axis=0), rtol=1e-11)
+    controlled = demo.with_control_variates(factors, small.fine)
+    control = controlled.control
+    rest = controlled.function(rows, cells) - control.values(rows, cells)
+    np.testing.assert_allclose(control.totals + rest.sum(axis=0), plain.sum(axis=0), rtol=1e-11)
     deviation = [(values - values[:, [40]]).std(axis=0).max() for values in (plain, rest)]
     assert deviation[1] < 0.02 * deviation[0]
     some = np.array([5, 1000, 2])
-    np.testing.assert_array_equal(controlled.function(some, cells[::7]), rest[some][:, ::7])
+    np.testing.assert_array_equal(controlled.function(some, cells[::7])
+                                  - control.values(some, cells[::7]), rest[some][:, ::7])
 
 
 def test_total_variation():
