@@ -3,7 +3,7 @@
 import importlib as _importlib
 import typing as _typing
 
-from pybandit import bounds, environments, kernels, mcmc
+from pybandit import bounds, environments, kernels
 from pybandit._shared.checks import InfeasibleBudget
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
@@ -150,12 +150,15 @@ __all__ = [
 
 
 if _typing.TYPE_CHECKING:
+    from pybandit import mcmc as mcmc
     from pybandit import studies as studies
     from pybandit.studies import Study
 else:
 
     def __getattr__(name):
-        # SQLite is loaded by those who use it
+        # chains, and SQLite, are loaded by those who use them
+        if name == "mcmc":
+            return _importlib.import_module("pybandit.mcmc")
         if name in ("Study", "studies"):
             studies = _importlib.import_module("pybandit.studies")
             globals()["Study"] = studies.Study

@@ -1,9 +1,8 @@
 """Run unbiased estimators of one number within a budget, and combine what they give."""
 
-import concurrent.futures
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +12,15 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.montecarlo.allocation import EstimatorAllocator
 
+if TYPE_CHECKING:
+    import concurrent.futures  # which brings logging: loaded by those who wait
+
 __all__ = ["combine_estimators"]
 
 
 def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | None = None, *,
                        policy: Any = "thompson-variance", costs: Any = "equal",
-                       weights: str = "mean", executor: concurrent.futures.Executor | None = None,
+                       weights: str = "mean", executor: "concurrent.futures.Executor | None" = None,
                        vectorized: bool = False, on_error: str = "raise",
                        allocator: EstimatorAllocator | None = None, rng: Rng = None,
                        progress: bool | None = None, **options: Any) -> EstimatorAllocator:
@@ -171,6 +173,8 @@ class _Runner:
 
 def _wait(futures):
     """Until all are done, or an interrupt comes: then what has not begun is called off."""
+    import concurrent.futures
+
     try:
         concurrent.futures.wait(futures)
     except BaseException as interrupt:

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -26,6 +25,8 @@ def rejects_schedule(n_arms, budget):
 @functools.lru_cache(maxsize=8)
 def _logbar(n_arms):
     """1/2 + 1/2 + 1/3 + ... + 1/K as a fraction."""
+    from fractions import Fraction  # which brings decimal, and is rarely asked
+
     def total(first, after):
         if after - first == 1:
             return Fraction(1, first)

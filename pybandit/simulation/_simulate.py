@@ -1,6 +1,5 @@
 """Replications of a policy on an environment, in threads, each on a stream of its own."""
 
-import concurrent.futures
 import itertools
 import os
 import threading
@@ -167,6 +166,8 @@ class _Runs:
 
         if n_threads == 1:
             return work()
+        import concurrent.futures  # and logging with it: only where there are threads
+
         pool = concurrent.futures.ThreadPoolExecutor(n_threads)
         try:
             futures = [pool.submit(work) for _ in range(n_threads)]
