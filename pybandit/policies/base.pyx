@@ -127,7 +127,8 @@ cdef class NativePolicy(Policy):
     # A subclass names its constructor's arguments in `_options`, and gives and takes
     # what it has beyond the arms' statistics, as its schema describes it.
     def _options(self):
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define get_state and from_state "
+                                  "to be saved")
 
     cdef object _schema(self):
         return NATIVE

@@ -67,8 +67,11 @@ cdef class Environment:
 
     def __reduce__(self):
         self.guard.check()
-        return remade, (type(self), last_compiled(type(self)), self.given,
-                        getattr(self, "__dict__", None))
+        compiled = last_compiled(type(self))
+        if not compiled.__module__.startswith("pybandit."):
+            raise TypeError(f"{compiled.__name__} must define __reduce__ to be pickled: what its "
+                            "__init__ was given is not known here")
+        return remade, (type(self), compiled, self.given, getattr(self, "__dict__", None))
 
     @property
     def means(self):

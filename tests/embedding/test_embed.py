@@ -42,6 +42,31 @@ def test_the_policy_and_the_environment(example):
     in_folder = example("policy")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
     assert "pull for pull as in plain Python" in in_folder(sys.executable, "run.py")
+    assert in_folder(sys.executable, "-c", OUTSIDE).split() == ["0,1,2", "0,1,2", "0,1", "0"]
+
+
+# A first reward that is lost is asked for again; a class from outside saves itself, or says so.
+OUTSIDE = """
+import pickle
+import lucb
+import numpy as np
+policy = lucb.LUCB(3)
+ask = lambda policy: ",".join(map(str, policy.ask()))
+print(ask(policy))
+policy.tell([0, 1, 2], [np.nan, 0.5, 0.2], missing="drop")
+print(ask(policy))
+policy.tell([0, 1, 2], [0.9, 0.5, 0.2])
+print(ask(policy), ask(lucb.LUCB(1)))
+for made, error, words in (
+        (policy, NotImplementedError, "LUCB must define get_state and from_state"),
+        (lucb.Ratings(np.full((3, 5), 0.2)), TypeError, "Ratings must define __reduce__")):
+    try:
+        pickle.dumps(made)
+    except error as refused:
+        assert words in str(refused)
+    else:
+        raise AssertionError(made)
+"""
 
 
 def test_the_numba_sampler(example):
