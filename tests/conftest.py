@@ -49,3 +49,15 @@ def installed(distributions, tmp_path_factory):
     run(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
         "--no-index", "--no-deps", "--target", folder, wheel)
     return folder
+
+
+def pytest_collection_modifyitems(items):
+    """Interrupts at random moments may come inside a callback of the garbage collector.
+
+    Python cannot raise there: it says so in a warning, and the interrupt is lost, as is one
+    that comes after the call.
+    """
+    lost = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+    for item in items:
+        if item.path.stem in ("test_signals", "test_interrupts"):
+            item.add_marker(lost)

@@ -1,5 +1,5 @@
 /*
- * The race by betting (pybandit/betting.h), at 16 bets a few ns an arm and item.
+ * The race by betting (pybandit/betting/betting.h), at 16 bets a few ns an arm and item.
  *
  * Under "b is best" the items that are left hold at most what b is behind, so the
  * mean of the next difference is at most (score_b - score_a) / left whichever

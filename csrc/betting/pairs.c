@@ -1,4 +1,4 @@
-/* Pairwise claims by betting: one process an ordered pair (pybandit/pairs.h). */
+/* Pairwise claims by betting: one process an ordered pair (pybandit/betting/pairs.h). */
 #include "pybandit/betting/pairs.h"
 
 #include <string.h>

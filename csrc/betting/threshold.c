@@ -1,4 +1,4 @@
-/* Which arms are above a threshold, by betting (pybandit/threshold.h). */
+/* Which arms are above a threshold, by betting (pybandit/betting/threshold.h). */
 #include "pybandit/betting/threshold.h"
 
 #include "wealth.h"

@@ -1,4 +1,4 @@
-/* The k best arms by pairwise claims (pybandit/top_k.h). */
+/* The k best arms by pairwise claims (pybandit/betting/top_k.h). */
 #include "pybandit/betting/top_k.h"
 
 #include <stddef.h>

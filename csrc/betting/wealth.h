@@ -2,7 +2,7 @@
 #define WEALTH_H
 
 /*
- * The capital of one process of bets (pybandit/bets.h); private to csrc.
+ * The capital of one process of bets (pybandit/betting/bets.h); private to csrc.
  *
  * A product keeps the capital of each bet, then the limit it is compared with,
  * the number of shifts, the threshold. A hypothesis that holds costs all bets

@@ -1,5 +1,5 @@
 /*
- * Annealed importance sampling (pybandit/annealing.h). All time goes into the log
+ * Annealed importance sampling (pybandit/montecarlo/annealing.h). All time goes into the log
  * likelihood, -sum log(1 + e^-m) = sum min(m, 0) - log prod (1 + e^-|m|): factors are
  * in [1, 2], so one logarithm does for a thousand rows, and the exponential is a ratio
  * of two polynomials, four rows at a time.

@@ -1,5 +1,5 @@
 /*
- * Paths of a CIR rate (pybandit/cir.h). A step waits for the square root of the one
+ * Paths of a CIR rate (pybandit/montecarlo/cir.h). A step waits for the square root of the one
  * before; normals are drawn between, where the machine has nothing else to do: 100
  * steps take little longer than their normals alone, a third less than one after
  * the other.

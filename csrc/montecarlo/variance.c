@@ -1,4 +1,4 @@
-/* Variances of arms, and what rounding may not pass for one (pybandit/variance.h). */
+/* Variances of arms, and what rounding may not pass for one (pybandit/montecarlo/variance.h). */
 #include "pybandit/montecarlo/variance.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /*
- * BatchRacing (pybandit/batch_racing.h). Only arms that were pulled change their
+ * BatchRacing (pybandit/policies/batch_racing.h). Only arms that were pulled change their
  * bounds, and the two order statistics that decide change only when a bound crosses
  * one: mostly a pull costs two logarithms and a few comparisons.
  */

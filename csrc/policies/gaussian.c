@@ -1,5 +1,5 @@
 /*
- * The posterior (pybandit/gaussian.h). Covariance form: S -= v v' with v = S_a / sqrt(total),
+ * The posterior (pybandit/policies/gaussian.h). Covariance form: S -= v v', v = S_a / sqrt(total),
  * one product for both S_ij and S_ji, so that equal arms stay equal; half of S is kept.
  * Weight form: the factor of the covariance, not the covariance, by Carlson's update (1973,
  * Fast triangular formulation of the square root filter), here for a lower factor, columns

@@ -1,5 +1,5 @@
 /*
- * Scores of the arms (pybandit/gaussian_scores.h). A maximum over the other arms is the
+ * Scores of the arms (pybandit/policies/gaussian_scores.h). A maximum over the other arms is the
  * largest of all, and for the arm that holds it the second largest.
  */
 #include <math.h>

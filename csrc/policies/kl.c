@@ -1,5 +1,5 @@
 /*
- * Bernoulli divergence and its inverses (pybandit/kl.h).
+ * Bernoulli divergence and its inverses (pybandit/policies/kl.h).
  *
  * With w = log((1 - p) / (1 - q)) the divergence is (1 - p) w - p log(q / p): increasing
  * and convex in w, with derivative (q - p) / q, a parabola near 0 and a line far away.

@@ -1,4 +1,4 @@
-/* The arm of the largest KL bound, without solving for most (pybandit/kl_index.h). */
+/* The arm of the largest KL bound, without solving for most (pybandit/policies/kl_index.h). */
 #include <math.h>
 
 #include "pybandit/policies/kl.h"

@@ -1,4 +1,4 @@
-/* The logit of a Beta variable: its law, and draws of it (pybandit/logit_beta.h). */
+/* The logit of a Beta variable: its law, and draws of it (pybandit/policies/logit_beta.h). */
 #include "pybandit/policies/logit_beta.h"
 
 #include <math.h>

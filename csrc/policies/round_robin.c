@@ -1,4 +1,4 @@
-/* RoundRobin as a cursor on a ring (pybandit/round_robin.h): O(1) a batch. */
+/* RoundRobin as a cursor on a ring (pybandit/policies/round_robin.h): O(1) a batch. */
 #include "pybandit/policies/round_robin.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /*
- * Scans over the arms (pybandit/scan.h). Four chains whose steps do not wait for each
+ * Scans over the arms (pybandit/policies/scan.h). Four chains whose steps do not wait for each
  * other; a position is looked for once its value is known, which costs less than
  * carrying it along.
  */

@@ -1,5 +1,5 @@
 /*
- * Thompson sampling without most of its draws (pybandit/thompson.h).
+ * Thompson sampling without most of its draws (pybandit/policies/thompson.h).
  *
  * Theta k is above a threshold with probability p_k, independently. Against one uniform u
  * the products (1 - p_1) (1 - p_2) ... fall below u at the first arm that is above the

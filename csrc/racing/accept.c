@@ -1,5 +1,5 @@
 /*
- * Metropolis-Hastings by racing (pybandit/accept.h).
+ * Metropolis-Hastings by racing (pybandit/racing/accept.h).
  *
  * The race of race.c without its states: one column, nothing to keep and nothing to
  * read again, so a block of indices is all the memory a test takes.

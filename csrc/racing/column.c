@@ -1,4 +1,4 @@
-/* Moments and extremes of one column: four values at a time (pybandit/column.h). */
+/* Moments and extremes of one column: four values at a time (pybandit/racing/column.h). */
 #include "pybandit/racing/column.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * lil'UCB: the state with the largest upper bound is read once more, and only its
- * bound changes, so a heap knows the next (pybandit/lil_ucb.h).
+ * bound changes, so a heap knows the next (pybandit/racing/lil_ucb.h).
  */
 #include "pybandit/racing/lil_ucb.h"
 

@@ -1,5 +1,5 @@
 /*
- * The race of arms with populations of their own (pybandit/populations.h). Nothing is
+ * The race of arms with populations of their own (pybandit/racing/populations.h). Nothing is
  * paired, so moments are of each arm alone and a new leader costs nothing.
  */
 #include "pybandit/racing/populations.h"

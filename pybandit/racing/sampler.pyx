@@ -105,7 +105,7 @@ cdef class RacingSampler:
     schedule : Schedule
         The looks and the width of the bound there.
     address : int
-        Of the ``pb_sampler`` of pybandit/sampler.h behind this object, for draws
+        Of the ``pb_sampler`` of pybandit/racing/sampler.h behind this object, for draws
         from Cython, numba and C; valid while the object lives.
 
     Raises
@@ -216,7 +216,7 @@ cdef class RacingSampler:
 
     @property
     def address(self):
-        """Where the ``pb_sampler`` of pybandit/sampler.h behind this object is.
+        """Where the ``pb_sampler`` of pybandit/racing/sampler.h behind this object is.
 
         Valid while the object lives. ``pybandit.sampler_draw`` of Cython, or what
         numba finds of that name in pybandit.embedding, draws through it without the
