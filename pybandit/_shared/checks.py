@@ -127,10 +127,12 @@ def check_numeric(name, values, masked_as_nan=False):
 
 
 def refuse_masks(name, values):
-    """Raise where some of these integers are masked: there is no NaN for them."""
+    """Return `values`, unless some of them are masked: what is under a mask is no number."""
     if is_masked(values):
-        raise ValueError(f"{name} must not be masked; got {int(np.sum(values.mask))} masked of "
-                         f"{np.size(values)}")
+        where = np.argwhere(np.broadcast_to(values.mask, values.shape))[0].tolist()
+        raise ValueError(f"{name} must not be masked; got a mask at index "
+                         f"{where[0] if len(where) == 1 else tuple(where)}")
+    return values
 
 
 def as_array(name, values):

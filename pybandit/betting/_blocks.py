@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric
-from pybandit.betting.limits import refuse_masked
+from pybandit._shared.checks import check_numeric, refuse_masks
 
 
 def as_told(arms, items, rewards):
     """Arms, items and rewards as arrays of one shape."""
     arms, items = _integers("arms", arms), _integers("items", items)
-    rewards = check_numeric("rewards", refuse_masked("rewards", rewards))
+    rewards = check_numeric("rewards", refuse_masks("rewards", rewards))
     for name, values in (("items", items), ("rewards", rewards)):
         if values.shape != arms.shape:
             raise ValueError(f"{name} must have the shape of arms, {arms.shape}; got "
@@ -71,7 +70,7 @@ def check_rewards(values, arms, items, limits, value_range):
 
 
 def _integers(name, values):
-    array = np.asarray(refuse_masked(name, values))
+    array = np.asarray(refuse_masks(name, values))
     if array.dtype.kind not in "iu" or array.ndim != 1:
         raise TypeError(f"{name} must be a flat array of integers; got "
                         f"{type(values).__name__} of dtype {array.dtype}, {array.ndim} "

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_scalar
-from pybandit.betting.limits import refuse_masked
+from pybandit._shared.checks import check_in, check_integer, check_scalar, refuse_masks
 
 # Squares of larger values overflow.
 LARGEST_VALUE = 1e150
@@ -42,7 +41,7 @@ def check_ends(value_range, method):
         if method != "asymptotic":
             raise ValueError(f"value_range must be given for method={method!r}; got None")
         return None
-    ends = check_in("value_range", refuse_masked("value_range", value_range), "finite",
+    ends = check_in("value_range", refuse_masks("value_range", value_range), "finite",
                     np.isfinite)
     if ends.shape != (2,) or not 0 < float(ends[1]) - float(ends[0]) < math.inf:
         raise ValueError(f"value_range must be (low, high) with low < high and a finite "
@@ -52,7 +51,7 @@ def check_ends(value_range, method):
 
 def check_values(values, value_range):
     """An array of one dimension, inside the range."""
-    values = refuse_masked("values", values)
+    values = refuse_masks("values", values)
     if value_range is None:
         values = check_in("values", values, f"finite and at most {LARGEST_VALUE:g} in size",
                           lambda x: np.abs(x) <= LARGEST_VALUE)

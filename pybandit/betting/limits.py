@@ -4,25 +4,9 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_numeric
+from pybandit._shared.checks import check_in, check_numeric, refuse_masks
 
 MOST_BETS = 64
-
-
-def is_masked(values):
-    """Whether some of these values are masked."""
-    # not by np.ma, which is not imported otherwise
-    mask = getattr(values, "mask", None) if isinstance(values, np.ndarray) else None
-    return mask is not None and bool(np.any(mask))
-
-
-def refuse_masked(name, values):
-    """Return `values`, unless some of them are masked: what is under a mask is no number."""
-    if is_masked(values):
-        where = np.argwhere(np.broadcast_to(values.mask, values.shape))[0].tolist()
-        raise ValueError(f"{name} must not be masked; got a mask at index "
-                         f"{where[0] if len(where) == 1 else tuple(where)}")
-    return values
 
 
 def check_limits(value_range):
@@ -33,7 +17,7 @@ def check_limits(value_range):
     if np.ndim(value_range) == 0:
         return float(check_in("value_range", value_range, "finite and above 0",
                               lambda x: np.isfinite(x) & (x > 0)))
-    limits = check_numeric("value_range", refuse_masked("value_range", value_range))
+    limits = check_numeric("value_range", refuse_masks("value_range", value_range))
     if limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
         raise ValueError(f"value_range must be two finite numbers low < high, or one; got "
                          f"{value_range!r}")

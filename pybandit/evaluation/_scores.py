@@ -4,8 +4,7 @@ import numbers
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric
-from pybandit.betting.limits import is_masked, refuse_masked
+from pybandit._shared.checks import check_integer, check_numeric, is_masked, refuse_masks
 
 LOST = ("an item whose score is lost must be taken out for all models beforehand: what it "
         "would have added to the mean is unknown")
@@ -71,7 +70,7 @@ class FunctionSource(Source):
         for column, model in enumerate(models.tolist()):
             # a copy: the function may do with it as it likes
             name, given = f"score({model}, items)", self.function(model, items.copy())
-            given = check_numeric(name, refuse_masked(name, given))
+            given = check_numeric(name, refuse_masks(name, given))
             if given.shape != items.shape:
                 raise ValueError(
                     f"{name} must return one score an item, shape {items.shape}; got shape "
