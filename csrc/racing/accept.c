@@ -110,15 +110,20 @@ static pb_status read_to(pb_accept *a, pb_bitgen *bitgen, int64_t target)
     return PB_OK;
 }
 
-/* Whether the gap is significant; the schedule has units. */
-static int is_clear_of_skewness(const pb_accept *a, int64_t look, double gap)
+/* Whether a gap that is beyond half_width, or near it, is significant. */
+static int is_clear_of_skewness(const pb_accept *a, int64_t look, double gap, double half)
 {
     const pb_column *column = &a->column;
+    const double variance = pb_column_variance(column);
+    if (!(variance > 0.0) || column->others < LEAST_OTHERS)
+        return 0;
+    if (fabs(gap) > MOST_T * half)
+        return 1;
     const skew_look skew = skew_look_at(a->schedule.scale[look], a->schedule.unit[look],
                                         column->count, a->factors.n_factors);
-    spread of = spread_of(&skew, column->sum, column->square, column->cube);
-    of.third = gap > 0.0 ? of.third : -of.third;
-    return column->others >= LEAST_OTHERS && skewed_clear(&skew, fabs(gap), of);
+    const double third = pb_column_third(column);
+    const double quantile = quantile_of(&skew, variance, gap > 0.0 ? third : -third);
+    return fabs(gap) > skew.unit * quantile * sqrt(variance);
 }
 
 /* Whether the look decides, and what; psi is the threshold of the mean. */
@@ -129,11 +134,12 @@ static int is_clear(pb_accept *a, int64_t look, double psi)
         return a->betting->decided;
     }
     const double gap = pb_column_excess(&a->column, psi);
+    const double half = a->schedule.scale[look] * sqrt(pb_column_variance(&a->column)) +
+                        a->schedule.slack[look] * a->range;
     a->accepted = gap > 0.0;
-    if (a->schedule.unit)
-        return is_clear_of_skewness(a, look, gap);
-    return fabs(gap) > a->schedule.scale[look] * sqrt(pb_column_variance(&a->column)) +
-                           a->schedule.slack[look] * a->range;
+    if (!a->schedule.unit)
+        return fabs(gap) > half;
+    return fabs(gap) > LEAST_T * half && is_clear_of_skewness(a, look, gap, half);
 }
 
 pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)

@@ -77,8 +77,9 @@ static estimate estimate_of(const pb_populations *race, int64_t arm)
     const double divisor = race->student ? read - 1.0 : read;
     const double variance = size * size * pb_column_variance(column) / divisor * share;
     const double third = size * size * size * pb_column_third(column) / (read * read) * share;
-    return (estimate){variance, variance * variance / (read - 1.0),
-                      third * (2.0 * share - 1.0), third * share};
+    const double uneven = 1.0 - 2.0 * (read - 1.0) / fmax(size - 2.0, 1.0);
+    return (estimate){variance, variance * variance / (read - 1.0), third * uneven,
+                      third * share};
 }
 
 /*
@@ -172,8 +173,7 @@ static int is_beaten(const pb_populations *race, int64_t arm, int64_t leader,
     const double quantile = skewed_quantile(student_quantile(race->boundary, degrees),
                                             (best->third - own.third) / unit,
                                             (best->together - own.together) / unit);
-    return varies(race, arm) && varies(race, leader) && quantile < INFINITY &&
-           lead > quantile * sqrt(variance);
+    return varies(race, arm) && varies(race, leader) && lead > quantile * sqrt(variance);
 }
 
 /* Drops the arms that the leader beats by more than the bound. */

@@ -146,47 +146,57 @@ static void keep(pb_race *race, int64_t from, int64_t to)
 static int varies(const pb_race *race, int64_t i)
 {
     const pb_moments *m = &race->moments;
+    /* by Cauchy and Schwarz; what is left of d_i is 0 where it is that of the first row */
+    if (m->sum[i] * m->sum[i] > LEAST_OTHERS * m->square[i])
+        return 1;
     int others = 0;  /* without ties that many rows and one are enough to find them */
     for (int64_t r = 1; r < m->count && others < LEAST_OTHERS; r++)
         others += pb_moments_of(m, row_at(race, r), i) != m->shift[i];
     return others == LEAST_OTHERS;
 }
 
-static spread spread_at(const pb_race *race, const skew_look *skew, int64_t i)
+/* half_width by skewness; what errs is a mean too high, of minus d_i for the leader's. */
+static double skewed_width(const pb_race *race, const skew_look *skew, int64_t i, double sign)
 {
-    const pb_moments *m = &race->moments;
-    return spread_of(skew, m->sum[i], m->square[i], m->cube[i]);
+    const double variance = pb_moments_variance(&race->moments, i);
+    const double third = sign * pb_moments_third(&race->moments, i);
+    return skew->unit * quantile_of(skew, variance, third) * sqrt(variance);
 }
 
-/* Whether the leader beats state i by more than the bound; skew is NULL or counts. */
-static int is_beaten(const pb_race *race, const skew_look *skew, int64_t i, double gap)
+/* Whether a gap that is beyond half_width, or near it, is significant. */
+static int is_clear_of_skewness(const pb_race *race, int64_t i, double gap, double half)
 {
-    if (!skew)
-        return gap > half_width(race, i);
-    const spread own = spread_at(race, skew, i);
-    if (race->pairwise)
-        return skewed_clear(skew, gap, own) && varies(race, i);
-    /* d is minus the reward: what makes the leader's mean too high is the other tail */
-    spread leader = spread_at(race, skew, race->leader);
-    leader.third = -leader.third;
-    return gap > skewed_width(skew, own) + skewed_width(skew, leader) && varies(race, i) &&
-           varies(race, race->leader);
+    const int64_t look = race->n_looks - 1;
+    const int64_t others[2] = {i, race->leader};
+    for (int k = 0; k < (race->pairwise ? 1 : 2); k++)
+        if (!(pb_moments_variance(&race->moments, others[k]) > 0.0) || !varies(race, others[k]))
+            return 0;
+    if (gap > MOST_T * half)
+        return 1;
+    const skew_look skew = skew_look_at(race->schedule.scale[look], race->schedule.unit[look],
+                                        race->moments.count, race->factors.n_factors);
+    double width = skewed_width(race, &skew, i, 1.0);
+    if (!race->pairwise)
+        width += skewed_width(race, &skew, race->leader, -1.0);
+    return gap > width;
+}
+
+/* Whether the leader beats state i by more than the bound. */
+static int is_beaten(const pb_race *race, int64_t i, double gap)
+{
+    const double half = half_width(race, i);
+    if (!race->schedule.unit)
+        return gap > half;
+    return gap > LEAST_T * half && is_clear_of_skewness(race, i, gap, half);
 }
 
 /* Drops every state that the leader beats by more than the bound. */
 static void eliminate(pb_race *race)
 {
-    const pb_schedule *schedule = &race->schedule;
-    const int64_t look = race->n_looks - 1;
     const double best = deficit(race, race->leader);
-    skew_look skew;
-    if (schedule->unit)
-        skew = skew_look_at(schedule->scale[look], schedule->unit[look], race->moments.count,
-                            race->factors.n_factors);
     int64_t n_kept = 0, leader = 0;
     for (int64_t i = 0; i < race->n_alive; i++) {
-        if (i != race->leader &&
-            is_beaten(race, schedule->unit ? &skew : NULL, i, deficit(race, i) - best))
+        if (i != race->leader && is_beaten(race, i, deficit(race, i) - best))
             continue;
         if (i == race->leader)
             leader = n_kept;

@@ -217,10 +217,10 @@ def kept(make):
 
 @kept
 def make_plan(bound, delta, value_range, variance, first_look, max_fraction, n_factors,
-              n_states, controlled=False):
+              n_states):
     """The `Plan` of these options; checked once, however often they are used."""
-    return Plan(as_bound(bound, delta, value_range, controlled), variance, first_look,
-                max_fraction, n_factors, n_states)
+    return Plan(as_bound(bound, delta, value_range), variance, first_look, max_fraction,
+                n_factors, n_states)
 
 
 cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item) noexcept nogil:
@@ -376,6 +376,5 @@ cdef Track make_track(factors, bound, delta, variance, first_look, value_range, 
     plan = make_plan(bound, hashable("delta", delta), hashable("value_range", value_range),
                      variance, first_look, max_fraction,
                      factors.n_factors if computed else factors.shape[0],
-                     factors.n_states if computed else factors.shape[1],
-                     computed and factors.control is not None)
+                     factors.n_states if computed else factors.shape[1])
     return Track(factors, plan, kind, row_labels)

@@ -319,8 +319,7 @@ cdef class Workspace:
         self.accept.factors, self.accept.total = self.source.factors, self.source.totals
         n = self.accept.factors.n_factors
         bound = _two_state_bound(bound, hashable("delta", delta),
-                                 hashable("value_range", value_range),
-                                 getattr(factors, "control", None) is not None)
+                                 hashable("value_range", value_range))
         self.plan = make_plan(bound, None, None, "pairwise", first_look, max_fraction, n, 2)
         self.plan.fill(&self.accept.schedule)
         self.accept.range = _range_of(bound)
@@ -404,9 +403,9 @@ def _range_of(bound):
 
 
 @kept
-def _two_state_bound(bound, delta, value_range, controlled):
+def _two_state_bound(bound, delta, value_range):
     """The bound object; of a name, with the two-sided boundary."""
-    made = as_bound(bound, delta, value_range, controlled)
+    made = as_bound(bound, delta, value_range)
     if isinstance(bound, str) and isinstance(made, NormalBound):
         made = dataclasses.replace(made, convention="two-sided")
     if isinstance(made, BettingBound) and not isinstance(made.value_range, tuple):

@@ -119,8 +119,9 @@ class StudentBound(NormalBound):
     read, whose t is positive, a state is dropped where (for T small beside N)
     ``t + g (1 + 2 t**2) / (6 sqrt(T)) > q`` (Johnson 1978), and
 
-    - no state is dropped at a look where ``abs(g) / sqrt(T)`` is 0.1 or more;
-    - nor where all differences seen are alike, or fewer than five of them differ
+    - where ``g / sqrt(T)`` is -0.1 or less, the tail too heavy for that, only where
+      ``t > 3 q``; nowhere where ``t < q / 2``;
+    - nowhere where all differences seen are alike, or fewer than five of them differ
       from the first: no variance is no evidence.
 
     **What it promises.** An error of about delta where differences are near normal:
@@ -133,15 +134,14 @@ class StudentBound(NormalBound):
     delta, convention, boundary
         As in `NormalBound`.
     skewness : bool, default True
-        False leaves out the correction and both rules, as ``bound="student"`` does where
-        factors have a control variate: what a control leaves is skewed by its nature, and
-        looks would wait until half of the data are read. Give the bound object to have it.
+        False leaves out the correction and both rules.
 
     Notes
     -----
     For T of N the correction has the third cumulant of a mean without replacement:
-    ``g ((1 - 2 f) + (2 - f) t**2) / (6 sqrt(T (1 - f)))``, f = (T - 1) / (N - 1).
-    Where no t passes, for a tiny delta and a negative g, the look waits.
+    ``g ((1 - 2 e) + (2 - 3 f + 2 e) t**2) / (6 sqrt(T (1 - f)))``, f = (T - 1) / (N - 1),
+    e = (T - 1) / (N - 2). Where no t passes, for a tiny delta and a negative g, t must be
+    3 q as well.
 
     References
     ----------
@@ -337,11 +337,8 @@ SHORTCUTS = {"student": StudentBound, "normal": NormalBound, "ebs": EBSBound,
 PROTOCOL = ("terms", "default_first_look", "smallest_first_look")
 
 
-def as_bound(bound, delta, value_range, controlled=False):
-    """The bound object that the `bound`, `delta` and `value_range` of a race mean.
-
-    `controlled`: factors have a control variate; ``"student"`` then looks at no skewness.
-    """
+def as_bound(bound, delta, value_range):
+    """The bound object that the `bound`, `delta` and `value_range` of a race mean."""
     if not isinstance(bound, str):
         if isinstance(bound, type) or not all(hasattr(bound, name) for name in PROTOCOL):
             raise TypeError(f"bound must be a bound object or one of "
@@ -363,8 +360,6 @@ def as_bound(bound, delta, value_range, controlled=False):
     elif value_range is not None:
         raise ValueError(f"value_range is used by bound='ebs' and 'betting' only; got value_range="
                          f"{shown(value_range)} with bound={bound!r}")
-    if bound == "student" and controlled:
-        options["skewness"] = False
     return SHORTCUTS[bound](**options)
 
 

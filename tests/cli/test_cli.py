@@ -138,7 +138,7 @@ def test_control_variates_leave_the_totals_and_shrink_the_differences(small):
     factors = demo.student_factors(small.observations, small.fine)
     rows, cells = np.arange(factors.n_factors), np.arange(factors.n_states)
     plain = factors.function(rows, cells)
-    controlled = demo.with_control_variates(factors, small.fine)
+    controlled = demo.with_control_variates(small.observations, small.fine)
     control = controlled.control
     rest = controlled.function(rows, cells) - control.values(rows, cells)
     np.testing.assert_allclose(control.totals + rest.sum(axis=0), plain.sum(axis=0), rtol=1e-11)

@@ -96,7 +96,7 @@ def estimate(values, size, student):
     share = 1 - (n - 1) / (size - 1)
     third = size**3 * ((values - values.mean()) ** 3).mean() / n**2 * share
     return Estimate(size**2 * values.var(ddof=int(student)) / n * share, n - 1,
-                    third * (2 * share - 1), third * share, skewness.varies(values))
+                    third * (1 - 2 * (n - 1) / max(size - 2, 1)), third * share, skewness.varies(values))
 
 
 def width(leader, rival, boundary, student):

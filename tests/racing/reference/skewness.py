@@ -16,24 +16,29 @@ def varies(values):
 
 def cumulants(values, population):
     """r and c: the skewness of the mean and its covariance with the variance."""
-    n, share = len(values), 1 - (len(values) - 1) / (population - 1)
     deviations = values - values.mean()
     skewness = (deviations**3).mean() / (deviations**2).mean() ** 1.5
-    return (skewness * (2 * share - 1) / math.sqrt(n * share),
-            skewness * math.sqrt(share / n))
+    r, c = unit_cumulants(len(values), population)
+    return skewness * r, skewness * c
+
+
+def unit_cumulants(n, population):
+    """r and c of n values whose skewness is 1."""
+    share = 1 - (n - 1) / (population - 1)
+    uneven = 1 - 2 * (n - 1) / (population - 2)
+    return uneven / math.sqrt(n * share), math.sqrt(share / n)
 
 
 def least_t(quantile, r, c):
-    """The t from which on t + c0 + c2 t**2 exceeds the quantile; inf: the look waits."""
+    """The t from which on t + c0 + c2 t**2 exceeds the quantile, within half and three of it."""
     c0, c2 = r / 6, (3 * c - r) / 6
     if c2 > MOST_SKEWED:
         c0, c2 = c0 * MOST_SKEWED / c2, MOST_SKEWED
-    if c2 <= -MOST_SKEWED:
-        return math.inf
-    if c2 == 0:
-        return quantile - c0
     root = 1 - 4 * c2 * (c0 - quantile)
-    return (-1 + math.sqrt(root)) / (2 * c2) if root >= 0 else math.inf
+    if c2 <= -MOST_SKEWED or root < 0:  # the look waits
+        return 3 * quantile
+    t = quantile - c0 if c2 == 0 else (-1 + math.sqrt(root)) / (2 * c2)
+    return min(max(t, quantile / 2), 3 * quantile)
 
 
 def width(values, population, quantile):
