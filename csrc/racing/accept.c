@@ -117,7 +117,7 @@ static int is_clear_of_skewness(const pb_accept *a, int64_t look, double gap, do
     const double variance = pb_column_variance(column);
     if (!(variance > 0.0) || column->others < LEAST_OTHERS)
         return 0;
-    if (fabs(gap) > MOST_T * half)
+    if (fabs(gap) > SURE_T * half)
         return 1;
     const skew_look skew = skew_look_at(a->schedule.scale[look], a->schedule.unit[look],
                                         column->count, a->factors.n_factors);

@@ -171,7 +171,7 @@ static int is_clear_of_skewness(const pb_race *race, int64_t i, double gap, doub
     for (int k = 0; k < (race->pairwise ? 1 : 2); k++)
         if (!(pb_moments_variance(&race->moments, others[k]) > 0.0) || !varies(race, others[k]))
             return 0;
-    if (gap > MOST_T * half)
+    if (gap > SURE_T * half)
         return 1;
     const skew_look skew = skew_look_at(race->schedule.scale[look], race->schedule.unit[look],
                                         race->moments.count, race->factors.n_factors);

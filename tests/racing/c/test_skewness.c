@@ -9,8 +9,8 @@ static void the_root_is_the_boundary(void)
         for (double c = -0.05; c <= 0.05; c += 0.009)
             for (double q = 0.5; q < 7.0 && 0.5 * c - r / 6.0 > -0.033; q += 0.7) {
                 const double t = skewed_quantile(q, r, c), c2 = 0.5 * c - r / 6.0;
-                assert(LEAST_T * q <= t && t <= MOST_T * q);
-                if (c2 < MOST_SKEWED && LEAST_T * q < t && t < MOST_T * q)
+                assert(LEAST_T * q <= t && t <= HEAVY_T * q);
+                if (c2 < MOST_SKEWED && LEAST_T * q < t && t < HEAVY_T * q)
                     assert(close_to(t + r / 6.0 + c2 * t * t, q, 1e-12));
             }
     assert(skewed_quantile(3.0, 0.0, 0.0) == 3.0);
@@ -19,7 +19,9 @@ static void the_root_is_the_boundary(void)
 /* g = -0.1 sqrt(T) and beyond waits; on the other side no more than +0.1 counts. */
 static void large_skewness(void)
 {
-    assert(skewed_quantile(2.0, -0.1001, -0.1001) == 6.0);
+    assert(close_to(skewed_quantile(2.0, -0.1001, -0.1001), 6.006, 1e-12));
+    assert(close_to(skewed_quantile(2.0, -0.3, -0.3), 18.0, 1e-12));
+    assert(skewed_quantile(2.0, -9.0, -9.0) == 90.0);
     assert(skewed_quantile(2.0, -0.0999, -0.0999) < 3.0);
     assert(close_to(skewed_quantile(2.0, 5.0, 5.0), skewed_quantile(2.0, 0.1, 0.1), 1e-14));
     assert(skewed_quantile(9.0, -0.0999, -0.0999) == 27.0);  /* past the parabola's top */

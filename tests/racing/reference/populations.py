@@ -95,8 +95,9 @@ def estimate(values, size, student):
         return Estimate(0.0, 1, 0.0, 0.0, True)
     share = 1 - (n - 1) / (size - 1)
     third = size**3 * ((values - values.mean()) ** 3).mean() / n**2 * share
+    uneven = 1 - 2 * (n - 1) / max(size - 2, 1)
     return Estimate(size**2 * values.var(ddof=int(student)) / n * share, n - 1,
-                    third * (1 - 2 * (n - 1) / max(size - 2, 1)), third * share, skewness.varies(values))
+                    third * uneven, third * share, skewness.varies(values))
 
 
 def width(leader, rival, boundary, student):

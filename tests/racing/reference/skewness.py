@@ -30,12 +30,14 @@ def unit_cumulants(n, population):
 
 
 def least_t(quantile, r, c):
-    """The t from which on t + c0 + c2 t**2 exceeds the quantile, within half and three of it."""
+    """The t from which on t + c0 + c2 t**2 exceeds the quantile, or several where it is heavy."""
     c0, c2 = r / 6, (3 * c - r) / 6
     if c2 > MOST_SKEWED:
         c0, c2 = c0 * MOST_SKEWED / c2, MOST_SKEWED
     root = 1 - 4 * c2 * (c0 - quantile)
-    if c2 <= -MOST_SKEWED or root < 0:  # the look waits
+    if c2 <= -MOST_SKEWED:
+        return min(3 * -c2 / MOST_SKEWED, 45) * quantile
+    if root < 0:
         return 3 * quantile
     t = quantile - c0 if c2 == 0 else (-1 + math.sqrt(root)) / (2 * c2)
     return min(max(t, quantile / 2), 3 * quantile)
