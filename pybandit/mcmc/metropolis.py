@@ -73,7 +73,7 @@ class RacingMetropolis:
     Notes
     -----
     At ``delta=0.05`` a chain on a logistic regression of one parameter, N = 400, had a
-    standard deviation 1 % too large; at 0.3, 1.22 times the true one. With a control
+    standard deviation 2 % too large; at 0.3, 1.23 times the true one. With a control
     its remainder is looked at on all rows after warm-up, one pass a chain, and a
     warning says where 1 % of them hold nine tenths of it: tests seldom read those.
 
