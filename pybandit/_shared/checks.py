@@ -173,25 +173,3 @@ def check_budget(budget, least, n_arms, reason):
     if budget < least:
         raise InfeasibleBudget(f"budget must be at least {least} for {n_arms} arms: {reason}; got "
                                f"{budget}")
-
-
-def check_entry(progress, name, least, most):
-    """Return the entry of a policy's saved progress, a number in [least, most]."""
-    value = progress[name]
-    if not least <= value <= most:
-        raise ValueError(f"state must hold {name} in [{least}, {most}]; got {value}")
-    return value
-
-
-def check_counts(progress, name, most):
-    """Return the entry of a policy's saved progress, an array of numbers in [0, most]."""
-    values = np.asarray(progress[name])
-    good = (values >= 0) & (values <= most)
-    if not good.all():
-        raise ValueError(f"state must hold {name} in [0, {most}]; got {values}")
-    return values
-
-
-def are_increasing(arms, n_arms):
-    """Whether these are increasing arms of n_arms; NaN is none."""
-    return bool((np.diff(arms, prepend=-1, append=n_arms) >= 1).all())

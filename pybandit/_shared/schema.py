@@ -133,18 +133,35 @@ class Schema:
 
     def checked(self, state, sizes):
         """Entries by name, checked; what a class sets itself to."""
+        known = self._taken("progress", ((state, self.top), (state.get("progress"),
+                                                             self.progress)), sizes)
+        # what no entry describes is as it was
+        return {**state["progress"], **known}
+
+    def checked_part(self, name, part, sizes):
+        """The same of a dict that is the entry `name` of a state; of a schema without a base."""
+        return self._taken(name, ((part, self.top),), sizes)
+
+    def _taken(self, name, parts, sizes):
         known = dict(sizes)
-        for part, entries in ((state, self.top), (state.get("progress"), self.progress)):
+        for part, entries in parts:
             if not isinstance(part, dict):
-                raise ValueError(f"state must hold progress, a dict; got {repr(part)[:60]}")
+                raise ValueError(f"state must hold {name}, a dict; got {repr(part)[:60]}")
             for entry in entries:
                 known[entry.name] = entry.taken(part, known)
         everything = SimpleNamespace(**known)
         for holds in self.invariants:
             if not holds(everything):
                 raise ValueError(f"state must hold {holds.__doc__}; got another")
-        # what no entry describes is as it was
-        return {**state["progress"], **known}
+        return known
+
+
+def check_size(options, pulls):
+    """Before memory is made for more arms, or estimators, than the state has."""
+    for name in {"n_arms", "n_estimators"} & set(options):
+        if np.shape(pulls) != (options[name],):
+            raise ValueError(f"state must hold pulls of shape ({options[name]},); got "
+                             f"{np.shape(pulls)}")
 
 
 def made_from(cls, state):
@@ -159,10 +176,7 @@ def made_from(cls, state):
     options = state["options"]
     if not isinstance(options, dict) or not all(isinstance(name, str) for name in options):
         raise ValueError(f"state must hold options, a dict; got {repr(options)[:60]}")
-    # before memory is made for more arms than the state has
-    if "n_arms" in options and np.shape(state.get("pulls")) != (options["n_arms"],):
-        raise ValueError(f"state must hold pulls of shape ({options['n_arms']},); got "
-                         f"{np.shape(state.get('pulls'))}")
+    check_size(options, state.get("pulls"))
     try:
         return cls(**options)
     except (TypeError, MemoryError, OverflowError, np.linalg.LinAlgError) as error:

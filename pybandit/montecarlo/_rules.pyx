@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_counts, check_entry
 from pybandit._shared.schema import made_from
+from pybandit.montecarlo._rule_states import BANDIT, RULE, check_inner
 
 from libc.math cimport INFINITY, NAN, isnan
 from libc.stdint cimport int64_t
@@ -73,10 +73,12 @@ cdef class Rule:
         return {"chosen": self.chosen, "asked": np.array(self.asked),
                 "n_decisions": self.n_decisions}
 
-    def set_progress(self, progress):
-        self.chosen = check_entry(progress, "chosen", -1, self.n_arms - 1)
-        self.n_decisions = check_entry(progress, "n_decisions", 0, MOST_PULLS)
-        np.asarray(self.asked)[:] = check_counts(progress, "asked", self.n_decisions)
+    def set_progress(self, progress, n_pulls, n_decided):
+        """Take what `get_progress` gave after so many pulls, so many decisions since the pilot."""
+        checked = RULE.checked_part("rule", progress, {
+            "n_arms": self.n_arms, "last_arm": self.n_arms - 1, "decided": n_decided})
+        self.chosen, self.n_decisions = checked["chosen"], checked["n_decisions"]
+        np.asarray(self.asked)[:] = checked["asked"]
 
 
 cdef class LCBRule(Rule):
@@ -101,6 +103,9 @@ cdef class BanditRule(Rule):
 
     def __init__(self, int64_t n_arms, NativePolicy inner, int64_t per_reward, bint has_costs):
         super().__init__(n_arms)
+        if inner._serves_a_rule:
+            raise ValueError(f"policy must be fresh: {inner!r} serves another allocator")
+        inner._serves_a_rule = True
         self.inner, self.per_reward, self.has_costs = inner, per_reward, has_costs
         self.scales, self.waits = np.ones(n_arms), True
         self.held, self.held_costs = np.zeros((n_arms, 2)), np.zeros(n_arms)
@@ -222,14 +227,22 @@ cdef class BanditRule(Rule):
                 "scales": np.array(self.scales), "held": np.array(self.held),
                 "held_costs": np.array(self.held_costs), "n_held": np.array(self.n_held)}
 
-    def set_progress(self, progress):
-        cdef NativePolicy inner = made_from(type(self.inner), progress["inner"])
+    def set_progress(self, progress, n_pulls, n_decided):
+        cdef NativePolicy inner
+        saved = progress.get("inner") if isinstance(progress, dict) else None
+        options = self.inner._options()
+        check_inner(saved, options)
+        inner = made_from(type(self.inner), {**saved, "options": options})
         inner._serves_a_rule = True
-        inner._restore(progress["inner"])
-        if inner.n_arms != self.n_arms:
-            raise ValueError(f"state must hold a policy of {self.n_arms} arms; got {inner!r}")
-        self.inner, self.centre = inner, progress["centre"]
-        np.asarray(self.n_held)[:] = check_counts(progress, "n_held", self.per_reward - 1)
-        for name, array in dict(scales=self.scales, held=self.held,
+        inner._restore(saved)
+        if n_pulls and self.waits:
+            n_decided += self.pilot_values.shape[1] * self.n_arms // self.per_reward
+        checked = BANDIT.checked_part("rule", progress, {
+            "n_arms": self.n_arms, "most_held": self.per_reward - 1, "decided": n_decided,
+            "per_reward": self.per_reward, "pulls": np.array(self.pulls), "waits": self.waits,
+            "own_centre": self.centre, "own_scales": np.array(self.scales),
+            "inner_n_pulls": inner.n_pulls, "inner_pulls": inner.pulls})
+        self.inner, self.centre = inner, checked["centre"]
+        for name, array in dict(scales=self.scales, held=self.held, n_held=self.n_held,
                                 held_costs=self.held_costs).items():
-            np.asarray(array)[:] = progress[name]
+            np.asarray(array)[:] = checked[name]

@@ -8,7 +8,7 @@ from pybandit._shared.checks import (
     MOST_PULLS, InfeasibleBudget, check_choice, check_integer, check_positive, check_scalar,
 )
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
-from pybandit._shared.schema import Schema, anything, finite, words
+from pybandit._shared.schema import Schema, anything, check_size, finite, words
 from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
 from pybandit.policies._ring_states import NATIVE
 
@@ -252,9 +252,11 @@ cdef class SharedBudget(NativePolicy):
         }
 
     def _set_progress(self, progress):
+        cdef int64_t asked = max(self.n_pulls - self.pilot * self.n_arms, 0)
         self.total_cost = progress["total_cost"]
         np.asarray(self.cost_sums)[:] = progress["cost_sums"]
-        self.rule.set_progress(progress["rule"])
+        self.rule.set_progress(progress["rule"], self.n_pulls,
+                               (asked + self.runs - 1) // self.runs)
         restore_stream(self.generator, progress["stream"])
 
     cdef object _schema(self):
@@ -274,14 +276,16 @@ cdef class SharedBudget(NativePolicy):
     def from_state(cls, state):
         options = state.get("options") if isinstance(state, dict) else None
         if isinstance(options, dict) and isinstance(options.get("policy"), (tuple, list)):
-            state = {**state, "options": {**options, "policy": _policy_of(options["policy"])}}
+            policy = _policy_of(options["policy"], state.get("pulls"))
+            state = {**state, "options": {**options, "policy": policy}}
         return super().from_state(state)
 
 
-def _policy_of(saved):
+def _policy_of(saved, pulls):
     """The bandit policy of a class's name and options."""
     try:
         name, options = saved
+        check_size(options, pulls)
         return getattr(policies, name)(**options)
     except (TypeError, AttributeError, MemoryError, OverflowError) as error:
         raise ValueError(f"state must hold a policy's name and options in options; got "

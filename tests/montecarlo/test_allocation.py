@@ -292,10 +292,11 @@ def test_states_that_no_run_leads_to_are_refused(policy):
     n = allocator.get_state()["progress"]["rule"]["n_decisions"]
     for changes in [dict(chosen=3), dict(chosen=-2), dict(n_decisions=-1),
                     dict(n_decisions=2**60), dict(asked=[0, -1, 0]), dict(asked=[0, n + 1, 0]),
-                    dict(asked=[0, np.nan, 0])]:
+                    dict(n_decisions=n + 1), dict(asked=[0, np.nan, 0])]:
         (name,) = changes
         assert_refused(allocator, rf"state must hold {name} in \[", rule=True, **changes)
-    assert_refused(allocator, "broadcast", rule=True, asked=[0, 0, 0, 0])
+    assert_refused(allocator, r"asked of shape \(3,\); got \(4,\)", rule=True, asked=[0, 0, 0, 0])
+    assert_refused(allocator, "asked that add up to n_decisions", rule=True, asked=[0, 0, n - 1])
     for pulls in [-1, 10, 10], [31, 0, 0]:
         assert_refused(allocator, r"state must hold pulls in \[0, 30\]", pulls=pulls)
     assert_refused(allocator, "state must hold n_pulls in", n_pulls=-1)

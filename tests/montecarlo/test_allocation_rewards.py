@@ -167,14 +167,35 @@ def test_states_that_no_run_leads_to_are_refused(policy, costs):
     assert_refused(allocator, "n_pulls of 0, or at least those of the pilot", n_pulls=8,
                    n_batches=1)
     larger = pb.EstimatorAllocator(4, policy).get_state()["progress"]["rule"]["inner"]
-    assert_refused(allocator, "state must hold a policy of 3 arms; got <.*: 4 arms", rule=True,
-                   inner=larger)
+    assert_refused(allocator, "inner, the state .* of the options {'n_arms': 3.*'n_arms': 4",
+                   rule=True, inner=larger)
+    assert_refused(allocator, "inner, the state of a policy; got None", rule=True, inner=None)
     told = (np.ones(9),) if costs == "observed" else ()
     allocator.tell(allocator.ask(), np.arange(9.0), *told)
     most = 0 if costs == "equal" else 1
     for n_held in [0, most + 1, 0], [-1, 0, 0], [0, 0, np.nan]:
         assert_refused(allocator, rf"state must hold n_held in \[0, {most}\]", rule=True,
                        n_held=n_held)
+    held = allocator.get_state()["progress"]["rule"]["n_held"]
+    for name, value, words in [
+            ("centre", np.nan, "finite numbers in centre"), ("scales", [1, 0, 1], "scales in"),
+            ("scales", [1.0, 1.0], "scales of shape"), ("held_costs", [0, -1, 0], "held_costs in"),
+            *[("n_held", 1 - held, "each value in one of its rewards or held")] * most]:
+        assert_refused(allocator, f"state must hold .*{words}", rule=True, **{name: value})
+
+
+@pytest.mark.parametrize("policy", BANDITS)
+def test_scales_follow_a_range(policy):
+    allocator = pb.EstimatorAllocator(3, policy, value_range=1.0, rng=1)
+    for changes in dict(centre=0.5), dict(scales=[1.0, 2.0, 1.0]):
+        assert_refused(allocator, "centre and scales of the value_range", rule=True, **changes)
+
+
+def test_a_policy_serves_one_allocator():
+    policy = pb.UCB1(3)
+    pb.EstimatorAllocator(3, policy)
+    with pytest.raises(ValueError, match="policy must be fresh: .* serves another allocator"):
+        pb.EstimatorAllocator(3, policy)
 
 
 @pytest.mark.parametrize("given, error, message", [
