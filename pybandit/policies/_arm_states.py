@@ -80,6 +80,12 @@ def an_arm_is_chosen_to_the_end(s):
     return s.n_pulls <= s.budget and (s.chosen >= 0) == (s.n_pulls < s.budget)
 
 
+def variances_are_diagonal(s):
+    """posterior_variances on the diagonal of spread, where it is the arms' covariance"""
+    diagonal = np.cumsum(np.arange(1, s.n_arms + 1)) - 1
+    return s.in_weights or np.array_equal(s.spread[diagonal], s.posterior_variances)
+
+
 def rewards_are_told(s):
     """as many told rewards as pulls"""
     return s.n_told == s.pulls.sum(dtype=float)
@@ -88,10 +94,11 @@ def rewards_are_told(s):
 POSITIVE = 5e-324
 GAUSSIAN = Schema(
     [finite("posterior_means", shape=("n_arms",)),
-     finite("posterior_variances", low=0.0, shape=("n_arms",)),
-     finite("spread", shape=("n_spread",)), finite("weights", shape=("n_weights",)),
+     finite("posterior_variances", 0.0, "most_variance", shape=("n_arms",)),
+     finite("spread", "least_spread", "most_spread", shape=("n_spread",)),
+     finite("weights", shape=("n_weights",)),
      finite("noise", low=POSITIVE, shape=(2,)), integer("chosen", -1, "last_arm")],
-    base=NATIVE, invariants=[an_arm_is_chosen_to_the_end])
+    base=NATIVE, invariants=[an_arm_is_chosen_to_the_end, variances_are_diagonal])
 FITTED = [anything("theta"), integer("n_told", 0, "n_pulls"),
           finite("fitted", low=POSITIVE, shape=(2,)),
           integer("told_arms", 0, "last_arm", shape=("budget",)),

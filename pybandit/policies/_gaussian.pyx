@@ -215,9 +215,13 @@ cdef class _GaussianPolicy(NativePolicy):
         return REFITTED if self.pulls_between else GAUSSIAN
 
     cdef dict _sizes(self):
+        # of the prior: the posterior spreads no further, but for rounding
+        spread = (1.0 + 1e-6) * np.max(np.abs(self.spread))
         return NativePolicy._sizes(self) | {
             "budget": self.budget, "n_spread": self.spread.shape[0],
-            "n_weights": self.weights.shape[0]}
+            "n_weights": self.weights.shape[0], "in_weights": self.posterior.features != NULL,
+            "least_spread": -spread, "most_spread": spread,
+            "most_variance": (1.0 + 1e-6) * np.max(self.arm_variances)}
 
     def _get_progress(self):
         self.guard.check()

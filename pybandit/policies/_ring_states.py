@@ -171,10 +171,15 @@ def budget_is_kept(s):
     return s.n_pulls <= s.budget
 
 
+def pulls_are_rejected(s):
+    """n_rejected_pulls and those of the arms on the ring that make n_pulls"""
+    return s.n_rejected_pulls + s.ring_rounds * s.ring_n_arms + s.ring_cursor == s.n_pulls
+
+
 CONTINUOUS = Schema(
     [integer("pending", 1, "n_arms"), integer("n_rejected_pulls", 0, "n_pulls"),
      integer("most_rejected", 0, "n_pulls"), finite("centres", shape=("n_arms",))],
-    base=RING, invariants=[all_arms_come_first, budget_is_kept])
+    base=RING, invariants=[all_arms_come_first, budget_is_kept, pulls_are_rejected])
 
 
 ACCEPTING = Schema([flag("accepted", shape=("n_arms",))], base=RING)

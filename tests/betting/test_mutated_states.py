@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
+from mutation_counts import share_of
 
 from betting.mutations import mutate
 from betting.races import MAKERS, REWARDS, frozen, play
@@ -50,9 +51,7 @@ def assert_race_works(race):
     assert repr(race)
 
 
-@settings(max_examples=600, deadline=None)
-@given(st.data(), st.sampled_from(sorted(RACES)), st.integers(0, 1))
-def test_states_of_races(data, name, which):
+def assert_race_is_refused_or_works(data, name, which):
     state = mutate(data.draw, RACES[name][which])
     cls = pb.BettingThreshold if name.startswith("sides") else pb.BettingRace
     try:
@@ -63,6 +62,19 @@ def test_states_of_races(data, name, which):
     except MemoryError:  # of a race of that many arms, which nothing contradicts
         return
     assert_race_works(race)
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data(), st.sampled_from(sorted(RACES)), st.integers(0, 1))
+def test_states_of_races(data, name, which):
+    assert_race_is_refused_or_works(data, name, which)
+
+
+@pytest.mark.slow
+@settings(max_examples=share_of(0.12), deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data(), st.sampled_from(sorted(RACES)), st.integers(0, 1))
+def test_many_states_of_races(data, name, which):
+    assert_race_is_refused_or_works(data, name, which)
 
 
 def assert_sequence_works(sequence):
@@ -80,9 +92,7 @@ def assert_sequence_works(sequence):
     assert frozen(again.get_state()) == frozen(sequence.get_state())
 
 
-@settings(max_examples=1500, deadline=None)
-@given(st.data(), st.sampled_from(SEQUENCES))
-def test_states_of_sequences(data, state):
+def assert_sequence_is_refused_or_works(data, state):
     state = mutate(data.draw, state)
     try:
         sequence = pb.ConfidenceSequence.from_state(state)
@@ -90,6 +100,19 @@ def test_states_of_sequences(data, state):
         assert len(str(error)) > 10
         return
     assert_sequence_works(sequence)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.data(), st.sampled_from(SEQUENCES))
+def test_states_of_sequences(data, state):
+    assert_sequence_is_refused_or_works(data, state)
+
+
+@pytest.mark.slow
+@settings(max_examples=share_of(0.15), deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data(), st.sampled_from(SEQUENCES))
+def test_many_states_of_sequences(data, state):
+    assert_sequence_is_refused_or_works(data, state)
 
 
 @pytest.mark.parametrize("state", [None, [], "x", 3, {}, {"type": "BettingRace"}])

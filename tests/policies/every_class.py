@@ -19,7 +19,17 @@ EVERY = POLICIES | {
     "refits": refitting,
     "refits thompson": lambda: refitting(pb.GaussianThompson, rng=1),
     "allocator": lambda: pb.EstimatorAllocator(N, budget=200, rng=1),
+    "allocator uniform": lambda: pb.EstimatorAllocator(N, "uniform", batch_size=3),
+    "allocator lcb": lambda: pb.EstimatorAllocator(N, "lcb-variance", pilot=2, value_range=1.0,
+                                                   weights="predictable", budget=90),
     "allocator ucb": lambda: pb.EstimatorAllocator(N, "ucb1", value_range=1.0, budget=60),
+    "allocator ucb-v": lambda: pb.EstimatorAllocator(N, "ucb-v", pilot=3, weights="predictable"),
+    "allocator kl-ucb": lambda: pb.EstimatorAllocator(
+        N, "kl-ucb", value_range=[[0.0, 1.0 + k] for k in range(N)], batch_size=2, budget=80),
+    "allocator costs": lambda: pb.EstimatorAllocator(N, costs="observed", pilot=2, budget=50.0,
+                                                     rng=1),
+    "allocator thompson": lambda: pb.EstimatorAllocator(
+        N, pb.ThompsonSampling(N, 5), costs="observed", pilot=4, dependent_costs=True),
 }
 # scikit-learn fits a kernel on the way: some 20 ms each
 FAST = sorted(name for name in EVERY if not name.startswith("refits"))
@@ -31,5 +41,13 @@ def played(policy, n_batches, lost=0.0, seed=0):
     while not policy.done and policy.n_batches < n_batches:
         arms = policy.ask()
         rewards = measured(policy.n_batches, arms, seed)
-        policy.tell(arms, np.where(rng.random(arms.size) < lost, np.nan, rewards), missing="drop")
+        tell(policy, arms, np.where(rng.random(arms.size) < lost, np.nan, rewards))
     return policy
+
+
+def tell(policy, arms, rewards):
+    """And what the runs cost, where it asks."""
+    costs = {}
+    if getattr(policy, "costs", None) == "observed":
+        costs = {"costs": 0.5 + 0.1 * arms}
+    policy.tell(arms, rewards, missing="drop", **costs)

@@ -9,7 +9,7 @@ import pytest
 
 import pybandit as pb
 
-from policies.every_class import EVERY, refitting
+from policies.every_class import EVERY, refitting, tell
 from policies.protocol import frozen
 from studies.cases import measured
 
@@ -29,7 +29,7 @@ def interrupted_within(seconds):
 def play_on(policy, most):
     while not policy.done and policy.n_batches < most:
         arms = policy.ask()
-        policy.tell(arms, measured(policy.n_batches, arms))
+        tell(policy, arms, measured(policy.n_batches, arms))
 
 
 def asked_state(policy):
@@ -60,7 +60,7 @@ def interrupt_at_random(make, times, longest, rng, most=40):
 
 
 SOME = ["shadavar", "batch sar", "batch racing", "ucb1", "thompson", "gaussian thompson", "ebtc",
-        "vbr", "allocator", "bayes gap"]
+        "vbr", "allocator", "allocator thompson", "bayes gap"]
 
 
 @pytest.mark.parametrize("name", SOME)

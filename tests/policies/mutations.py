@@ -1,0 +1,94 @@
+"""States of policies with parts of them changed, and what a policy of such a state must keep."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from policies.every_class import tell
+from studies.cases import measured
+
+MOST = 60  # batches of a policy that never ends
+VALUES = [-1, 0, 1, 2, 3, 7, -2**63, 2**31, 2**53, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**64, 0.5,
+          -0.5, 1e-300, 1e308, np.nan, np.inf, -np.inf, None, "x", True, [], [1, 2], {}, b"x"]
+
+
+def in_array(array, value, at):
+    """A copy with one entry replaced, of a type that holds it."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            changed = np.array(array, dtype=float if isinstance(value, float) else array.dtype)
+            changed.flat[at % changed.size] = value
+            return changed
+        except (OverflowError, ValueError):
+            pass
+    changed = array.astype(object)
+    changed.flat[at % changed.size] = value
+    return changed
+
+
+def mutated(part, name, kind, value, at):
+    """Changes one entry of a dict, and the dict itself."""
+    old = part[name]
+    if kind == 0:
+        part[name] = VALUES[value % len(VALUES)]
+    elif kind == 1:
+        del part[name]
+    elif isinstance(old, np.ndarray) and old.size and old.dtype != object:
+        changes = [
+            lambda: in_array(old, VALUES[value % len(VALUES)], at), lambda: old[1:],
+            lambda: np.roll(old, 1 + at), lambda: old[::-1], lambda: -old.astype(np.int64),
+            lambda: np.zeros_like(old), lambda: old.astype(float) + 1, lambda: old.tolist(),
+        ]
+        with np.errstate(invalid="ignore"):
+            part[name] = changes[(kind + at) % 8]()
+    elif isinstance(old, (int, float)):
+        part[name] = old + [-1, 1, 2, -2, 5, 100][at % 6]
+
+
+def entries_of(part):
+    """Where an entry is, of the state and of all dicts in it, an allocator's policy among them."""
+    for name, value in part.items():
+        yield part, name
+        if isinstance(value, (tuple, list)) and value:
+            value = value[-1]  # a policy's name and options
+        if isinstance(value, dict):
+            yield from entries_of(value)
+
+
+def may_overflow(state):
+    """Whether it holds numbers whose squares do."""
+    arrays = [np.asarray(part[name]) for part, name in entries_of(state)]
+    return any(np.abs(np.where(np.isfinite(one), one, 0.0)).max(initial=0.0) > 1e150
+               for one in arrays if one.dtype.kind == "f")
+
+
+def assert_keeps_its_promises(policy):
+    """It ends, spends no more than its budget, and asks for its own arms.
+
+    And its own state is taken again, unless sums overflow on the way.
+    """
+    budget = getattr(policy, "budget", None)
+    if getattr(policy, "costs", None) == "observed":
+        budget = None  # the last batch may cost more than is left
+    most = getattr(policy, "max_batches", None)
+    n_batches, vast = 0, may_overflow(policy.get_state())
+    while not policy.done and n_batches < MOST + 1000 * (budget is not None or most is not None):
+        if getattr(policy, "batch_size", 0) > 100_000:
+            return
+        arms = policy.ask()
+        if arms.size > 100_000:
+            return
+        assert arms.size and arms.min() >= 0 and arms.max() < policy.n_arms
+        tell(policy, arms, measured(n_batches, arms))
+        n_batches += 1
+        assert budget is None or policy.n_pulls <= budget
+        assert most is None or policy.n_batches <= most
+    assert policy.done or n_batches >= MOST
+    best = policy.recommend()
+    assert ((best >= 0) & (best < policy.n_arms)).all() and len(set(best.tolist())) == best.size
+    if not vast:
+        type(policy).from_state(policy.get_state())
+
+
+# which entry, what is done to it, a value, where
+MUTATIONS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 9), st.integers(0, 40),
+                               st.integers(0, 20)), min_size=1, max_size=3)
