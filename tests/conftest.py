@@ -4,12 +4,19 @@ import fcntl
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 
 import pytest
 
 from compiler import ROOT, run
+
+
+def pytest_configure():
+    """A shell lets what it runs in the background ignore Ctrl-C; tests of it would wait."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

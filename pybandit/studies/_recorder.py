@@ -1,10 +1,12 @@
 """One process's use of a study: the policy in memory, kept equal to the file."""
 
+import functools
 import getpass
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -14,6 +16,28 @@ from pybandit.studies._codec import decode, encode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import Event, Ledger, chained, replay
 from pybandit.studies.results import Batch
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def reading(method: _Method) -> _Method:
+    """A method that reads all it says at one moment."""
+
+    @functools.wraps(method)
+    def call(self: "Recorder", *args: Any, **options: Any) -> Any:
+        return self._read(lambda ledger: method(self, *args, **options))
+
+    return cast(_Method, call)
+
+
+def writing(method: _Method) -> _Method:
+    """A method that records events, all of them or none."""
+
+    @functools.wraps(method)
+    def call(self: "Recorder", *args: Any, **options: Any) -> Any:
+        return self._write(lambda ledger: method(self, *args, **options))
+
+    return cast(_Method, call)
 
 
 class Recorder:
@@ -27,16 +51,21 @@ class Recorder:
         self._store, self._lock = store, threading.RLock()
         self._who = default_who() if who is None else str(who)
         self._ledger = self._head = None
-        with self._lock, store.transaction(write=False):
-            row = store.events(most=1).fetchone()
-            if row is None or row[0] != 0:
-                raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
-            first = self._first_of(row)
-            self._created = row[2]
-            self._type = type_of(first["policy"], policy_type)
-            self._names = np.array(first["arms"], dtype=object)
-            self._settings = first["settings"]
-            self._sync()
+        with self._lock:
+            store.run(lambda: self._begin(policy_type), write=False)
+
+    def _begin(self, policy_type):
+        """What the first event says, and where the study is."""
+        store = self._store
+        row = store.events(most=1).fetchone()
+        if row is None or row[0] != 0:
+            raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
+        first = self._first_of(row)
+        self._created = row[2]
+        self._type = type_of(first["policy"], policy_type)
+        self._names = np.array(first["arms"], dtype=object)
+        self._settings = first["settings"]
+        self._sync()
 
     def _first_of(self, row):
         number, kind, when, who, body, digest = row
@@ -45,40 +74,36 @@ class Recorder:
                                "recorded")
         return decode(body)
 
-    @contextmanager
-    def _reading(self):
-        """The ledger as the file is now."""
-        with self._lock, self._store.transaction(write=False):
-            self._sync()
-            yield self._ledger
+    def _read(self, work):
+        """What `work` makes of the ledger as the file is now."""
+        with self._lock:
+            return self._store.run(lambda: work(self._sync()), write=False)
 
-    @contextmanager
-    def _writing(self):
+    def _write(self, work):
         """The same, and nobody else writes; what is recorded is on the disk afterwards."""
         with self._lock:
             self._moved = False
             try:
-                with self._store.transaction():
-                    self._sync()
-                    yield self._ledger
+                return self._store.run(lambda: work(self._sync()))
             except BaseException:
                 if self._moved:
                     self._ledger = None
                 raise
 
     def _sync(self):
+        """The ledger, loaded again where it is not that of the file."""
         store = self._store
         if self._ledger is not None and not store.durable:
-            return
+            return self._ledger
         head = store.head()
-        if self._ledger is not None and head == self._head:
-            return
-        if store.durable:
-            self._ledger = self._loaded(head)
-        else:
-            self._ledger = replay(store.events(), self._policy_of).ledger
-            store.n_late = len(self._ledger.late)
-        self._head = head
+        if self._ledger is None or head != self._head:
+            if store.durable:
+                self._ledger = self._loaded(head)
+            else:
+                self._ledger = replay(store.events(), self._policy_of).ledger
+                store.n_late = len(self._ledger.late)
+            self._head = head
+        return self._ledger
 
     def _policy_of(self, first):
         """The policy that the study began with."""
@@ -91,7 +116,11 @@ class Recorder:
         if [(row[0], row[5]) for row in last] != [(head.n_events - 1, head.digest)]:
             raise StudyDamaged(f"{store.path} is damaged: log or head: the log does not end with "
                                f"event {head.n_events - 1}")
-        policy = self._type.from_state(store.state(head.state))
+        state = store.state(head.state)
+        try:
+            policy = self._type.from_state(state)
+        except ValueError as error:
+            raise StudyDamaged(f"{store.path} is damaged: state: {error}") from error
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None

@@ -88,14 +88,8 @@ class Facts(NamedTuple):
 @np.errstate(all="ignore")
 def facts_of(study):
     """Everything a report shows, as it was at one moment."""
-    with study._reading() as ledger:
-        status, best = study.status(), study.recommend()
-        names, wells = study._names, list(study._store.all_wells())
-        own_means, own_n = ledger.policy.means.copy(), ledger.policy.pulls.copy()
-        is_partial = ledger.open is not None and not np.isnan(ledger.open.values).all()
-        events = list(study.log(max(0, status.n_events - 8)))
-        version = next(study.log()).body["version"]
-        plates, bad_settings = _plates_of(study.settings)
+    (status, best, names, wells, own_means, own_n, is_partial, events, version, plates,
+     bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
@@ -111,6 +105,15 @@ def facts_of(study):
                  others, None if same.all() else own_means, is_partial, found, followed, batches,
                  ranks, plates, bad_settings, parts, first, marks, len(wells) - len(kept), events,
                  version)
+
+
+def _read_at_once(study, ledger):
+    status = study.status()
+    is_partial = ledger.open is not None and not np.isnan(ledger.open.values).all()
+    return (status, study.recommend(), study._names, list(study._store.all_wells()),
+            ledger.policy.means.copy(), ledger.policy.pulls.copy(), is_partial,
+            list(study.log(max(0, status.n_events - 8))), next(study.log()).body["version"],
+            *_plates_of(study.settings))
 
 
 def _plates_of(settings):

@@ -10,7 +10,6 @@
 import hashlib
 import os
 import sqlite3
-from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -119,23 +118,26 @@ class Store:
             raise StudyDamaged(f"{self.path} is truncated: {found} of {n_pages * size} bytes")
         self.head()
 
-    @contextmanager
-    def transaction(self, write=True):
-        """All or nothing; what was written is on the disk when it ends without an error."""
+    def run(self, work, write=True):
+        """What `work()` returns, all of it or nothing; what it wrote is on the disk afterwards.
+
+        No context manager: the frame of a call that Ctrl-C ends is left at once, that of a
+        generator only when the traceback is given up, and an interactive session keeps it.
+        """
         with named(self.path):
             if not write and (not self.durable or self.db.in_transaction):
-                yield self  # nobody else writes, or what is read is part of a larger reading
-                return
+                return work()  # nobody else writes, or what is read is part of a larger reading
             if write and self.read_only:
                 raise StudyError(f"{self.path} cannot be written: it is read-only")
-            self.db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
-                yield self
+                self.db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                result = work()
                 self.db.execute("COMMIT")
             except BaseException:
                 if self.db.in_transaction:
                     self.db.execute("ROLLBACK")
                 raise
+            return result
 
     def close(self):
         self.db.close()
@@ -163,7 +165,10 @@ class Store:
                       for part, body in self.db.execute("SELECT part, body FROM state")}
         if _digest_of(self.parts) != expected:
             raise StudyDamaged(f"{self.path} is damaged: state is not what was recorded")
-        return {part: decode(body) for part, (body, _) in self.parts.items()}
+        try:
+            return {part: decode(body) for part, (body, _) in self.parts.items()}
+        except (ValueError, TypeError) as error:
+            raise StudyDamaged(f"{self.path} is damaged: state: {error}") from error
 
     def wells(self, number):
         """The batch of a number, or None."""
@@ -256,10 +261,13 @@ def _begin(store, fill):
     """The tables of a new study, and what `fill` writes."""
     store.db.execute(f"PRAGMA application_id = {APPLICATION}")
     store.db.execute(f"PRAGMA user_version = {FORMAT}")
-    with store.transaction():
+
+    def work():
         for statement in SCHEMA.split(";"):
             store.db.execute(statement)
         fill(store)
+
+    store.run(work)
 
 
 def _connect(address):

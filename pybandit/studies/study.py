@@ -30,7 +30,7 @@ from pybandit.studies._codec import decode, encode
 from pybandit.studies._create import checked_names, checked_state
 from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
-from pybandit.studies._recorder import Recorder, default_who, event_of
+from pybandit.studies._recorder import Recorder, default_who, event_of, reading, writing
 from pybandit.studies._store import Store
 from pybandit.studies._tell import check_over, news_of
 from pybandit.studies._verify import verified
@@ -195,21 +195,28 @@ class Study(Recorder):
         StudyError
             Where it cannot be recorded.
         """
-        with self._reading() as ledger:
-            if ledger.open is not None:
-                return self._batch(ledger.open)
+        known = self._asked()
+        return self._ask() if known is None else known[0]
+
+    @reading
+    def _asked(self) -> tuple[Batch | None] | None:
+        """The open batch, or None for the end; nothing where there is one to ask for."""
+        if self._ledger.open is not None:
+            return (self._batch(self._ledger.open),)
+        return (None,) if self._ledger.policy.done else None
+
+    @writing
+    def _ask(self) -> Batch | None:
+        ledger = self._ledger
+        # unless another process did so in between
+        if ledger.open is None:
             if ledger.policy.done:
                 return None
-        with self._writing() as ledger:
-            # unless another process did so in between
-            if ledger.open is None:
-                if ledger.policy.done:
-                    return None
-                arms = np.array(ledger.policy.ask(), dtype=np.int64)
-                self._record("ask", {"batch": ledger.n_batches, "arms": arms}, None)
-            batch = self._batch(ledger.open)
-        return batch
+            arms = np.array(ledger.policy.ask(), dtype=np.int64)
+            self._record("ask", {"batch": ledger.n_batches, "arms": arms}, None)
+        return self._batch(ledger.open)
 
+    @writing
     def tell(self, batch_id: int, results: ArrayLike, *, missing: str = "wait",
              positions: ArrayLike | None = None, who: str | None = None) -> TellResult:
         """Record results of a batch: all, some, again, or late.
@@ -239,15 +246,14 @@ class Study(Recorder):
         StudyError
             Where it cannot be recorded; the study is as before.
         """
-        with self._writing() as ledger:
-            wells = self._wells(batch_id)
-            news = news_of(wells, results, positions, missing, ledger.policy, self._names)
-            if news.positions.size:
-                body = {"batch": wells.number, "positions": news.positions, "values": news.values}
-                wells = self._record("tell", body, wells, who)
-            complete = wells.status != "open"
-        return TellResult(news.n_new, news.n_known, complete)
+        wells = self._wells(batch_id)
+        news = news_of(wells, results, positions, missing, self._ledger.policy, self._names)
+        if news.positions.size:
+            body = {"batch": wells.number, "positions": news.positions, "values": news.values}
+            wells = self._record("tell", body, wells, who)
+        return TellResult(news.n_new, news.n_known, wells.status != "open")
 
+    @writing
     def close_batch(self, batch_id: int) -> None:
         """Count what is not known of a batch as lost, and go on; again is fine.
 
@@ -258,11 +264,11 @@ class Study(Recorder):
         StudyError
             As `tell`.
         """
-        with self._writing():
-            wells = self._wells(batch_id)
-            if not check_over(wells, "close"):
-                self._record("close", {"batch": wells.number}, wells)
+        wells = self._wells(batch_id)
+        if not check_over(wells, "close"):
+            self._record("close", {"batch": wells.number}, wells)
 
+    @writing
     def abandon(self, batch_id: int, *, discard: bool = False) -> None:
         """A batch was never carried out: nothing is spent; again is fine.
 
@@ -281,10 +287,9 @@ class Study(Recorder):
         StudyError
             As `tell`.
         """
-        with self._writing():
-            wells = self._wells(batch_id)
-            if not check_over(wells, "abandon", discard):
-                self._record("abandon", {"batch": wells.number}, wells)
+        wells = self._wells(batch_id)
+        if not check_over(wells, "abandon", discard):
+            self._record("abandon", {"batch": wells.number}, wells)
 
     # what is known
 
@@ -304,37 +309,39 @@ class Study(Recorder):
         return copy.deepcopy(self._settings)
 
     @property
+    @reading
     def policy(self) -> Any:
         """The policy as it is now; a copy."""
-        with self._reading() as ledger:
-            return self._type.from_state(ledger.policy.get_state())
+        return self._type.from_state(self._ledger.policy.get_state())
 
+    @reading
     def recommend(self) -> Recommendation:
         """The arms found, best first, at any time; a `Recommendation`."""
-        with self._reading() as ledger:
-            arms = np.asarray(ledger.policy.recommend())
-            return Recommendation(arms, self._names[arms].tolist(), ledger.policy.means[arms],
-                                  ledger.policy.pulls[arms])
+        policy = self._ledger.policy
+        arms = np.asarray(policy.recommend())
+        return Recommendation(arms, self._names[arms].tolist(), policy.means[arms],
+                              policy.pulls[arms])
 
+    @reading
     def status(self) -> Status:
         """Where the study is; a `Status`."""
-        with self._reading() as ledger:
-            policy, wells, head = ledger.policy, ledger.open, self._head
-            budget, batches = (getattr(policy, name, None) for name in ("budget", "max_batches"))
-            changed = self._store.events(head.n_events - 1).fetchone()[2]
-            return Status(
-                path=self.path, policy=self._type.__name__, n_arms=policy.n_arms, k=policy.k,
-                done=bool(policy.done), n_pulls=policy.n_pulls, n_batches=policy.n_batches,
-                n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=ledger.n_batches,
-                open_batch=wells and wells.number,
-                n_open=int((wells.marks == _journal.OPEN).sum()) if wells else 0,
-                n_late=sum(arms.size for arms, _ in ledger.late),
-                survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
-                pulls_left=None if budget is None else budget - policy.n_pulls,
-                batches_left=None if batches is None else batches - policy.n_batches,
-                n_events=head.n_events, head=head.digest.hex(), created=self._created,
-                changed=changed)
+        policy, wells, head = self._ledger.policy, self._ledger.open, self._head
+        budget, batches = (getattr(policy, name, None) for name in ("budget", "max_batches"))
+        changed = self._store.events(head.n_events - 1).fetchone()[2]
+        return Status(
+            path=self.path, policy=self._type.__name__, n_arms=policy.n_arms, k=policy.k,
+            done=bool(policy.done), n_pulls=policy.n_pulls, n_batches=policy.n_batches,
+            n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=self._ledger.n_batches,
+            open_batch=wells and wells.number,
+            n_open=int((wells.marks == _journal.OPEN).sum()) if wells else 0,
+            n_late=sum(arms.size for arms, _ in self._ledger.late),
+            survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
+            pulls_left=None if budget is None else budget - policy.n_pulls,
+            batches_left=None if batches is None else batches - policy.n_batches,
+            n_events=head.n_events, head=head.digest.hex(), created=self._created,
+            changed=changed)
 
+    @reading
     def batch(self, batch_id: int) -> BatchRecord:
         """What is recorded of a batch, open or over; a `BatchRecord`.
 
@@ -343,11 +350,11 @@ class Study(Recorder):
         ValueError
             Where there is no such batch.
         """
-        with self._reading():
-            wells = self._wells(batch_id)
-            return BatchRecord(wells.number, self._names[wells.arms].tolist(), wells.status,
-                               wells.values.copy(), _journal.MARKS[wells.marks])
+        wells = self._wells(batch_id)
+        return BatchRecord(wells.number, self._names[wells.arms].tolist(), wells.status,
+                           wells.values.copy(), _journal.MARKS[wells.marks])
 
+    @reading
     def history(self) -> Any:
         """Every well of every batch.
 
@@ -358,15 +365,13 @@ class Study(Recorder):
             "lost", "open", "late" or "abandoned"), told_at (seconds since 1970-01-01 UTC,
             NaN where never) and who.
         """
-        with self._reading():
-            return history_of(self._store.all_wells(), self._tells(), self._names)
+        return history_of(self._store.all_wells(), self._tells(), self._names)
 
     def log(self, start: int = 0) -> Iterator[Event]:
         """Iterate over the events from number `start` on; each an `Event`."""
         start = check_integer("start", start, 0)
         while True:
-            with self._reading():
-                rows = self._store.events(start, 100).fetchall()
+            rows = self._read(lambda _, first=start: self._store.events(first, 100).fetchall())
             for number, kind, when, who, body, digest in rows:
                 yield _journal.Event(number, kind, when, who, decode(body), digest)
             if not rows:
@@ -390,5 +395,5 @@ class Study(Recorder):
         StudyDamaged
             Where anything is not what was recorded; names the event or the table.
         """
-        with self._lock, self._store.transaction(write=False):
-            return verified(self._store, self._type, head)
+        with self._lock:
+            return self._store.run(lambda: verified(self._store, self._type, head), write=False)

@@ -14,14 +14,19 @@ def alarms():
         signal.signal(signal.SIGALRM, before)
 
 
-def interrupted(seconds, call, *args):
-    """Call, with Ctrl-C after so many seconds; whether it came before the end."""
+def interruption(seconds, call, *args):
+    """Call, with Ctrl-C after so many seconds; the KeyboardInterrupt, or None at the end."""
     try:
         try:
             signal.setitimer(signal.ITIMER_REAL, seconds)
             call(*args)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    except KeyboardInterrupt:
-        return True
-    return False
+    except KeyboardInterrupt as error:
+        return error
+    return None
+
+
+def interrupted(seconds, call, *args):
+    """The same; whether it came before the end."""
+    return interruption(seconds, call, *args) is not None

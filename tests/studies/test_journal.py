@@ -14,8 +14,7 @@ from studies.cases import measured
 
 def rows_of(study):
     """The log as it is stored."""
-    with study._store.transaction(write=False):
-        return study._store.events().fetchall()
+    return study._store.run(lambda: study._store.events().fetchall(), write=False)
 
 
 def policy_of(first):

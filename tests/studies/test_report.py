@@ -190,12 +190,15 @@ def test_a_stage_on_many_plates(tmp_path):
 def test_one_moment(tmp_path):
     """What another process records meanwhile is not in a report that has begun."""
     study = screened(path=tmp_path / "study.db")
-    with study._reading():
+
+    def reads(_):
         before = study.status()
         with pb.Study.open(tmp_path / "study.db") as other:
             other.close_batch(11)
         assert study.status().head == before.head
         assert facts.facts_of(study).status.n_open == 10
+
+    study._read(reads)
     assert facts.facts_of(study).status.n_open == 0
     study.close()
 

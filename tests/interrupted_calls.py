@@ -1,0 +1,131 @@
+"""Calls that take data, to be interrupted: how the object is made, called and looked at.
+
+Of each object everything can be told: it is as before the call, or as after it. What keeps
+nothing is called again, and gives the same.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pybandit as pb
+from pybandit import mcmc
+
+from policies.every_class import EVERY
+from policies.protocol import frozen
+
+RNG = np.random.default_rng(0)
+MATRIX = RNG.normal(size=(3000, 3))
+POINTS = RNG.normal(size=(3000, 2))
+ARMS = RNG.integers(0, 3, 20_000)
+MANY = 4000
+
+
+class Call(NamedTuple):
+    """An object in its state before the call, the call, and all that can be seen of it."""
+
+    make: Any
+    call: Any
+    look: Any
+
+
+def late(name, **lost):
+    """A policy whose first rewards were lost, and come."""
+    def make():
+        policy = EVERY[name]() if name in EVERY else pb.Uniform(7, MANY)
+        arms = policy.ask()
+        policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
+        return policy
+
+    def call(policy):
+        n = policy.n_pulls - policy.pulls.sum()
+        policy.add_late(np.arange(n) % 7, np.linspace(0.0, 1.0, n))
+
+    return Call(make, call, lambda policy: frozen(policy.get_state()))
+
+
+def table(call):
+    def look(bandit):
+        return frozen(bandit.__reduce__()[-1])
+
+    def make():
+        bandit = pb.environments.TableBandit(MATRIX[:100].T)
+        bandit.pull(ARMS[:50])
+        return bandit
+
+    return Call(make, call, look)
+
+
+def remembered(make, call):
+    """An object that keeps nothing of a call: the next one gives what it gave before."""
+    return Call(make, call, lambda one: frozen_result(call(one)))
+
+
+def frozen_result(value):
+    if isinstance(value, (tuple, list)):
+        return [frozen_result(part) for part in value]
+    return frozen(value)
+
+
+def function(call):
+    return remembered(lambda: None, lambda _: call())
+
+
+def height(rng):
+    return 1.0 - rng.random() ** 2
+
+
+CAPLET = pb.estimators.CIRCaplet(0.08, n_steps=16)
+EVIDENCE = pb.estimators.LogisticEvidence(POINTS[:40], np.arange(40) % 2, [20, 40])
+GLM = mcmc.GLMControl(POINTS, POINTS[:, 0], POINTS[:, 1], np.zeros(2))
+TAYLOR = mcmc.TaylorControl(np.zeros(2), POINTS)
+ROWS = np.arange(3000)
+BANDITS = {
+    "BernoulliBandit": pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
+    "BinomialBandit": pb.environments.BinomialBandit(20, [0.1, 0.5, 0.9]),
+    "CostlyBandit": pb.environments.CostlyBandit(
+        pb.environments.GaussianBandit([0.1, 0.5, 0.9]), [1.0, 2.0, 3.0]),
+    "EmpiricalBandit": pb.environments.EmpiricalBandit(MATRIX[:50].T),
+    "GaussianBandit": pb.environments.GaussianBandit([0.1, 0.5, 0.9]),
+    "ScaledBernoulliBandit": pb.environments.ScaledBernoulliBandit(
+        [0.1, 0.5, 0.9], [0.1] * 3, [0.5] * 3),
+    "TruncatedNormalBandit": pb.environments.TruncatedNormalBandit([0.3, 0.4, 0.5], [0.02] * 3),
+    "UniformBandit": pb.environments.UniformBandit([0.1, 0.5, 0.9], [0.1] * 3),
+}
+PULLS = {f"{name}.{method}": function(
+    lambda bandit=bandit, method=method: getattr(bandit, method)(ARMS, rng=1))
+    for name, bandit in BANDITS.items() for method in ("pull", "pull_with_costs")}
+CALLS = PULLS | {
+    "Policy.add_late": late("uniform of many"),
+    **{f"Policy.add_late of {name}": late(name) for name in (
+        "ugap", "thompson gaussian", "batch racing", "ebtc", "shadavar")},
+    "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
+    "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),
+    "TableBandit.reset": table(lambda bandit: bandit.reset()),
+    "CIRCaplet.pull": function(lambda: CAPLET.pull(np.zeros(300, dtype=int), rng=1)),
+    "CIRCaplet.pull_with_costs": function(
+        lambda: CAPLET.pull_with_costs(np.zeros(300, dtype=int), rng=1)),
+    "CIRCaplet.paths": function(lambda: CAPLET.paths(np.zeros(300, dtype=int), rng=1)),
+    "LogisticEvidence.pull": function(lambda: EVIDENCE.pull([0, 1, 0], rng=1)),
+    "LogisticEvidence.pull_with_costs": function(
+        lambda: EVIDENCE.pull_with_costs([0, 1, 0], rng=1)),
+    "LogisticEvidence.log_likelihood": function(lambda: EVIDENCE.log_likelihood([0.1, 0.2])),
+    "GLMControl.changes": function(
+        lambda: GLM.changes(np.array([[0.1, 0.2], [0.3, 0.4]]))(ROWS, [0])),
+    "GLMControl.total_change": function(
+        lambda: GLM.total_change(np.array([[0.1, 0.2], [0.3, 0.4]]))()),
+    "TaylorControl.changes": function(
+        lambda: TAYLOR.changes(np.array([[0.1, 0.2], [0.3, 0.4]]))(ROWS, [0])),
+    "TaylorControl.total_change": function(
+        lambda: TAYLOR.total_change(np.array([[0.1, 0.2], [0.3, 0.4]]))()),
+    "PopulationMoments": function(lambda: pb.taylor_control(
+        pb.PopulationMoments(POINTS), [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
+    "taylor_control": function(lambda: pb.taylor_control(
+        POINTS, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
+    "confidence_sequence": function(
+        lambda: pb.confidence_sequence(MATRIX[:, 0], value_range=(-9, 9))),
+    "combine_estimators": function(lambda: pb.combine_estimators(
+        [height, height], 200, rng=1, progress=False).get_state()),
+    "population_monte_carlo": function(
+        lambda: pb.population_monte_carlo(CAPLET, 600, population=60, rng=1)),
+}

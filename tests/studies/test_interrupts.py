@@ -1,0 +1,152 @@
+"""Ctrl-C in every call of a study: the event is in the file, or is not, and all goes on."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.studies import Study
+
+from betting.interrupts import alarms, interruption
+from policies.protocol import frozen
+from studies.cases import measured
+
+MOMENTS = [12, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
+                            marks=pytest.mark.slow)]
+
+
+def acts():
+    """What is done to a study, event by event, for ever."""
+    yield "ask", lambda study: study.ask()
+    for batch in range(10**6):
+        values = measured(batch, np.zeros(8))
+        yield "tell", lambda study, b=batch, v=values: study.tell(b, v[:3], positions=range(3))
+        if batch % 3 == 0:
+            yield "abandon", lambda study, b=batch: study.abandon(b, discard=True)
+        elif batch % 3 == 1:
+            yield "close_batch", lambda study, b=batch: study.close_batch(b)
+            yield "tell", lambda study, b=batch, v=values: study.tell(b, v[3:5], positions=[3, 4])
+        else:
+            yield "tell", lambda study, b=batch, v=values: study.tell(b, v)
+        yield "ask", lambda study: study.ask()
+
+
+def looked(study):
+    """All that is recorded, but for times and digests."""
+    status = study.status()
+    return (status.n_events, status.open_batch, status.n_late,
+            frozen(study.policy.get_state()), frozen(study.recommend().arms))
+
+
+def is_free(study):
+    """Whether another thread, or another process, can record at once."""
+    other, done = Study.open(study.path), []
+    thread = threading.Thread(target=lambda: done.append(looked(study)))
+    thread.start()
+    thread.join(20.0)
+    other._write(lambda ledger: None)
+    other.close()
+    return not thread.is_alive() and bool(done)
+
+
+def made(path):
+    return Study.create(path, pb.BatchSAR(40, 3, 8, 10**4, 2), overwrite=True)
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+@pytest.mark.parametrize("kind", ["ask", "tell", "close_batch", "abandon"])
+def test_what_changes_a_study(kind, moments, tmp_path):
+    """The traceback is kept until the next one comes, as an interactive session keeps it."""
+    rng, n_came, n_kept = np.random.default_rng(moments), 0, 0
+    study, twin = made(tmp_path / "study.db"), made(":memory:")
+    length, error = 1e-3, None
+    for name, act in acts():
+        before = looked(twin)
+        act(twin)
+        if name != kind:
+            act(study)
+            continue
+        assert looked(study) == before
+        start, stop = time.perf_counter(), 1e-6 + 1.1 * length * rng.random()
+        error = interruption(stop, act, study)
+        if error is None:
+            length = time.perf_counter() - start
+        n_came += error is not None
+        found = looked(study)
+        assert found in (before, looked(twin)) and (error is not None or found != before)
+        if error is not None and n_came % 10 == 0:
+            assert is_free(study)
+        if found == before:
+            n_kept += 1
+            act(study)
+        if n_came == moments:
+            break
+    assert looked(study) == looked(twin) and n_kept
+    study.verify()
+    study.close()
+
+
+def written(study):
+    batch = study.ask()
+    study.tell(batch.id, measured(batch.id, batch.arms))
+
+
+CALLS = {
+    "verify": lambda study: study.verify(), "history": lambda study: study.history(),
+    "open": lambda study: Study.open(study.path).close(),
+    "policy": lambda study: study.policy,
+}
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+@pytest.mark.parametrize("name", CALLS)
+def test_what_reads_a_study(name, moments, tmp_path):
+    study, rng, n_came = made(tmp_path / "study.db"), np.random.default_rng(moments), 0
+    for _ in range(5):
+        written(study)
+    before, times = looked(study), []
+    for _ in range(4):  # the first may import what it needs
+        start = time.perf_counter()
+        CALLS[name](study)
+        times.append(time.perf_counter() - start)
+    length = min(times)
+    while n_came < moments:
+        error = interruption(1e-6 + 1.1 * length * rng.random(), CALLS[name], study)
+        n_came += error is not None
+        assert looked(study) == before
+        if error is not None and n_came % 20 == 0:
+            assert is_free(study)
+            written(study)
+            before = looked(study)
+    study.close()
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+def test_create(moments, tmp_path):
+    """There is a whole study, or nothing but drafts that serve nobody."""
+    rng, path, n_came = np.random.default_rng(moments), tmp_path / "study.db", 0
+
+    def create():
+        Study.create(path, pb.Uniform(3, 30)).close()
+
+    start = time.perf_counter()
+    create()
+    length = time.perf_counter() - start
+    while n_came < moments:
+        for left in tmp_path.iterdir():
+            left.unlink()
+        error = interruption(1e-6 + 1.1 * length * rng.random(), create)
+        n_came += error is not None
+        if not path.exists():
+            create()
+        with Study.open(path) as study:
+            assert study.verify().n_events == 1
+
+
+@pytest.fixture(autouse=True)
+def _alarms():
+    with alarms():
+        yield

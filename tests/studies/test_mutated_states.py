@@ -1,0 +1,96 @@
+"""The state of a study's policy, changed and signed as a forger would: refused, or harmless."""
+
+import hashlib
+import shutil
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mutation_counts import share_of
+from pybandit.studies import Study, StudyDamaged
+from pybandit.studies._codec import encode
+
+from policies.every_class import EVERY
+from policies.mutations import MUTATIONS, assert_keeps_its_promises, entries_of, mutated
+from studies.cases import measured
+
+SOME = ["batch sar", "shadavar", "thompson", "ugap", "bayes gap"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A study of each policy after some batches, one of them open: path and state."""
+    folder, known = tmp_path_factory.mktemp("studies"), {}
+    for name in SOME:
+        with Study.create(folder / name, EVERY[name]()) as study:
+            for _ in range(4):
+                batch = study.ask()
+                study.tell(batch.id, measured(batch.id, batch.arms))
+            study.ask()
+        known[name] = folder / name
+    return known
+
+
+def forge(path, mutations):
+    """Whether it is another state now that can be stored."""
+    with Study.open(path) as study:
+        state = study.policy.get_state()
+    before = encode(state)
+    for entry, kind, value, at in mutations:
+        places = list(entries_of(state))
+        if places:
+            mutated(*places[entry % len(places)], kind, value, at)
+    try:
+        if encode(state) == before:
+            return False
+        parts = {part: encode(value) for part, value in state.items()}
+    except TypeError:
+        return False
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM state")
+        db.executemany("INSERT INTO state VALUES (?, ?)", parts.items())
+        digests = {part: hashlib.sha256(body).digest() for part, body in parts.items()}
+        db.execute("UPDATE head SET state = ?", (hashlib.sha256(encode(digests)).digest(),))
+    return True
+
+
+def forged_is_refused_or_harmless(files, name, mutations):
+    path = shutil.copy(files[name], files[name].with_suffix(".forged"))
+    if not forge(path, mutations):
+        return
+    try:
+        study = Study.open(path)
+    except StudyDamaged as error:
+        assert str(path) in str(error) and "is damaged: state: " in str(error)
+        return
+    with study:
+        assert_keeps_its_promises(study.policy)
+        with pytest.raises(StudyDamaged, match="state: .* is not where the log leads"):
+            study.verify()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True,
+          suppress_health_check=list(HealthCheck))
+@given(name=st.sampled_from(SOME), mutations=MUTATIONS)
+def test_forged_states(files, name, mutations):
+    forged_is_refused_or_harmless(files, name, mutations)
+
+
+@pytest.mark.slow
+@settings(max_examples=share_of(0.02), deadline=None, derandomize=True,
+          suppress_health_check=list(HealthCheck))
+@given(name=st.sampled_from(SOME), mutations=MUTATIONS)
+def test_many_forged_states(files, name, mutations):
+    forged_is_refused_or_harmless(files, name, mutations)
+
+
+def test_a_forged_state_is_named(files):
+    path = shutil.copy(files["ugap"], files["ugap"].with_suffix(".named"))
+    assert forge(path, [(2, 0, 9, 0)])
+    with pytest.raises(StudyDamaged, match="named is damaged: state: state must hold"):
+        Study.open(path)
+    assert np.isfinite(path.stat().st_size)

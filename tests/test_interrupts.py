@@ -1,0 +1,102 @@
+"""Ctrl-C in every public call that takes data: as before, as after, or the object says so."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+from interrupted_calls import CALLS
+from public_classes import CHANGING, FUNCTIONS, methods_of
+
+from betting.interrupts import alarms, interruption
+
+MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
+                           marks=pytest.mark.slow)]
+# What is interrupted elsewhere, by where: a class's method, or a function.
+ELSEWHERE = {
+    "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate"},
+    "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell",
+                                   "ConfidenceSequence.update", "best_of"},
+    "racing/test_signals.py": {
+        "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",
+        "race_populations", "slice_sample", "exact_sample", "RacingGibbs.sample",
+        "RacingMetropolis.sample"},
+    "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
+                                   "Study.close_batch", "Study.abandon", "Study.verify"},
+    "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
+}
+# What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
+READS = set("""
+    recommend get_state from_state seed interval plot rewards best raise_status ask
+    batch close history log status
+    decision_function get_metadata_routing get_params inverse_transform predict predict_log_proba
+    predict_proba score score_samples set_callbacks set_params transform
+    set_fit_request set_score_request
+""".split())
+READING = {"get_include"}
+
+
+def owner_of(cls, method):
+    """The class under whose name a method is tested: that of all policies is Policy's."""
+    if issubclass(cls, CHANGING["Policy"]):
+        return "Policy"
+    return "TableBandit" if cls.__name__ == "Environment" else cls.__name__
+
+
+def test_no_call_is_forgotten():
+    tested = set(CALLS).union(*ELSEWHERE.values())
+    calls = {f"{owner_of(cls, name)}.{name}" for cls in CHANGING.values()
+             for name in methods_of(cls) - READS}
+    assert not calls - tested
+    assert not set(FUNCTIONS) - tested - READING
+
+
+def seconds_of(case):
+    """The least of some calls: the first is longer."""
+    times = []
+    for _ in range(4):
+        one = case.make()
+        start = time.perf_counter()
+        case.call(one)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def is_spoilt(look, one):
+    try:
+        look(one)
+    except RuntimeError as error:
+        return "it is spoilt by KeyboardInterrupt" in str(error)
+    return False
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(name, moments):
+    """The traceback is kept until the next one comes, as an interactive session keeps it."""
+    case, rng = CALLS[name], np.random.default_rng(moments)
+    one = case.make()
+    before = case.look(one)
+    case.call(one)
+    after = case.look(one)
+    length, came, tries = seconds_of(case), 0, 0
+    while came < moments:
+        tries += 1
+        assert tries < 200 * moments + 1000, f"{came} interrupts came, of {moments}"
+        one = case.make()
+        error = interruption(1e-6 + 1.1 * length * rng.random(), case.call, one)
+        came += error is not None
+        if error is not None and is_spoilt(case.look, one):
+            continue
+        found = case.look(one)
+        assert found == after or error is not None and found == before
+        if found != after:
+            case.call(one)
+            assert case.look(one) == after
+
+
+@pytest.fixture(autouse=True)
+def _alarms():
+    with alarms():
+        yield
