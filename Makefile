@@ -5,7 +5,7 @@ PYTHONS ?= python3.11 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench sanitize wheel-test clean
+.PHONY: demo test test-slow lint bench sanitize sanitize-states soak interrupts wheel-test clean
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
@@ -46,15 +46,38 @@ $(BIN)/cython:
 # Every extension with the address and undefined-behaviour sanitizers, apart from the others.
 # CPython's -fwrapv would hide overflows. The C tests bring their own sanitizers and run first.
 SANITIZE := -O1 -g -UNDEBUG -fno-wrapv -fno-omit-frame-pointer -fsanitize=address,undefined
-sanitize: inplace
+# What is too large is a MemoryError, as without them.
+SANITIZED = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	PYTHONMALLOC=malloc PYTHONPATH=build/sanitize/lib $(BIN)/pytest -s
+sanitize: sanitized
+	$(SANITIZED) -m "not slow" \
+	    --ignore tests/test_floors.py --ignore tests/test_packaging.py --ignore tests/embedding \
+	    --ignore tests/typed
+
+# States with parts of them changed, PYBANDIT_MUTATIONS in all, by default 100,000.
+sanitize-states: sanitized
+	$(SANITIZED) -m slow -k many tests/policies/test_states.py \
+	    tests/betting/test_mutated_states.py tests/studies/test_mutated_states.py
+
+.PHONY: sanitized
+sanitized: inplace
 	$(BIN)/pytest tests/test_floors.py
 	CC="$(CC)" PYBANDIT_CFLAGS="$(SANITIZE)" PYBANDIT_LDFLAGS="-fsanitize=address,undefined" \
 	    $(BIN)/python setup.py --quiet build --build-base build/sanitize --build-lib build/sanitize/lib
-	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	PYTHONMALLOC=malloc PYTHONPATH=build/sanitize/lib $(BIN)/pytest -s -m "not slow" \
-	    --ignore tests/test_floors.py --ignore tests/test_packaging.py --ignore tests/embedding \
-	    --ignore tests/typed
+
+# Eight threads on every public class, each for so many seconds; Ctrl-C at so many moments of
+# every call that takes data.
+SECONDS ?= 60
+MOMENTS ?= 1000
+soak: inplace
+	PYBANDIT_SOAK_SECONDS=$(SECONDS) $(BIN)/pytest -m slow tests/test_threads.py
+interrupts: inplace
+	PYBANDIT_MOMENTS=$(MOMENTS) $(BIN)/pytest -m slow tests/test_interrupts.py \
+	    tests/policies/test_interrupts.py tests/betting/test_interrupts.py \
+	    tests/racing/test_signals.py tests/studies/test_interrupts.py \
+	    tests/model_selection/test_interrupts.py
 
 # The built wheel, in a fresh environment per interpreter, against the tests of the sdist,
 # where no source of the package lies beside them.

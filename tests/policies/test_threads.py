@@ -14,6 +14,15 @@ from policies.every_class import EVERY, FAST, tell
 N_THREADS = 8
 
 
+def costs_are_observed(policy):
+    """Its last runs may then cost more than is left, and count as pulls only."""
+    return getattr(policy, "costs", None) == "observed"
+
+
+def all_counted(policy, pulls, n_pulls):
+    return pulls.sum() == n_pulls or costs_are_observed(policy) and pulls.sum() < n_pulls
+
+
 def hammer(policy, seconds):
     """Errors that are not a refusal, and how often each thread was through."""
     wrong, told, end = [], [0] * N_THREADS, time.monotonic() + seconds
@@ -25,9 +34,9 @@ def hammer(policy, seconds):
                 tell(policy, arms, np.full(arms.size, 0.5))
                 told[thread] += 1
                 policy.recommend(), policy.means, policy.variances
-                if told[thread] % 7 == 0:
+                if told[thread] % 7 == 0 and hasattr(policy, "get_state"):
                     state = policy.get_state()
-                    assert state["pulls"].sum() == state["n_pulls"]
+                    assert all_counted(policy, state["pulls"], state["n_pulls"])
                     type(policy).from_state(state)
             except RuntimeError as error:
                 assert "is in use by another thread" in str(error)
@@ -54,12 +63,12 @@ def hammer(policy, seconds):
 def assert_whole(policy, seconds):
     wrong, told = hammer(policy, seconds)
     assert not wrong and policy.n_batches == told > 0
-    assert policy.pulls.sum() == policy.n_pulls
+    assert all_counted(policy, policy.pulls, policy.n_pulls)
     budget = getattr(policy, "budget", None)
-    if getattr(policy, "costs", None) != "observed":  # the last batch may cost more than is left
-        assert budget is None or policy.n_pulls <= budget
+    assert budget is None or costs_are_observed(policy) or policy.n_pulls <= budget
     assert policy.n_batches <= getattr(policy, "max_batches", np.inf)
-    type(policy).from_state(policy.get_state())
+    if hasattr(policy, "get_state"):
+        type(policy).from_state(policy.get_state())
 
 
 @pytest.mark.parametrize("name", FAST)
@@ -77,14 +86,6 @@ LARGE = [lambda: pb.BatchRacing(20_000, 3, batch_size=20_000, sigma=0.1),
 @pytest.mark.parametrize("make", LARGE)
 def test_eight_threads_on_kernels_that_release_the_gil(make):
     assert_whole(make(), 0.4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", EVERY)
-def test_eight_threads_for_seconds(name):
-    end = time.monotonic() + 3.0
-    while time.monotonic() < end:
-        assert_whole(EVERY[name](), 1.0)
 
 
 def test_a_table_serves_one_thread_at_a_time():

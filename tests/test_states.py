@@ -1,0 +1,39 @@
+"""Every public class with a state is in a test that mutates its states."""
+
+import pickle
+
+import pytest
+
+import pybandit as pb
+from public_classes import CLASSES
+
+from betting.races import MAKERS
+from policies.every_class import EVERY
+
+# ConfidenceSequence: betting/test_mutated_states.py; TableBandit: simulation/ of that name;
+# Study: studies/test_mutated_states.py
+MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
+    pb.ConfidenceSequence, pb.environments.TableBandit, pb.Study}
+# scikit-learn's own, of what the object is as a whole
+OTHERS = {"BanditSearchCV"}
+
+
+def has_state(cls):
+    if hasattr(cls, "from_state"):
+        return True
+    return "__setstate__" in dir(cls) and cls not in REFUSED
+
+
+def test_no_class_is_forgotten():
+    stateful = {name for name, cls in CLASSES.items() if has_state(cls)} | {"Study"}
+    assert stateful - OTHERS == {cls.__name__ for cls in MUTATED}
+
+
+REFUSED = [pb.RacingSampler, pb.AcceptanceTest]
+
+
+@pytest.mark.parametrize("cls", REFUSED)
+def test_what_has_no_state_is_not_pickled(cls):
+    one = cls([[0.0, 1.0]] * 9 if cls is pb.RacingSampler else [0.5] * 9)
+    with pytest.raises(TypeError):
+        pickle.dumps(one)

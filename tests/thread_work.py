@@ -1,0 +1,184 @@
+"""What eight threads do at once to one object of every public class."""
+
+import threading
+import time
+
+import numpy as np
+
+import pybandit as pb
+from interrupted_calls import BANDITS, CAPLET, EVIDENCE, POINTS, ROWS, TAYLOR
+from pybandit.studies import Study
+
+from betting.races import MAKERS, REWARDS, frozen, play
+from policies.every_class import EVERY
+from policies.test_threads import assert_whole
+from racing.test_threads import OBJECTS, assert_right_or_refused, same
+from studies.test_threads import work as study_work
+
+
+class Simple(pb.Policy):
+    """A policy in Python: both arms, for ever."""
+
+    done = False
+
+    def ask(self):
+        return np.arange(2)
+
+    def recommend(self):
+        return self._best(np.arange(2), 1)
+
+
+class Coins(pb.environments.Environment):
+    def __init__(self):
+        super().__init__([0.2, 0.8], [0.16, 0.16])
+
+    def pull(self, arms, rng=None):
+        return (np.random.default_rng(rng).random(len(arms)) < self.means[arms]).astype(float)
+
+
+def policies(make):
+    def soak(seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            assert_whole(make(), min(2.0, seconds))
+
+    return soak
+
+
+def race(name):
+    """One race after the other: every block is told once, and the end is that of one thread."""
+    def make():
+        return MAKERS[name](block_size=20, delta=1e-9)
+
+    alone = frozen(play(make(), REWARDS).get_state())
+    shared = {"race": make()}
+
+    def work(i):
+        one = shared["race"]
+        try:
+            arms, items = one.ask()
+            one.tell(arms, items, REWARDS[items, arms])
+        except ValueError as error:
+            assert "told before" in str(error) or "is done and asks for nothing" in str(error)
+        if i % 2:
+            one.recommend(), one.means, one.survivors, one.rewards(0), repr(one)
+            state = one.get_state()
+            assert frozen(type(one).from_state(state).get_state()) == frozen(state)
+        if one.done:
+            assert frozen(one.get_state()) == alone
+            shared["race"] = make()
+
+    return lambda seconds: assert_right_or_refused(work, seconds)
+
+
+def sequence(method):
+    """Whatever the order of the pieces: all their values, each once."""
+    one = pb.ConfidenceSequence(10**9, method=method)
+    values, told = np.full(100, 0.25), []
+
+    def work(i):
+        one.update(values)
+        told.append(i)
+        assert one.lower <= 0.25 <= one.upper and one.mean == 0.25
+        if len(told) % 50 == 0:
+            state = one.get_state()
+            assert frozen(pb.ConfidenceSequence.from_state(state).get_state()) == frozen(state)
+
+    def soak(seconds):
+        assert_right_or_refused(work, seconds)
+        assert one.n == 100 * len(told)
+
+    return soak
+
+
+def right(call):
+    """A call that keeps nothing gives what it gave alone."""
+    alone = frozen(np.asarray(call()))
+    return lambda seconds: assert_right_or_refused(
+        lambda i: _assert_equal(frozen(np.asarray(call())), alone), seconds)
+
+
+def _assert_equal(found, expected):
+    assert found == expected
+
+
+def table(seconds):
+    bandit, taken = pb.environments.TableBandit([np.arange(50_000.0)] * 3), []
+
+    def work(i):
+        rewards = bandit.pull(np.zeros(100, dtype=int))
+        taken.append(rewards[0])
+        assert np.array_equal(np.diff(rewards) % 50_000, np.ones(99))
+
+    assert_right_or_refused(work, seconds)
+    assert bandit.pull([0])[0] == 100 * len(taken) % 50_000
+
+
+def study(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        errors, one = [], Study.create(":memory:", pb.RoundRobin(6, 1, 6, 1000))
+        threads = [threading.Thread(target=study_work, args=(one, part, errors))
+                   for part in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not errors, errors
+        one.verify()
+        one.close()
+
+
+def search(seconds):
+    from sklearn.linear_model import Ridge
+
+    from pybandit.model_selection import BanditSearchCV
+
+    one = BanditSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0, 100.0]}, cv=3, random_state=1)
+    targets = POINTS[:60, 0] * 2.0
+    expected = one.fit(POINTS[:60], targets).best_params_
+
+    def work(i):
+        assert one.fit(POINTS[:60], targets).best_params_ == expected
+        assert one.predict(POINTS[:3]).shape == (3,)
+
+    assert_right_or_refused(work, seconds)
+
+
+def racing(name):
+    return lambda seconds: assert_right_or_refused(OBJECTS[name](), seconds)
+
+
+def changes(seconds):
+    assert_right_or_refused(same(lambda: [
+        TAYLOR.changes(np.full((2, 2), 0.1))(ROWS, [0]).tolist(),
+        TAYLOR.total_change(np.full((2, 2), 0.1))()]), seconds)
+
+
+# what is soaked, by the class of which an object is shared
+SOAKS = {
+    **{f"{type(make()).__name__}: {name}": policies(make) for name, make in EVERY.items()},
+    "Policy": policies(lambda: Simple(2)),
+    **{f"{type(make()).__name__}: {name}": race(name)
+       for name, make in MAKERS.items() if name in ("best", "top", "sides")},
+    **{f"ConfidenceSequence: {method}": sequence(method)
+       for method in ("betting", "empirical-bernstein", "asymptotic")},
+    **{name: right(lambda bandit=bandit: bandit.pull_with_costs([0, 1, 2] * 50, rng=1))
+       for name, bandit in BANDITS.items()},
+    "Environment": right(lambda: Coins().pull_with_costs([0, 1] * 50, rng=1)[0]),
+    "TableBandit": table,
+    "CIRCaplet": right(lambda: CAPLET.pull([0] * 30, rng=1)),
+    "LogisticEvidence": right(lambda: EVIDENCE.pull([0, 1], rng=1)),
+    "RacingSampler: matrix": racing("sampler of a matrix"),
+    "RacingSampler: function": racing("sampler of a function"),
+    "RacingSampler: betting": racing("sampler by betting"),
+    "RacingSampler: one generator": racing("samplers of one generator"),
+    "AcceptanceTest: array": racing("acceptance of an array"),
+    "AcceptanceTest: function": racing("acceptance of a function"),
+    "race": racing("race of a function"), "lil_ucb": racing("lil_ucb"),
+    "PopulationMoments": racing("moments"), "GLMControl": racing("controls"),
+    "TaylorControl": changes, "RacingGibbs": racing("gibbs"),
+    "RacingMetropolis": racing("metropolis"),
+    "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
+    "Study": study, "BanditSearchCV": search,
+}
