@@ -28,7 +28,7 @@ def hammer(policy, seconds):
     wrong, told, end = [], [0] * N_THREADS, time.monotonic() + seconds
 
     def work(thread):
-        while time.monotonic() < end and not policy.done:
+        while (time.monotonic() < end or not any(told)) and not policy.done:
             try:
                 arms = policy.ask()
                 tell(policy, arms, np.full(arms.size, 0.5))
