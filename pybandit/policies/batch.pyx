@@ -91,7 +91,7 @@ cdef class RoundRobin(_BatchPolicy):
         pb_round_robin_pulled(self.ring, self._next().n_pulls)
 
     def recommend(self):
-        """The k arms of largest mean, best first; int64."""
+        """The k arms of largest mean, best first; int64; those without a result come last."""
         with self.guard.reading():
             return self._best(np.arange(self.n_arms), self.k)
 
@@ -230,9 +230,12 @@ cdef class BatchHalving(_BatchPolicy):
         self.rng_given = progress["rng_given"]
 
     def recommend(self):
-        """The k arms of largest mean among the survivors, best first; int64."""
+        """The k arms of largest mean among the survivors, best first; int64.
+
+        An arm that has no result is among them only where fewer than k have one, and last.
+        """
         with self.guard.reading():
-            return self._best(self.survivors, self.k)
+            return self._seen_first(self._best(self.survivors, self.k))
 
 
 def check_batches(max_batches, batch_size, most):

@@ -321,7 +321,7 @@ cdef class ContinuousRejects(_RingPolicy):
     def recommend(self):
         """The survivor of largest mean, int64 of shape (1,); at any time."""
         with self.guard.reading():
-            return self._best(self.survivors, 1)
+            return self._seen_first(self._best(self.survivors, 1))
 
     def _get_progress(self):
         return {**super()._get_progress(), "pending": self.pending,
