@@ -10,7 +10,7 @@ Best arm identification in multi-armed bandits, COLT 2010.
 import numpy as np
 
 from pybandit._shared.checks import (
-    MOST_PULLS, check_in, check_integer, check_positive, check_scalar,
+    MOST_PULLS, check_in, check_integer, check_positive, check_scalar, shown,
 )
 from pybandit.policies._arm_states import UGAP
 
@@ -389,10 +389,10 @@ cdef class UGapEb(_BudgetPolicy):
 
 def _range(value_range):
     """The length of an interval that is given by its length or its two ends."""
-    if np.ndim(value_range) == 0:
-        return check_positive("value_range", value_range)
     ends = check_in("value_range", value_range, "finite", np.isfinite)
+    if ends.ndim == 0:
+        return check_positive("value_range", ends)
     if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
         raise ValueError(f"value_range must be a length or (low, high), low below high; got "
-                         f"{value_range!r}")
+                         f"{shown(value_range)}")
     return float(ends[1] - ends[0])

@@ -8,7 +8,7 @@ sampling for the multi-armed bandit problem, COLT 2012.
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_in, check_positive
+from pybandit._shared.checks import check_choice, check_in, check_positive, shown
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit.policies._arm_states import THOMPSON
 
@@ -118,7 +118,7 @@ cdef class ThompsonSampling(NativePolicy):
             raise ValueError(f"prior must be two numbers, (alpha, beta); got shape {prior.shape}")
         noise_std = check_positive("noise_std", noise_std)
         if not isinstance(fractional, (bool, np.bool_)):
-            raise TypeError(f"fractional must be True or False; got {fractional!r}")
+            raise TypeError(f"fractional must be True or False; got {shown(fractional)}")
         self.prior = float(prior[0]), float(prior[1])
         self.fractional, self.noise_std = fractional, noise_std
         self._wants_rewards = True
