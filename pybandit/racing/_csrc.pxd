@@ -152,6 +152,7 @@ cdef extern from "pybandit/racing/accept.h" nogil:
         int64_t block
         int64_t *indices
         double *ratios
+        pb_status status
         int accepted
         int exact
         int64_t n_looks
