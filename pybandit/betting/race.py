@@ -72,6 +72,8 @@ class BettingRace(PairedRace):
     arms, with a tolerance. Keeps 8 bytes a reward told and an item, 160 an arm, and
     160 an ordered pair where there are pairs.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -169,6 +171,10 @@ class BettingThreshold(PairedRace):
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------

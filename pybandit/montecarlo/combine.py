@@ -216,7 +216,8 @@ def _check_functions(functions):
     try:
         functions = list(functions)
     except TypeError:
-        raise TypeError(f"functions must be a sequence of callables; got {shown(functions)}") from None
+        raise TypeError("functions must be a sequence of callables; got "
+                        f"{shown(functions)}") from None
     for k, function in enumerate(functions):
         if not callable(function):
             raise TypeError(f"functions must be callable; got {shown(function)} at index {k}")

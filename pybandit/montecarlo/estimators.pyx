@@ -98,9 +98,10 @@ cdef class CIRCaplet(Environment):
         eta, sigma, r0 = (check_positive(name, value) for name, value in
                           (("eta", eta), ("sigma", sigma), ("r0", r0)))
         maturity = check_positive("maturity", maturity)
-        notional = check_scalar("notional", notional, f"above 0 and at most {MOST_MONEY:g}",
+        notional = check_scalar("notional", notional,
+                                f"finite and above 0, at most {MOST_MONEY:g}",
                                 lambda x: (x > 0) & (x <= MOST_MONEY))
-        strike = check_scalar("strike", strike, f"between 0 and {MOST_MONEY:g}",
+        strike = check_scalar("strike", strike, f"finite and at least 0, at most {MOST_MONEY:g}",
                               lambda x: (x >= 0) & (x <= MOST_MONEY))
         n_steps = check_integer("n_steps", n_steps, 1, MOST_HELD)
         kappa = check_scalar(
@@ -295,9 +296,10 @@ def _checked_evidence(log_evidence, log_scale):
     """log Z or None; the mean of the rewards is a number."""
     if log_evidence is None:
         return None
+    log_evidence = check_scalar("log_evidence", log_evidence, "finite", np.isfinite)
     return check_scalar("log_evidence", log_evidence,
-                        f"finite and below log_scale + 700, {log_scale + 700.0:g}",
-                        lambda x: np.isfinite(x) & (x < log_scale + 700.0))
+                        f"below log_scale + 700, {log_scale + 700.0:g}",
+                        lambda x: x < log_scale + 700.0)
 
 
 def _signed(features, labels):

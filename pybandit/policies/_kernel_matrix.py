@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_scalar
+from pybandit._shared.checks import check_in, check_integer, check_positive, check_scalar
 from pybandit._shared.optional import require
 
 # of the largest eigenvalue: what rounding may put below 0
@@ -134,7 +134,7 @@ def checked_noise(noise_std):
 
 def check_deviation(name, value):
     """Return `value` as a float above 0 whose square is a number above 0 too."""
-    return check_scalar(name, value, f"between 1/{WIDEST:g} and {WIDEST:g}",
+    return check_scalar(name, check_positive(name, value), f"in [1/{WIDEST:g}, {WIDEST:g}]",
                         lambda x: (x >= 1 / WIDEST) & (x <= WIDEST))
 
 

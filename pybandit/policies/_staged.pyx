@@ -106,6 +106,10 @@ cdef class Uniform(_StagedPolicy):
     ------
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     def __init__(self, n_arms, budget):

@@ -56,6 +56,8 @@ cdef class RoundRobin(_BatchPolicy):
     -----
     O(1) a batch and O(1) a pull.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -125,6 +127,8 @@ cdef class BatchHalving(_BatchPolicy):
     Notes
     -----
     O(1) a pull and O(n) a stage.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef readonly int64_t max_batches

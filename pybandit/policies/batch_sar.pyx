@@ -61,6 +61,8 @@ cdef class BatchSAR(_AcceptingPolicy):
     -----
     Survivors are ranked once after a batch, in O(n); a stage is O(1).
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

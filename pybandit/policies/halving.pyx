@@ -94,6 +94,10 @@ cdef class SequentialHalving(_Halving):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K m pulls.
 
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -145,6 +149,8 @@ cdef class SHVar(_Halving):
     Notes
     -----
     A stage's counts are Adams' apportionment of its pulls: O(K log K) a stage.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef double[::1] known
@@ -273,6 +279,8 @@ cdef class SHAdaVar(_Halving):
     Notes
     -----
     O(log K) a pull, by a heap whose root is the arm that is pulled.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef readonly double delta

@@ -44,7 +44,7 @@ cdef class Policy:
 
     Notes
     -----
-    Threads: a policy is used by one thread at a time; a second gets a RuntimeError, and
+    **Threads.** One at a time; a second gets a RuntimeError, and
     nothing is changed. Ctrl-C leaves it as before the call or after it.
     """
 
@@ -297,6 +297,7 @@ cdef class Policy:
 
     def _seen_first(self, arms):
         """These arms, best first; other arms that were seen instead of those that were not."""
+        self.guard.check()
         seen = arms[np.asarray(self._pulls)[arms] > 0]
         if seen.size < arms.size:
             others = np.setdiff1d(np.arange(self.n_arms), seen)

@@ -81,6 +81,8 @@ cdef class ThompsonSampling(NativePolicy):
     An arm whose first rewards were all lost has no Gaussian posterior. It is asked again,
     with others like it, but no more than n_pulls // K times while others have theirs.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

@@ -69,6 +69,8 @@ cdef class EBTC(NativePolicy):
     Ties go to the lowest index. Arms whose first pulls were lost are asked again
     before any other. O(K) a pull.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

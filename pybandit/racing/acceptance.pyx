@@ -113,7 +113,8 @@ def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_
 
     Notes
     -----
-    O(T) for T ratios read.
+    O(T) for T ratios read. Ctrl-C is heard between calls of a function; on an array when the
+    test is over, which reads it twice at most: half a second for 10 million ratios.
 
     Examples
     --------

@@ -63,7 +63,7 @@ cdef class TruncatedNormalBandit(Environment):
         high = check_scalar("high", high, f"finite and above low, {low!r}",
                             lambda x: np.isfinite(x) & (x > low))
         means = arm_values("means", np.atleast_1d(check_numeric("means", means)),
-                           f"between low and high, {low!r} and {high!r}",
+                           f"between {low!r} and {high!r}, low and high",
                            lambda m: (m > low) & (m < high))
         variances = check_in("variances", variances, "finite and at least 1e-300",
                              lambda v: np.isfinite(v) & (v >= 1e-300))

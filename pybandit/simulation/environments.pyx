@@ -269,6 +269,8 @@ cdef class TableBandit(Environment):
     -----
     `pull` counts the pulls of each arm itself, `reset` starts over; in `simulate`
     every run starts at the first reward.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef double[::1] flat
