@@ -119,6 +119,23 @@ def test_odd_values(function, given, name):
     check(function, given, name, list(VALUES)[start::3])
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+@pytest.mark.parametrize("function, given, name", CASES)
+def test_nothing_masked_is_taken(function, given, name):
+    """What is under a mask counts nowhere, in whatever shape it comes."""
+    masked = [np.ma.masked, VALUES["masked"]]
+    try:
+        usual = np.array(given.get(name), dtype=float)
+    except (TypeError, ValueError):  # no array of numbers is usual here
+        usual = np.empty(0)
+    if usual.size and given.get(name) is not None:
+        masked.append(np.ma.array(usual, mask=np.arange(usual.size).reshape(usual.shape) == 0))
+    for value in masked:
+        with pytest.raises((TypeError, ValueError)):
+            function(**given | {name: value})
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")

@@ -40,11 +40,13 @@ def check_choice(name, value, choices):
 
 
 def check_flag(name, value):
-    """Whether `value` is true; refuses what has no truth, as an array."""
+    """Whether `value` is true; refuses what has no truth, as an array, and what is masked."""
     try:
-        return bool(value)
+        if not is_masked(value):
+            return bool(value)
     except Exception:
-        raise TypeError(f"{name} must be True or False; got {shown(value)}") from None
+        pass
+    raise TypeError(f"{name} must be True or False; got {shown(value)}")
 
 
 def check_integer(name, value, minimum, maximum=LARGEST):

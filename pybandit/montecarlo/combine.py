@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_flag, check_integer, shown
+from pybandit._shared.checks import as_array, check_choice, check_flag, check_integer, shown
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
@@ -200,7 +200,7 @@ def _call(function, arm, stream, clock, size):
         error.add_note(f"raised by functions[{arm}] of combine_estimators")
         raise
     cost = now() - start
-    values = np.asarray(values)
+    values = as_array(f"what functions[{arm}] returns", values)
     expected = () if size is None else (size,)
     if values.dtype.kind not in "biuf" or values.shape != expected:
         raise TypeError(f"functions[{arm}] must return "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, plain
+from pybandit._shared.checks import check_in, check_scalar, plain
 from pybandit._shared.optional import require
 
 __all__ = ["matern", "rbf", "squared_exponential"]
@@ -27,7 +27,8 @@ def squared_exponential(length_scale: float = 1.0) -> Callable[..., Any]:
 
 def matern(length_scale: float = 1.0, nu: float = 2.5) -> Callable[..., Any]:
     """Matern's kernel; `nu` 0.5, 1.5, 2.5 or infinity are fast."""
-    return _sklearn().Matern(_checked(length_scale), nu=nu)
+    return _sklearn().Matern(
+        _checked(length_scale), nu=check_scalar("nu", nu, "above 0", lambda x: x > 0))
 
 
 def _checked(length_scale):

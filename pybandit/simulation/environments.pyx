@@ -219,8 +219,11 @@ cdef class EmpiricalBandit(Environment):
     cdef int64_t[::1] starts
 
     def __init__(self, samples=None, *, values=None, counts=None):
-        if (samples is None) == (values is None or counts is None):
-            raise ValueError("samples, or values and counts, must be given, and not both")
+        given = [name for name, one in (("samples", samples), ("values", values),
+                                        ("counts", counts)) if one is not None]
+        if given not in (["samples"], ["values", "counts"]):
+            raise ValueError("samples, or values and counts, must be given, and not both; got "
+                             f"{' and '.join(given) or 'none'}")
         if samples is not None:
             arms = [arm_values(f"samples[{i}]", arm, "finite", np.isfinite)
                     for i, arm in enumerate(as_list("samples", samples, REWARDS))]
