@@ -39,6 +39,8 @@ cdef pb_status accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bi
 # pybandit/racing/lil_ucb.h
 cdef double lil_bonus(const pb_lil *lil, double pulls) noexcept nogil
 cdef pb_status lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept nogil
+cdef pb_status lil_ucb_begin(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept nogil
+cdef pb_status lil_ucb_continue(pb_lil_ucb *race, pb_bitgen *bitgen, int64_t n) noexcept nogil
 
 # pybandit/racing/populations.h
 cdef int64_t populations_next(int64_t size, int64_t first_look, int64_t n_read) noexcept nogil

@@ -26,7 +26,8 @@ from pybandit.policies._csrc cimport (
 from pybandit.racing._csrc cimport (
     pb_accept, pb_accept_run, pb_b_normal_error, pb_b_normal_memory, pb_b_normal_solve,
     pb_control_linear_change, pb_control_matrix, pb_control_quadratic_change, pb_control_read,
-    pb_convention, pb_factors, pb_lil, pb_lil_bonus, pb_lil_ucb, pb_lil_ucb_run, pb_populations,
+    pb_convention, pb_factors, pb_lil, pb_lil_bonus, pb_lil_ucb, pb_lil_ucb_begin,
+    pb_lil_ucb_continue, pb_lil_ucb_run, pb_populations,
     pb_populations_next, pb_populations_run, pb_race, pb_race_begin, pb_race_run, pb_sampler,
     pb_sampler_draw, pb_sampler_init, pb_sampler_memory, pb_schedule, pb_schedule_memory,
     pb_schedule_normal, pb_subsample, pb_subsample_init, pb_subsample_kind, pb_subsample_memory,
@@ -80,6 +81,14 @@ cdef double lil_bonus(const pb_lil *lil, double pulls) noexcept nogil:
 
 cdef pb_status lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept nogil:
     return pb_lil_ucb_run(race, bitgen)
+
+
+cdef pb_status lil_ucb_begin(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept nogil:
+    return pb_lil_ucb_begin(race, bitgen)
+
+
+cdef pb_status lil_ucb_continue(pb_lil_ucb *race, pb_bitgen *bitgen, int64_t n) noexcept nogil:
+    return pb_lil_ucb_continue(race, bitgen, n)
 
 
 cdef int64_t populations_next(int64_t size, int64_t first_look, int64_t n_read) noexcept nogil:

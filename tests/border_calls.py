@@ -150,7 +150,8 @@ SIMULATION = {
 }
 MONTECARLO = {
     pb.EstimatorAllocator: dict(n_estimators=3),
-    pb.combine_estimators: dict(functions=[lambda rng: rng.normal()] * 2, budget=60),
+    pb.combine_estimators: dict(
+        functions=[lambda rng, size=None: rng.normal(size=size)] * 2, budget=60),
     pb.estimators.CIRCaplet: dict(strike=0.08, thetas=[0.0, 0.1], n_steps=4),
     pb.estimators.LogisticEvidence: dict(features=[[0.5], [-1.0]], labels=[1, 0], n_anneals=[5]),
     pb.population_monte_carlo: dict(caplet=pb.estimators.CIRCaplet(0.08, n_steps=4), n=30,

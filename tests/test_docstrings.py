@@ -47,3 +47,31 @@ def test_an_example_prints_what_it_says(name, tmp_path, monkeypatch):
 def test_examples_of_compiled_modules_are_found():
     assert {"pybandit.racing.sampler.RacingSampler", "pybandit.policies.batch_sar.BatchSAR",
             "pybandit.model_selection.search.BanditSearchCV"} <= set(EXAMPLES)
+
+
+# What no call changes, or says at length who may share it.
+SHARED = {"GLMControl", "PopulationMoments", "RacingGibbs", "RacingMetropolis", "TaylorControl"}
+
+
+def changing_classes():
+    """Public classes that calls change: not results, bounds, and what else is frozen."""
+    for module in (pb, pb.environments, pb.estimators, pb.mcmc):
+        for name in module.__all__:
+            one = getattr(module, name)
+            frozen = getattr(getattr(one, "__dataclass_params__", None), "frozen", False)
+            if not inspect.isclass(one) or frozen or issubclass(one, (tuple, Exception)):
+                continue
+            draws = issubclass(one, pb.environments.Environment) and "reset" not in vars(one)
+            if name not in SHARED and (not draws or one is pb.environments.Environment):
+                yield name, one
+
+
+def test_classes_that_calls_change_say_what_threads_may_do():
+    classes = dict(changing_classes())
+    assert len(classes) > 35 and {"UCB1", "BettingRace", "RacingSampler"} < set(classes)
+    for name, one in classes.items():
+        notes = " ".join(one.__doc__.partition("Notes\n")[2].split())
+        if name == "Study":
+            assert "Several processes and threads may use one study at once" in one.__doc__
+        else:
+            assert "**Threads.**" in notes and "RuntimeError" in notes, name

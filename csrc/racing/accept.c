@@ -142,7 +142,7 @@ static int is_clear(pb_accept *a, int64_t look, double psi)
     return fabs(gap) > LEAST_T * half && is_clear_of_skewness(a, look, gap, half);
 }
 
-pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
+static pb_status run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
 {
     if (a->total)
         log_threshold -= *a->total;
@@ -172,4 +172,10 @@ pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
     }
     /* n * shift is large where all d are, and what counts are its last digits */
     return decide(a, a->column.sum > fma(-n, a->column.shift, log_threshold));
+}
+
+pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
+{
+    a->status = run(a, log_threshold, bitgen);
+    return a->status;
 }

@@ -58,10 +58,10 @@ static pb_status pull(pb_lil_ucb *race, pb_bitgen *bitgen, int64_t state)
 }
 
 /* Forgets the last run; the states in the race, one after another, in the heap. */
-static void begin(pb_lil_ucb *race, pb_bitgen *bitgen)
+static void forget(pb_lil_ucb *race, pb_bitgen *bitgen)
 {
     race->heap.n = race->n_pulls = 0;
-    race->exact = 0;
+    race->exact = race->ended = 0;
     for (int64_t state = 0; state < race->factors.n_states; state++) {
         race->sums[state] = 0.0;
         race->pulls[state] = 0;
@@ -81,12 +81,12 @@ static int is_far_ahead(const pb_lil_ucb *race, int64_t state)
     return (double)race->pulls[state] >= 1.0 + race->lil.lambda * (double)others;
 }
 
-pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen)
+pb_status pb_lil_ucb_begin(pb_lil_ucb *race, pb_bitgen *bitgen)
 {
-    begin(race, bitgen);
+    forget(race, bitgen);
     race->winner = race->heap.arms[0];
     if (race->heap.n == 1) {
-        race->exact = 1;
+        race->exact = race->ended = 1;
         return PB_OK;
     }
     for (int64_t i = 0; i < race->heap.n; i++) {
@@ -96,15 +96,29 @@ pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen)
         race->heap.keys[i] = upper_bound(race, race->heap.arms[i]);
     }
     pb_heap_build(&race->heap);
-    for (;;) {
+    return PB_OK;
+}
+
+pb_status pb_lil_ucb_continue(pb_lil_ucb *race, pb_bitgen *bitgen, int64_t n)
+{
+    for (; !race->ended && n > 0; n--) {
         const int64_t state = race->winner = race->heap.arms[0];
         if (race->pulls[state] == race->factors.n_factors) {
-            race->exact = 1;
+            race->exact = race->ended = 1;
             return PB_OK;
         }
         const pb_status status = pull(race, bitgen, state);
-        if (status != PB_OK || is_far_ahead(race, state))
+        if (status != PB_OK)
             return status;
-        pb_heap_replace_root(&race->heap, upper_bound(race, state));
+        race->ended = is_far_ahead(race, state);
+        if (!race->ended)
+            pb_heap_replace_root(&race->heap, upper_bound(race, state));
     }
+    return PB_OK;
+}
+
+pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen)
+{
+    const pb_status status = pb_lil_ucb_begin(race, bitgen);
+    return status == PB_OK ? pb_lil_ucb_continue(race, bitgen, INT64_MAX) : status;
 }

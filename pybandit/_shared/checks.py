@@ -7,6 +7,8 @@ import numpy as np
 # what an int64 holds; what is exact in float64, in which pulls are counted too
 LARGEST = 2**63 - 1
 MOST_PULLS = 2**53
+# of what arrays are made of: 8 TB of numbers, and sizes that do not overflow
+MOST_HELD = 2**40
 
 
 class InfeasibleBudget(ValueError):
@@ -38,11 +40,13 @@ def check_choice(name, value, choices):
 
 
 def check_flag(name, value):
-    """Whether `value` is true; refuses what has no truth, as an array."""
+    """Whether `value` is true; refuses what has no truth, as an array, and what is masked."""
     try:
-        return bool(value)
+        if not is_masked(value):
+            return bool(value)
     except Exception:
-        raise TypeError(f"{name} must be True or False; got {shown(value)}") from None
+        pass
+    raise TypeError(f"{name} must be True or False; got {shown(value)}")
 
 
 def check_integer(name, value, minimum, maximum=LARGEST):
@@ -93,6 +97,17 @@ def check_positive(name, value):
 def check_delta(delta):
     """Return `delta` as a float in (0, 1)."""
     return check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+
+
+def as_list(name, values, expected, least=1):
+    """What an iterable gives, `least` things or more; `expected` says in words of what."""
+    try:
+        items = list(values)
+    except Exception as error:
+        raise TypeError(f"{name} must be {expected}; got {shown(values)}: {error}") from error
+    if len(items) < least:
+        raise ValueError(f"{name} must be {expected}, {least} or more; got {len(items)}")
+    return items
 
 
 def is_masked(values):

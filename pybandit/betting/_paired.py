@@ -8,6 +8,7 @@ import numpy as np
 
 from pybandit._shared.checks import (
     LARGEST,
+    MOST_HELD,
     InfeasibleBudget,
     check_choice,
     check_integer,
@@ -50,7 +51,7 @@ class PairedRace:
     def __init__(self, n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
                  bets, mixture, block_size):
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
-        self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, LARGEST)
+        self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, MOST_HELD)
         self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         self.value_range = check_limits(value_range)
         self.tolerance = check_scalar("tolerance", tolerance, "finite and at least 0",

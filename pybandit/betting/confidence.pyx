@@ -165,6 +165,10 @@ cdef class ConfidenceSequence:
     lower, upper : float
         Current bounds; `value_range` before the first value, or infinite.
 
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import pybandit as pb

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_numeric, refuse_masks
+from pybandit._shared.checks import check_numeric, check_positive, refuse_masks, shown
 
 MOST_BETS = 64
 
@@ -14,13 +14,12 @@ def check_limits(value_range):
     if value_range is None:
         raise ValueError("value_range must be given for betting: (low, high) of the rewards, or "
                          "the largest difference of two rewards of one item; got None")
-    if np.ndim(value_range) == 0:
-        return float(check_in("value_range", value_range, "finite and above 0",
-                              lambda x: np.isfinite(x) & (x > 0)))
     limits = check_numeric("value_range", refuse_masks("value_range", value_range))
+    if limits.ndim == 0:
+        return check_positive("value_range", limits)
     if limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
         raise ValueError(f"value_range must be two finite numbers low < high, or one; got "
-                         f"{value_range!r}")
+                         f"{shown(value_range)}")
     return tuple(limits.tolist())
 
 

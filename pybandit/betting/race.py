@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_scalar
+from pybandit._shared.checks import check_flag, check_integer, check_scalar
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
 from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
@@ -72,6 +72,8 @@ class BettingRace(PairedRace):
     arms, with a tolerance. Keeps 8 bytes a reward told and an item, 160 an arm, and
     160 an ordered pair where there are pairs.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -95,7 +97,7 @@ class BettingRace(PairedRace):
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
             raise ValueError(f"k must be below n_arms = {n_arms}; got {self.k}")
-        self.hybrid = bool(hybrid)
+        self.hybrid = check_flag("hybrid", hybrid)
         if self.hybrid and (mixture != "product" or self.k > 1):
             raise ValueError(f"hybrid must be False for k > 1 and mixture='ebmix'; got "
                              f"{hybrid!r} with k = {self.k}, mixture={mixture!r}")
@@ -169,6 +171,10 @@ class BettingThreshold(PairedRace):
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------

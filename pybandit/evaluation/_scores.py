@@ -106,7 +106,7 @@ class TableSource(Source):
                      else np.asarray(values))
             if array.dtype.kind in "SU" and not isinstance(values, np.ndarray):
                 array = np.array(values, dtype=object)  # numbers stay numbers beside text
-        except ValueError as error:
+        except Exception as error:  # rows of unequal lengths, or an __array__ of the user's
             raise ValueError(f"scores must be a table (items, models) with rows of one length: "
                              f"{error}") from None
         if array.dtype.kind in "biuf" or array.ndim != 2:

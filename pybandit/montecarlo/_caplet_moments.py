@@ -13,6 +13,7 @@ e^(theta^2 T) E_-theta[p^2]: the same recursion, of a path with drift -theta.
 import numpy as np
 
 FAR = 9.0      # deviations that hold everything
+MOST_POINTS = 10**6  # of the grid; some 1e2 are usual
 SPACING = 0.7  # of the grid, in deviations of a step: an error of e^(-2 pi^2 / 0.7^2), 1e-17
 
 
@@ -37,9 +38,13 @@ class _Chain:
         if low - reach < FAR * step:
             raise ValueError(
                 f"sigma must keep the rate clear of 0, {reach / low:.3g} times smaller than now "
-                f"with these steps and thetas; got {sigma!r}")
-        below, above = (int(np.ceil(x / self.width)) for x in (start - low + reach,
-                                                             high - start + reach))
+                f"with this eta, kappa, r0 and maturity, these n_steps and thetas; got {sigma!r}")
+        below, above = start - low + reach, high - start + reach
+        if not below + above < MOST_POINTS * self.width:
+            raise ValueError(
+                f"eta, kappa, sigma, r0 and maturity must make a grid of fewer than {MOST_POINTS} "
+                f"points; got {eta!r}, {kappa!r}, {sigma!r}, {r0!r} and {maturity!r}")
+        below, above = (int(np.ceil(x / self.width)) for x in (below, above))
         self.start, self.y = below, start + self.width * np.arange(-below, above + 1)
 
     def expect(self, theta, strike, power):

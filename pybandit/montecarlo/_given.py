@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit import policies
-from pybandit._shared.checks import check_choice, check_in
+from pybandit._shared.checks import check_choice, check_in, shown
 from pybandit.policies.base import NativePolicy
 
 BANDITS = {"ucb1": policies.UCB1, "ucb-v": policies.UCBV, "kl-ucb": policies.KLUCB,
@@ -25,7 +25,7 @@ def bandit_policy(policy, n_arms):
         return BANDITS[policy](n_arms)
     if not isinstance(policy, NativePolicy) or not policy.is_endless:
         raise TypeError(f"policy must be one of {(*RULES, *BANDITS)} or a policy of this package "
-                        f"without a budget; got {policy!r}")
+                        f"without a budget; got {shown(policy)}")
     if policy.n_arms != n_arms or policy.n_pulls:
         raise ValueError(f"policy must be fresh and have n_estimators = {n_arms} arms; got "
                          f"{policy!r}")

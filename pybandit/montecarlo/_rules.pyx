@@ -33,7 +33,7 @@ cdef double next_gamma(void *state, double shape) noexcept nogil:
 cdef class Rule:
     """Each estimator in turn; what the others share."""
 
-    def __init__(self, int64_t n_arms):
+    def __cinit__(self, int64_t n_arms, *_):
         self.n_arms, self.chosen = n_arms, -1
         self.asked = np.zeros(n_arms, dtype=np.int64)
 
@@ -101,8 +101,8 @@ cdef class ThompsonRule(Rule):
 cdef class BanditRule(Rule):
     """A bandit policy on rewards 1 - (value - centre)^2 / scale, or on pairs with costs."""
 
-    def __init__(self, int64_t n_arms, NativePolicy inner, int64_t per_reward, bint has_costs):
-        super().__init__(n_arms)
+    def __cinit__(self, int64_t n_arms, NativePolicy inner not None, int64_t per_reward,
+                  bint has_costs):
         if inner._serves_a_rule:
             raise ValueError(f"policy must be fresh: {inner!r} serves another allocator")
         inner._serves_a_rule = True

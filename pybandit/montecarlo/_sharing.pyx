@@ -5,7 +5,8 @@ import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import (
-    MOST_PULLS, InfeasibleBudget, check_choice, check_integer, check_positive, check_scalar,
+    MOST_HELD, MOST_PULLS, InfeasibleBudget, check_choice, check_integer, check_positive,
+    check_scalar,
 )
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit._shared.schema import Schema, anything, check_size, finite, words
@@ -29,7 +30,7 @@ cdef class SharedBudget(NativePolicy):
 
     def __init__(self, n_estimators, policy, *, value_range, costs, budget, batch_size, pilot,
                  centre, max_cost, dependent_costs, cost_floor, rng):
-        super().__init__(check_integer("n_estimators", n_estimators, 1), 1)
+        super().__init__(check_integer("n_estimators", n_estimators, 1, MOST_HELD), 1)
         self.costs = check_choice("costs", costs, ("equal", "observed"))
         self.batch_size = check_integer("batch_size", batch_size, 1, MOST_PULLS)
         self.cost_floor = check_positive("cost_floor", cost_floor)
@@ -42,7 +43,7 @@ cdef class SharedBudget(NativePolicy):
         self._set_budget(budget)
         self._use(private_generator(rng) if self.rng_given else None)
 
-    def _make_rule(self, policy):
+    cdef _make_rule(self, policy):
         cdef int64_t per_reward = 1
         self.policy = policy
         if not isinstance(policy, str) or policy not in RULES:
@@ -59,7 +60,7 @@ cdef class SharedBudget(NativePolicy):
         self.rule.bind(self._pulls, self._sums, self._deviations, self.cost_sums)
         self.runs = self.batch_size * per_reward
 
-    def _set_scale(self, value_range, centre, max_cost, pilot):
+    cdef _set_scale(self, value_range, centre, max_cost, pilot):
         """What a bandit's rewards follow of: a range, or a pilot."""
         if centre is not None:
             centre = check_scalar("centre", centre, "finite", np.isfinite)
@@ -79,7 +80,7 @@ cdef class SharedBudget(NativePolicy):
         elif self.policy == "uniform":
             self.pilot = 0
 
-    def _check_range_of_each(self, value_range):
+    cdef _check_range_of_each(self, value_range):
         if value_range is None or value_range.ndim == 1:
             return
         if self._wants_costs:
@@ -89,7 +90,7 @@ cdef class SharedBudget(NativePolicy):
             raise ValueError(f"value_range must be one range for all unless the policy compares "
                              f"upper bounds; got one for each with {self.policy!r}")
 
-    def _set_budget(self, budget):
+    cdef _set_budget(self, budget):
         self.budget, self.most_cost = None, INFINITY
         if budget is None:
             return
@@ -103,7 +104,7 @@ cdef class SharedBudget(NativePolicy):
                     f"{self.n_arms} estimators {self.pilot} times; got {self.budget}")
         self.most_cost = self.budget
 
-    def _use(self, generator):
+    cdef _use(self, generator):
         """The stream that Thompson sampling draws from; None: a fresh one."""
         self.generator = private_generator(None) if generator is None else generator
         if isinstance(self.rule, ThompsonRule):

@@ -131,6 +131,8 @@ cdef class EstimatorAllocator(SharedBudget):
 
     O(K) a decision.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     References
     ----------
     Neufeld, György, Schuurmans and Szepesvári, ICML 2014. The policies on variances

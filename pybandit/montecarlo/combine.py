@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.checks import as_array, check_choice, check_flag, check_integer, shown
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
@@ -92,8 +92,9 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
     """
     functions = _check_functions(functions)
     check_choice("on_error", on_error, ("raise", "drop"))
+    vectorized = check_flag("vectorized", vectorized)
     if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise TypeError(f"executor must be a concurrent.futures.Executor; got {executor!r}")
+        raise TypeError(f"executor must be a concurrent.futures.Executor; got {shown(executor)}")
     if allocator is None:
         if budget is None:
             raise ValueError("budget must be given where no allocator is; got None")
@@ -199,7 +200,7 @@ def _call(function, arm, stream, clock, size):
         error.add_note(f"raised by functions[{arm}] of combine_estimators")
         raise
     cost = now() - start
-    values = np.asarray(values)
+    values = as_array(f"what functions[{arm}] returns", values)
     expected = () if size is None else (size,)
     if values.dtype.kind not in "biuf" or values.shape != expected:
         raise TypeError(f"functions[{arm}] must return "
@@ -215,10 +216,11 @@ def _check_functions(functions):
     try:
         functions = list(functions)
     except TypeError:
-        raise TypeError(f"functions must be a sequence of callables; got {functions!r}") from None
+        raise TypeError("functions must be a sequence of callables; got "
+                        f"{shown(functions)}") from None
     for k, function in enumerate(functions):
         if not callable(function):
-            raise TypeError(f"functions must be callable; got {function!r} at index {k}")
+            raise TypeError(f"functions must be callable; got {shown(function)} at index {k}")
     check_integer("the number of functions", len(functions), 1)
     return functions
 
@@ -226,9 +228,9 @@ def _check_functions(functions):
 def _check_allocator(allocator, n, budget, options):
     if not isinstance(allocator, EstimatorAllocator) or allocator.n_arms != n:
         raise ValueError(f"allocator must be an EstimatorAllocator of {n} estimators; got "
-                         f"{allocator!r}")
+                         f"{shown(allocator)}")
     if budget is not None or options:
         raise ValueError("budget and options must not be given with an allocator, which has its "
-                         f"own; got budget {budget!r}, options {sorted(options)}")
+                         f"own; got budget {shown(budget)}, options {sorted(options)}")
     if allocator.budget is None:
         raise ValueError("allocator must have a budget; got one without")

@@ -5,7 +5,9 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_numeric
+from pybandit._shared.checks import (
+    MOST_HELD, check_in, check_integer, check_numeric, check_positive, check_scalar,
+)
 from pybandit._shared.generators import as_generator
 from pybandit.montecarlo._caplet_moments import caplet_moments
 from pybandit.montecarlo._laplace import laplace_log_evidence
@@ -31,6 +33,7 @@ cdef enum:
     LANES = 4  # rows of a likelihood that the kernel reads at a time
 
 
+MOST_MONEY = 1e100  # squares of it are numbers
 # Of a first slice, in standard deviations of the prior.
 NARROWEST = 1e-3
 
@@ -92,21 +95,26 @@ cdef class CIRCaplet(Environment):
                  maturity=1.0, notional=1000.0, n_steps=100):
         thetas = arm_values("thetas", np.arange(16) / 10 if thetas is None else thetas,
                             "finite", np.isfinite)
-        positive = {"eta": eta, "sigma": sigma, "r0": r0, "maturity": maturity,
-                    "notional": notional}
-        for name, value in positive.items():
-            check_in(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
-        check_in("strike", strike, "finite and at least 0", lambda x: np.isfinite(x) & (x >= 0))
-        n_steps = check_integer("n_steps", n_steps, 1)
-        check_in("kappa", kappa, f"at least 0 and below n_steps / maturity, {n_steps / maturity}",
-                 lambda x: (x >= 0) & (x * maturity < n_steps))
+        eta, sigma, r0 = (check_positive(name, value) for name, value in
+                          (("eta", eta), ("sigma", sigma), ("r0", r0)))
+        maturity = check_positive("maturity", maturity)
+        notional = check_scalar("notional", notional,
+                                f"finite and above 0, at most {MOST_MONEY:g}",
+                                lambda x: (x > 0) & (x <= MOST_MONEY))
+        strike = check_scalar("strike", strike, f"finite and at least 0, at most {MOST_MONEY:g}",
+                              lambda x: (x >= 0) & (x <= MOST_MONEY))
+        n_steps = check_integer("n_steps", n_steps, 1, MOST_HELD)
+        kappa = check_scalar(
+            "kappa", kappa, f"at least 0 and below n_steps / maturity, {n_steps / maturity}",
+            lambda x: (x >= 0) & (x * maturity < n_steps))
         price, variances = caplet_moments(thetas, eta, kappa, sigma, r0, maturity, notional,
                                           n_steps, strike)
         super().__init__(np.full(thetas.size, price), variances)
         self.cir = pb_cir(eta, kappa, sigma, r0, maturity / n_steps, n_steps, strike, notional)
         self.drifts, self.maturity = thetas, maturity
-        self._made(CIRCaplet, dict(positive, strike=strike, thetas=thetas, kappa=kappa,
-                                   n_steps=n_steps))
+        self._made(CIRCaplet, dict(
+            strike=strike, thetas=thetas, eta=eta, kappa=kappa, sigma=sigma, r0=r0,
+            maturity=maturity, notional=notional, n_steps=n_steps))
 
     @property
     def strike(self):
@@ -213,19 +221,22 @@ cdef class LogisticEvidence(Environment):
         if lengths.ndim != 1 or not lengths.size:
             raise ValueError(f"n_anneals must be flat and not empty; got shape {lengths.shape}")
         lengths = [check_integer("n_anneals", n, 1) for n in lengths]
-        for name, value in {"prior_variance": prior_variance, "width": width}.items():
-            check_in(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
+        # Laplace's approximation divides by it
+        prior_variance = check_scalar("prior_variance", prior_variance, "between 1e-300 and 1e300",
+                                      lambda x: (x >= 1e-300) & (x <= 1e300))
+        width = check_positive("width", width)
         if width < NARROWEST * math.sqrt(prior_variance):
-            raise ValueError(f"width must be at least {NARROWEST:g} of the prior's deviation, "
+            raise ValueError(f"width must be at least {NARROWEST:g} of the root of prior_variance, "
                              f"{math.sqrt(prior_variance):g}: slices grow in steps of it; got "
                              f"{width!r}")
         if log_scale is None:
             log_scale = laplace_log_evidence(signed, prior_variance)
-        self.log_scale = check_in("log_scale", log_scale, "finite", np.isfinite)
+        self.log_scale = check_scalar("log_scale", log_scale, "finite", np.isfinite)
+        log_evidence = _checked_evidence(log_evidence, self.log_scale)
         super().__init__(np.ones(len(lengths)), 0.0)
         np.asarray(self._variances)[:] = np.asarray(self._costs)[:] = NAN
         np.asarray(self._means)[:] = NAN if log_evidence is None else math.exp(
-            check_in("log_evidence", log_evidence, "finite", np.isfinite) - self.log_scale)
+            log_evidence - self.log_scale)
         self.lengths, self.n_rows = np.array(lengths, dtype=np.int64), signed.shape[0]
         self.columns = np.zeros((signed.shape[1], (self.n_rows + LANES - 1) // LANES * LANES))
         np.asarray(self.columns)[:, :self.n_rows] = signed.T
@@ -279,6 +290,16 @@ cdef class LogisticEvidence(Environment):
         pb_annealing_margins(&self.annealing, self.n_rows, &point[0], &margins[0])
         return pb_annealing_log_likelihood(&margins[0], self.annealing.columns, 0.0,
                                            self.annealing.n_rows)
+
+
+def _checked_evidence(log_evidence, log_scale):
+    """log Z or None; the mean of the rewards is a number."""
+    if log_evidence is None:
+        return None
+    log_evidence = check_scalar("log_evidence", log_evidence, "finite", np.isfinite)
+    return check_scalar("log_evidence", log_evidence,
+                        f"below log_scale + 700, {log_scale + 700.0:g}",
+                        lambda x: x < log_scale + 700.0)
 
 
 def _signed(features, labels):

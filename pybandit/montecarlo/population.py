@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.checks import check_choice, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import Rng
 from pybandit.montecarlo.estimators import CIRCaplet
@@ -66,6 +66,8 @@ def population_monte_carlo(caplet: CIRCaplet, n: int, *, population: int = 100,
     >>> bool(abs(found.estimate - 9.2567) < 0.5)
     True
     """
+    if not isinstance(caplet, CIRCaplet):
+        raise TypeError(f"caplet must be a CIRCaplet; got {shown(caplet)}")
     n = check_integer("n", n, 2)
     population = check_integer("population", population, 1)
     check_choice("rule", rule, ("variance", "printed"))

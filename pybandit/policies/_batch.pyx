@@ -72,9 +72,12 @@ cdef class _AcceptingPolicy(_BatchPolicy):
             return np.empty(0, np.int64) if self._is_done() else super().survivors
 
     def recommend(self):
-        """The k best arms, best first; before the end, those accepted and the best means."""
+        """The k best arms, best first; before the end, those accepted and the best means.
+
+        An arm that has no result is among them only where fewer than k have one, and last.
+        """
         with self.guard.reading():
             accepted = self.accepted
             chosen = np.concatenate([
                 accepted, self._best(self.survivors, max(0, self.k - accepted.size))])
-            return self._best(chosen, self.k)
+            return self._seen_first(self._best(chosen, self.k))

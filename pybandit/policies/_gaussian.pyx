@@ -3,11 +3,11 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_integer, check_positive
+from pybandit._shared.checks import MOST_PULLS, check_integer
 from pybandit.policies._arm_states import FIT, GAUSSIAN, REFITTED
 from pybandit.policies._kernel_matrix import (
-    Prior, checked_features, checked_kernel, checked_noise, checked_noise_prior, checked_refit,
-    prior_of_arms, refitted,
+    Prior, check_deviation, checked_features, checked_kernel, checked_noise, checked_noise_prior,
+    checked_refit, prior_of_arms, refitted,
 )
 from pybandit.policies._told import arms_asked, rewards_told
 
@@ -37,7 +37,7 @@ cdef class _GaussianPolicy(NativePolicy):
         super().__init__(len(points if matrix is None else matrix), 1)
         self.budget = check_integer("budget", budget, 1, MOST_PULLS)
         self.noise_std = checked_noise(noise_std)
-        self.prior_std = check_positive("prior_std", prior_std)
+        self.prior_std = check_deviation("prior_std", prior_std)
         self.pulls_between = checked_refit(refit_every, kernel, noise_std)
         self.refit_every, self.as_weights = refit_every, as_weights
         if self.pulls_between:

@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_positive
+from pybandit._shared.checks import check_in, check_integer, check_positive, check_scalar
 from pybandit._shared.optional import require
 
 # of the largest eigenvalue: what rounding may put below 0
 SLACK = 1e-8
+# deviations whose squares are numbers above 0
+WIDEST = 1e150
 
 
 def prior_of_arms(kernel, features):
@@ -127,7 +129,13 @@ def checked_refit(refit_every, kernel, noise_std):
 
 
 def checked_noise(noise_std):
-    return None if noise_std is None else check_positive("noise_std", noise_std)
+    return None if noise_std is None else check_deviation("noise_std", noise_std)
+
+
+def check_deviation(name, value):
+    """Return `value` as a float above 0 whose square is a number above 0 too."""
+    return check_scalar(name, check_positive(name, value), f"in [1/{WIDEST:g}, {WIDEST:g}]",
+                        lambda x: (x >= 1 / WIDEST) & (x <= WIDEST))
 
 
 def refitted(kernel, points, rewards, prior_std, noise_std):

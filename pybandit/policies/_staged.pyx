@@ -89,7 +89,7 @@ cdef class _StagedPolicy(_RingPolicy):
     def recommend(self):
         """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""
         with self.guard.reading():
-            return self._best(self.survivors, 1)
+            return self._seen_first(self._best(self.survivors, 1))
 
 
 cdef class Uniform(_StagedPolicy):
@@ -106,6 +106,10 @@ cdef class Uniform(_StagedPolicy):
     ------
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     def __init__(self, n_arms, budget):

@@ -50,10 +50,6 @@ cdef class NativePolicy(Policy):
         self.guard.check()
         return bool(self._never_ends()) and type(self).done is NativePolicy.done
 
-    @property
-    def _is_endless(self):
-        return self.is_endless
-
     cdef bint _never_ends(self) noexcept:
         return False
 
@@ -116,9 +112,6 @@ cdef class NativePolicy(Policy):
     cdef bint _accepts(self, double reward) noexcept nogil:
         """Whether `_check_rewards` would let it pass."""
         return isfinite(reward)
-
-    def _seed(self, rng):
-        self.seed(rng)
 
     def _check_seen(self):
         """Raise where the engine met rewards that `tell` would have refused."""

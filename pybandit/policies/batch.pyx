@@ -56,6 +56,8 @@ cdef class RoundRobin(_BatchPolicy):
     -----
     O(1) a batch and O(1) a pull.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -91,7 +93,7 @@ cdef class RoundRobin(_BatchPolicy):
         pb_round_robin_pulled(self.ring, self._next().n_pulls)
 
     def recommend(self):
-        """The k arms of largest mean, best first; int64."""
+        """The k arms of largest mean, best first; int64; those without a result come last."""
         with self.guard.reading():
             return self._best(np.arange(self.n_arms), self.k)
 
@@ -125,6 +127,8 @@ cdef class BatchHalving(_BatchPolicy):
     Notes
     -----
     O(1) a pull and O(n) a stage.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef readonly int64_t max_batches
@@ -230,9 +234,12 @@ cdef class BatchHalving(_BatchPolicy):
         self.rng_given = progress["rng_given"]
 
     def recommend(self):
-        """The k arms of largest mean among the survivors, best first; int64."""
+        """The k arms of largest mean among the survivors, best first; int64.
+
+        An arm that has no result is among them only where fewer than k have one, and last.
+        """
         with self.guard.reading():
-            return self._best(self.survivors, self.k)
+            return self._seen_first(self._best(self.survivors, self.k))
 
 
 def check_batches(max_batches, batch_size, most):

@@ -61,6 +61,8 @@ cdef class BatchRacing(_AcceptingPolicy):
     -----
     There is no budget: two equal means at the boundary never end it.
     O(1) a pull, O(n) a batch at which the boundary moves.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef readonly double delta, sigma

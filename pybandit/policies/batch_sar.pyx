@@ -5,7 +5,7 @@ Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016, Algorithm 3.
 """
 
-from pybandit._shared.checks import MOST_PULLS, InfeasibleBudget, check_choice
+from pybandit._shared.checks import MOST_PULLS, InfeasibleBudget, check_choice, check_flag
 from pybandit.policies._ring_states import BATCH_SAR
 from pybandit.policies.batch import check_batches
 
@@ -61,6 +61,8 @@ cdef class BatchSAR(_AcceptingPolicy):
     -----
     Survivors are ranked once after a batch, in O(n); a stage is O(1).
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -86,7 +88,7 @@ cdef class BatchSAR(_AcceptingPolicy):
                  tie="reject"):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.max_batches = check_batches(max_batches, self.batch_size, MOST_PULLS)
-        self.improved = bool(improved)
+        self.improved = check_flag("improved", improved)
         self.tie = check_choice("tie", tie, ("reject", "index"))
         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
         if self.max_batches < least and 0 < self.k < self.n_arms:

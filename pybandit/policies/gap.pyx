@@ -10,7 +10,7 @@ Best arm identification in multi-armed bandits, COLT 2010.
 import numpy as np
 
 from pybandit._shared.checks import (
-    MOST_PULLS, check_in, check_integer, check_positive, check_scalar,
+    MOST_PULLS, check_in, check_integer, check_numeric, check_positive, check_scalar, shown,
 )
 from pybandit.policies._arm_states import UGAP
 
@@ -113,6 +113,8 @@ cdef class GapE(_GapPolicy):
     -----
     O(K) a pull. An arm whose first pull was lost is asked again, n // K times in all.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -171,6 +173,8 @@ cdef class GapEV(_GapPolicy):
     Notes
     -----
     O(K) a pull. An arm without two rewards is asked again, n // K times in all.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     # lower bounds of the standard deviations; what an estimated gap is widened by
@@ -233,6 +237,8 @@ cdef class UCBE(_BudgetPolicy):
     Notes
     -----
     O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     def __init__(self, n_arms, budget, complexity):
@@ -282,6 +288,8 @@ cdef class UGapEb(_BudgetPolicy):
     Notes
     -----
     O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef readonly double epsilon
@@ -389,10 +397,11 @@ cdef class UGapEb(_BudgetPolicy):
 
 def _range(value_range):
     """The length of an interval that is given by its length or its two ends."""
-    if np.ndim(value_range) == 0:
-        return check_positive("value_range", value_range)
-    ends = check_in("value_range", value_range, "finite", np.isfinite)
+    ends = check_numeric("value_range", value_range)
+    if ends.ndim == 0:
+        return check_positive("value_range", ends)
+    ends = check_in("value_range", ends, "finite", np.isfinite)
     if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
         raise ValueError(f"value_range must be a length or (low, high), low below high; got "
-                         f"{value_range!r}")
+                         f"{shown(value_range)}")
     return float(ends[1] - ends[0])

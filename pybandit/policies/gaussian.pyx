@@ -96,6 +96,8 @@ cdef class BayesGap(_GaussianPolicy):
     gamma of (a, b), a conjugate prior. The rule then takes sigma^2 = b / a of the posterior.
     On functions drawn from the prior `GPUCB` errs less than this rule.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -195,6 +197,8 @@ cdef class GPUCB(_GaussianPolicy):
     -----
     As `BayesGap`. Of these rules it errs least on functions drawn from the prior.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -237,6 +241,10 @@ cdef class BayesUCB(_GaussianPolicy):
     ----------
     budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
         As in `BayesGap`.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
@@ -281,6 +289,10 @@ cdef class ExpectedImprovement(_Improvement):
         As in `BayesGap`.
     xi : float, default 0
         At least 0.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.0,
@@ -306,6 +318,10 @@ cdef class ProbabilityOfImprovement(_Improvement):
         As in `BayesGap`.
     xi : float, default 0.01
         At least 0.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.01,
@@ -334,6 +350,8 @@ cdef class GaussianThompson(_GaussianPolicy):
     Notes
     -----
     O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into r, its rank.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef object generator                 # the policy's own: nobody else holds its lock

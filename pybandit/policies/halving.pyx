@@ -8,7 +8,7 @@ heterogeneous reward variances, UAI 2023.
 
 import numpy as np
 
-from pybandit._shared.checks import check_budget, check_delta, check_in
+from pybandit._shared.checks import check_budget, check_delta, check_flag, check_in
 from pybandit.policies._ring_states import HALVING, SEQUENTIAL, SHADAVAR, SHVAR
 
 from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
@@ -29,7 +29,8 @@ cdef class _Halving(_StagedPolicy):
 
     def __init__(self, n_arms, budget, reuse, spend_all):
         super().__init__(n_arms, budget)
-        self.reuse, self.spend_all = bool(reuse), bool(spend_all)
+        self.reuse = check_flag("reuse", reuse)
+        self.spend_all = check_flag("spend_all", spend_all)
         self.n_stages = (self.n_arms - 1).bit_length()
         check_budget(self.budget, self.n_arms * self.n_stages, self.n_arms,
                      f"one pull an arm and stage, of {self.n_stages} stages")
@@ -93,6 +94,10 @@ cdef class SequentialHalving(_Halving):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K m pulls.
 
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -144,6 +149,8 @@ cdef class SHVar(_Halving):
     Notes
     -----
     A stage's counts are Adams' apportionment of its pulls: O(K log K) a stage.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef double[::1] known
@@ -272,6 +279,8 @@ cdef class SHAdaVar(_Halving):
     Notes
     -----
     O(log K) a pull, by a heap whose root is the arm that is pulled.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef readonly double delta

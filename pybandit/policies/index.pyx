@@ -143,6 +143,8 @@ cdef class UCB1(_UpperBound):
     first pull was lost is asked again before any other, as long as it was asked for no
     more than ``n_pulls // K`` times.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -202,6 +204,8 @@ cdef class UCBV(_UpperBound):
     Notes
     -----
     O(K) a pull. First and lost pulls as in `UCB1`.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------
@@ -269,6 +273,8 @@ cdef class KLUCB(_UpperBound):
     in f, so its tangent where it was last solved stays above it, and only arms whose tangent
     reaches the best one solved are solved again. It is also what is compared: bounds that
     crowd at 1 are told apart. First and lost pulls as in `UCB1`.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------

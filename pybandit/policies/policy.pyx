@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_choice, check_integer, shown
+from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, shown
 from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
 
 cimport numpy as cnp
@@ -44,7 +44,7 @@ cdef class Policy:
 
     Notes
     -----
-    Threads: a policy is used by one thread at a time; a second gets a RuntimeError, and
+    **Threads.** One at a time; a second gets a RuntimeError, and
     nothing is changed. Ctrl-C leaves it as before the call or after it.
     """
 
@@ -54,7 +54,7 @@ cdef class Policy:
 
     def __init__(self, n_arms, k=1):
         self.guard.begin()
-        self.n_arms = check_integer("n_arms", n_arms, 1, LARGEST)
+        self.n_arms = check_integer("n_arms", n_arms, 1, MOST_HELD)
         k = check_integer("k", k, 0, np.inf)  # compared below, in other words
         if k > self.n_arms:
             raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {shown(k)}")
@@ -289,12 +289,22 @@ cdef class Policy:
         pass
 
     def _best(self, arms, n):
-        """The n best of these arms by mean, best first; unseen arms at the grand mean."""
+        """The n best of these arms by mean, best first; unseen arms after all seen ones."""
         self.guard.check()
-        pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)
-        grand = sums.sum() / max(1, np.asarray(self._pulls).sum())
-        means = np.where(pulls > 0, sums[arms] / np.maximum(pulls, 1), grand)
+        pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)[arms]
+        means = np.where(pulls > 0, sums / np.maximum(pulls, 1), -np.inf)
         return arms[np.lexsort((arms, -means))[:n]]
+
+    def _seen_first(self, arms):
+        """These arms, best first; other arms that were seen instead of those that were not."""
+        self.guard.check()
+        seen = arms[np.asarray(self._pulls)[arms] > 0]
+        if seen.size < arms.size:
+            others = np.setdiff1d(np.arange(self.n_arms), seen)
+            unseen = np.setdiff1d(arms, seen)
+            others = others[np.asarray(self._pulls)[others] > 0]
+            arms = np.concatenate([seen, self._best(others, unseen.size), unseen])[:arms.size]
+        return self._best(arms, arms.size)
 
 
 cdef object last_compiled(cls):

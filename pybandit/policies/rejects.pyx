@@ -46,6 +46,10 @@ cdef class SuccessiveRejects(_StagedPolicy):
     ------
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef const int64_t[::1] schedule    # pulls that an arm has at the end of each phase
@@ -127,6 +131,8 @@ cdef class VBR(SuccessiveRejects):
     -----
     Of equal ratios the lower index is pulled; an arm with fewer than two rewards
     comes before all ratios. O(log K) a pull, by a heap.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef Heap heap
@@ -214,6 +220,8 @@ cdef class ContinuousRejects(_RingPolicy):
     the survivor with the fewest, ties to the lower index; of equal least means the
     higher index goes. A lost pull counts as a pull; nothing is rejected while a
     survivor has no reward. O(K) a pull.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------
@@ -321,7 +329,7 @@ cdef class ContinuousRejects(_RingPolicy):
     def recommend(self):
         """The survivor of largest mean, int64 of shape (1,); at any time."""
         with self.guard.reading():
-            return self._best(self.survivors, 1)
+            return self._seen_first(self._best(self.survivors, 1))
 
     def _get_progress(self):
         return {**super()._get_progress(), "pending": self.pending,

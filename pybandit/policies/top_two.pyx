@@ -8,7 +8,8 @@ fixed-confidence and beyond, NeurIPS 2023.
 import numpy as np
 
 from pybandit._shared.checks import (
-    MOST_PULLS, check_budget, check_in, check_integer, check_scalar, nonnegative,
+    MOST_PULLS, check_budget, check_flag, check_in, check_integer, check_scalar,
+    nonnegative,
 )
 from pybandit.policies._arm_states import TOP_TWO
 
@@ -68,6 +69,8 @@ cdef class EBTC(NativePolicy):
     Ties go to the lowest index. Arms whose first pulls were lost are asked again
     before any other. O(K) a pull.
 
+    **Threads.** One at a time; a second gets a RuntimeError.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -96,7 +99,7 @@ cdef class EBTC(NativePolicy):
                  budget=None):
         super().__init__(n_arms, 1)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
-        self.variance_aware = bool(variance_aware)
+        self.variance_aware = check_flag("variance_aware", variance_aware)
         self.has_known = variances is not None
         self.known = np.ones(self.n_arms)
         if self.has_known:

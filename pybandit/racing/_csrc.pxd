@@ -152,6 +152,7 @@ cdef extern from "pybandit/racing/accept.h" nogil:
         int64_t block
         int64_t *indices
         double *ratios
+        pb_status status
         int accepted
         int exact
         int64_t n_looks
@@ -239,9 +240,12 @@ cdef extern from "pybandit/racing/lil_ucb.h" nogil:
         pb_heap heap
         int64_t winner
         int64_t n_pulls
+        int ended
         int exact
         int64_t factor
         double reward
 
     double pb_lil_bonus(const pb_lil *lil, double pulls) noexcept
     pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept
+    pb_status pb_lil_ucb_begin(pb_lil_ucb *race, pb_bitgen *bitgen) noexcept
+    pb_status pb_lil_ucb_continue(pb_lil_ucb *race, pb_bitgen *bitgen, int64_t n) noexcept

@@ -96,7 +96,9 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
 
     Notes
     -----
-    O(D T) for T factors read, at most N, whichever states lead on the way.
+    O(D T) for T factors read, at most N, whichever states lead on the way. Ctrl-C is heard
+    between calls of a function; on a matrix when the race is over, which reads it twice at
+    most: half a second for 10 million rows of two states.
 
     Examples
     --------

@@ -2,17 +2,18 @@
 
 import numpy as np
 
-from pybandit._shared.checks import InfeasibleBudget, check_numeric
+from pybandit._shared.checks import InfeasibleBudget, check_numeric, shown
 
 
 def check_pair(policy, environment):
     """Refuse a policy that does not fit the environment, or is not fresh."""
     for name in ("ask", "tell", "recommend"):
         if not hasattr(policy, name):
-            raise TypeError(f"policy_factory must return a policy, with {name}; got {policy!r}")
+            raise TypeError(f"policy_factory must return a policy, with {name}; got "
+                            f"{shown(policy)}")
     for name in ("pull", "means", "best"):
         if not hasattr(environment, name):
-            raise TypeError(f"environment must have {name}; got {environment!r}")
+            raise TypeError(f"environment must have {name}; got {shown(environment)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:
         raise ValueError(f"policy_factory must return a policy of the {environment.n_arms} arms "
@@ -28,7 +29,7 @@ def check_pair(policy, environment):
 def check_horizon(policy, horizon):
     """Refuse runs that would have no end, or no beginning."""
     if horizon is None:
-        if getattr(policy, "is_endless", False) or getattr(policy, "_is_endless", False):
+        if getattr(policy, "is_endless", False):
             raise ValueError(f"horizon must be given where the policy never ends; got None for "
                              f"{policy!r}")
         return

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_integer
+from pybandit._shared.checks import MOST_PULLS, as_list, check_integer, shown
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
@@ -86,10 +86,10 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
         horizon = check_integer("horizon", horizon, 1, MOST_PULLS)
     if not callable(policy_factory):
         raise TypeError(f"policy_factory must be a function of an environment; got "
-                        f"{policy_factory!r}")
+                        f"{shown(policy_factory)}")
     if not callable(environment) and not hasattr(environment, "pull"):
         raise TypeError(f"environment must be an Environment, or a function of a generator that "
-                        f"returns one; got {environment!r}")
+                        f"returns one; got {shown(environment)}")
     functions = functions_of(metrics)
     runs = _Runs(policy_factory, environment, n_runs, rng, functions, horizon)
     native = runs.first_is_native()
@@ -102,14 +102,15 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
 def functions_of(metrics):
     """The metrics that are functions, by name."""
     functions = {}
-    for metric in metrics:
+    for metric in as_list("metrics", metrics, f"functions or of {METRICS}", least=0):
         if callable(metric):
             name = getattr(metric, "__name__", None)
-            if name is None or name in (*METRICS, *functions):
-                raise ValueError(f"metrics must be functions with names of their own; got {name!r}")
+            if not isinstance(name, str) or name in (*METRICS, *functions):
+                raise ValueError(f"metrics must be functions with names of their own; got "
+                                 f"{shown(name)}")
             functions[name] = metric
-        elif metric not in METRICS:
-            raise ValueError(f"metrics must be functions or of {METRICS}; got {metric!r}")
+        elif not isinstance(metric, str) or metric not in METRICS:
+            raise ValueError(f"metrics must be functions or of {METRICS}; got {shown(metric)}")
     return functions
 
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_scalar
+from pybandit._shared.checks import check_in, check_numeric, check_scalar
 from pybandit.simulation._truncated_law import largest_variance, natural_parameters
 from pybandit.simulation.base import arm_values
 
@@ -62,10 +62,11 @@ cdef class TruncatedNormalBandit(Environment):
         low = check_scalar("low", low, "finite", np.isfinite)
         high = check_scalar("high", high, f"finite and above low, {low!r}",
                             lambda x: np.isfinite(x) & (x > low))
-        means = arm_values("means", np.atleast_1d(means), f"between {low!r} and {high!r}",
+        means = arm_values("means", np.atleast_1d(check_numeric("means", means)),
+                           f"between {low!r} and {high!r}, low and high",
                            lambda m: (m > low) & (m < high))
-        variances = check_in("variances", variances, "finite and above 0",
-                             lambda v: np.isfinite(v) & (v > 0))
+        variances = check_in("variances", variances, "finite and at least 1e-300",
+                             lambda v: np.isfinite(v) & (v >= 1e-300))
         super().__init__(means, variances)
         self.low, self.high = low, high
         cdef Law[::1] laws = np.zeros(self.n_arms, dtype=_LAW)

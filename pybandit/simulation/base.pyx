@@ -32,7 +32,7 @@ cdef class Environment:
     Means are constant: errors and regrets are about them, and `simulate` refuses an
     environment whose `means` change in a run, or that says ``stationary = False``.
 
-    Threads: what is drawn from the generator that is given keeps no state here, and one
+    **Threads.** What is drawn from the generator that is given keeps no state here, and one
     environment serves many threads; one that counts, as `TableBandit`, serves one at a time,
     a second gets a RuntimeError.
     """

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_positive
+from pybandit._shared.checks import as_list, check_in, check_integer, check_positive, shown
 from pybandit.simulation._truncated_normal import TruncatedNormalBandit
 from pybandit.simulation.base import arm_values
 
@@ -19,6 +19,10 @@ from pybandit.simulation.base cimport Environment
 __all__ = ["BernoulliBandit", "BinomialBandit", "CostlyBandit", "EmpiricalBandit", "Environment",
            "GaussianBandit", "ScaledBernoulliBandit", "TableBandit", "TruncatedNormalBandit",
            "UniformBandit"]
+
+WIDEST = 1e150  # distance of two rewards whose variance is a number
+# what samples and tables hold, for messages
+REWARDS = "a sequence of the rewards of each arm"
 
 # what is cimported alone is not an attribute of the module
 globals()["Environment"] = Environment
@@ -171,8 +175,8 @@ cdef class ScaledBernoulliBandit(Environment):
 
     def __init__(self, midpoints, scales, probabilities):
         p = check_in("probabilities", probabilities, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
-        scales = check_in("scales", scales, "finite and at least 0",
-                          lambda x: np.isfinite(x) & (x >= 0))
+        scales = check_in("scales", scales, f"between 0 and {WIDEST:g}",
+                          lambda x: (x >= 0) & (x <= WIDEST))
         midpoints = check_in("midpoints", midpoints, "finite", np.isfinite)
         shapes = [x.shape for x in (midpoints, scales, p)]
         if len(set(shapes) - {(), (1,)}) > 1 or max(map(len, shapes)) > 1:
@@ -215,11 +219,14 @@ cdef class EmpiricalBandit(Environment):
     cdef int64_t[::1] starts
 
     def __init__(self, samples=None, *, values=None, counts=None):
-        if (samples is None) == (values is None or counts is None):
-            raise ValueError("samples, or values and counts, must be given, and not both")
+        given = [name for name, one in (("samples", samples), ("values", values),
+                                        ("counts", counts)) if one is not None]
+        if given not in (["samples"], ["values", "counts"]):
+            raise ValueError("samples, or values and counts, must be given, and not both; got "
+                             f"{' and '.join(given) or 'none'}")
         if samples is not None:
             arms = [arm_values(f"samples[{i}]", arm, "finite", np.isfinite)
-                    for i, arm in enumerate(samples)]
+                    for i, arm in enumerate(as_list("samples", samples, REWARDS))]
             weights = [np.ones(arm.size) for arm in arms]
         else:
             values = arm_values("values", values, "finite", np.isfinite)
@@ -265,6 +272,8 @@ cdef class TableBandit(Environment):
     -----
     `pull` counts the pulls of each arm itself, `reset` starts over; in `simulate`
     every run starts at the first reward.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
     """
 
     cdef double[::1] flat
@@ -272,7 +281,7 @@ cdef class TableBandit(Environment):
 
     def __init__(self, rewards):
         arms = [arm_values(f"rewards[{i}]", arm, "finite", np.isfinite)
-                for i, arm in enumerate(rewards)]
+                for i, arm in enumerate(as_list("rewards", rewards, REWARDS))]
         super().__init__([arm.mean() for arm in arms], [arm.var() for arm in arms])
         self.flat = np.concatenate(arms)
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
@@ -360,7 +369,8 @@ cdef class CostlyBandit(Environment):
 
     def __init__(self, environment, costs, cost_shape=None):
         if not isinstance(environment, Environment) or not (<Environment>environment)._is_native():
-            raise TypeError(f"environment must be one of this package's; got {environment!r}")
+            raise TypeError(f"environment must be one of this package's; got "
+                            f"{shown(environment)}")
         (<Environment>environment).guard.check()
         super().__init__(environment.means, environment.variances)
         costs = check_in("costs", costs, "finite and above 0", lambda c: np.isfinite(c) & (c > 0))

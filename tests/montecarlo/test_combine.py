@@ -130,6 +130,7 @@ def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
     (np.nan, ValueError, r"functions\[1\] must return finite numbers; got nan"),
     (np.inf, ValueError, "finite numbers; got inf"),
     (None, TypeError, "must return a number; got dtype object"),
+    (np.ma.masked, TypeError, r"functions\[1\] returns must be an array without masked entries"),
     ("1.0", TypeError, "must return a number; got dtype <U3"),
     (np.ones(2), TypeError, r"must return a number; got dtype float64, shape \(2,\)"),
 ])

@@ -238,3 +238,38 @@ def test_arguments(cls, options, error, words):
     for word in words:
         assert word in str(caught.value)
     cls(**CLASSES[cls])
+
+
+MANY_ARMS = [lambda: pb.RoundRobin(40, 4, 8, 30), lambda: pb.BatchSAR(40, 4, 8, 60),
+             lambda: pb.BatchHalving(40, 4, 8, 60), lambda: pb.BatchRacing(40, 4, batch_size=8)]
+
+
+@pytest.mark.parametrize("make", MANY_ARMS)
+def test_arms_without_a_result_are_recommended_after_all_that_have_one(make):
+    policy = make()
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        before = policy.recommend()
+        assert before.size == 4 and len(set(before.tolist())) == 4
+        # all are worse than 0, where an arm that nobody measured might be put
+        measured = policy.pulls[before] > 0
+        assert measured.sum() == min(4, np.count_nonzero(policy.pulls))
+        assert np.all(np.diff(measured.astype(int)) <= 0)
+        assert np.all(np.diff(policy.means[before[measured]]) <= 0)
+        arms = policy.ask()
+        policy.tell(arms, -5.0 - rng.random(arms.size))
+
+
+@pytest.mark.parametrize("make", MANY_ARMS)
+def test_arms_whose_results_are_all_lost_are_recommended_last(make):
+    policy, kept = make(), {3, 11, 17, 30, 31, 39}
+    while not policy.done and policy.n_batches < 60:
+        arms = policy.ask()
+        policy.tell(arms, np.where(np.isin(arms, list(kept)), -9.0 - arms, np.nan), "drop")
+    assert set(np.flatnonzero(policy.pulls).tolist()) == kept
+    assert set(policy.recommend().tolist()) <= kept
+    policy = make()
+    while not policy.done and policy.n_batches < 60:
+        arms = policy.ask()
+        policy.tell(arms, np.where(arms == 17, -9.0, np.nan), "drop")
+    assert policy.recommend()[0] == 17 and policy.recommend().size == 4

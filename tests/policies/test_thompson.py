@@ -238,7 +238,7 @@ POLICIES = [dict(), dict(prior=(0.5, 2.0)), dict(fractional=True),
 def test_it_finds_the_best_arm_and_never_ends(options):
     policy = pb.ThompsonSampling(4, rng=1, **options)
     play(policy, pb.environments.BernoulliBandit([0.2, 0.8, 0.4, 0.1]), 1500)
-    assert not policy.done and policy._is_endless
+    assert not policy.done and policy.is_endless
     assert policy.recommend().tolist() == [1] and policy.pulls[1] > 1300
     assert policy.pulls.sum() == policy.n_pulls == 1500
 
@@ -326,13 +326,13 @@ def test_streams():
             for rng in (7, 7, np.random.SeedSequence(7), np.random.default_rng(7), 8)]
     assert runs[0] == runs[1] == runs[2] == runs[3] != runs[4]
     given, own = pb.ThompsonSampling(3, rng=7), pb.ThompsonSampling(3)
-    given._seed(np.random.default_rng(8))
+    given.seed(np.random.default_rng(8))
     own.ask()
-    own._seed(np.random.default_rng(8))
+    own.seed(np.random.default_rng(8))
     assert play(given, bandit, 200).pulls.tolist() == runs[0]
-    own._seed(np.random.default_rng(8))
+    own.seed(np.random.default_rng(8))
     assert play(own, bandit, 200).pulls.tolist() == runs[4]
-    own._seed(np.random.default_rng(9))   # too late
+    own.seed(np.random.default_rng(9))   # too late
     assert own.get_state()["n_pulls"] == 200
 
 

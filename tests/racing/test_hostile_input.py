@@ -36,6 +36,33 @@ def test_the_status_of_the_latest_draw_is_raised_again():
         sampler.raise_status(3)
 
 
+@pytest.mark.parametrize("status", [1, 2, 3])
+def test_a_status_that_the_latest_test_did_not_return(status):
+    ratios = MATRIX[:, 0].copy()
+    for test in (pb.AcceptanceTest(ratios, rng=1),
+                 pb.AcceptanceTest(ratios, rng=1, bound="ebs", value_range=20.0)):
+        for _ in range(2):
+            with pytest.raises(ValueError, match=f"status must be what a test returned; got "
+                                                 f"{status} where the latest returned 0"):
+                test.raise_status(status)
+            test.test()
+
+
+def test_the_status_of_the_latest_test_is_raised_again():
+    ratios = MATRIX[:, 0].copy()
+    test = pb.AcceptanceTest(ratios, rng=1)
+    ratios[:] = np.nan
+    for fails in (test.test, lambda: test.raise_status(2)):
+        with pytest.raises(ValueError, match="log_ratios must be finite; got nan at factor"):
+            fails()
+    for other in (0, 1, 3):
+        with pytest.raises(ValueError, match=f"got {other} where the latest returned 2"):
+            test.raise_status(other)
+    ratios[:] = 1.0
+    assert test.test().accepted
+    test.raise_status(0)
+
+
 def test_a_function_may_not_raise_the_status_of_its_sampler():
     def function(n, i):
         sampler.raise_status(2)

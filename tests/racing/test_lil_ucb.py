@@ -1,6 +1,8 @@
 """lil_ucb: its exact laws, the twin bit for bit, what is refused."""
 
 import collections
+import signal
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -133,3 +135,32 @@ def test_rewards_that_are_refused():
 
     with pytest.raises(KeyError, match="mine"):
         pb.lil_ucb(pb.Factors(broken, 20, 2), value_range=1.0)
+
+
+def test_what_the_theorem_says_of_delta():
+    """The bound of the docstring: of use below 2e-6 alone, so delta is not called an error."""
+    e = 0.01
+    c = (2 + e) / e * (1 / np.log1p(e)) ** (1 + e)
+    assert 21_000 < c < 21_500
+    assert 4 * np.sqrt(c * 2e-6) + 4 * c * 2e-6 < 1.0 < 4 * np.sqrt(c * 2.1e-6) + 4 * c * 2.1e-6
+    text = " ".join(pb.lil_ucb.__doc__.split())
+    assert "proof" not in text and "delta is no bound on the error, in either setting" in text
+
+
+def test_a_long_run_hears_ctrl_c():
+    """A near tie of ten million factors takes seconds; it ends where the key was pressed."""
+    matrix = np.zeros((5_000_000, 2))
+    matrix[:, 0] = np.arange(5_000_000) % 2
+    matrix[:, 1] = 1.0 - matrix[:, 0]
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        start = time.process_time()
+        with pytest.raises(KeyboardInterrupt):
+            pb.lil_ucb(matrix, delta=1e-9, value_range=16.0, rng=1)
+        assert time.process_time() - start < 1.5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    small = pb.lil_ucb(matrix[:1000], value_range=1.0, rng=1)
+    assert small == pb.lil_ucb(matrix[:1000], value_range=1.0, rng=1)

@@ -56,7 +56,19 @@ class RoundRobin:
         return sorted(arms, key=lambda arm: (-means[arm], arm))
 
     def recommend(self):
-        return self.ranked(self.accepted or self.alive)[:self.k]
+        """Arms that were seen, others instead of those that were not; these come last."""
+        means = self.means()
+
+        def order(arm):
+            return self.seen[arm] == 0, -means[arm], arm
+
+        found = sorted(self.accepted or self.alive, key=order)[:self.k]
+        seen = [arm for arm in found if self.seen[arm]]
+        unseen = sorted(arm for arm in found if not self.seen[arm])
+        others = [arm for arm in sorted(range(self.n), key=order)
+                  if self.seen[arm] and arm not in seen]
+        return sorted(seen + (others + unseen)[:len(unseen)],
+                      key=lambda arm: (order(arm)[:2] if self.seen[arm] else (True, 0.0), arm))
 
 
 class BatchHalving(RoundRobin):

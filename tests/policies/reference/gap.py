@@ -61,7 +61,8 @@ class Gap:
         return deviations / (self.count(arm) - 1)
 
     def recommend(self):
-        return max(range(self.n_arms), key=self.mean)
+        return max(range(self.n_arms),
+                   key=lambda arm: self.mean(arm) if self.count(arm) else -math.inf)
 
 
 class GapE(Gap):

@@ -75,8 +75,8 @@ class Index:
         return sum(self.asked) + 1
 
     def recommend(self):
-        seen = sum(self.total) / max(1, sum(self.count))
-        return max(range(self.n_arms), key=lambda i: self.mean(i) if self.count[i] else seen)
+        return max(range(self.n_arms),
+                   key=lambda i: self.mean(i) if self.count[i] else -math.inf)
 
 
 class UCB1(Index):

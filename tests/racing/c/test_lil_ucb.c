@@ -105,6 +105,33 @@ static void follows_the_exact_law(void)
     }
 }
 
+/* In parts of any size the race is the same. */
+static void runs_in_parts(void)
+{
+    enum { N = 40, D = 3 };
+    double matrix[N * D];
+    for (int i = 0; i < N * D; i++)
+        matrix[i] = (double)(i * 7 % 11) / 11.0;
+    for (int64_t part = 1; part <= 50; part += 7) {
+        fixture whole, parts;
+        fixture_init(&whole, (pb_factors){N, D, matrix, NULL, NULL}, 0.05, 1.0);
+        fixture_init(&parts, (pb_factors){N, D, matrix, NULL, NULL}, 0.05, 1.0);
+        assert(pb_lil_ucb_run(&whole.race, &whole.bitgen) == PB_OK && whole.race.ended);
+        assert(pb_lil_ucb_begin(&parts.race, &parts.bitgen) == PB_OK && !parts.race.ended);
+        int64_t before = parts.race.n_pulls;
+        assert(before == D);
+        while (!parts.race.ended) {
+            assert(pb_lil_ucb_continue(&parts.race, &parts.bitgen, part) == PB_OK);
+            assert(parts.race.n_pulls - before <= part);
+            before = parts.race.n_pulls;
+        }
+        assert(parts.race.winner == whole.race.winner && parts.race.exact == whole.race.exact);
+        assert(parts.race.n_pulls == whole.race.n_pulls);
+        fixture_free(&whole);
+        fixture_free(&parts);
+    }
+}
+
 static void small_worlds_and_failures(void)
 {
     double matrix[] = {1.0, 3.0, 2.0};
@@ -135,6 +162,7 @@ int main(void)
 {
     bonus();
     follows_the_exact_law();
+    runs_in_parts();
     small_worlds_and_failures();
     return 0;
 }

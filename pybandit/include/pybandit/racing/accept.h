@@ -38,6 +38,7 @@ typedef struct {
     double *ratios;
 
     /* outcome */
+    pb_status status;        /* what the latest run returned; PB_OK, 0, before the first */
     int accepted;
     int exact;               /* everything was read, or nothing had to be */
     int64_t n_looks;

@@ -43,6 +43,7 @@ typedef struct {
     /* outcome */
     int64_t winner;            /* after a failure: the state whose reward is at fault */
     int64_t n_pulls;
+    int ended;
     int exact;                 /* it ended because the best state was read to the end */
     int64_t factor;            /* the last one read, and its reward */
     double reward;
@@ -50,6 +51,13 @@ typedef struct {
 
 /* Runs to the end; at least one offset is finite. O(log n_states) a pull. */
 pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen);
+
+/*
+ * The same in parts, so that a caller may stop between them: a pull of each state, then n
+ * pulls at a time until it has `ended`. A failed race is begun anew.
+ */
+pb_status pb_lil_ucb_begin(pb_lil_ucb *race, pb_bitgen *bitgen);
+pb_status pb_lil_ucb_continue(pb_lil_ucb *race, pb_bitgen *bitgen, int64_t n);
 
 #ifdef __cplusplus
 }
