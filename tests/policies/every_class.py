@@ -19,17 +19,19 @@ EVERY = POLICIES | {
     "refits": refitting,
     "refits thompson": lambda: refitting(pb.GaussianThompson, rng=1),
     "allocator": lambda: pb.EstimatorAllocator(N, budget=200, rng=1),
-    "allocator uniform": lambda: pb.EstimatorAllocator(N, "uniform", batch_size=3),
+    "allocator uniform": lambda: pb.EstimatorAllocator(N, "uniform", batch_size=3, rng=1),
     "allocator lcb": lambda: pb.EstimatorAllocator(N, "lcb-variance", pilot=2, value_range=1.0,
-                                                   weights="predictable", budget=90),
-    "allocator ucb": lambda: pb.EstimatorAllocator(N, "ucb1", value_range=1.0, budget=60),
-    "allocator ucb-v": lambda: pb.EstimatorAllocator(N, "ucb-v", pilot=3, weights="predictable"),
+                                                   weights="predictable", budget=90, rng=1),
+    "allocator ucb": lambda: pb.EstimatorAllocator(N, "ucb1", value_range=1.0, budget=60, rng=1),
+    "allocator ucb-v": lambda: pb.EstimatorAllocator(N, "ucb-v", pilot=3, weights="predictable",
+                                                     rng=1),
     "allocator kl-ucb": lambda: pb.EstimatorAllocator(
-        N, "kl-ucb", value_range=[[0.0, 1.0 + k] for k in range(N)], batch_size=2, budget=80),
+        N, "kl-ucb", value_range=[[0.0, 1.0 + k] for k in range(N)], batch_size=2, budget=80,
+        rng=1),
     "allocator costs": lambda: pb.EstimatorAllocator(N, costs="observed", pilot=2, budget=50.0,
                                                      rng=1),
     "allocator thompson": lambda: pb.EstimatorAllocator(
-        N, pb.ThompsonSampling(N, 5), costs="observed", pilot=4, dependent_costs=True),
+        N, pb.ThompsonSampling(N, 5), costs="observed", pilot=4, dependent_costs=True, rng=1),
 }
 # scikit-learn fits a kernel on the way: some 20 ms each
 FAST = sorted(name for name in EVERY if not name.startswith("refits"))
