@@ -129,7 +129,8 @@ def _as_tree(xarray, layout, values, statistics, extra, attributes):
         {layout.name: (("chain", "draw", dimension), values)},
         coords=grid | {dimension: labels}, attrs=attributes)
     columns = {name: (("chain", "draw"), column) for name, column in statistics.items()}
-    columns |= {name: (("chain",), column) for name, column in extra.items()}
+    columns |= {name: (("chain", "part")[:column.ndim], column)
+                for name, column in extra.items()}
     return xarray.DataTree.from_dict({
         "/": xarray.Dataset(attrs=attributes),
         "posterior": posterior,

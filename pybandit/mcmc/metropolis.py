@@ -52,7 +52,7 @@ class RacingMetropolis:
     log_prior : callable, optional
         ``log_prior(point)``: a number, up to a constant; -inf rejects without reading.
         Flat by default. It gets the sampler's own array: copy what is to be kept.
-    proposal : RandomWalk or SGLD, default RandomWalk()
+    proposal : RandomWalk, SGLD, Preconditioned or Mixture, default RandomWalk()
     control : TaylorControl or GLMControl, optional
         Close to the log likelihood, so that few factors are clear evidence.
     adapt : bool, default True
@@ -116,8 +116,9 @@ class RacingMetropolis:
         self.n_parameters = check_integer("n_parameters", n_parameters, 1)
         proposal = RandomWalk() if proposal is None else proposal
         if not callable(getattr(proposal, "start", None)):
-            raise TypeError(f"proposal must be a RandomWalk, an SGLD or have start(n_factors, "
-                            f"n_parameters, rng); got {shown(proposal)}")
+            raise TypeError(f"proposal must be a RandomWalk, an SGLD, a Preconditioned, a Mixture "
+                            f"or have start(n_factors, n_parameters, rng); got "
+                            f"{shown(proposal)}")
         self.log_likelihood, self.factors, self.n_factors = log_likelihood, factors, n_factors
         self.log_prior, self.proposal, self.control = log_prior, proposal, control
         self.adapt = check_flag("adapt", adapt)
@@ -173,7 +174,7 @@ class RacingMetropolis:
             for each draw the share of steps `accepted` and the `fraction` of factors
             read, and the sums `n_looks`, `n_evaluations` and `n_exact`, tests that read
             everything, over the `thin` steps; for each chain the `scale` that warm-up
-            found. Attributes: sampler, bound, delta, versions.
+            found, of a mixture one a part. Attributes: sampler, bound, delta, versions.
 
         Raises
         ------
@@ -233,11 +234,18 @@ class _Chain:
         self.n_factors = self.test.n_factors
         sampler._check_control(self.n_factors)
         self.proposal = sampler.proposal.start(self.n_factors, sampler.n_parameters, rng)
+        self.movers = getattr(self.proposal, "parts", [self.proposal])
         self.log_density = self.prior(self.values)
         if self.log_density == -math.inf:
             raise ValueError(f"initial must have a finite log prior; got -inf at {start}")
-        self.scale, self.n_adapted, self.adapts = 1.0, 0, sampler.adapt
+        self.scales, self.n_adapted = [1.0] * len(self.movers), [0] * len(self.movers)
+        self.adapts = sampler.adapt
         self.clear()
+
+    @property
+    def scale(self):
+        """Of the proposal; of a mixture one a part."""
+        return np.array(self.scales) if len(self.scales) > 1 else self.scales[0]
 
     def clear(self):
         self.n_accepted = self.n_looks = self.n_evaluations = self.n_exact = 0
@@ -267,7 +275,9 @@ class _Chain:
         return value
 
     def step(self):
-        correction = self.proposal.propose(self.points, self.scale)
+        part = self.proposal.choose() if len(self.movers) > 1 else 0
+        mover = self.movers[part]
+        correction = mover.propose(self.points, self.scales[part])
         log_density = self.prior(self.proposed)
         accepted = False
         if log_density > -math.inf:
@@ -287,8 +297,10 @@ class _Chain:
             self.log_density = log_density
             self.n_accepted += 1
         if self.adapts:
-            self.n_adapted += 1
-            self.scale *= math.exp((accepted - self.proposal.target) / self.n_adapted**DECAY)
+            self.n_adapted[part] += 1
+            scale = self.scales[part] * math.exp(
+                (accepted - mover.target) / self.n_adapted[part]**DECAY)
+            self.scales[part] = min(scale, getattr(mover, "most", math.inf))
 
     def take_statistics(self, thin):
         taken = (self.n_accepted / thin, self.n_evaluations / (thin * self.n_factors),
