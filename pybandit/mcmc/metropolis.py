@@ -21,6 +21,9 @@ STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int6
               "n_evaluations": np.int64, "n_exact": np.int64}
 # The gain of the t-th step of warm-up on the log of the scale: t ** -DECAY.
 DECAY = 0.6
+# Warm-up may go this far above the most that a scale can be, so that one rejection does not
+# shorten proposals that are as long as they get.
+HEADROOM = 1.5
 # What a control has.
 CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change")
 
@@ -252,6 +255,8 @@ class _Chain:
 
     def end_warmup(self):
         self.adapts = False
+        self.scales = [min(scale, getattr(mover, "most", math.inf))
+                       for scale, mover in zip(self.scales, self.movers, strict=True)]
         self.clear()
         self.warms_up = False
         if not np.array_equal(self.start, self.farthest):
@@ -300,7 +305,7 @@ class _Chain:
             self.n_adapted[part] += 1
             scale = self.scales[part] * math.exp(
                 (accepted - mover.target) / self.n_adapted[part]**DECAY)
-            self.scales[part] = min(scale, getattr(mover, "most", math.inf))
+            self.scales[part] = min(scale, HEADROOM * getattr(mover, "most", math.inf))
 
     def take_statistics(self, thin):
         taken = (self.n_accepted / thin, self.n_evaluations / (thin * self.n_factors),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import pybandit as pb
 from pybandit.mcmc import (
+    ExactMinibatch,
     GLMControl,
     Laplace,
     Mixture,
@@ -16,6 +17,7 @@ from pybandit.mcmc import (
     RacingGibbs,
     RacingMetropolis,
     RandomWalk,
+    StudentT,
 )
 from pybandit.studies import Batch, Event, Recommendation, Status, TellResult
 from pybandit.studies.plates import Layout, Plates
@@ -84,6 +86,8 @@ def chains(x: Floats, y: Floats) -> Any:
         return values
 
     control = GLMControl(x, y, y, np.zeros(3))
+    exact = ExactMinibatch(x, y, family=StudentT(3.0), proposal="laplace", prior_precision=2.0)
+    assert_type(exact.step(exact.mode, n_steps=5, rng=1).value, Floats)
     assert_type(pb.mcmc.laplace(log_likelihood, *x.shape), Laplace)
     draws = Preconditioned(np.zeros(3), np.eye(3), step=0.8)
     assert_type(Preconditioned.from_control(control, prior_precision=1.0), Preconditioned)
