@@ -75,14 +75,16 @@ void pb_chain_place(pb_chain *chain)
                      chain->point);
 }
 
-/* The change of the quadratic part. */
-static double quadratic(const pb_chain *chain)
+/* The change of the quadratic part; `norm` gets the larger one of |z|^2 and |z'|^2. */
+static double quadratic(const pb_chain *chain, double *norm)
 {
     const int64_t d = chain->problem->glm.n_parameters;
+    const double before = square(chain->z, d), after = square(chain->next_z, d);
     double linear = 0.0;
     for (int64_t i = 0; i < d; i++)
         linear += chain->problem->slope[i] * (chain->next_z[i] - chain->z[i]);
-    return linear - 0.5 * (square(chain->next_z, d) - square(chain->z, d));
+    *norm = fmax(before, after);
+    return linear - 0.5 * (after - before);
 }
 
 /* Where a row is now and would be, and how far apart its remainders can be. */
@@ -240,32 +242,44 @@ static int passes(double log_ratio, pb_bitgen *bitgen)
     return log_ratio >= 0.0 || log(1.0 - uniform(bitgen)) < log_ratio;
 }
 
+/* The common test, on all rows. */
+static pb_status decide_by_all(pb_chain *chain, double log_ratio, pb_bitgen *bitgen,
+                               int *accepted)
+{
+    const pb_status status = add_all(chain, &log_ratio);
+    *accepted = status == PB_OK && passes(log_ratio, bitgen);
+    return status;
+}
+
 /* Whether the proposal is accepted; next_point is made where it may be. */
-static pb_status decide(pb_chain *chain, double log_ratio, pb_bitgen *bitgen, int *accepted)
+static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitgen *bitgen,
+                        int *accepted)
 {
     const pb_minibatch *problem = chain->problem;
-    const int64_t d = problem->glm.n_parameters;
-    const int is_auxiliary = problem->test == PB_MINIBATCH_AUXILIARY;
-    const double spread = pb_minibatch_spread(chain->z, chain->next_z, d);
-    const double rate = problem->total * spread * (is_auxiliary ? 1.0 + problem->gamma : 1.0);
-    const int reads_all = !(rate <= problem->most);
-    pb_status status = PB_OK;
+    const int is_factorised = problem->test == PB_MINIBATCH_FACTORISED;
+    const double total = problem->total * (is_factorised ? 1.0 : 1.0 + problem->gamma);
     *accepted = 0;
-    if (!(log_ratio > -INFINITY) || !isfinite(spread))
+    if (!(log_ratio > -INFINITY) || !isfinite(norm))
         return PB_OK;
-    if (!is_auxiliary && !reads_all && !passes(log_ratio, bitgen))
+    /* M <= 2 norm^(3/2): most proposals of a walk end here, M unknown */
+    const int is_near = total * 2.0 * norm * sqrt(norm) <= problem->most;
+    if (is_factorised && is_near && !passes(log_ratio, bitgen))
         return PB_OK;
-    pb_move_multiply(problem->factor, chain->next_z, d, chain->next_point);
-    if (reads_all) {
-        status = add_all(chain, &log_ratio);
-    } else {
-        const int64_t n = chain->poisson(bitgen, rate);
-        if (!is_auxiliary) {
-            *accepted = 1;
-            return survives(chain, spread, n, bitgen, accepted);
-        }
-        status = add_counts(chain, spread, n, bitgen, &log_ratio);
+    const double spread =
+        pb_minibatch_spread(chain->z, chain->next_z, problem->glm.n_parameters);
+    const int reads_all = !(total * spread <= problem->most);
+    if (is_factorised && !is_near && !reads_all && !passes(log_ratio, bitgen))
+        return PB_OK;
+    pb_move_multiply(problem->factor, chain->next_z, problem->glm.n_parameters,
+                     chain->next_point);
+    if (reads_all)
+        return decide_by_all(chain, log_ratio, bitgen, accepted);
+    const int64_t n = chain->poisson(bitgen, total * spread);
+    if (is_factorised) {
+        *accepted = 1;
+        return survives(chain, spread, n, bitgen, accepted);
     }
+    const pb_status status = add_counts(chain, spread, n, bitgen, &log_ratio);
     *accepted = status == PB_OK && passes(log_ratio, bitgen);
     return status;
 }
@@ -291,8 +305,10 @@ pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen)
     const double correction =
         pb_move_propose(move, chain->z, chain->problem->glm.n_parameters, chain->normal, bitgen,
                         chain->next_z, chain->work);
+    double norm;
+    const double log_ratio = quadratic(chain, &norm) + correction;
     int accepted;
-    const pb_status status = decide(chain, quadratic(chain) + correction, bitgen, &accepted);
+    const pb_status status = decide(chain, log_ratio, norm, bitgen, &accepted);
     if (status != PB_OK)
         return status;
     if (accepted)
