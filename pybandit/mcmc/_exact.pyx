@@ -167,7 +167,7 @@ cdef class Chain:
     cdef double[::1] first_scales
 
     def __cinit__(self, Regression regression not None, moves, rng, start, bint adapts=False):
-        cdef int64_t d = regression.problem.glm.n_parameters, i
+        cdef int64_t d = regression.problem.glm.n_parameters
         if not regression.problem.rows:
             raise ValueError("regression must be anchored")
         self.regression, self.chain.problem = regression, &regression.problem
@@ -179,12 +179,19 @@ cdef class Chain:
         self.chain.next_z, self.chain.next_point = &self.memory[2 * d], &self.memory[3 * d]
         self.chain.work = &self.memory[4 * d]
         self._take(tuple(moves))
-        from scipy.linalg import solve_triangular
+        self._begin_at(np.ascontiguousarray(start))
 
-        z = solve_triangular(np.asarray(regression.factor_memory),
-                             start - np.asarray(regression.mode_memory), lower=True)
-        for i in range(d):
-            self.chain.z[i] = z[i]
+    cdef _begin_at(self, const double[::1] start):
+        """z = L^{-1} (start - mode)."""
+        cdef const double[:, ::1] factor = self.regression.factor_memory
+        cdef double *z = self.chain.z
+        cdef double left
+        cdef int64_t i, j
+        for i in range(start.shape[0]):
+            left = start[i] - self.regression.problem.mode[i]
+            for j in range(i):
+                left -= factor[i, j] * z[j]
+            z[i] = left / factor[i, i]
         pb_chain_place(&self.chain)
 
     cdef _take(self, tuple moves):

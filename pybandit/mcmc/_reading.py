@@ -20,6 +20,6 @@ def warn_of_reading(share, n_factors, has_control, warned):
         remedy = ("give control, a GLMControl or a TaylorControl around the mode, or take "
                   "ExactMinibatch, for a regression")
     warnings.warn(
-        f"RacingMetropolis read {share:.0%} of the {n_factors} rows at a step of warm-up, in random "
-        f"order, which costs more than one pass over all of them: {remedy}; else all rows at "
+        f"RacingMetropolis read {share:.0%} of the {n_factors} rows at a step of warm-up, in "
+        f"random order, which costs more than one pass over all of them: {remedy}; else all rows at "
         f"every step, in order, are faster", stacklevel=2)

@@ -257,7 +257,7 @@ class ExactMinibatch:
 
         Notes
         -----
-        Some microseconds beside the steps, and O(d^2).
+        Some tens of microseconds beside the steps, and O(d^2).
 
         Examples
         --------
