@@ -262,8 +262,8 @@ class _Chain:
         self.n_accepted = self.n_looks = self.n_evaluations = self.n_exact = 0
 
     def end_warmup(self):
-        warn_of_reading(self.n_evaluations / (max(1, self.n_steps) * self.n_factors),
-                        self.n_factors, self.control is not None, self.warned)
+        warn_of_reading(self.n_evaluations, self.n_steps, self.n_factors,
+                        self.control is not None, self.warned)
         self.adapts = False
         self.scales = [min(scale, getattr(mover, "most", math.inf))
                        for scale, mover in zip(self.scales, self.movers, strict=True)]
