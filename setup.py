@@ -11,9 +11,10 @@ from setuptools.command.build_ext import build_ext
 
 # Whose kernels the modules of a folder call: they are built again when those change.
 KERNELS = {
-    "": ["_shared", "betting", "montecarlo", "policies", "racing"],
+    "": ["_shared", "betting", "mcmc", "montecarlo", "policies", "racing"],
     "_shared": ["_shared"],
     "betting": ["_shared", "betting"],
+    "mcmc": ["_shared", "mcmc"],
     "montecarlo": ["_shared", "montecarlo", "policies"],
     "policies": ["_shared", "policies"],
     "racing": ["_shared", "betting", "racing"],

@@ -14,9 +14,9 @@ FACTORS = pb.Factors(lambda n, i: MATRIX[n][:, i], 60, 3)
 KERNEL = np.eye(4)
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 # What holds results or is an error: made by the package, not by users.
-RESULTS = {"AcceptResult", "BestOfResult", "ConfidenceBounds", "DrawInfo", "InfeasibleBudget",
-           "PopulationEstimate", "RaceResult", "SimulationResult", "SliceResult", "Study",
-           "get_include"}
+RESULTS = {"AcceptResult", "BestOfResult", "ConfidenceBounds", "DrawInfo", "ExactStep",
+           "InfeasibleBudget", "Laplace", "PopulationEstimate", "RaceResult", "SimulationResult",
+           "SliceResult", "Study", "get_include"}
 
 
 def log_likelihood(n, points):
@@ -49,6 +49,26 @@ def gibbs_sample(**options):
 
 def metropolis_sample(**options):
     return pb.mcmc.RacingMetropolis(log_likelihood, 60, 1).sample(**options)
+
+
+def quadratic(n, points):
+    return -((points[:, None] - POINTS[n])**2).sum(axis=2).T
+
+
+def preconditioned_by(control, prior_precision):
+    return pb.mcmc.Preconditioned.from_control(control, prior_precision=prior_precision)
+
+
+LABELS = (POINTS[:, 0] > POINTS[:, 1]) * 1.0
+EXACT = pb.mcmc.ExactMinibatch(POINTS, LABELS)
+
+
+def exact_sample(**options):
+    return EXACT.sample(**options)
+
+
+def exact_step(value, n_steps, rng):
+    return EXACT.step(value, n_steps=n_steps, rng=rng)
 
 
 CHAINS = dict(n_samples=2, n_warmup=1, n_chains=2, initial=[0, 1], thin=1, rng=1, n_threads=1,
@@ -93,8 +113,18 @@ BOUNDS = {
     pb.bounds.ucb_v: dict(mean=0.5, variance=0.1, n=3, t=10),
 }
 MCMC = {
+    pb.mcmc.Binomial: dict(trials=[1, 2]),
+    pb.mcmc.ExactMinibatch: dict(x=POINTS, y=LABELS),
+    pb.mcmc.StudentT: dict(df=3.0),
+    exact_sample: CHAINS,
+    exact_step: dict(value=[0.1, 0.2], n_steps=1, rng=1),
     pb.mcmc.GLMControl: dict(features=POINTS, slopes=POINTS[:, 0], curvatures=POINTS[:, 1],
                              center=[0.0, 0.0]),
+    pb.mcmc.Mixture: dict(proposals=[pb.mcmc.RandomWalk()]),
+    pb.mcmc.Preconditioned: dict(mode=[0.0, 0.0], covariance=np.eye(2)),
+    preconditioned_by: dict(control=pb.mcmc.TaylorControl([0.0, 0.0], POINTS),
+                            prior_precision=1.0),
+    pb.mcmc.laplace: dict(log_likelihood=quadratic, n_factors=60, n_parameters=2),
     pb.mcmc.RacingGibbs: dict(conditional=len, n_variables=2),
     pb.mcmc.RacingMetropolis: dict(log_likelihood=len, n_factors=9, n_parameters=2),
     pb.mcmc.RandomWalk: {},

@@ -22,6 +22,7 @@ ELSEWHERE = {
         "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",
         "race_populations", "slice_sample", "exact_sample", "RacingGibbs.sample",
         "RacingMetropolis.sample"},
+    "mcmc/test_exact_runs.py": {"ExactMinibatch.sample", "ExactMinibatch.step"},
     "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
                                    "Study.close_batch", "Study.abandon", "Study.verify"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},

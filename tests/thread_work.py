@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 import pybandit as pb
-from interrupted_calls import BANDITS, CAPLET, EVIDENCE, POINTS, ROWS, TAYLOR
+from interrupted_calls import BANDITS, CAPLET, EVIDENCE, EXACT, POINTS, ROWS, TAYLOR
 from pybandit.studies import Study
 
 from betting.races import MAKERS, REWARDS, frozen, play
@@ -179,6 +179,7 @@ SOAKS = {
     "PopulationMoments": racing("moments"), "GLMControl": racing("controls"),
     "TaylorControl": changes, "RacingGibbs": racing("gibbs"),
     "RacingMetropolis": racing("metropolis"),
+    "ExactMinibatch": right(lambda: EXACT.step(EXACT.mode, n_steps=200, rng=1).value),
     "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
     "Study": study, "BanditSearchCV": search,
 }

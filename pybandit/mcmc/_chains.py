@@ -1,6 +1,7 @@
 """Chains in threads, and their draws as an xarray DataTree."""
 
 import concurrent.futures
+import functools
 import itertools
 import threading
 from dataclasses import dataclass
@@ -41,10 +42,10 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
     n_samples = check_integer("n_samples", n_samples, 1)
     n_warmup = check_integer("n_warmup", n_warmup, 0)
     n_chains = check_integer("n_chains", n_chains, 1)
-    thin = check_integer("thin", thin, 1)
     if n_chains * n_samples * layout.n_values > MOST_PULLS:
         raise ValueError(f"n_samples * n_chains of {layout.n_values} values must be at most "
                          f"{MOST_PULLS}; got {n_samples} * {n_chains}")
+    thin = check_integer("thin", thin, 1, MOST_PULLS // n_samples)
     n_threads = 1 if n_threads is None else check_integer("n_threads", n_threads, 1)
     xarray = require("xarray", "arviz")  # before the work, not after it
     starts = _starts(initial, n_chains, layout)
@@ -57,22 +58,16 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
     stop = threading.Event()
 
     def run(i):
-        chain, n_done = chains[i], 0
+        chain, t = chains[i], -n_warmup
         columns = [column[i] for column in statistics.values()]
-        for t in range(-n_warmup, n_samples * thin):
-            if stop.is_set():
-                return
+        # compiled chains take many steps a call
+        advance = getattr(chain, "advance", None) or functools.partial(_advance, chain, stop)
+        while t < n_samples * thin and not stop.is_set():
             if t == 0:
                 chain.end_warmup()
-            chain.step()
-            if t >= 0 and (t + 1) % thin == 0:
-                values[i, t // thin] = chain.values
-                for column, number in zip(columns, chain.take_statistics(thin), strict=True):
-                    column[t // thin] = number
-            n_done += 1
-            if n_done % STEPS_BETWEEN_UPDATES == 0:
-                bar.update(STEPS_BETWEEN_UPDATES)
-        bar.update(n_done % STEPS_BETWEEN_UPDATES)
+            came = advance(t, n_samples * thin if t >= 0 else 0, thin, values[i], columns)
+            bar.update(came - t)
+            t = came
 
     total = n_chains * (n_warmup + n_samples * thin)
     with make_bar(progress, total, "steps", layout.attributes["sampler"]) as bar:
@@ -81,6 +76,19 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
     extra = {name: np.array([getattr(chain, name) for chain in chains])
              for name in chains[0].shown}
     return _as_tree(xarray, layout, values, statistics, extra, attributes)
+
+
+def _advance(chain, stop, t, until, thin, values, columns):
+    """Steps of a chain in Python, until the next update of the bar; returns how far it came."""
+    for step in range(t, min(until, t + STEPS_BETWEEN_UPDATES)):
+        if stop.is_set():
+            return step
+        chain.step()
+        if step >= 0 and (step + 1) % thin == 0:
+            values[step // thin] = chain.values
+            for column, number in zip(columns, chain.take_statistics(thin), strict=True):
+                column[step // thin] = number
+    return min(until, t + STEPS_BETWEEN_UPDATES)
 
 
 def _run_all(run, n_chains, n_threads, stop):
@@ -129,7 +137,8 @@ def _as_tree(xarray, layout, values, statistics, extra, attributes):
         {layout.name: (("chain", "draw", dimension), values)},
         coords=grid | {dimension: labels}, attrs=attributes)
     columns = {name: (("chain", "draw"), column) for name, column in statistics.items()}
-    columns |= {name: (("chain",), column) for name, column in extra.items()}
+    columns |= {name: (("chain", "part")[:column.ndim], column)
+                for name, column in extra.items()}
     return xarray.DataTree.from_dict({
         "/": xarray.Dataset(attrs=attributes),
         "posterior": posterior,

@@ -3,7 +3,8 @@
 A proposal is a description; ``start(n_factors, n_parameters, rng)`` makes what one chain
 uses of it: an object whose ``propose(points, scale)`` writes the proposed point to
 ``points[1]`` and returns log q(x|x') - log q(x'|x), and whose ``target`` is the
-acceptance rate that warm-up adapts `scale` to, from 1. Others than these two will do.
+acceptance rate that warm-up adapts `scale` to, from 1, and at most to ``most`` where it
+has that. Others than these will do. `Preconditioned` and `Mixture` are next door.
 """
 
 from collections.abc import Callable

@@ -24,6 +24,10 @@ SOURCE = ROOT / "pybandit" / "embedding.pyx"  # not beside the tests of an insta
 ONE_CLASS = "the state of one class, which is reached as that class: "
 INTERNAL = {
     "betting/pairs.h": "steps of pb_top_k and pb_betting, which own the pairs",
+    "mcmc/alias.h": ONE_CLASS + "ExactMinibatch",
+    "mcmc/glm.h": ONE_CLASS + "ExactMinibatch",
+    "mcmc/minibatch.h": ONE_CLASS + "ExactMinibatch",
+    "mcmc/moves.h": ONE_CLASS + "ExactMinibatch",
     "montecarlo/annealing.h": ONE_CLASS + "LogisticEvidence",
     "montecarlo/cir.h": ONE_CLASS + "CIRCaplet",
     "montecarlo/variance.h": ONE_CLASS + "EstimatorAllocator",

@@ -196,7 +196,8 @@ def test_logistic_regression_with_and_without_controls():
     options = dict(proposal=proposal, adapt=False)
     run = dict(n_warmup=50, n_chains=16, initial=mode, rng=5)
     exact = logistic_sampler(features, labels, bound=pb.NormalBound(boundary=1e6), **options)
-    exact = exact.sample(500, **run)
+    with pytest.warns(UserWarning, match="read 100% of the 2000 rows"):
+        exact = exact.sample(500, **run)
     assert float(exact["sample_stats"]["fraction"].min()) == 1.0
     scaled = {"exact": exact}
     for control in controls_of(features, labels, mode):

@@ -48,3 +48,41 @@ def test_even_rows_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         chain(x, y, "glm")
+
+
+def normal_mean(n, control, n_chains=1, n_threads=1):
+    y = np.random.default_rng(1).normal(0.3, 1.0, n)
+    center = np.array([y.mean() + control]) if control is not None else None
+    sampler = pb.mcmc.RacingMetropolis(
+        lambda n, points: -0.5 * (y[n, None] - points[:, 0]) ** 2, n, 1,
+        control=control if control is None else pb.mcmc.TaylorControl(center, y[:, None] - center),
+        proposal=pb.mcmc.RandomWalk(2.4 / np.sqrt(n)), adapt=False)
+    return sampler.sample(3, n_warmup=30, n_chains=n_chains, n_threads=n_threads, rng=1,
+                          initial=[y.mean()])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_chain_that_reads_most_rows_says_so_once(n_threads):
+    with pytest.warns(UserWarning) as said:
+        normal_mean(4000, None, n_chains=3, n_threads=n_threads)
+    assert len(said) == 1
+    assert "of the 4000 rows" in str(said[0].message)
+    assert "GLMControl" in str(said[0].message) and "ExactMinibatch" in str(said[0].message)
+
+
+def test_a_control_that_does_not_help_is_said_to():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2000, 1)), rng.normal(size=2000)
+    sampler = pb.mcmc.RacingMetropolis(
+        lambda n, points: -0.5 * (y[n, None] - x[n] * points[:, 0]) ** 2, 2000, 1,
+        control=pb.mcmc.TaylorControl([0.0], np.zeros((2000, 1))),
+        proposal=pb.mcmc.RandomWalk(0.05), adapt=False)
+    with pytest.warns(UserWarning, match="control is not close enough"):
+        sampler.sample(3, n_warmup=30, n_chains=1, rng=1)
+
+
+@pytest.mark.parametrize("n, control", [(900, None), (4000, 0.0)])
+def test_few_rows_and_a_good_control_say_nothing(n, control):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        normal_mean(n, control)

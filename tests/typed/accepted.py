@@ -8,7 +8,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 import pybandit as pb
-from pybandit.mcmc import GLMControl, RacingGibbs, RacingMetropolis, RandomWalk
+from pybandit.mcmc import (
+    ExactMinibatch,
+    GLMControl,
+    Laplace,
+    Mixture,
+    Preconditioned,
+    RacingGibbs,
+    RacingMetropolis,
+    RandomWalk,
+    StudentT,
+)
 from pybandit.studies import Batch, Event, Recommendation, Status, TellResult
 from pybandit.studies.plates import Layout, Plates
 
@@ -76,7 +86,13 @@ def chains(x: Floats, y: Floats) -> Any:
         return values
 
     control = GLMControl(x, y, y, np.zeros(3))
-    sampler = RacingMetropolis(log_likelihood, *x.shape, proposal=RandomWalk(0.1), control=control,
+    exact = ExactMinibatch(x, y, family=StudentT(3.0), proposal="laplace", prior_precision=2.0)
+    assert_type(exact.step(exact.mode, n_steps=5, rng=1).value, Floats)
+    assert_type(pb.mcmc.laplace(log_likelihood, *x.shape), Laplace)
+    draws = Preconditioned(np.zeros(3), np.eye(3), step=0.8)
+    assert_type(Preconditioned.from_control(control, prior_precision=1.0), Preconditioned)
+    proposal = Mixture([draws, RandomWalk(0.1)], [19, 1])
+    sampler = RacingMetropolis(log_likelihood, *x.shape, proposal=proposal, control=control,
                                log_prior=lambda theta: -0.5 * float(theta @ theta))
     gibbs = RacingGibbs(lambda variable, values: x[values], 3, order="random")
     return sampler.sample(2000, n_warmup=500, rng=1), gibbs.sample(10, n_chains=2)

@@ -1,0 +1,52 @@
+#ifndef PYBANDIT_MOVES_H
+#define PYBANDIT_MOVES_H
+
+#include <stdint.h>
+
+#include "pybandit/_shared/bitgen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * z' = z + scale factor xi, or z' = center + sqrt(1 - b^2) (z - center) + b factor xi with
+ * b = min(1, scale), xi normal.
+ */
+typedef enum { PB_MOVE_WALK, PB_MOVE_AUTOREGRESSIVE } pb_move_kind;
+
+typedef struct {
+    pb_move_kind kind;
+    const double *factor;  /* lower triangular, (d, d); NULL: 1 */
+    const double *center;  /* d; NULL: 0. Autoregressive only */
+    double below;          /* taken where a uniform number is below this, and not below the one
+                              of the move before */
+    double target;         /* the acceptance rate that adaptation aims at */
+    double scale;          /* where it is now */
+    int64_t n_adapted;     /* steps that changed it */
+} pb_move;
+
+/* A standard normal number, from a bit generator. */
+typedef double (*pb_normal_draw)(void *bitgen);
+
+/*
+ * Writes z' to `next`, d numbers; returns log q(z|z') - log q(z'|z). `work` holds d. O(d), or
+ * O(d^2) with a factor.
+ */
+double pb_move_propose(const pb_move *move, const double *z, int64_t d, pb_normal_draw normal,
+                       pb_bitgen *bitgen, double *next, double *work);
+
+/*
+ * log scale += (accepted - target) / n_adapted^.6; that of an autoregressive one ends at
+ * 1.5, where 1 is as long as it gets.
+ */
+void pb_move_adapt(pb_move *move, int accepted);
+
+/* out = factor x, of a lower triangular factor; out is not x. */
+void pb_move_multiply(const double *factor, const double *x, int64_t d, double *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

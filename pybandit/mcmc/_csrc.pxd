@@ -1,0 +1,108 @@
+"""The kernels of csrc/mcmc, declared for Cython; contracts in include/pybandit/mcmc."""
+
+from libc.stdint cimport int64_t
+
+from pybandit._shared._csrc cimport pb_bitgen, pb_status
+
+
+cdef extern from "pybandit/mcmc/alias.h" nogil:
+    ctypedef struct pb_alias:
+        double share
+        int64_t other
+
+    double pb_alias_build(const double *weights, int64_t stride, int64_t n, pb_alias *table,
+                          int64_t *work) noexcept
+    int64_t pb_alias_draw(const pb_alias *table, int64_t n, pb_bitgen *bitgen) noexcept
+
+
+cdef extern from "pybandit/mcmc/glm.h" nogil:
+    ctypedef enum pb_glm_family:
+        PB_GLM_LOGISTIC
+        PB_GLM_PROBIT
+        PB_GLM_STUDENT
+
+    ctypedef struct pb_glm:
+        pb_glm_family family
+        int64_t n_rows
+        int64_t n_parameters
+        const double *features
+        const double *labels
+        const double *trials
+        double df
+        double scale
+
+    ctypedef struct pb_glm_row:
+        double bound
+        double third
+        double anchor
+        double weight
+
+    double pb_glm_third(const pb_glm *glm) noexcept
+    void pb_glm_sums(const pb_glm *glm, int64_t begin, int64_t end, int64_t stride, int is_safe,
+                     const double *theta, double *value, double *gradient,
+                     double *hessian) noexcept
+    void pb_glm_anchor(const pb_glm *glm, int64_t begin, int64_t end, const double *mode,
+                       const double *factor, pb_glm_row *rows, double *work) noexcept
+    double pb_glm_remainder(const pb_glm *glm, const pb_glm_row *row, double change) noexcept
+    double pb_glm_rounding(const pb_glm *glm, const pb_glm_row *row, double change) noexcept
+
+
+cdef extern from "pybandit/mcmc/moves.h" nogil:
+    ctypedef enum pb_move_kind:
+        PB_MOVE_WALK
+        PB_MOVE_AUTOREGRESSIVE
+
+    ctypedef struct pb_move:
+        pb_move_kind kind
+        const double *factor
+        const double *center
+        double below
+        double target
+        double scale
+        int64_t n_adapted
+
+    ctypedef double (*pb_normal_draw)(void *bitgen) noexcept nogil
+
+
+cdef extern from "pybandit/mcmc/minibatch.h" nogil:
+    ctypedef enum pb_minibatch_test:
+        PB_MINIBATCH_FACTORISED
+        PB_MINIBATCH_AUXILIARY
+
+    ctypedef struct pb_minibatch:
+        pb_glm glm
+        const pb_glm_row *rows
+        const pb_alias *alias
+        double total
+        const double *mode
+        const double *factor
+        const double *slope
+        pb_minibatch_test test
+        double gamma
+        double most
+
+    ctypedef int64_t (*pb_poisson_draw)(void *bitgen, double mean) noexcept nogil
+
+    ctypedef struct pb_chain:
+        const pb_minibatch *problem
+        pb_move *moves
+        int64_t n_moves
+        pb_normal_draw normal
+        pb_poisson_draw poisson
+        int adapts
+        double *z
+        double *point
+        double *next_z
+        double *next_point
+        double *work
+        int64_t n_accepted
+        int64_t n_evaluations
+        int64_t n_exact
+        int64_t bad_row
+        double bad_difference
+        double bad_bound
+
+    int64_t pb_chain_memory(int64_t n_parameters) noexcept
+    void pb_chain_place(pb_chain *chain) noexcept
+    pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen) noexcept
+    double pb_minibatch_spread(const double *z, const double *next, int64_t d) noexcept

@@ -1,0 +1,80 @@
+"""Proposals as the kernel of exact chains takes them: in z, theta = mode + L z."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from pybandit._shared.checks import shown
+from pybandit._shared.types import Floats
+from pybandit.mcmc.preconditioned import Mixture, Preconditioned
+from pybandit.mcmc.proposals import RandomWalk
+
+# A factor this near to 1 is 1: the proposal is a valid one either way.
+SAME = 1e-9
+# Of the default: a step of a random walk in twenty.
+WEIGHTS = (19.0, 1.0)
+BEST_WALK = 2.38
+
+
+@dataclass(frozen=True)
+class Move:
+    """Of one proposal; arrays are C-contiguous, None stands for 1 and 0."""
+
+    is_walk: bool
+    factor: Floats | None
+    center: Floats | None
+    below: float
+    target: float
+    scale: float
+
+
+def moves_of(proposal, mode, factor):
+    """The moves of a proposal around a mode, with the Cholesky factor L there."""
+    if isinstance(proposal, str):
+        named = {"laplace": (1.0, 0.0), "walk": (0.0, 1.0)}
+        if proposal not in named:
+            raise ValueError(f"proposal must be None, 'laplace', 'walk' or an object; got "
+                             f"{shown(proposal)}")
+        return _own(named[proposal], mode.size)
+    if proposal is None:
+        return _own(WEIGHTS, mode.size)
+    parts = proposal.proposals if isinstance(proposal, Mixture) else [proposal]
+    weights = proposal.weights if isinstance(proposal, Mixture) else np.ones(1)
+    for part in parts:
+        if not isinstance(part, (Preconditioned, RandomWalk)):
+            raise TypeError(f"proposal must be a Preconditioned, a RandomWalk or a Mixture of "
+                            f"these; got {shown(part)}")
+        part.start(1, mode.size, None)  # refuses other sizes
+    return [_move(part, below, mode, factor)
+            for part, below in zip(parts, np.cumsum(weights), strict=True)]
+
+
+def _own(weights, d):
+    """Draws from the approximation, and a walk of its shape, as often as the weights say."""
+    target = 0.44 if d == 1 else 0.234
+    both = [Move(False, None, None, 0.0, 0.65, 1.0),
+            Move(True, None, None, 0.0, target, BEST_WALK / np.sqrt(d))]
+    shares = np.cumsum(weights) / sum(weights)
+    return [Move(one.is_walk, None, None, share, one.target, one.scale)
+            for one, share, weight in zip(both, shares, weights, strict=True) if weight]
+
+
+def _move(part, below, mode, factor):
+    if isinstance(part, RandomWalk):
+        target = part.target
+        if target is None:
+            target = 0.44 if mode.size == 1 else 0.234
+        scale = part.scale if part.scale.ndim == 2 else np.diag(
+            np.broadcast_to(part.scale, mode.shape))
+        return Move(True, _in_z(factor, scale), None, below, target, 1.0)
+    inside = _in_z(factor, part.factor)
+    center = solve_triangular(factor, part.mode - mode, lower=True)
+    if np.abs(inside - np.eye(mode.size)).max() < SAME and np.abs(center).max() < SAME:
+        inside = center = None
+    return Move(False, inside, center, below, part.target, part.step)
+
+
+def _in_z(factor, other):
+    """L^{-1} times another lower triangular factor."""
+    return np.ascontiguousarray(np.tril(solve_triangular(factor, other, lower=True)))

@@ -1,0 +1,91 @@
+"""Regressions of which exact minibatch chains know a bound: their third derivatives are bounded."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pybandit._shared.checks import check_choice, check_in, check_positive, shown
+from pybandit._shared.types import ArrayLike, Floats
+
+NAMES = ("logistic", "probit")
+NO_BOUND = ("the third derivative of its log likelihood, e^s, has no bound on the line, so that "
+            "no number of rows would do; RacingMetropolis with a GLMControl does without one")
+
+
+@dataclass(frozen=True, eq=False)
+class Binomial:
+    """y successes in `trials`, log odds x'theta; logistic regression with counts.
+
+    Parameters
+    ----------
+    trials : array_like of float, shape (N,)
+        Above 0.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> family = pb.mcmc.Binomial([10, 10, 20])
+    """
+
+    trials: ArrayLike
+
+    def __post_init__(self):
+        trials = np.array(check_in("trials", self.trials, "finite and above 0",
+                                   lambda n: np.isfinite(n) & (n > 0)))
+        if trials.ndim != 1:
+            raise ValueError(f"trials must have shape (N,); got {trials.shape}")
+        object.__setattr__(self, "trials", trials)
+
+
+@dataclass(frozen=True, eq=False)
+class StudentT:
+    """y = x'theta + scale * noise of Student's law, scale and degrees of freedom known.
+
+    Parameters
+    ----------
+    df : float
+        Above 0.
+    scale : float, default 1.0
+        Above 0.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> family = pb.mcmc.StudentT(4.0, 0.5)
+    """
+
+    df: float
+    scale: float = 1.0
+
+    def __post_init__(self):
+        for name in ("df", "scale"):
+            value = check_positive(name, getattr(self, name))
+            if not 1e-100 < value < 1e100:
+                raise ValueError(f"{name} must be in (1e-100, 1e100); got {value!r}")
+            object.__setattr__(self, name, value)
+
+
+def arguments_of(family: Any, y: Floats) -> dict[str, Any]:
+    """What a `Regression` takes for a family; checks the responses."""
+    if isinstance(family, StudentT):
+        return dict(trials=None, family="student", df=family.df, scale=family.scale)
+    trials = None
+    if isinstance(family, Binomial):
+        trials = np.ascontiguousarray(family.trials)
+        if trials.shape != y.shape:
+            raise ValueError(f"family must have trials of shape {y.shape}, one a row; got "
+                             f"{trials.shape}")
+        if not ((y >= 0) & (y <= trials)).all():
+            where = int(np.argmax(~((y >= 0) & (y <= trials))))
+            raise ValueError(f"y must be in [0, trials]; got {y[where]} of {trials[where]} at "
+                             f"index {where}")
+        return dict(trials=trials, family="logistic", df=1.0, scale=1.0)
+    if isinstance(family, str) and family == "poisson":
+        raise ValueError(f"family must not be 'poisson': {NO_BOUND}")
+    if not isinstance(family, str):
+        raise TypeError(f"family must be one of {', '.join(map(repr, NAMES))}, a Binomial or a "
+                        f"StudentT; got {shown(family)}")
+    check_choice("family", family, NAMES)
+    check_in("y", y, "0 or 1", lambda v: (v == 0) | (v == 1))
+    return dict(trials=None, family=family, df=1.0, scale=1.0)

@@ -1,0 +1,236 @@
+"""Proposals that know where the posterior is, and mixtures of proposals."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from pybandit._shared.checks import check_in, check_scalar, shown
+from pybandit._shared.types import ArrayLike, Floats
+from pybandit.mcmc.proposals import BLOCK, check_target
+
+
+@dataclass(frozen=True, eq=False)
+class Preconditioned:
+    """x' = mode + sqrt(1 - b^2) (x - mode) + b L N(0, 1), where L L' is the covariance.
+
+    The step leaves N(mode, covariance) as it is, so that only what the target differs from
+    it by has to be judged: log q(x|x') - log q(x'|x) = (|z'|^2 - |z|^2) / 2, z = L^{-1}
+    (x - mode). With b = 1 proposals are independent draws from the approximation.
+
+    Parameters
+    ----------
+    mode : array_like of float, shape (d,)
+        About the middle of the target.
+    covariance : array_like of float, shape (d, d)
+        Symmetric, positive definite; about that of the target. `laplace` finds both.
+    step : float, default 1.0
+        b, in (0, 1]. Warm-up multiplies it by a number, as far as 1.
+    target : float, default 0.65
+        The acceptance rate that warm-up aims at.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    A chain of independent draws stays long where the target has more mass than the
+    approximation, in its tails: a `Mixture` with a `RandomWalk` leaves such places.
+
+    With b > 0 the rule is reversible for N(mode, covariance): with s^2 = 1 - b^2 the pair
+    (z, z') of a draw z ~ N(0, I) and z' = s z + b xi is normal with unit variances and
+    covariance s, which does not change where z and z' change places. So
+    q(x'|x) phi(z) = q(x|x') phi(z'), which is the correction above.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 10_000)
+    >>> proposal = pb.mcmc.Preconditioned([y.mean()], [[1 / y.size]])
+    """
+
+    mode: ArrayLike
+    covariance: ArrayLike
+    _: KW_ONLY
+    step: float = 1.0
+    target: float = 0.65
+
+    def __post_init__(self):
+        mode = np.array(check_in("mode", self.mode, "finite", np.isfinite))
+        if mode.ndim != 1 or not mode.size:
+            raise ValueError(f"mode must have shape (d,); got {mode.shape}")
+        object.__setattr__(self, "mode", mode)
+        covariance, factor = cholesky_of("covariance", self.covariance, mode.size)
+        object.__setattr__(self, "covariance", covariance)
+        object.__setattr__(self, "factor", factor)
+        object.__setattr__(self, "step", check_scalar(
+            "step", self.step, "in (0, 1]", lambda b: (b > 0) & (b <= 1)))
+        object.__setattr__(self, "target", check_target(self.target))
+
+    @classmethod
+    def from_control(cls, control: Any, *, prior_precision: ArrayLike = 0.0, step: float = 1.0,
+                     target: float = 0.65) -> "Preconditioned":
+        """Of a control variate: one Newton step from its center, and its Hessian there.
+
+        Parameters
+        ----------
+        control : GLMControl or TaylorControl
+            Of second order.
+        prior_precision : float or array_like of float, shape (d,) or (d, d)
+            Of a normal prior with mean 0; 0, flat, by default.
+        step, target
+            As of the class.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where the posterior has no peak at the center: the Hessian is not negative
+            definite there.
+        """
+        if not all(hasattr(control, name) for name in ("center", "gradient", "hessian")):
+            raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
+                            f"{shown(control)}")
+        prior = precision_of(prior_precision, control.center.size)
+        precision, _ = cholesky_of("control", prior - control.hessian, len(prior),
+                                   " as the negative Hessian at its center plus prior_precision")
+        slope = control.gradient - prior @ control.center
+        inverse = np.linalg.inv(precision)
+        return cls(control.center + inverse @ slope, (inverse + inverse.T) / 2, step=step,
+                   target=target)
+
+    def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
+        """What one chain uses of it."""
+        if self.mode.size != n_parameters:
+            raise ValueError(f"mode must be of {n_parameters} parameters; got shape "
+                             f"{self.mode.shape}")
+        return _Preconditioned(self, rng)
+
+
+class _Preconditioned:
+    def __init__(self, proposal, rng):
+        self.mode, self.factor, self.step = proposal.mode, proposal.factor, proposal.step
+        self.inverse = np.linalg.inv(self.factor)
+        self.target, self.most, self.rng = proposal.target, 1.0 / proposal.step, rng
+        self.left = iter(())
+
+    def propose(self, points, scale):
+        noise = next(self.left, None)
+        if noise is None:
+            self.left = iter(self.rng.standard_normal((BLOCK, self.mode.size)))
+            noise = next(self.left)
+        b = min(1.0, self.step * scale)
+        before = self.inverse @ (points[0] - self.mode)
+        after = math.sqrt(1.0 - b * b) * before + b * noise
+        np.add(self.mode, self.factor @ after, out=points[1])
+        return 0.5 * float(after @ after - before @ before)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """One of several proposals at each step, drawn at random.
+
+    Each has its own correction and, in warm-up, its own scale: the mixture of rules that
+    leave a target as it is leaves it as it is.
+
+    Parameters
+    ----------
+    proposals : sequence of RandomWalk, SGLD, Preconditioned or others
+        At least one.
+    weights : array_like of float, shape (n_proposals,), optional
+        How often each is taken, up to a factor; all above 0. Alike by default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    Draws from an approximation, and one small step in twenty:
+
+    >>> import pybandit as pb
+    >>> draws = pb.mcmc.Preconditioned([0.3, 0.1], [[1.0, 0.5], [0.5, 1.0]])
+    >>> mixture = pb.mcmc.Mixture([draws, pb.mcmc.RandomWalk(0.5)], [19, 1])
+    """
+
+    proposals: Sequence[Any]
+    weights: ArrayLike | None = None
+
+    def __post_init__(self):
+        if isinstance(self.proposals, (str, bytes)):
+            raise TypeError(f"proposals must be a sequence of proposals; got "
+                            f"{shown(self.proposals)}")
+        try:
+            proposals = tuple(self.proposals)
+        except Exception:
+            raise TypeError(f"proposals must be a sequence of proposals; got "
+                            f"{shown(self.proposals)}") from None
+        if not proposals or not all(callable(getattr(one, "start", None)) for one in proposals):
+            raise TypeError(f"proposals must each have start(n_factors, n_parameters, rng), and be "
+                            f"at least one; got {shown(proposals)}")
+        if any(isinstance(one, Mixture) for one in proposals):
+            raise TypeError("proposals must not be mixtures: give their proposals themselves")
+        weights = np.ones(len(proposals)) if self.weights is None else np.array(check_in(
+            "weights", self.weights, "finite and above 0", lambda w: np.isfinite(w) & (w > 0)))
+        if weights.shape != (len(proposals),):
+            raise ValueError(f"weights must have shape ({len(proposals)},), one a proposal; got "
+                             f"{weights.shape}")
+        object.__setattr__(self, "proposals", proposals)
+        object.__setattr__(self, "weights", weights / weights.max() / (
+            weights / weights.max()).sum())
+
+    def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
+        """What one chain uses of it."""
+        parts = [one.start(n_factors, n_parameters, rng) for one in self.proposals]
+        return _Mixture(parts, self.weights, rng)
+
+
+class _Mixture:
+    def __init__(self, parts, weights, rng):
+        self.parts, self.weights, self.rng = parts, weights, rng
+        self.left = iter(())
+
+    def choose(self):
+        """The number of the part that takes this step."""
+        part = next(self.left, None)
+        if part is None:
+            self.left = iter(self.rng.choice(len(self.parts), size=BLOCK,
+                                             p=self.weights).tolist())
+            part = next(self.left)
+        return part
+
+
+def precision_of(prior_precision: ArrayLike, d: int) -> Floats:
+    """A number, one a coordinate or a matrix, as a (d, d) matrix that is symmetric."""
+    given = check_in("prior_precision", prior_precision, "finite", np.isfinite)
+    if given.shape not in ((), (d,), (d, d)):
+        raise ValueError(f"prior_precision must be a number, or have shape ({d},) or ({d}, {d}); "
+                         f"got {given.shape}")
+    if given.ndim < 2:
+        check_in("prior_precision", given, "at least 0", lambda p: p >= 0)
+        return np.diag(np.broadcast_to(given, (d,)).astype(np.float64))
+    if not np.allclose(given, given.T, rtol=1e-10, atol=0.0):
+        raise ValueError("prior_precision must be symmetric")
+    return (given + given.T) / 2
+
+
+def cholesky_of(name: str, matrix: ArrayLike, d: int, what: str = "") -> tuple[Floats, Floats]:
+    """The symmetric matrix of shape (d, d) and its lower Cholesky factor."""
+    given = np.array(check_in(name, matrix, "finite", np.isfinite))
+    if given.shape != (d, d):
+        raise ValueError(f"{name} must have shape ({d}, {d}); got {given.shape}")
+    scale = np.sqrt(np.abs(np.diagonal(given)))
+    if (np.abs(given - given.T) > 1e-8 * np.outer(scale, scale)).any():
+        raise ValueError(f"{name} must be symmetric")
+    given = (given + given.T) / 2
+    # as of a correlation matrix: units of the coordinates do not count
+    values = np.linalg.eigvalsh(given / np.outer(scale, scale)) if (scale > 1e-155).all() else [0.0]
+    if not 1e-13 < values[0]:
+        raise ValueError(f"{name} must have a positive definite matrix{what}; got {values[0]:.3g} "
+                         f"as the smallest eigenvalue, coordinates scaled")
+    return given, np.linalg.cholesky(given)
