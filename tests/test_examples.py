@@ -56,6 +56,18 @@ def test_model_leaderboard_reuses_its_table(tmp_path):
     assert list(names) == ["a", "b"] and scores.tolist() == [[0.0, 1.0], [0.5, 0.5]]
 
 
+def test_budget_rules_prints_its_table(tmp_path, capsys):
+    example = load("budget_rules")
+    example["main"](["--quick"])
+    assert len(re.findall(r"^coins 0 +\d+%", capsys.readouterr().out, re.MULTILINE)) == 6
+    path = tmp_path / "tables.npz"
+    np.savez(path, small=np.eye(40)[:, :3])
+    example["main"](["--tables", str(path), "--orders", "2"])
+    assert "small" in capsys.readouterr().out
+    # successive rejects as the paper has them: two of three arms, depths 3 and 4
+    assert example["depths"](100, 3, 12).tolist() == [3, 4]
+
+
 def test_which_bound_writes_its_tables(tmp_path, capsys):
     page = tmp_path / "page.md"
     shutil.copy(ROOT / "docs" / "which_bound.md", page)

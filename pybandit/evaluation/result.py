@@ -8,6 +8,7 @@ import numpy as np
 from pybandit._shared.checks import check_integer
 from pybandit._shared.drawing import percent
 from pybandit._shared.types import Floats
+from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
 
@@ -35,13 +36,15 @@ class BestOfResult:
         Of all n_models * n_items.
     decided : bool
         False where `max_evaluations` ended the race: the guarantee is then that
-        the k best are among the `survivors`.
+        the k best are among the `survivors`. With a `budget` True where only bets
+        took models out.
     exact : bool
         All items were read of the models that were left, so that totals decided
         between these. Models dropped before may have been better, with probability
         at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; where decided, `top`.
+        Models that can still be among the k best; where decided, `top`. With a
+        `budget` also those `dropped`; of k > 1 the guarantee is then no more.
     pulls : ndarray of int64, shape (n_models,)
         Items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_models,)
@@ -51,6 +54,13 @@ class BestOfResult:
     delta, tolerance : float
     value_range : (float, float) or float
         As given.
+    budget : int or None
+        As given.
+    dropped : ndarray of int64
+        With a budget, models that the schedule took out, which no bet was won against.
+    error_estimate : float or None
+        With a budget, about how probable it is that the answer is wrong; see
+        `BudgetRace.error_estimate`. An estimate, no bound.
     """
 
     top: np.ndarray
@@ -67,7 +77,9 @@ class BestOfResult:
     delta: float
     value_range: tuple | float
     tolerance: float
-    _race: BettingRace
+    budget: int | None
+    dropped: np.ndarray
+    _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
     @property
@@ -81,6 +93,10 @@ class BestOfResult:
     @property
     def fraction_read(self) -> float:
         return self.n_evaluations / (self.n_models * self.n_items)
+
+    @property
+    def error_estimate(self) -> float | None:
+        return self._race.error_estimate if isinstance(self._race, BudgetRace) else None
 
     def name(self, model: int) -> str:
         """The name of a model as text; 'model 3' without names."""
@@ -179,11 +195,16 @@ class BestOfResult:
             "items": self.items.tolist(),
             "delta": self.delta,
             "tolerance": self.tolerance,
+            "budget": self.budget,
+            "dropped": self.dropped.tolist(),
+            "error_estimate": self.error_estimate,
             "value_range": list(self.value_range) if limits else self.value_range,
         }
 
     def guarantee(self) -> str:
         """What holds, in a sentence."""
+        if not self.decided and self.budget is not None:
+            return self._budget_guarantee()
         if not self.decided:
             best = "best is" if self.top.size == 1 else f"{self.top.size} best are"
             return (f"Not decided: {self.survivors.size} of {self.n_models} models left. The "
@@ -192,6 +213,16 @@ class BestOfResult:
             return self._exact_guarantee()
         near = f" by more than {self.tolerance:g}" if self.tolerance else ""
         return f"Wrong{near} with probability at most {self.delta:g}."
+
+    def _budget_guarantee(self):
+        """What is known where models left by a schedule."""
+        said = (f"Not certified: the budget took out {self.dropped.size:,} of "
+                f"{self.n_models:,} models by a schedule. Wrong with probability of about "
+                f"{percent(self.error_estimate)}, an estimate.")
+        if self.top.size == 1:
+            said += (f" Bets excluded {self.n_models - self.survivors.size:,}, the best with "
+                     f"probability at most {self.delta:g}.")
+        return said
 
     def _exact_guarantee(self):
         """What holds where the totals decided."""

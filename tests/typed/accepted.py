@@ -56,6 +56,10 @@ def races(scores: Floats, rng: Generator) -> None:
     assert_type(race.recommend(), Ints)
     assert_type(pb.BettingRace.from_state(race.get_state()), pb.BettingRace)
     assert_type(pb.BettingThreshold(5, None, threshold=0.5, value_range=1.0).above, Ints)
+    budgeted = pb.BudgetRace(5, 1000, budget=500, value_range=1.0, rng=rng)
+    assert_type(budgeted.recommend(), Ints)
+    assert_type(budgeted.error_estimate, float)
+    assert_type(pb.best_of(scores, value_range=1.0, budget=99).error_estimate, float | None)
     assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)), pb.ConfidenceBounds)
     assert_type(pb.race(scores, rng=2).winner, int)
 
