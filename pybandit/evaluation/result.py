@@ -7,7 +7,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_integer
 from pybandit._shared.drawing import percent
-from pybandit._shared.types import Floats
+from pybandit._shared.types import Floats, Ints
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
@@ -183,7 +183,9 @@ class BestOfResult:
             "names": None if self.names is None else [str(name) for name in self.names],
             "decided": self.decided,
             "exact": self.exact,
+            "summary": self.summary(),
             "guarantee": self.guarantee(),
+            "tied": self.tied.tolist(),
             "survivors": self.survivors.tolist(),
             "n_models": self.n_models,
             "n_items": self.n_items,
@@ -238,21 +240,82 @@ class BestOfResult:
 
     def _ties(self):
         """Who is as good as the last of the top, to the last digit."""
-        # not by means: of large scores they are rounded
-        level, last = self._race._books.centred, self.top[-1]
-        equal = [model for model in np.flatnonzero(self.pulls == self.n_items).tolist()
-                 if model not in self.top and level[model] == level[last]]
-        if not equal:
+        if not self.tied.size:
             return ""
-        other = self.name(equal[0]) + (f" and {len(equal) - 1} more" if len(equal) > 1 else "")
-        return f" Of the same mean: {other}; the first was taken."
+        others = self.name(self.tied[0])
+        others += f" and {self.tied.size - 1} more" if self.tied.size > 1 else ""
+        taken = "the first was taken" if self.budget is None else "one was taken by lot"
+        return f" Of the same mean: {others}; {taken}."
+
+    @property
+    def tied(self) -> Ints:
+        """Models outside of `top` of exactly the mean of its last; int64, increasing.
+
+        Known of models that were read on all items, where the answer is `exact`; empty
+        otherwise.
+        """
+        if not self.exact:
+            return np.empty(0, dtype=np.int64)
+        # not by means: of large scores they are rounded
+        level = self._race._books.centred
+        equal = (self.pulls == self.n_items) & (level == level[self.top[-1]])
+        equal[self.top] = False
+        return np.flatnonzero(equal)
+
+    def summary(self) -> str:
+        """The answer in one sentence: who, among how many, how sure, after how much."""
+        names = [self.name(model) for model in self.top.tolist()]
+        who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        best = "best" if len(names) == 1 else f"the {len(names)} best"
+        of = f"of {self.n_models:,} models on these {self.n_items:,} items"
+        after = (f"after {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
+                 f"({percent(self.fraction_read)})")
+        verb = "is" if len(names) == 1 else "are"
+        if self.budget is not None and not self.decided:
+            return (f"{who} {verb} guessed to be {best} {of} (error about "
+                    f"{percent(self.error_estimate)}, an estimate), {after}.")
+        if not self.decided:
+            return (f"Undecided which {verb} {best} {of}, {after}: {who} "
+                    f"{'leads' if len(names) == 1 else 'lead'}, {self.survivors.size:,} are left.")
+        error = ("all was read" if self.fraction_read == 1.0
+                 else f"error at most {percent(self.delta)}")
+        if self.tied.size:
+            others = ", ".join(self.name(model) for model in self.tied[:3].tolist())
+            others += f" and {self.tied.size - 3:,} more" if self.tied.size > 3 else ""
+            verb += f" tied with {others} for"
+            best = best.removeprefix("the ")
+        if self.tolerance and not self.exact:
+            best += f" to within {self.tolerance:g}"
+        return f"{who} {verb} {best} {of} ({error}), {after}."
+
+    def to_frame(self) -> Any:
+        """All models in a pandas.DataFrame, the answer first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by name: ``status`` ("best" or, where not decided, "leads"; "tied";
+            "left"; "dropped" by a budget's schedule; "excluded" by bets), ``mean`` of
+            the scores read, ``items_read``, ``behind`` (mean difference to the first
+            of `top` on the items that both were read on) and, where `value_range` is
+            (low, high), the `intervals` as ``lower`` and ``upper``.
+
+        Raises
+        ------
+        MissingPackage
+            Without pandas.
+        """
+        from pybandit.evaluation._table import to_frame
+
+        return to_frame(self)
+
+    def _repr_html_(self) -> str:
+        from pybandit.evaluation._table import to_html
+
+        return to_html(self)
 
     def __str__(self) -> str:
-        top = ", ".join(f"{self.name(model)} (mean {self.means[model]:.4g})"
-                        for model in self.top.tolist())
-        return (f"Best{'' if self.decided else ' so far'}: {top}. {self.guarantee()} "
-                f"Read {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
-                f"({percent(self.fraction_read)}).")
+        return f"{self.summary()} {self.guarantee()}"
 
     def __repr__(self) -> str:
         return (f"BestOfResult(top={self.top.tolist()}, decided={self.decided}, "

@@ -50,6 +50,8 @@ def races(scores: Floats, rng: Generator) -> None:
     assert_type(result, pb.BestOfResult)
     assert_type(result.best, int)
     assert_type(result.intervals, Floats)
+    assert_type(result.tied, Ints)
+    assert_type(result.summary(), str)
     race = pb.BettingRace(5, 1000, k=2, value_range=(0.0, 1.0), rng=rng)
     arms, items = race.ask()
     race.tell(arms, items, scores[items, arms])
