@@ -93,7 +93,7 @@ class BudgetRace(PairedRace):
     O(bets) an arm and item for k = 1, and 60 O(n_arms) a look, of which there are some
     16 log(N); O(bets n_arms) an arm and item beyond. Keeps what `BettingRace` keeps.
 
-    One thread at a time: another gets a RuntimeError.
+    **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------
