@@ -10,6 +10,7 @@ from pybandit._shared.version import __version__ as __version__
 from pybandit.betting import (
     BettingRace,
     BettingThreshold,
+    BudgetRace,
     ConfidenceBounds,
     ConfidenceSequence,
     confidence_sequence,
@@ -90,6 +91,7 @@ __all__ = [
     "BettingBound",
     "BettingRace",
     "BettingThreshold",
+    "BudgetRace",
     "ConfidenceBounds",
     "ConfidenceSequence",
     "ContinuousRejects",

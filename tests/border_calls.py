@@ -136,6 +136,7 @@ MCMC = {
 BETTING = {
     pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1)),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
+    pb.BudgetRace: dict(n_arms=3, n_items=9, budget=12, value_range=(0, 1)),
     pb.ConfidenceSequence: {},
     pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
 }

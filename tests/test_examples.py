@@ -56,6 +56,18 @@ def test_model_leaderboard_reuses_its_table(tmp_path):
     assert list(names) == ["a", "b"] and scores.tolist() == [[0.0, 1.0], [0.5, 0.5]]
 
 
+def test_budget_rules_prints_its_table(tmp_path, capsys):
+    example = load("budget_rules")
+    example["main"](["--quick"])
+    assert len(re.findall(r"^coins 0 +\d+%", capsys.readouterr().out, re.MULTILINE)) == 6
+    path = tmp_path / "tables.npz"
+    np.savez(path, small=np.eye(40)[:, :3])
+    example["main"](["--tables", str(path), "--orders", "2"])
+    assert "small" in capsys.readouterr().out
+    # successive rejects as the paper has them: two of three arms, depths 3 and 4
+    assert example["depths"](100, 3, 12).tolist() == [3, 4]
+
+
 def test_which_bound_writes_its_tables(tmp_path, capsys):
     page = tmp_path / "page.md"
     shutil.copy(ROOT / "docs" / "which_bound.md", page)
@@ -279,3 +291,24 @@ def test_automl_wine_forests_are_scikit_learns():
         model = example["pipeline"]().set_params(**candidates[i]).fit(X[train], y[train])
         error = np.sqrt(np.mean((model.predict(X[test]) - y[test]) ** 2))
         assert scores[i] == pytest.approx(-error, rel=1e-9)
+
+
+def test_oracle_bettor_prints_its_table(capsys):
+    example = load("oracle_bettor")
+    example["main"](["--quick"])
+    out = capsys.readouterr().out
+    assert len(re.findall(r" \d\.\d{4} +\d\.\d{3} +\d$", out, re.MULTILINE)) == 13
+
+
+def test_the_oracle_example_races_as_the_race_does():
+    """Its sixteen bets on the leader are those of BettingRace, item by item."""
+    example = load("oracle_bettor")
+    scores = load("budget_rules")["coins"](3, 300, 7)
+    share, winner = example["Race"](scores, example["BETTORS"]["today: 16 bets"], 0.05).run()
+    race = pb.BettingRace(7, 300, value_range=(0, 1), rng=1, block_size=1)
+    row = 0
+    while not race.done:
+        arms, items = race.ask()
+        race.tell(arms, items, scores[row, arms])
+        row += 1
+    assert race.n_pulls / scores.size == pytest.approx(share) and race.recommend()[0] == winner

@@ -16,7 +16,7 @@ MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
 # What is interrupted elsewhere, by where: a class's method, or a function.
 ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate"},
-    "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell",
+    "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
                                    "ConfidenceSequence.update", "best_of"},
     "racing/test_signals.py": {
         "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",

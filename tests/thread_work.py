@@ -2,6 +2,7 @@
 
 import threading
 import time
+from functools import partial
 
 import numpy as np
 
@@ -45,11 +46,12 @@ def policies(make):
     return soak
 
 
-def race(name):
-    """One race after the other: every block is told once, and the end is that of one thread."""
-    def make():
-        return MAKERS[name](block_size=20, delta=1e-9)
+def budget():
+    return pb.BudgetRace(4, 300, budget=1000, delta=1e-9, value_range=(0, 1), rng=1)
 
+
+def race(make):
+    """One race after the other: every block is told once, and the end is that of one thread."""
     alone = frozen(play(make(), REWARDS).get_state())
     shared = {"race": make()}
 
@@ -159,8 +161,9 @@ def changes(seconds):
 SOAKS = {
     **{f"{type(make()).__name__}: {name}": policies(make) for name, make in EVERY.items()},
     "Policy": policies(lambda: Simple(2)),
-    **{f"{type(make()).__name__}: {name}": race(name)
+    **{f"{type(make()).__name__}: {name}": race(partial(make, block_size=20, delta=1e-9))
        for name, make in MAKERS.items() if name in ("best", "top", "sides")},
+    "BudgetRace": race(budget),
     **{f"ConfidenceSequence: {method}": sequence(method)
        for method in ("betting", "empirical-bernstein", "asymptotic")},
     **{name: right(lambda bandit=bandit: bandit.pull_with_costs([0, 1, 2] * 50, rng=1))

@@ -269,6 +269,24 @@ static void drop_gone(pb_betting *b, int64_t n_gone)
     find_leader(b);
 }
 
+void pb_betting_withdraw(pb_betting *b, int64_t n_kept, const int64_t *keys,
+                         unsigned char *withdrawn)
+{
+    while (b->n_alive > n_kept) {
+        int64_t last = 0;
+        for (int64_t i = 0; i < b->n_alive; i++) {
+            b->gone[i] = 0;
+            if (b->scores[i] < b->scores[last] ||
+                (b->scores[i] == b->scores[last] && keys[b->arms[i]] > keys[b->arms[last]]))
+                last = i;
+        }
+        b->gone[last] = 1;
+        withdrawn[b->arms[last]] = 1;
+        drop_gone(b, 1);
+    }
+    b->decided |= b->n_alive == 1;
+}
+
 /* Whether the leader is within the tolerance of everything alive. */
 static int leads_nearly(const pb_betting *b)
 {

@@ -89,6 +89,11 @@ static int leads_nearly(pb_top_k *top)
     return 1;
 }
 
+static int is_decided(const pb_top_k *top)
+{
+    return top->n_accepted >= top->k || top->n_rejected >= top->n_arms - top->k;
+}
+
 static void read_item(pb_top_k *top, const double *row)
 {
     const int64_t n = top->n_open;
@@ -106,8 +111,24 @@ static void read_item(pb_top_k *top, const double *row)
     top->n_evaluations += n;
     while (found && judge(top))
         ;
-    top->decided = top->n_accepted >= top->k || top->n_rejected >= top->n_arms - top->k ||
-                   (top->near.memory && leads_nearly(top));
+    top->decided = is_decided(top) || (top->near.memory && leads_nearly(top));
+}
+
+void pb_top_k_withdraw(pb_top_k *top, int64_t n_kept, const int64_t *keys,
+                       unsigned char *withdrawn)
+{
+    while (top->n_open > n_kept) {
+        int64_t last = 0;
+        for (int64_t i = 1; i < top->n_open; i++)
+            if (top->sums[i] < top->sums[last] ||
+                (top->sums[i] == top->sums[last] && keys[top->arms[i]] > keys[top->arms[last]]))
+                last = i;
+        withdrawn[top->arms[last]] = 1;
+        top->verdicts[top->arms[last]] = REJECTED;
+        top->n_rejected++;
+        remove_decided(top);
+    }
+    top->decided |= is_decided(top);
 }
 
 pb_status pb_top_k_add(pb_top_k *top, const double *const *rows, int64_t n_rows)

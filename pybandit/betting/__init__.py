@@ -1,7 +1,8 @@
 """Races by betting, and confidence sequences: guarantees for any values of known range."""
 
+from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.betting.race import BettingRace, BettingThreshold
 
-__all__ = ["BettingRace", "BettingThreshold", "ConfidenceBounds", "ConfidenceSequence",
-           "confidence_sequence"]
+__all__ = ["BettingRace", "BettingThreshold", "BudgetRace", "ConfidenceBounds",
+           "ConfidenceSequence", "confidence_sequence"]

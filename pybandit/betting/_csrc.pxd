@@ -101,6 +101,20 @@ cdef extern from "pybandit/betting/betting.h" nogil:
     void pb_betting_begin(pb_betting *betting) noexcept
     pb_status pb_betting_add(pb_betting *betting, const double *const *rows,
                              int64_t n_rows) noexcept
+    void pb_betting_withdraw(pb_betting *betting, int64_t n_kept, const int64_t *keys,
+                             unsigned char *withdrawn) noexcept
+
+
+cdef extern from "pybandit/betting/rejects.h" nogil:
+    ctypedef struct pb_rejects:
+        int64_t n_items
+        double *weights
+
+    void pb_rejects_begin(pb_rejects *rejects, int64_t n_arms, double tilt) noexcept
+    int64_t pb_rejects_keep(const pb_rejects *rejects, int64_t n_alive, int64_t places,
+                            int64_t n_read, int64_t cells) noexcept
+    int64_t pb_rejects_block(const pb_rejects *rejects, int64_t n_alive, int64_t places,
+                             int64_t n_read, int64_t cells) noexcept
 
 
 cdef extern from "pybandit/betting/top_k.h" nogil:
@@ -125,6 +139,8 @@ cdef extern from "pybandit/betting/top_k.h" nogil:
 
     void pb_top_k_begin(pb_top_k *top) noexcept
     pb_status pb_top_k_add(pb_top_k *top, const double *const *rows, int64_t n_rows) noexcept
+    void pb_top_k_withdraw(pb_top_k *top, int64_t n_kept, const int64_t *keys,
+                           unsigned char *withdrawn) noexcept
     void pb_top_k_leaders(const pb_top_k *top, unsigned char *flags) noexcept
 
 

@@ -32,6 +32,8 @@ cdef class Race:
 
     cdef int64_t *_integers(self, int64_t n_arms, const int64_t *n_alive, const int *decided)
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil
+    cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
+                        unsigned char *withdrawn) noexcept nogil
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots)
 
 

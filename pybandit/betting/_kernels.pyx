@@ -9,8 +9,8 @@ from libc.stdint cimport int64_t, uintptr_t
 
 from pybandit.betting._csrc cimport (
     PB_MIX_EBMIX, PB_MIX_PRODUCT, PB_MOST_BETS, pb_bets_memory, pb_betting_add, pb_betting_begin,
-    pb_betting_memory, pb_items, pb_pairs, pb_threshold_add, pb_threshold_begin, pb_top_k_add,
-    pb_top_k_begin, pb_top_k_leaders,
+    pb_betting_memory, pb_betting_withdraw, pb_items, pb_pairs, pb_threshold_add,
+    pb_threshold_begin, pb_top_k_add, pb_top_k_begin, pb_top_k_leaders, pb_top_k_withdraw,
 )
 
 cnp.import_array()
@@ -121,6 +121,7 @@ cdef class Race:
     cdef int64_t *_integers(self, int64_t n_arms, const int64_t *n_alive, const int *decided):
         """Three rows of n_arms integers: arms, columns, and one for the race."""
         self.arrays["integers"] = np.zeros((3, n_arms), dtype=np.int64)
+        self.arrays["withdrawn"] = np.zeros(n_arms, dtype=np.uint8)
         self.n_alive, self.decided_flag = n_alive, decided
         self.columns = integers_of(self.arrays["integers"]) + n_arms
         return integers_of(self.arrays["integers"])
@@ -137,13 +138,21 @@ cdef class Race:
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         pass
 
-    def tell(self, Books books not None, values not None):
+    cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
+                        unsigned char *withdrawn) noexcept nogil:
+        pass
+
+    def tell(self, Books books not None, values not None, int64_t n_kept=0, keys=None):
         """Rewards of items, one column an alive arm, into the kernel and the books.
+
+        Of the arms that bets leave alive then, those of the smallest scores and, of equal
+        ones, largest keys are withdrawn, until n_kept > 0 are left.
 
         All that can fail comes first, and a signal is looked for before the change and
         not within: both change or neither does.
         """
         cdef int64_t i
+        cdef const int64_t[::1] ties = keys
         cdef const double[:, ::1] rewards = values
         arms = self.alive
         if rewards.shape[0] == 0 or rewards.shape[1] != len(arms):
@@ -157,6 +166,13 @@ cdef class Race:
             self.columns[i] = i
         with nogil:
             self._add_rows(<const double *const *>&rows[0], rewards.shape[0])
+        if n_kept > 0:
+            self._withdraw(n_kept, &ties[0], bytes_of(self.arrays["withdrawn"]))
+
+    @property
+    def withdrawn(self):
+        """Of every arm, whether it was withdrawn: no bet was won against it."""
+        return self.arrays["withdrawn"] != 0
 
     @property
     def alive(self):
@@ -213,6 +229,10 @@ cdef class LeaderRace(Race):
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         pb_betting_add(&self.race, rows, n_rows)
 
+    cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
+                        unsigned char *withdrawn) noexcept nogil:
+        pb_betting_withdraw(&self.race, n_kept, keys, withdrawn)
+
     @property
     def leaders(self):
         return np.array([self.race.arms[self.race.leader]])
@@ -248,6 +268,10 @@ cdef class TopKRace(Race):
 
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         pb_top_k_add(&self.race, rows, n_rows)
+
+    cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
+                        unsigned char *withdrawn) noexcept nogil:
+        pb_top_k_withdraw(&self.race, n_kept, keys, withdrawn)
 
     @property
     def leaders(self):

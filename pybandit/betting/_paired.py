@@ -20,7 +20,7 @@ from pybandit._shared.guard import Guard
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import arrange, as_told, check_rewards
 from pybandit.betting._kernels import Bets, Books
-from pybandit.betting._state import check_state
+from pybandit.betting._state import PARTS, check_state
 from pybandit.betting.limits import MOST_BETS, check_limits
 
 SMALLEST_BLOCK = 4
@@ -81,6 +81,7 @@ class PairedRace:
     # the options that make another race like this one
     _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "tolerance",
                                  "max_evaluations", "bets", "mixture", "block_size")
+    _PARTS: tuple[str, ...] = PARTS  # of a state
 
     def _refuse_again(self):
         """What `__init__` of a subclass calls first."""
@@ -227,11 +228,15 @@ class PairedRace:
             self._tell(*told)
 
     def _tell(self, arms, items, rewards):
+        self._race.tell(self._books, self._checked(arms, items, rewards))
+
+    def _checked(self, arms, items, rewards):
+        """What was told as a matrix (items of the block, alive arms), or an error."""
         asked, width = self._asked(), self._race.alive.size
         values = arrange((arms, items, rewards), asked, width, self._was_told)
         check_rewards(values, *(pairs.reshape(-1, width) for pairs in asked), self._limits(),
                       self.value_range)
-        self._race.tell(self._books, values)
+        return values
 
     def _block_length(self):
         told = self._books.n_items
@@ -265,6 +270,9 @@ class PairedRace:
 
         `from_state` makes a race of it that continues bit for bit.
         """
+        return self._state()
+
+    def _state(self):
         blocks = self._books.blocks
         return {
             "type": type(self).__name__,
@@ -284,10 +292,14 @@ class PairedRace:
             Where the state is another class's, lacks a part, or its parts do not fit
             each other.
         """
-        order, lengths, rewards = check_state(state, cls, cls._OPTIONS)
+        order, lengths, rewards = check_state(state, cls, cls._OPTIONS, cls._PARTS)
         race = cls(rng=0, **state["options"])
+        race._restore(state)
         race._replay(order, lengths, rewards)
         return race
+
+    def _restore(self, state):
+        """Take what a subclass adds to the state, before the replay."""
 
     def _replay(self, order, lengths, rewards):
         if order is not None:

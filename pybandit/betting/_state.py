@@ -9,9 +9,9 @@ from pybandit._shared.checks import LARGEST, check_integer
 PARTS = ("type", "options", "order", "lengths", "rewards")
 
 
-def check_state(state, cls, names):
-    """Refuse what is no state of a race of this class, whose options have these names."""
-    _check_mapping("state", state, PARTS)
+def check_state(state, cls, names, parts):
+    """Refuse what is no state of a race of this class, of these parts and names of options."""
+    _check_mapping("state", state, parts)
     if state["type"] != cls.__name__:
         raise ValueError(f"state must be that of a {cls.__name__}; got one of a "
                          f"{state['type']!r}")

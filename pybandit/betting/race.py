@@ -10,6 +10,10 @@ from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingRace", "BettingThreshold"]
 
+# Of delta, for claims of being within a tolerance. At a half drops wait for ln 2 more, 3 to 10 %
+# of what is read; at a tenth for 1 %, and claims, which end few races, for no less than that.
+NEAR_SHARE = 0.05
+
 
 class BettingRace(PairedRace):
     """The best arm, or the k best, of a fixed set of items, read as little as it takes.
@@ -38,7 +42,7 @@ class BettingRace(PairedRace):
         As in `BettingBound`; rewards outside raise.
     tolerance : float, default 0.0
         The race may also end on arms whose means are at most this much below the
-        k-th best, so that near ties end; half of delta pays for it.
+        k-th best, so that near ties end. A twentieth of delta pays for it: see Notes.
     max_evaluations : int, optional
         Rewards asked for at most; at least `n_arms`. When they are spent the race
         is done with several survivors, and `recommend` gives the present leaders.
@@ -68,6 +72,18 @@ class BettingRace(PairedRace):
 
     Notes
     -----
+    *Tolerance.* Arms are dropped at an error of .95 delta, and beside the drops each
+    ordered pair (a, b) of the last 32 arms, for k > 1 of all, bets against "the mean of b
+    is at least that of a plus tolerance" and claims it false at 1 / .05 delta times the
+    number of rivals (k = 1) or of pairs (k > 1). The race ends once the leaders have such
+    claims on all others that are left. For k = 1 a winner that is more than the tolerance
+    below the best means that the best was dropped, one process and .95 delta; or that it
+    was left and the winner's claim on it was false, and whoever the winner is, of at most
+    n - 1 such claims on the best one is ever made with probability .05 delta, n the arms
+    when claims begin. That number is known from the past, as are the arms. For k > 1 it is
+    the union over pairs of both kinds. On seven public tables this reads at most 1 % more
+    than without a tolerance, and up to 8 % less at .02.
+
     O(bets) an arm and item for k = 1, O(bets n_arms) beyond that or, below 33
     arms, with a tolerance. Keeps 8 bytes a reward told and an item, 160 an arm, and
     160 an ordered pair where there are pairs.
@@ -105,13 +121,13 @@ class BettingRace(PairedRace):
                          bets, mixture, block_size)
 
     def _make_race(self):
-        share = self.delta / 2 if self.tolerance > 0 else self.delta
-        n_items = self.n_items or 0
+        near = NEAR_SHARE * self.delta if self.tolerance > 0 else 0.0
+        n_items, strict = self.n_items or 0, self.delta - near
         if self.k == 1:
-            return LeaderRace(self.n_arms, n_items, self._make_bets(), self._limits(), share,
-                              self.hybrid, self.tolerance, share)
-        return TopKRace(self.n_arms, n_items, self.k, self._make_bets(), self._limits(), share,
-                        self.tolerance, share)
+            return LeaderRace(self.n_arms, n_items, self._make_bets(), self._limits(), strict,
+                              self.hybrid, self.tolerance, near)
+        return TopKRace(self.n_arms, n_items, self.k, self._make_bets(), self._limits(), strict,
+                        self.tolerance, near)
 
     @guarded
     def recommend(self) -> Ints:

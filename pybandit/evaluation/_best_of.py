@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer
+from pybandit._shared.checks import check_integer, shown
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import ArrayLike, Rng
+from pybandit.betting.budget import BudgetRace
 from pybandit.betting.race import BettingRace
 from pybandit.evaluation._scores import as_source
 from pybandit.evaluation.result import BestOfResult
@@ -16,9 +17,9 @@ __all__ = ["best_of"]
 
 def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None, *, k: int = 1,
             delta: float = 0.05, value_range: ArrayLike, tolerance: float = 0.0,
-            max_evaluations: int | None = None, rng: Rng = None, progress: bool | None = None,
-            bets: int = 16, hybrid: bool = False, mixture: str = "product",
-            block_size: int | None = None) -> BestOfResult:
+            max_evaluations: int | None = None, budget: int | None = None, rng: Rng = None,
+            progress: bool | None = None, bets: int = 16, hybrid: bool = False,
+            mixture: str = "product", block_size: int | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -48,8 +49,15 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         Any model may be the answer whose mean is at most this much below the
         k-th best, so that near ties end.
     max_evaluations : int, optional
-        Scores read at most; at least `n_models`. When they are spent the result
-        is not `decided`, and `survivors` are left.
+        Scores read at most; at least `n_models`. A cap of the race with a guarantee:
+        it narrows only where it is sure. When they are spent the result is not
+        `decided`, and `survivors` are left.
+    budget : int, optional
+        Scores read at most; at least `n_models`. They are spent to be right as
+        often as possible, as `BudgetRace` does: models leave by a schedule, and
+        by bets. The result is `decided` where only bets took models out;
+        otherwise it has an `error_estimate`. Not together with `max_evaluations`,
+        `tolerance`, `hybrid` or `block_size`.
     rng : None, int, SeedSequence or Generator
         Draws the order of the items.
     progress : bool, optional
@@ -69,7 +77,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         masked, infinite or outside `value_range`: the message names item and model;
         where a table holds something else than numbers, read or not.
     InfeasibleBudget
-        For `max_evaluations` below `n_models`.
+        For `max_evaluations` or `budget` below `n_models`.
     MissingPackage
         For ``progress=True`` without tqdm.
 
@@ -97,16 +105,27 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     k = check_integer("k", k, 1)
     if k >= source.n_models:
         raise ValueError(f"k must be below n_models = {source.n_models}; got {k}")
-    race = BettingRace(source.n_models, source.n_items, k=k, delta=delta,
-                       value_range=value_range, tolerance=tolerance,
-                       max_evaluations=max_evaluations, rng=rng, bets=bets, hybrid=hybrid,
-                       mixture=mixture, block_size=block_size)
+    size, shared = (source.n_models, source.n_items), dict(
+        k=k, delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture)
+    if budget is None:
+        race = BettingRace(*size, **shared, tolerance=tolerance, max_evaluations=max_evaluations,
+                           hybrid=hybrid, block_size=block_size)
+    else:
+        _refuse_beside_a_budget(max_evaluations=max_evaluations, tolerance=tolerance,
+                                hybrid=hybrid, block_size=block_size)
+        race = BudgetRace(*size, **shared, budget=budget)
     items = []
     with _progress_bar(progress, race) as bar:
         while not race.done:
             items.append(_read_block(race, source, bar.update))
             bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
     return _result(race, source, np.concatenate(items))
+
+
+def _refuse_beside_a_budget(**options):
+    for name, value in options.items():
+        if not (value is None or isinstance(value, (int, float)) and value == 0):
+            raise ValueError(f"{name} must be left out beside a budget; got {shown(value)}")
 
 
 def _read_block(race, source, advance):
@@ -123,17 +142,22 @@ def _read_block(race, source, advance):
 
 def _progress_bar(progress, race):
     total = race.n_arms * race.n_items
-    if race.max_evaluations is not None:
-        total = min(total, race.max_evaluations)
+    most = race.budget if isinstance(race, BudgetRace) else race.max_evaluations
+    if most is not None:
+        total = min(total, most)
     return make_bar(progress, total, "scores", "best_of")
 
 
 def _result(race, source, items):
     top = race.recommend()
+    budget = race.budget if isinstance(race, BudgetRace) else None
+    dropped = race.survivors[:0] if budget is None else race.dropped
     # of k > 1 those that are surely in are no longer read: they are in `top`
-    survivors = top.copy() if race.decided else np.union1d(race.survivors, top)
+    survivors = (top.copy() if race.decided
+                 else np.union1d(np.union1d(race.survivors, dropped), top))
     return BestOfResult(
         top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
         n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
         survivors=survivors, pulls=race.pulls, means=race.means, items=items,
-        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance, _race=race)
+        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance, budget=budget,
+        dropped=dropped, _race=race)

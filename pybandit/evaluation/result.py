@@ -7,7 +7,8 @@ import numpy as np
 
 from pybandit._shared.checks import check_integer
 from pybandit._shared.drawing import percent
-from pybandit._shared.types import Floats
+from pybandit._shared.types import Floats, Ints
+from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
 
@@ -35,13 +36,15 @@ class BestOfResult:
         Of all n_models * n_items.
     decided : bool
         False where `max_evaluations` ended the race: the guarantee is then that
-        the k best are among the `survivors`.
+        the k best are among the `survivors`. With a `budget` True where only bets
+        took models out.
     exact : bool
         All items were read of the models that were left, so that totals decided
         between these. Models dropped before may have been better, with probability
         at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; where decided, `top`.
+        Models that can still be among the k best; where decided, `top`. With a
+        `budget` also those `dropped`; of k > 1 the guarantee is then no more.
     pulls : ndarray of int64, shape (n_models,)
         Items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_models,)
@@ -51,6 +54,13 @@ class BestOfResult:
     delta, tolerance : float
     value_range : (float, float) or float
         As given.
+    budget : int or None
+        As given.
+    dropped : ndarray of int64
+        With a budget, models that the schedule took out, which no bet was won against.
+    error_estimate : float or None
+        With a budget, about how probable it is that the answer is wrong; see
+        `BudgetRace.error_estimate`. An estimate, no bound.
     """
 
     top: np.ndarray
@@ -67,7 +77,9 @@ class BestOfResult:
     delta: float
     value_range: tuple | float
     tolerance: float
-    _race: BettingRace
+    budget: int | None
+    dropped: np.ndarray
+    _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
     @property
@@ -81,6 +93,10 @@ class BestOfResult:
     @property
     def fraction_read(self) -> float:
         return self.n_evaluations / (self.n_models * self.n_items)
+
+    @property
+    def error_estimate(self) -> float | None:
+        return self._race.error_estimate if isinstance(self._race, BudgetRace) else None
 
     def name(self, model: int) -> str:
         """The name of a model as text; 'model 3' without names."""
@@ -167,7 +183,9 @@ class BestOfResult:
             "names": None if self.names is None else [str(name) for name in self.names],
             "decided": self.decided,
             "exact": self.exact,
+            "summary": self.summary(),
             "guarantee": self.guarantee(),
+            "tied": self.tied.tolist(),
             "survivors": self.survivors.tolist(),
             "n_models": self.n_models,
             "n_items": self.n_items,
@@ -179,11 +197,16 @@ class BestOfResult:
             "items": self.items.tolist(),
             "delta": self.delta,
             "tolerance": self.tolerance,
+            "budget": self.budget,
+            "dropped": self.dropped.tolist(),
+            "error_estimate": self.error_estimate,
             "value_range": list(self.value_range) if limits else self.value_range,
         }
 
     def guarantee(self) -> str:
         """What holds, in a sentence."""
+        if not self.decided and self.budget is not None:
+            return self._budget_guarantee()
         if not self.decided:
             best = "best is" if self.top.size == 1 else f"{self.top.size} best are"
             return (f"Not decided: {self.survivors.size} of {self.n_models} models left. The "
@@ -192,6 +215,16 @@ class BestOfResult:
             return self._exact_guarantee()
         near = f" by more than {self.tolerance:g}" if self.tolerance else ""
         return f"Wrong{near} with probability at most {self.delta:g}."
+
+    def _budget_guarantee(self):
+        """What is known where models left by a schedule."""
+        said = (f"Not certified: the budget took out {self.dropped.size:,} of "
+                f"{self.n_models:,} models by a schedule. Wrong with probability of about "
+                f"{percent(self.error_estimate)}, an estimate.")
+        if self.top.size == 1:
+            said += (f" Bets excluded {self.n_models - self.survivors.size:,}, the best with "
+                     f"probability at most {self.delta:g}.")
+        return said
 
     def _exact_guarantee(self):
         """What holds where the totals decided."""
@@ -207,21 +240,82 @@ class BestOfResult:
 
     def _ties(self):
         """Who is as good as the last of the top, to the last digit."""
-        # not by means: of large scores they are rounded
-        level, last = self._race._books.centred, self.top[-1]
-        equal = [model for model in np.flatnonzero(self.pulls == self.n_items).tolist()
-                 if model not in self.top and level[model] == level[last]]
-        if not equal:
+        if not self.tied.size:
             return ""
-        other = self.name(equal[0]) + (f" and {len(equal) - 1} more" if len(equal) > 1 else "")
-        return f" Of the same mean: {other}; the first was taken."
+        others = self.name(self.tied[0])
+        others += f" and {self.tied.size - 1} more" if self.tied.size > 1 else ""
+        taken = "the first was taken" if self.budget is None else "one was taken by lot"
+        return f" Of the same mean: {others}; {taken}."
+
+    @property
+    def tied(self) -> Ints:
+        """Models outside of `top` of exactly the mean of its last; int64, increasing.
+
+        Known of models that were read on all items, where the answer is `exact`; empty
+        otherwise.
+        """
+        if not self.exact:
+            return np.empty(0, dtype=np.int64)
+        # not by means: of large scores they are rounded
+        level = self._race._books.centred
+        equal = (self.pulls == self.n_items) & (level == level[self.top[-1]])
+        equal[self.top] = False
+        return np.flatnonzero(equal)
+
+    def summary(self) -> str:
+        """The answer in one sentence: who, among how many, how sure, after how much."""
+        names = [self.name(model) for model in self.top.tolist()]
+        who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        best = "best" if len(names) == 1 else f"the {len(names)} best"
+        of = f"of {self.n_models:,} models on these {self.n_items:,} items"
+        after = (f"after {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
+                 f"({percent(self.fraction_read)})")
+        verb = "is" if len(names) == 1 else "are"
+        if self.budget is not None and not self.decided:
+            return (f"{who} {verb} guessed to be {best} {of} (error about "
+                    f"{percent(self.error_estimate)}, an estimate), {after}.")
+        if not self.decided:
+            return (f"Undecided which {verb} {best} {of}, {after}: {who} "
+                    f"{'leads' if len(names) == 1 else 'lead'}, {self.survivors.size:,} are left.")
+        error = ("all was read" if self.fraction_read == 1.0
+                 else f"error at most {percent(self.delta)}")
+        if self.tied.size:
+            others = ", ".join(self.name(model) for model in self.tied[:3].tolist())
+            others += f" and {self.tied.size - 3:,} more" if self.tied.size > 3 else ""
+            verb += f" tied with {others} for"
+            best = best.removeprefix("the ")
+        if self.tolerance and not self.exact:
+            best += f" to within {self.tolerance:g}"
+        return f"{who} {verb} {best} {of} ({error}), {after}."
+
+    def to_frame(self) -> Any:
+        """All models in a pandas.DataFrame, the answer first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by name: ``status`` ("best" or, where not decided, "leads"; "tied";
+            "left"; "dropped" by a budget's schedule; "excluded" by bets), ``mean`` of
+            the scores read, ``items_read``, ``behind`` (mean difference to the first
+            of `top` on the items that both were read on) and, where `value_range` is
+            (low, high), the `intervals` as ``lower`` and ``upper``.
+
+        Raises
+        ------
+        MissingPackage
+            Without pandas.
+        """
+        from pybandit.evaluation._table import to_frame
+
+        return to_frame(self)
+
+    def _repr_html_(self) -> str:
+        from pybandit.evaluation._table import to_html
+
+        return to_html(self)
 
     def __str__(self) -> str:
-        top = ", ".join(f"{self.name(model)} (mean {self.means[model]:.4g})"
-                        for model in self.top.tolist())
-        return (f"Best{'' if self.decided else ' so far'}: {top}. {self.guarantee()} "
-                f"Read {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
-                f"({percent(self.fraction_read)}).")
+        return f"{self.summary()} {self.guarantee()}"
 
     def __repr__(self) -> str:
         return (f"BestOfResult(top={self.top.tolist()}, decided={self.decided}, "

@@ -228,3 +228,37 @@ def test_budgets_too_small():
                 make(7, 100, max_evaluations=budget, **RACE)
         race = play(make(7, 100, max_evaluations=7, **RACE), np.eye(100)[:, :7])
         assert race.done and race.n_pulls == 7 and not race.exact
+
+
+# -- tolerance ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wins, tolerance", [([5, 3, 3], 0.2), ([4, 4, 2], 0.3), ([6, 4], 0.3)])
+def test_a_tolerance_errs_with_probability_delta_by_enumeration(wins, tolerance):
+    """All orders of populations where an error is an arm beyond the tolerance, by an item."""
+    rewards = np.array([[float(item % 6 < win) for win in wins] for item in range(6)])
+    rewards = np.column_stack([np.roll(column, 2 * arm) for arm, column in enumerate(rewards.T)])
+    means = rewards.mean(axis=0)
+    bad = np.flatnonzero(means < means.max() - tolerance)
+    assert bad.size
+    for delta in (0.2, 0.6):
+        law = twin.enumerate_errors(rewards, np.zeros(len(wins)),
+                                    twin.Options(delta, tolerance=tolerance))
+        assert sum(law.get(int(arm), 0) for arm in bad) <= delta
+
+
+def test_a_tolerance_costs_little_and_saves_near_ties():
+    """At most 2 % more where nothing is near, and less where the two best are within it."""
+    rng = np.random.default_rng(11)
+    difficulty = 0.3 * rng.random((1500, 1))
+    far = (rng.random((1500, 12)) < 0.7 - 0.04 * np.arange(12) + difficulty) * 1.0
+    near = far.copy()
+    near[:, 1] = near[:, 0]
+    near[:3, 1] = 1.0 - near[:3, 1]
+
+    def read(rewards, tolerance):
+        return sum(play(pb.BettingRace(12, 1500, tolerance=tolerance, value_range=(0, 1), rng=seed),
+                        rewards).n_pulls for seed in range(15))
+
+    assert read(far, 0.005) <= 1.02 * read(far, 0.0)
+    assert read(near, 0.01) <= 0.95 * read(near, 0.0)

@@ -13,7 +13,8 @@ from betting.races import MAKERS, REWARDS, frozen
 TIMES = [50, pytest.param(1000, marks=pytest.mark.slow)]
 TOP = "the best 3 of 30"
 RACES = {**MAKERS, TOP: lambda: pb.BettingRace(30, 300, k=3, value_range=(0, 1), rng=1,
-                                               delta=1e-6)}
+                                               delta=1e-6),
+         "budget": lambda: pb.BudgetRace(30, 300, budget=4000, value_range=(0, 1), rng=1)}
 
 
 def everything(race):
@@ -28,7 +29,7 @@ def seconds_of(call, *args):
 
 
 @pytest.mark.parametrize("times", TIMES)
-@pytest.mark.parametrize("name", ["best", "near", TOP, "sides"])
+@pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget"])
 def test_tell(name, times):
     """A block is in the kernel and in the books, or in neither; the end is the twin's."""
     rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))

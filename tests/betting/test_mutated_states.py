@@ -16,6 +16,8 @@ from betting.races import MAKERS, REWARDS, frozen, play
 RACES = {name: [play(MAKERS[name](block_size=size, max_evaluations=budget), REWARDS, 40).get_state()
                 for size, budget in [(None, None), (7, 350)]]
          for name in MAKERS}
+RACES["budget"] = [play(pb.BudgetRace(4, 300, budget=budget, rng=1, value_range=(0, 1)), REWARDS,
+                        40).get_state() for budget in (700, 250)]
 METHODS = ["betting", "empirical-bernstein", "hoeffding", "asymptotic"]
 
 
@@ -46,6 +48,7 @@ def assert_race_works(race):
         low = race.value_range[0] if isinstance(race.value_range, tuple) else 0.0
         race.tell(arms, items, np.full(len(arms), low))
         assert race.max_evaluations is None or race.n_pulls <= race.max_evaluations
+        assert not isinstance(race, pb.BudgetRace) or race.n_pulls <= race.budget
     state = race.get_state()
     assert frozen(type(race).from_state(state).get_state()) == frozen(state)
     assert repr(race)
@@ -53,7 +56,8 @@ def assert_race_works(race):
 
 def assert_race_is_refused_or_works(data, name, which):
     state = mutate(data.draw, RACES[name][which])
-    cls = pb.BettingThreshold if name.startswith("sides") else pb.BettingRace
+    cls = (pb.BudgetRace if name == "budget" else
+           pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
     try:
         race = cls.from_state(state)
     except (ValueError, TypeError) as error:

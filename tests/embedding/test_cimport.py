@@ -28,6 +28,7 @@ INTERNAL = {
     "mcmc/glm.h": ONE_CLASS + "ExactMinibatch",
     "mcmc/minibatch.h": ONE_CLASS + "ExactMinibatch",
     "mcmc/moves.h": ONE_CLASS + "ExactMinibatch",
+    "betting/rejects.h": ONE_CLASS + "BudgetRace",
     "montecarlo/annealing.h": ONE_CLASS + "LogisticEvidence",
     "montecarlo/cir.h": ONE_CLASS + "CIRCaplet",
     "montecarlo/variance.h": ONE_CLASS + "EstimatorAllocator",
@@ -43,6 +44,8 @@ INTERNAL = {
     "racing/column.h": "steps of pb_accept and pb_populations, which own the columns",
     "racing/moments.h": "steps of pb_race, which owns the moments",
     "pb_items_allow": "a check inside of the races by betting",
+    "pb_betting_withdraw": "what BudgetRace does between looks",
+    "pb_top_k_withdraw": "what BudgetRace does between looks",
     "PB_SUBSAMPLE_ROUNDS": "the size of an array in pb_subsample",
 }
 KEPT = {"pb_pairs", "pb_column"}  # structs of those headers that stand in public ones

@@ -33,7 +33,7 @@ def race_by_hand(scores, **options):
 
 def assert_same(one, other):
     first, second = one.to_dict(), other.to_dict()
-    for name in ("names", "best_name"):
+    for name in ("names", "best_name", "summary"):
         first.pop(name), second.pop(name)
     assert first == second
 
@@ -112,6 +112,66 @@ def test_a_budget_leaves_survivors_that_hold_the_best():
     assert full.survivors.tolist() == full.top.tolist() == [0, 1]
 
 
+def budget_by_hand(scores, **options):
+    race = pb.BudgetRace(scores.shape[1], len(scores), value_range=(0, 1), **options)
+    while not race.done:
+        arms, items = race.ask()
+        race.tell(arms, items, scores[items, arms])
+    return race
+
+
+@pytest.mark.parametrize("options", [{"budget": 8}, {"budget": 200}, {"budget": 900, "k": 3},
+                                     {"budget": N * K}, {"budget": 500, "mixture": "ebmix"}])
+def test_a_budget_is_the_budget_race_by_hand(options):
+    race = budget_by_hand(SCORES, rng=5, **options)
+    result = pb.best_of(SCORES, value_range=(0, 1), rng=5, **options)
+    assert result.top.tolist() == race.recommend().tolist() and result.budget == race.budget
+    assert result.n_evaluations == race.n_pulls <= options["budget"]
+    assert (result.decided, result.exact) == (race.decided, race.exact)
+    assert result.error_estimate == race.error_estimate
+    np.testing.assert_array_equal(result.pulls, race.pulls)
+    np.testing.assert_array_equal(result.dropped, race.dropped)
+    assert set(result.top.tolist()) <= set(result.survivors.tolist())
+    for model in range(K):
+        np.testing.assert_array_equal(result.rewards(model),
+                                      SCORES[result.items[:result.pulls[model]], model])
+    assert json.loads(json.dumps(result.to_dict()))["error_estimate"] == race.error_estimate
+
+
+def test_what_a_budget_says():
+    poor = pb.best_of(SCORES, value_range=(0, 1), rng=5, budget=64)
+    assert not poor.decided and poor.dropped.size and 0.0 < poor.error_estimate < 1.0
+    for words in ("Not certified", f"{poor.dropped.size} of 8", "an estimate", "at most 0.05"):
+        assert words in poor.guarantee()
+    rich = pb.best_of(SCORES, value_range=(0, 1), rng=5, budget=N * K)
+    assert rich.decided and not rich.dropped.size and "at most 0.05" in rich.guarantee()
+    assert rich.error_estimate <= 0.05
+    assert pb.best_of(SCORES, value_range=(0, 1), rng=5).error_estimate is None
+
+
+def test_a_budget_goes_to_the_near_ties():
+    """A cap reads all evenly until it is sure; a budget narrows, and is right more often."""
+    close = np.random.default_rng(1).random((300, 30)) < np.linspace(0.8, 0.6, 30)
+    close = close * 1.0
+    best = np.flatnonzero(close.mean(axis=0) == close.mean(axis=0).max())
+    right = [sum(pb.best_of(close, value_range=(0, 1), rng=seed, **{name: 2000}).best in best
+                 for seed in range(60)) for name in ("budget", "max_evaluations")]
+    assert right[0] >= right[1] + 6, right
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"budget": 7}, ["budget", "8", "7"]), ({"budget": 100, "max_evaluations": 100},
+                                            ["max_evaluations", "left out", "100"]),
+    ({"budget": 100, "tolerance": 0.1}, ["tolerance", "left out"]),
+    ({"budget": 100, "hybrid": True}, ["hybrid", "left out"]),
+    ({"budget": 100, "block_size": 4}, ["block_size", "left out"])])
+def test_budgets_that_are_refused(options, words):
+    with pytest.raises(ValueError) as caught:
+        pb.best_of(SCORES, value_range=(0, 1), **options)
+    for word in words:
+        assert word in str(caught.value)
+
+
 def test_accepted_models_stay_among_the_survivors():
     """Of k > 1 a model that is surely in is no longer read, and still in."""
     scores = SCORES.copy()
@@ -159,7 +219,7 @@ def test_the_result_is_json_and_can_be_saved():
     for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
         assert other.to_dict() == result.to_dict()
         np.testing.assert_array_equal(other.rewards(3), result.rewards(3))
-    assert len(repr(result)) < 100 and "10 (mean" in str(result)
+    assert len(repr(result)) < 100 and str(result).startswith("10 is best")
     with pytest.raises(AttributeError):
         result.delta = 0.0
 
@@ -302,7 +362,7 @@ def test_progress_without_tqdm(monkeypatch):
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 3}, {"max_evaluations": 100},
-                                     {"max_evaluations": 8}])
+                                     {"max_evaluations": 8}, {"budget": 100}])
 def test_the_picture(options, tmp_path):
     figures = pytest.importorskip("matplotlib.figure")
     result = pb.best_of(SCORES, value_range=(0, 1), rng=0, **options)

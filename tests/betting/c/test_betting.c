@@ -299,8 +299,35 @@ static void hands_over_to_the_ruined(void)
     }
 }
 
+/* The smallest score leaves, of equal ones the largest key; the last one left has decided. */
+static void withdraws_the_last(void)
+{
+    uint64_t random = 9;
+    for (int hybrid = 0; hybrid < 2; hybrid++) {
+        problem p = problem_new(&random, bets_new(PB_MIX_PRODUCT, 16, 0), 4, 50, 50, 0.1);
+        const double offsets[4] = {0.1, 0.3, 0.1, 0.2};
+        const int64_t keys[4] = {3, 0, 1, 2};
+        memcpy(p.offsets, offsets, sizeof offsets);
+        fixture f;
+        fixture_init(&f, &p, 1e9, hybrid, 0.0, 0);
+        unsigned char withdrawn[4] = {0, 0, 0, 0};
+        pb_betting_withdraw(&f.race, 4, keys, withdrawn);
+        assert(f.race.n_alive == 4 && !withdrawn[0]);
+        pb_betting_withdraw(&f.race, 3, keys, withdrawn);
+        assert(withdrawn[0] && f.race.n_alive == 3 && f.race.arms[0] == 1);
+        assert(f.race.columns[0] == p.columns[1] && f.race.scores[2] == 0.2);
+        assert(!f.race.decided && add(&f, &p, 0, 3) == PB_OK && f.race.n_evaluations == 9);
+        pb_betting_withdraw(&f.race, 1, keys, withdrawn);
+        assert(f.race.decided && withdrawn[0] + withdrawn[1] + withdrawn[2] + withdrawn[3] == 3);
+        assert(add(&f, &p, 3, 1) == PB_OK && f.race.n_read == 3);
+        fixture_free(&f);
+        problem_free(&p);
+    }
+}
+
 int main(void)
 {
+    withdraws_the_last();
     equals_the_race_in_logs();
     three_items_by_hand();
     refuses_bad_rows();

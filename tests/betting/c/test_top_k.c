@@ -239,8 +239,30 @@ static void refuses_bad_rows(void)
     }
 }
 
+/* The smallest sums leave, of equal ones the largest keys; with k left it is decided. */
+static void withdraws_the_last(void)
+{
+    uint64_t random = 9;
+    problem p = problem_new(&random, bets_new(PB_MIX_PRODUCT, 16, 0), 5, 50, 50, 0.1);
+    for (int i = 0; i < 5; i++)
+        p.rows[0][p.columns[i]] = i == 1 ? 1.0 : i == 4 ? 0.5 : 0.0;
+    const int64_t keys[5] = {3, 0, 4, 2, 1};
+    unsigned char withdrawn[5] = {0, 0, 0, 0, 0};
+    fixture f;
+    fixture_init(&f, &p, 2, 1e9, 0.0);
+    assert(add(&f, &p, 0, 1) == PB_OK);
+    pb_top_k_withdraw(&f.top, 3, keys, withdrawn);
+    assert(withdrawn[2] && withdrawn[0] && !withdrawn[3] && f.top.n_open == 3);
+    assert(f.top.n_rejected == 2 && f.top.verdicts[2] == -1 && !f.top.decided);
+    pb_top_k_withdraw(&f.top, 2, keys, withdrawn);
+    assert(withdrawn[3] && f.top.decided && f.top.arms[0] == 1 && f.top.arms[1] == 4);
+    fixture_free(&f);
+    problem_free(&p);
+}
+
 int main(void)
 {
+    withdraws_the_last();
     equals_top_k_in_logs();
     refuses_bad_rows();
     return 0;

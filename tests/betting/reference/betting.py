@@ -23,6 +23,7 @@ TWIN_OF = ("betting", "pairs", "top_k", "threshold")  # kernels of csrc
 
 SLACK = 1e-9  # a null mean further below 0 is no rounding: the hypothesis is impossible
 SMALLEST, LARGEST = 0.004, {"product": 2.0, "ebmix": 0.9}
+NEAR_SHARE = 0.05  # of delta
 MOST_TOLERANT = 32  # arms; more pairs than these have are not worth their cost
 
 
@@ -226,8 +227,8 @@ class Claims:
 def race(rewards, offsets, order, options):
     """Race the arms, columns of rewards, on its rows in this order.
 
-    With a tolerance, delta is shared by halves between the drops and the claims
-    that end the race on an arm at most this much below the best.
+    With a tolerance, NEAR_SHARE of delta is for the claims that end the race on an
+    arm at most this much below the best, the rest for the drops.
     """
     possible = np.flatnonzero(np.isfinite(offsets))
     rewards, offsets = np.asarray(rewards)[:, possible], np.asarray(offsets)[possible]
@@ -237,12 +238,13 @@ def race(rewards, offsets, order, options):
     scores = np.zeros(n_arms) if options.iid else offsets.astype(float)
     alive, t, n_evaluations = np.ones(n_arms, dtype=bool), 0, 0
     capital = (Hybrid if options.hybrid else Leader)(n_arms, options)
-    share = options.delta / 2 if options.tolerance else options.delta
+    near = NEAR_SHARE * options.delta if options.tolerance else 0.0
+    share = options.delta - near
     tolerant = None
     for t, item in enumerate(order, start=1):
         n_evaluations += int(alive.sum())
         if options.tolerance and tolerant is None and alive.sum() <= MOST_TOLERANT:
-            threshold = (alive.sum() - 1) / share
+            threshold = (alive.sum() - 1) / near
             tolerant = Claims(n_arms, options, options.tolerance, threshold)
 
         leader, rivals = rivals_of(scores, alive)
@@ -310,9 +312,9 @@ def top_k(
     if k == 1 and tolerance:
         result = race(rewards, np.zeros(n_arms), order, options)
         return TopK((result.winner,), *result[1:4])
-    threshold = k * (n_arms - k) / (delta / 2 if tolerance else delta)
-    strict = Claims(n_arms, options, 0.0, threshold)
-    tolerant = Claims(n_arms, options, tolerance, threshold)
+    n_pairs, near = k * (n_arms - k), NEAR_SHARE * delta if tolerance else 0.0
+    strict = Claims(n_arms, options, 0.0, n_pairs / (delta - near))
+    tolerant = Claims(n_arms, options, tolerance, n_pairs / near if tolerance else np.inf)
     status, sums, t, n_evaluations = np.zeros(n_arms, dtype=int), np.zeros(n_arms), 0, 0
     if k < n_arms:
         for t, item in enumerate(order, start=1):

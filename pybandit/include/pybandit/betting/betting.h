@@ -62,6 +62,14 @@ void pb_betting_begin(pb_betting *betting);
  */
 pb_status pb_betting_add(pb_betting *betting, const double *const *rows, int64_t n_rows);
 
+/*
+ * Takes out the arms of the smallest scores, of equal ones that of the largest key,
+ * until n_kept >= 1 are alive, and marks them: no bet was won against them, so that
+ * what is decided afterwards holds among the others only. O(n_arms) an arm.
+ */
+void pb_betting_withdraw(pb_betting *betting, int64_t n_kept, const int64_t *keys,
+                         unsigned char *withdrawn);
+
 #ifdef __cplusplus
 }
 #endif

@@ -42,6 +42,14 @@ void pb_top_k_begin(pb_top_k *top);
 /* Reads rows until they end, all N are read or the k are decided, as pb_betting_add does. */
 pb_status pb_top_k_add(pb_top_k *top, const double *const *rows, int64_t n_rows);
 
+/*
+ * Rejects the open arms of the smallest sums, of equal ones that of the largest key,
+ * until n_kept are open, at least as many as places, and marks them: they lost no
+ * claim, so that what is decided afterwards holds among the others only.
+ */
+void pb_top_k_withdraw(pb_top_k *top, int64_t n_kept, const int64_t *keys,
+                       unsigned char *withdrawn);
+
 /* The arms that would win now: the accepted and the largest sums; n_arms flags. */
 void pb_top_k_leaders(const pb_top_k *top, unsigned char *flags);
 

@@ -1,0 +1,120 @@
+"""A budget of scores: how often is the best model missed, by `best_of` and by plain rejects?
+
+    python examples/evaluation/budget_rules.py [--tables NPZ] [--orders N] [--quick]
+
+Each table holds scores, items by models. In every order of the items, models in random
+columns, all rules spend the same budget, a share of the table's cells:
+
+- rejects: successive rejects on shared items. All models left are read on the same next
+  items; at the end of a phase the last one leaves. It promises nothing.
+- budget: ``best_of(scores, budget=B)``.
+- cap: ``best_of(scores, max_evaluations=B)``, the race with a guarantee, stopped.
+
+An answer is wrong where its mean is more than 1e-12 below the best. `estimate` is the mean
+error that ``result.error_estimate`` gave, `certified` the share of certified answers and how
+many of these were wrong. NPZ: arrays of scores in [0, 1] by name, of shape (items, models);
+without it, tables of coins.
+"""
+
+import argparse
+import math
+import time
+
+import numpy as np
+
+import pybandit as pb
+
+SHARES = (0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
+
+
+def depths(n_items, n_models, budget):
+    """Items read by the end of each phase: a / (K + 1 - k), for the largest a that fits."""
+    left = np.arange(n_models, 1, -1)
+    low, high = 0.0, 2.0 * n_items * n_models
+    for _ in range(60):
+        middle = (low + high) / 2
+        cost = (np.diff(np.minimum(n_items, np.ceil(middle / left)), prepend=0) * left).sum()
+        low, high = (middle, high) if cost <= budget else (low, middle)
+    return np.minimum(n_items, np.ceil(low / left)).astype(int)
+
+
+def rejects(scores, budget, rng):
+    """The winner of successive rejects on shared items; ties by lot."""
+    n_items, n_models = scores.shape
+    order, lot = rng.permutation(n_items), rng.permutation(n_models)
+    alive, sums, read = np.arange(n_models), np.zeros(n_models), 0
+    for depth in depths(n_items, n_models, budget):
+        sums[alive] += scores[order[read:depth][:, None], alive].sum(axis=0)
+        alive = np.delete(alive, np.lexsort((-lot[alive], sums[alive]))[0])
+        read = depth
+    return int(alive[0])
+
+
+def coins(seed, n_items=500, n_models=60):
+    """Items of unequal difficulty, models that differ little near the top."""
+    rng = np.random.default_rng(seed)
+    ability = np.sort(rng.normal(0.6, 0.08, n_models))[::-1]
+    chance = np.clip(ability + rng.normal(0.0, 0.25, (n_items, 1)), 0.02, 0.98)
+    return (rng.random((n_items, n_models)) < chance) * 1.0
+
+
+def measure(scores, share, n_orders, seed):
+    """Errors of the rules, and what the budget's results said of themselves."""
+    n_items, n_models = scores.shape
+    budget, errors, said = int(share * scores.size), np.zeros(3), np.zeros(3)
+    for order in range(n_orders):
+        rng = np.random.default_rng((seed, order))
+        table = np.ascontiguousarray(scores[:, rng.permutation(n_models)])
+        wrong = table.mean(axis=0) < table.mean(axis=0).max() - 1e-12
+        given = dict(value_range=(0, 1), rng=rng, progress=False)
+        result = pb.best_of(table, budget=budget, **given)
+        capped = pb.best_of(table, max_evaluations=budget, **given)
+        errors += wrong[[rejects(table, budget, rng), result.best, capped.best]]
+        said += (result.error_estimate, result.decided, result.decided and wrong[result.best])
+    return errors / n_orders, said / n_orders
+
+
+def half_width(share, n):
+    """Of a 95 % interval."""
+    return 1.96 * math.sqrt(max(share * (1 - share), 1 / n) / n)
+
+
+def run(tables, n_orders, seed):
+    """Print a line a table and share; the mean errors of the rules."""
+    print(f"{'table':<14}{'share':>6}{'rejects':>10}{'budget':>9}{'cap':>7}{'+-':>7}"
+          f"{'estimate':>10}{'certified':>11}{'of these wrong':>16}")
+    every = []
+    for name, scores in tables.items():
+        for share in SHARES:
+            if share * len(scores) < 1:
+                continue  # not one cell a model
+            errors, (estimate, certified, false) = measure(scores, share, n_orders, seed)
+            every.append(errors)
+            print(f"{name:<14}{share:>6.0%}{errors[0]:>10.3f}{errors[1]:>9.3f}{errors[2]:>7.2f}"
+                  f"{half_width(errors[1], n_orders):>7.3f}{estimate:>10.3f}{certified:>11.2f}"
+                  f"{false:>16.3f}", flush=True)
+    means = np.mean(every, axis=0)
+    print(f"{'mean':<20}{means[0]:>10.3f}{means[1]:>9.3f}{means[2]:>7.2f}")
+    return means
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="Rules for a budget of scores.")
+    parser.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
+    parser.add_argument("--orders", type=int, default=200, help="of the items (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="one small table, 5 orders")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args(argv)
+    start = time.perf_counter()
+    if arguments.tables:
+        with np.load(arguments.tables) as saved:
+            tables = {name: saved[name].astype(float) for name in saved.files}
+    else:
+        small = dict(n_items=200, n_models=12) if arguments.quick else {}
+        tables = {f"coins {seed}": coins(seed, **small) for seed in range(1 + 2 * (not small))}
+    run(tables, 5 if arguments.quick else arguments.orders, arguments.seed)
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""How near to the limit does the race read, and what would bring it nearer?
+
+    python examples/evaluation/oracle_bettor.py [--tables NPZ] [--orders N] [--quick]
+
+The yardstick is an oracle: it knows the best model b and, for each other model a, plays the
+one constant bet that maximises the mean of log(1 + bet (S_b - S_a)) over all items. T_a is
+the first item at which its wealth is 1 / delta, or N; it reads sum T_a and max T_a for b.
+No race can know that. The others bet, for each model b that is left, on the items of a
+rival against "b is best", as `BettingRace` does, and drop b at 1 / delta; all are valid,
+because rival and bet are chosen before the item is read. They differ in the bets and rivals:
+
+- today: the mean of 16 constant bets, .004 to 2, on the leader
+- 8 bets, 5 bets: fewer, from .06 and .16 on
+- plug-in: one bet, (20 m + D - c sqrt(Q + 5)) / (Q + 5), at least 0: D and Q the sums of the
+  differences of leader and b, and of their squares, so far; m = .05 or .1, c = 0, .5 or 1
+  standard error for a leader that is too good by chance
+- own: the same, Q of the differences that b was bet against, which needs no memory a pair
+- top 3: on that one of the best three by which b is beaten most clearly, D / sqrt(Q + 5)
+- half: half the capital plug-in, half five constant bets
+
+NPZ: arrays of scores in [0, 1] by name, of shape (items, models); without it, coins.
+"""
+
+import argparse
+import time
+from typing import NamedTuple
+
+import numpy as np
+from budget_rules import coins
+
+RISK = 0.9  # of its capital at most, as in the kernel
+PRIOR, SQUARE = 20.0, 0.25  # items, and their mean square
+
+
+class Bettor(NamedTuple):
+    """`bets`: constant ones; m and c: the plug-in's, None without; `rivals` to choose from."""
+
+    bets: tuple = ()
+    m: float | None = None
+    c: float = 0.0
+    own: bool = False
+    rivals: int = 1
+
+
+def constant(n, low):
+    return tuple(np.geomspace(low, 2.0, n))
+
+
+BETTORS = {
+    "today: 16 bets": Bettor(constant(16, 0.004)),
+    "8 bets": Bettor(constant(8, 0.06)),
+    "5 bets": Bettor(constant(5, 0.16)),
+    "plug-in, m .1": Bettor(m=0.1),
+    "plug-in, m .05": Bettor(m=0.05),
+    "plug-in, m .05, c .5": Bettor(m=0.05, c=0.5),
+    "plug-in, m .05, c 1": Bettor(m=0.05, c=1.0),
+    "own, m .05, c .5": Bettor(m=0.05, c=0.5, own=True),
+    "top 3, m .05, c .5": Bettor(m=0.05, c=0.5, rivals=3),
+    "top 6, m .05, c .5": Bettor(m=0.05, c=0.5, rivals=6),
+    "top 3, m .1, c 0": Bettor(m=0.1, rivals=3),
+    "half, m .1": Bettor(constant(5, 0.16), m=0.1),
+}
+
+
+def oracle(scores, delta):
+    """Share of the cells that the oracle reads, items in the order of the rows."""
+    n_items, n_models = scores.shape
+    best = int(scores.mean(axis=0).argmax())
+    gain = np.delete(scores[:, [best]] - scores, best, axis=1)
+    low, high = np.zeros(n_models - 1), np.full(n_models - 1, 0.99)
+    for _ in range(30):
+        middle = (low + high) / 2
+        grows = (gain / (1 + middle * gain)).mean(axis=0) > 0
+        low, high = np.where(grows, middle, low), np.where(grows, high, middle)
+    before = np.cumsum(gain, axis=0) - gain
+    left = n_items - np.arange(n_items)[:, None]
+    null = (1 - before / left) / 2
+    bet = np.minimum(2 * low, 0.9999 / np.maximum(null, 1e-9))
+    step = np.log1p(bet * np.where(null < 1, (gain + 1) / 2 - np.maximum(null, 1e-9), 0.0))
+    won = (np.cumsum(step, axis=0) >= np.log(1 / delta)) | (null < -1e-9)
+    reads = np.where(won.any(axis=0), won.argmax(axis=0) + 1, n_items)
+    return (reads.sum() + reads.max()) / scores.size
+
+
+class Race:
+    """One race on scores in [0, 1], item by item, all models that are left at once."""
+
+    def __init__(self, scores, bettor, delta):
+        n_models = scores.shape[1]
+        self.scores, self.bettor, self.limit = scores, bettor, np.log(1 / delta)
+        self.sums, self.alive = np.zeros(n_models), np.arange(n_models)
+        self.squares = np.zeros((n_models, n_models) if bettor.m is not None else 0)
+        self.own = np.zeros(n_models)
+        n_bets = len(bettor.bets) + (bettor.m is not None)
+        # half for the plug-in where there are both
+        share = [1 / len(bettor.bets)] * len(bettor.bets) if bettor.bets else []
+        if bettor.m is not None:
+            share = [each / 2 for each in share] + [0.5 if share else 1.0]
+        self.capital = np.tile(np.log(share)[:, None], (1, n_models))
+        assert n_bets == len(share)
+
+    def rivals(self):
+        """Whom each model that is left is bet on, chosen by what came before."""
+        alive, sums = self.alive, self.sums[self.alive]
+        first = np.argsort(-sums, kind="stable")[:max(2, self.bettor.rivals + 1)]
+        if self.bettor.rivals == 1:
+            rivals = np.full(alive.size, first[0])
+            rivals[first[0]] = first[1]
+            return alive[rivals]
+        first = alive[first[:self.bettor.rivals]]
+        clear = self.sums[first][:, None] - self.sums[alive]
+        clear = clear / np.sqrt(self.squares[np.ix_(first, alive)] + PRIOR * SQUARE)
+        clear[first[:, None] == alive] = -np.inf
+        return first[clear.argmax(axis=0)]
+
+    def plug_in(self, ahead, rivals):
+        """The bet of each model, on the scale of the mean of a difference."""
+        squares = self.own[self.alive] if self.bettor.own else self.squares[rivals, self.alive]
+        squares = squares + PRIOR * SQUARE
+        found = PRIOR * self.bettor.m + ahead - self.bettor.c * np.sqrt(squares)
+        return 2 * np.maximum(0.0, found) / squares
+
+    def read(self, item, left):
+        """Bet on one item, of which `left` are left with it; drop who has lost."""
+        row, alive, rivals = self.scores[item], self.alive, self.rivals()
+        ahead = self.sums[rivals] - self.sums[alive]
+        null = (1 - ahead / left) / 2
+        gain = (1 + row[rivals] - row[alive]) / 2 - np.maximum(null, 1e-9)
+        bets = np.tile(np.array(self.bettor.bets)[:, None], (1, alive.size))
+        if self.bettor.m is not None:
+            bets = np.vstack([bets, self.plug_in(ahead, rivals)])
+        bets = np.minimum(bets * len(self.scores) / left, RISK / np.maximum(null, 1e-9))
+        self.capital[:, alive] += np.log1p(bets * np.where(null < 1, gain, 0.0))
+        lost = (np.logaddexp.reduce(self.capital[:, alive]) >= self.limit) | (null < -1e-9)
+        self.own[alive] += (row[rivals] - row[alive]) ** 2
+        if self.squares.size:
+            self.squares[np.ix_(alive, alive)] += np.subtract.outer(row[alive], row[alive]) ** 2
+        if lost.all():
+            lost[self.sums[alive].argmax()] = False
+        self.sums[alive] += row[alive]
+        self.alive = alive[~lost]
+
+    def run(self):
+        """Share of the cells read, and the winner."""
+        n_items, cells = len(self.scores), 0
+        for item in range(n_items):
+            if self.alive.size == 1:
+                break
+            cells += self.alive.size
+            self.read(item, n_items - item)
+        return cells / self.scores.size, int(self.alive[self.sums[self.alive].argmax()])
+
+
+def measure(tables, n_orders, delta, seed):
+    """Shares (bettors and the oracle, tables), and errors of the bettors."""
+    shares, errors = np.zeros((1 + len(BETTORS), len(tables))), np.zeros(len(BETTORS), dtype=int)
+    for column, scores in enumerate(tables.values()):
+        for order in range(n_orders):
+            rng = np.random.default_rng((seed, order))
+            table = scores[rng.permutation(len(scores))][:, rng.permutation(scores.shape[1])]
+            means = table.mean(axis=0)
+            shares[0, column] += oracle(table, delta) / n_orders
+            for row, bettor in enumerate(BETTORS.values()):
+                share, winner = Race(table, bettor, delta).run()
+                shares[1 + row, column] += share / n_orders
+                errors[row] += means[winner] < means.max() - 1e-12
+    return shares, errors
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="Races by betting against an oracle.")
+    parser.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
+    parser.add_argument("--orders", type=int, default=6, help="of the items (%(default)s)")
+    parser.add_argument("--delta", type=float, default=0.05)
+    parser.add_argument("--quick", action="store_true", help="one small table, 1 order")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args(argv)
+    start = time.perf_counter()
+    if arguments.tables:
+        with np.load(arguments.tables) as saved:
+            tables = {name: saved[name].astype(float) for name in saved.files}
+    else:
+        small = dict(n_items=150, n_models=8) if arguments.quick else {}
+        tables = {f"coins {seed}": coins(seed, **small) for seed in range(1 + 2 * (not small))}
+    n_orders = 1 if arguments.quick else arguments.orders
+    shares, errors = measure(tables, n_orders, arguments.delta, arguments.seed)
+    print(f"{'share of the cells':<24}" + "".join(f"{name:>13}" for name in tables)
+          + f"{'mean':>9}{'/ oracle':>10}{'errors':>8}")
+    for name, row, wrong in zip(["oracle", *BETTORS], shares, [0, *errors], strict=True):
+        print(f"{name:<24}" + "".join(f"{share:>13.3f}" for share in row)
+              + f"{row.mean():>9.4f}{row.mean() / shares[0].mean():>10.3f}{wrong:>8}")
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+#ifndef PYBANDIT_REJECTS_H
+#define PYBANDIT_REJECTS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Rejects on shared items: how deep to read the arms that are left, and how many
+ * of them stay, so that a budget of evaluations ends with the last k of them.
+ *
+ * An arm that leaves when r arms are left is read on min(N, a w(r - k + 1)) items:
+ * w(j) = j^-(1 + tilt) up to PB_REJECTS_KNEE, then falling as j^-0.95. With w(j) =
+ * 1 / j these are successive rejects; the tilt gives more to the last few. The
+ * scale a is the largest that what is left of the budget pays for, found anew at
+ * every look: what is saved on some is spent on the others.
+ */
+enum { PB_REJECTS_KNEE = 40 };
+
+typedef struct {
+    int64_t n_items;   /* N >= 1 */
+    double *weights;   /* n_arms + 1; weights[j] = w(j) for 2 <= j <= n_arms */
+} pb_rejects;
+
+/* The weights for n_arms >= 2; tilt in [0, 1]. */
+void pb_rejects_begin(pb_rejects *rejects, int64_t n_arms, double tilt);
+
+/*
+ * n_alive arms compete for `places`, 1 <= places < n_alive, and have been read on
+ * n_read < N items each; `cells` evaluations are left. How many stay: those that
+ * the schedule reads on, and all of them where N is as deep as it goes.
+ * O(n_alive), 30 times.
+ */
+int64_t pb_rejects_keep(const pb_rejects *rejects, int64_t n_alive, int64_t places,
+                         int64_t n_read, int64_t cells);
+
+/*
+ * How many items to read of every arm alive before the next look: up to where the
+ * next one leaves, but at least a sixteenth of those read, and at most that or 4.
+ * 0 where the cells do not pay for one. The same arguments; also places == n_alive.
+ */
+int64_t pb_rejects_block(const pb_rejects *rejects, int64_t n_alive, int64_t places,
+                          int64_t n_read, int64_t cells);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

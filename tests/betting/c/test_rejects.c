@@ -1,0 +1,62 @@
+#include "betting_check.h"
+
+#include "pybandit/betting/rejects.h"
+
+enum { N_ARMS = 90, N_ITEMS = 500 };
+
+static pb_rejects rejects_new(double tilt)
+{
+    pb_rejects made = {.n_items = N_ITEMS, .weights = soiled(N_ARMS + 1, sizeof(double))};
+    pb_rejects_begin(&made, N_ARMS, tilt);
+    return made;
+}
+
+/* Weights fall; without a tilt the first ones are those of successive rejects. */
+static void weights_fall(void)
+{
+    for (int tilt = 0; tilt < 3; tilt++) {
+        pb_rejects rejects = rejects_new(0.3 * tilt);
+        for (int j = 2; j <= N_ARMS; j++)
+            assert(rejects.weights[j] > 0.0 && rejects.weights[j] < rejects.weights[j - 1]);
+        if (!tilt)
+            assert(fabs(rejects.weights[7] - 1.0 / 7.0) < 1e-12);
+        free(rejects.weights);
+    }
+}
+
+/* Played to the end the budget is kept, all but a few cells of it are used, and k stay. */
+static void a_budget_is_kept(void)
+{
+    pb_rejects rejects = rejects_new(0.3);
+    for (int64_t budget = N_ARMS; budget < N_ARMS * N_ITEMS; budget = budget * 3 / 2)
+        for (int64_t places = 1; places < 40; places += 13) {
+            int64_t n_alive = N_ARMS, n_read = 0, left = budget;
+            for (;;) {
+                const int64_t block = pb_rejects_block(&rejects, n_alive, places, n_read, left);
+                assert(block >= 0 && block * n_alive <= left && n_read + block <= N_ITEMS);
+                if (!block)
+                    break;
+                n_read += block;
+                left -= block * n_alive;
+                if (n_read == N_ITEMS)
+                    break;
+                const int64_t kept = pb_rejects_keep(&rejects, n_alive, places, n_read, left);
+                assert(places <= kept && kept <= n_alive);
+                n_alive = kept;
+                if (n_alive == places)
+                    break;
+            }
+            assert(left < N_ARMS || n_read == N_ITEMS || n_alive == places);
+            assert(budget < 4 * N_ARMS || left <= budget / 10);
+        }
+    /* enough for all: nobody has to leave */
+    assert(pb_rejects_keep(&rejects, N_ARMS, 1, 4, N_ARMS * N_ITEMS) == N_ARMS);
+    free(rejects.weights);
+}
+
+int main(void)
+{
+    weights_fall();
+    a_budget_is_kept();
+    return 0;
+}

@@ -1,0 +1,92 @@
+"""BestOfResult in words, in a frame and in a notebook."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from evaluation.test_best_of import SCORES, K, N
+
+UNIT = dict(value_range=(0, 1), rng=1)
+NAMED = [f"<m{i}>" for i in range(K)]
+
+
+def frame_of(scores=SCORES):
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(scores, columns=NAMED[:scores.shape[1]])
+
+
+def test_an_answer_is_a_sentence():
+    result = pb.best_of(frame_of(), **UNIT)
+    assert result.summary() == (
+        f"<m0> is best of 8 models on these 400 items (error at most 5 %), after "
+        f"{result.n_evaluations:,} of 3,200 scores ({100 * result.fraction_read:.2g} %).")
+    assert str(result) == f"{result.summary()} {result.guarantee()}"
+    assert result.to_dict()["summary"] == result.summary()
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"k": 3}, ["<m0>, <m1> and <m2> are the 3 best of 8", "at most 5 %"]),
+    ({"tolerance": 0.2}, ["best to within 0.2 of 8 models"]),
+    ({"max_evaluations": 40}, ["Undecided which is best of 8", "leads, 8 are left"]),
+    ({"max_evaluations": 40, "k": 2}, ["Undecided which are the 2 best", " lead, "]),
+    ({"budget": 40}, ["is guessed to be best of 8", "error about", "an estimate"])])
+def test_other_ends(options, words):
+    said = pb.best_of(frame_of(), **UNIT, **options).summary()
+    for word in words:
+        assert word in said
+
+
+@pytest.mark.parametrize("options", [{}, {"budget": 3 * N}])
+def test_identical_models_are_tied(options):
+    same = np.repeat(SCORES[:, :1], 3, axis=1)
+    result = pb.best_of(frame_of(same), **UNIT, **options)
+    others = [model for model in range(3) if model != result.best]
+    assert result.exact and result.tied.tolist() == others
+    assert (f"{NAMED[result.best]} is tied with {NAMED[others[0]]}, {NAMED[others[1]]} for best "
+            "of 3 models") in result.summary()
+    assert "(all was read)" in result.summary() and "Of the same mean" in result.guarantee()
+    assert ("by lot" in result.guarantee()) == ("budget" in options)
+    many = pb.best_of(np.repeat(SCORES[:, :1], 6, axis=1), **UNIT)
+    assert "model 1, model 2, model 3 and 2 more" in many.summary()
+    two = pb.best_of(np.repeat(SCORES[:, :1], 3, axis=1), k=2, **UNIT)
+    assert two.tied.tolist() == [2] and "are tied with model 2 for 2 best" in two.summary()
+
+
+def test_nothing_is_tied_that_was_not_read():
+    result = pb.best_of(SCORES, **UNIT)
+    assert not result.exact and result.tied.size == 0 and result.tied.dtype == np.int64
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 300}, {"max_evaluations": 200}])
+def test_the_frame(options):
+    result = pb.best_of(frame_of(), **UNIT, **options)
+    frame = result.to_frame()
+    assert sorted(frame.index) == NAMED and frame.index.name == "model"
+    assert frame.index[:len(result.top)].tolist() == [NAMED[model] for model in result.top]
+    assert set(frame["status"][:len(result.top)]) == {"best" if result.decided else "leads"}
+    counts = frame["status"].value_counts()
+    assert counts.get("dropped", 0) == result.dropped.size
+    for model in range(K):
+        row, n = frame.loc[NAMED[model]], result.pulls[model]
+        assert row["mean"] == result.means[model] and row["items_read"] == n
+        first = result.rewards(result.best)
+        n = min(n, first.size)
+        assert row["behind"] == pytest.approx(np.mean(first[:n] - result.rewards(model)[:n]))
+        assert row["lower"] == result.intervals[model, 0]
+    assert frame["behind"].iloc[0] == 0.0
+    differences = pb.best_of(SCORES, value_range=1.0, rng=1).to_frame()
+    assert "lower" not in differences and differences.index.tolist()[0] == 0
+
+
+def test_the_frame_without_pandas(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'pybandit-core\[pandas\]'"):
+        pb.best_of(SCORES, **UNIT).to_frame()
+
+
+def test_the_notebook():
+    shown = pb.best_of(frame_of(), **UNIT)._repr_html_()
+    assert "&lt;m0&gt; is best of 8" in shown and "<m0>" not in shown
+    assert shown.count("<tr>") == 1 + K and "more" not in shown
+    wide = pb.best_of(np.random.default_rng(0).random((50, 30)), **UNIT)._repr_html_()
+    assert wide.count("<tr>") == 21 and "and 10 more" in wide
