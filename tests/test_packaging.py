@@ -145,3 +145,11 @@ def test_every_public_compiled_module_has_a_stub():
     assert {name for name in compiled if "_" not in (name[0], name[name.rfind("/") + 1])} <= set(
         COMPILED)
     assert (PACKAGE / "py.typed").exists()
+
+
+def test_no_extension_says_that_it_needs_no_lock_of_the_interpreter():
+    """A guard is taken in one piece because threads take turns; nothing here was proven without."""
+    sources = [*(ROOT / "pybandit").rglob("*.pyx"), *(ROOT / "pybandit").rglob("*.pxd"),
+               ROOT / "setup.py"]
+    assert len(sources) > 50
+    assert not [path for path in sources if "freethreading_compatible" in path.read_text()]
