@@ -315,7 +315,7 @@ def test_environments_of_different_sizes():
 
 
 class InTurnForEver(InTurn):
-    _is_endless = True
+    is_endless = True
 
     def __init__(self, n_arms):
         super().__init__(n_arms, 1, 5, -1)
