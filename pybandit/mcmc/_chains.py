@@ -1,6 +1,5 @@
 """Chains in threads, and their draws as an xarray DataTree."""
 
-import concurrent.futures
 import functools
 import itertools
 import threading
@@ -12,6 +11,7 @@ from pybandit._shared.checks import MOST_PULLS, check_integer, check_numeric, sh
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
+from pybandit._shared.threads import in_threads
 from pybandit._shared.version import __version__
 from pybandit.racing.bounds import SHORTCUTS
 
@@ -103,14 +103,7 @@ def _run_all(run, n_chains, n_threads, stop):
         while (i := next(following)) < n_chains and not stop.is_set():
             run(i)
 
-    with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
-        try:
-            futures = [pool.submit(work) for _ in range(n_threads)]
-            for future in concurrent.futures.as_completed(futures):
-                future.result()
-        except BaseException:
-            stop.set()
-            raise
+    in_threads(work, n_threads, stop)
 
 
 def _starts(initial, n_chains, layout):

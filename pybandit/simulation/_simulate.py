@@ -3,7 +3,6 @@
 import itertools
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, as_list, check_integer, shown
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
+from pybandit._shared.threads import in_threads
 from pybandit._shared.types import Rng
 from pybandit.simulation._checks import check_asked, check_horizon, check_pair, checked_rewards
 from pybandit.simulation._engine import Stop, is_native, replicate
@@ -127,7 +127,7 @@ class _Runs:
         self.columns = {name: np.zeros(n_runs) for name in (*METRICS, *functions)}
         self.cumulative_regrets = np.zeros(n_runs)
         self.arm_totals, self.lock = 0, threading.Lock()
-        self.stop, self.under_way = Stop(), set()
+        self.stop = Stop()
         # of runs under way, and the first: a factory returns another one every time
         self.policies = {}
 
@@ -158,30 +158,12 @@ class _Runs:
         def work():
             # next() of a count is atomic
             while (i := next(following)) < n_runs and not self.stop.is_set():
-                self.under_way.add(i)
-                try:
-                    self.run(i)
-                finally:
-                    self.under_way.discard(i)
+                self.run(i)
                 bar.update(1)
 
         if n_threads == 1:
             return work()
-        import concurrent.futures  # and logging with it: only where there are threads
-
-        pool = concurrent.futures.ThreadPoolExecutor(n_threads)
-        try:
-            futures = [pool.submit(work) for _ in range(n_threads)]
-            for future in concurrent.futures.as_completed(futures):
-                future.result()
-        except BaseException:
-            self.stop.set()
-            # Ctrl-C in submit leaves a thread that the pool does not know
-            while self.under_way:
-                time.sleep(1e-4)
-            raise
-        finally:
-            pool.shutdown()
+        return in_threads(work, n_threads, self.stop)
 
     def run(self, i):
         if i == 0:
