@@ -128,8 +128,10 @@ class BudgetRace(PairedRace):
         self._keys = rng.permutation(n_arms)
 
     def _make_race(self):
-        self._tilt = None  # not known yet
+        # a schedule, and the items read from which on it holds: Ctrl-C in the `tell` that
+        # makes the last one leaves it ahead of its time
         self._rejects = Rejects(self.n_arms, self.n_items, TILT)
+        self._tilted = None, LARGEST
         if self.k == 1:
             return LeaderRace(self.n_arms, self.n_items, self._make_bets(), self._limits(),
                               self.delta)
@@ -137,6 +139,10 @@ class BudgetRace(PairedRace):
                         self.delta)
 
     # -- the schedule -------------------------------------------------------
+
+    def _schedule(self):
+        rejects, since = self._tilted
+        return rejects if self._books.n_items >= since else self._rejects
 
     def _places(self):
         """How many of the arms that are read are wanted."""
@@ -146,21 +152,21 @@ class BudgetRace(PairedRace):
         if self._race.decided or self._books.n_items == self.n_items:
             return 0
         left = self.budget - int(self._books.pulls.sum())
-        return self._rejects.block(self._race.alive.size, self._places(), self._books.n_items,
-                                   left)
+        return self._schedule().block(self._race.alive.size, self._places(),
+                                      self._books.n_items, left)
 
     def _tell(self, arms, items, rewards):
         values = self._checked(arms, items, rewards)
         n_alive, n_read = self._race.alive.size, self._books.n_items + len(values)
         left = self.budget - int(self._books.pulls.sum()) - values.size
         where = n_alive, self._places(), n_read, left
-        kept = self._rejects.keep(*where)
-        if kept < n_alive and self._tilt is None:
+        rejects = self._schedule()
+        kept = rejects.keep(*where)
+        if kept < n_alive and rejects is self._rejects:
             told = self._told_of(self._race.alive, values)
             tilt = TILT * min(1.0, reliability(told) / RELIABLE) if n_read > 1 else TILT
-            # told again after Ctrl-C it comes to the same
-            self._rejects, self._tilt = Rejects(self.n_arms, self.n_items, tilt), tilt
-            kept = self._rejects.keep(*where)
+            self._tilted = Rejects(self.n_arms, self.n_items, tilt), n_read
+            kept = self._tilted[0].keep(*where)
         self._race.tell(self._books, values, kept, self._keys)
 
     def _told_of(self, arms, values):
