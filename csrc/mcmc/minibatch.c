@@ -169,33 +169,45 @@ static int64_t draw_rows(const pb_chain *chain, int64_t n, pb_bitgen *bitgen, in
 }
 
 /*
- * Thinning: the Poisson process of rate c_i M of each row, a point of which is kept with
- * probability max(0, -difference) / (c_i M), has no point with probability
- * min(1, e^difference).
+ * A point of the Poisson process of rate (1 + gamma) c_i M of row i, thinned: it is kept with
+ * probability (gamma c_i M + max(0, -difference)) over that. The difference is evaluated only
+ * where the row's own bound does not tell already; 0 stands for it else.
  */
+static pb_status thin(pb_chain *chain, int64_t row, double spread, double gamma,
+                      pb_bitgen *bitgen, int *kept, double *value)
+{
+    const double bound = chain->problem->rows[row].bound * spread, base = gamma * bound;
+    const double level = uniform(bitgen) * (1.0 + gamma) * bound;
+    const place at = place_of(chain, row);
+    *kept = 0;
+    *value = 0.0;
+    chain->n_evaluations++;
+    if (!is_within(chain, row, at.bound, bound, 1e-300))
+        return PB_RANGE;
+    if (level >= base + at.bound)
+        return PB_OK;
+    if (!difference(chain, row, at, value))
+        return PB_RANGE;
+    *kept = level < base + fmax(0.0, -*value);
+    return PB_OK;
+}
+
+/* Whether no row rejects: with gamma = 0 none keeps a point, at probability e^-max(0, -r). */
 static pb_status survives(pb_chain *chain, double spread, int64_t n, pb_bitgen *bitgen,
                           int *accepted)
 {
     int64_t rows[AHEAD];
+    *accepted = 1;
     while (n > 0) {
         const int64_t count = draw_rows(chain, n, bitgen, rows);
         n -= count;
         for (int64_t k = 0; k < count; k++) {
-            const double bound = chain->problem->rows[rows[k]].bound * spread;
-            const double level = uniform(bitgen) * bound;
-            const place at = place_of(chain, rows[k]);
             double value;
-            chain->n_evaluations++;
-            if (!is_within(chain, rows[k], at.bound, bound, 1e-300))
-                return PB_RANGE;
-            if (level >= at.bound)
-                continue;
-            if (!difference(chain, rows[k], at, &value))
-                return PB_RANGE;
-            if (level < -value) {
-                *accepted = 0;
-                return PB_OK;
-            }
+            int rejects;
+            const pb_status status = thin(chain, rows[k], spread, 0.0, bitgen, &rejects, &value);
+            *accepted = status == PB_OK && !rejects;
+            if (!*accepted)
+                return status;
         }
     }
     return PB_OK;
@@ -203,10 +215,9 @@ static pb_status survives(pb_chain *chain, double spread, int64_t n, pb_bitgen *
 
 /*
  * Counts s_i ~ Poisson(mu_i), mu_i = gamma c_i M + max(0, -difference) forward, with
- * max(0, difference) back: n points of rate (1 + gamma) c_i M each, kept with probability
- * mu_i over that. Adds sum s_i log(mu_i back / mu_i forward) to the log ratio; of the
- * remainders' own ratio e^(sum of differences) nothing is left, for mu_i forward - mu_i back
- * is -difference.
+ * max(0, difference) back. Adds sum s_i log(mu_i back / mu_i forward) to the log ratio; of
+ * the remainders' own ratio e^(sum of differences) nothing is left, for mu_i forward - mu_i
+ * back is -difference.
  */
 static pb_status add_counts(pb_chain *chain, double spread, int64_t n, pb_bitgen *bitgen,
                             double *log_ratio)
@@ -217,19 +228,13 @@ static pb_status add_counts(pb_chain *chain, double spread, int64_t n, pb_bitgen
         const int64_t count = draw_rows(chain, n, bitgen, rows);
         n -= count;
         for (int64_t k = 0; k < count; k++) {
-            const double bound = chain->problem->rows[rows[k]].bound * spread;
-            const double level = uniform(bitgen) * (1.0 + gamma) * bound;
-            const double base = gamma * bound;
-            const place at = place_of(chain, rows[k]);
+            const double base = gamma * (chain->problem->rows[rows[k]].bound * spread);
             double value;
-            chain->n_evaluations++;
-            if (!is_within(chain, rows[k], at.bound, bound, 1e-300))
-                return PB_RANGE;
-            if (level >= base + at.bound)
-                continue;
-            if (!difference(chain, rows[k], at, &value))
-                return PB_RANGE;
-            if (level < base + fmax(0.0, -value))
+            int counts;
+            const pb_status status = thin(chain, rows[k], spread, gamma, bitgen, &counts, &value);
+            if (status != PB_OK)
+                return status;
+            if (counts)
                 *log_ratio += log((base + fmax(0.0, value)) / (base + fmax(0.0, -value)));
         }
     }
@@ -275,10 +280,8 @@ static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitge
     if (reads_all)
         return decide_by_all(chain, log_ratio, bitgen, accepted);
     const int64_t n = chain->poisson(bitgen, total * spread);
-    if (is_factorised) {
-        *accepted = 1;
+    if (is_factorised)
         return survives(chain, spread, n, bitgen, accepted);
-    }
     const pb_status status = add_counts(chain, spread, n, bitgen, &log_ratio);
     *accepted = status == PB_OK && passes(log_ratio, bitgen);
     return status;
