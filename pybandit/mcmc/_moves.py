@@ -8,7 +8,7 @@ from scipy.linalg import solve_triangular
 from pybandit._shared.checks import shown
 from pybandit._shared.types import Floats
 from pybandit.mcmc.preconditioned import Mixture, Preconditioned
-from pybandit.mcmc.proposals import RandomWalk
+from pybandit.mcmc.proposals import RandomWalk, walk_target
 
 # A factor this near to 1 is 1: the proposal is a valid one either way.
 SAME = 1e-9
@@ -52,9 +52,8 @@ def moves_of(proposal, mode, factor):
 
 def _own(weights, d):
     """Draws from the approximation, and a walk of its shape, as often as the weights say."""
-    target = 0.44 if d == 1 else 0.234
     both = [Move(False, None, None, 0.0, 0.65, 1.0),
-            Move(True, None, None, 0.0, target, BEST_WALK / np.sqrt(d))]
+            Move(True, None, None, 0.0, walk_target(None, d), BEST_WALK / np.sqrt(d))]
     shares = np.cumsum(weights) / sum(weights)
     return [Move(one.is_walk, None, None, share, one.target, one.scale)
             for one, share, weight in zip(both, shares, weights, strict=True) if weight]
@@ -62,12 +61,10 @@ def _own(weights, d):
 
 def _move(part, below, mode, factor):
     if isinstance(part, RandomWalk):
-        target = part.target
-        if target is None:
-            target = 0.44 if mode.size == 1 else 0.234
         scale = part.scale if part.scale.ndim == 2 else np.diag(
             np.broadcast_to(part.scale, mode.shape))
-        return Move(True, _in_z(factor, scale), None, below, target, 1.0)
+        return Move(True, _in_z(factor, scale), None, below,
+                    walk_target(part.target, mode.size), 1.0)
     inside = _in_z(factor, part.factor)
     center = solve_triangular(factor, part.mode - mode, lower=True)
     if np.abs(inside - np.eye(mode.size)).max() < SAME and np.abs(center).max() < SAME:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from pybandit._shared.checks import check_in, check_scalar, shown
 from pybandit._shared.types import ArrayLike, Floats
-from pybandit.mcmc.proposals import BLOCK, check_target
+from pybandit.mcmc.proposals import BLOCK, check_target, endless
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +115,11 @@ class _Preconditioned:
     def __init__(self, proposal, rng):
         self.mode, self.factor, self.step = proposal.mode, proposal.factor, proposal.step
         self.inverse = np.linalg.inv(self.factor)
-        self.target, self.most, self.rng = proposal.target, 1.0 / proposal.step, rng
-        self.left = iter(())
+        self.target, self.most = proposal.target, 1.0 / proposal.step
+        self.noise = endless(lambda: rng.standard_normal((BLOCK, self.mode.size)))
 
     def propose(self, points, scale):
-        noise = next(self.left, None)
-        if noise is None:
-            self.left = iter(self.rng.standard_normal((BLOCK, self.mode.size)))
-            noise = next(self.left)
+        noise = next(self.noise)
         b = min(1.0, self.step * scale)
         before = self.inverse @ (points[0] - self.mode)
         after = math.sqrt(1.0 - b * b) * before + b * noise
@@ -192,17 +189,13 @@ class Mixture:
 
 class _Mixture:
     def __init__(self, parts, weights, rng):
-        self.parts, self.weights, self.rng = parts, weights, rng
-        self.left = iter(())
+        self.parts = parts
+        self.choices = endless(
+            lambda: rng.choice(len(parts), size=BLOCK, p=weights).tolist())
 
     def choose(self):
         """The number of the part that takes this step."""
-        part = next(self.left, None)
-        if part is None:
-            self.left = iter(self.rng.choice(len(self.parts), size=BLOCK,
-                                             p=self.weights).tolist())
-            part = next(self.left)
-        return part
+        return next(self.choices)
 
 
 def precision_of(prior_precision: ArrayLike, d: int) -> Floats:

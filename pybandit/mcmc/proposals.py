@@ -69,25 +69,21 @@ class RandomWalk:
         if self.scale.ndim and len(self.scale) != n_parameters:
             raise ValueError(f"scale must be for {n_parameters} parameters; got shape "
                              f"{self.scale.shape}")
-        target = self.target
-        if target is None:
-            target = 0.44 if n_parameters == 1 else 0.234
-        return _Walk(self.scale, target, n_parameters, rng)
+        return _Walk(self.scale, walk_target(self.target, n_parameters), n_parameters, rng)
 
 
 class _Walk:
     def __init__(self, scale, target, n_parameters, rng):
-        self.scale, self.target, self.rng = scale, target, rng
-        self.shape = (BLOCK, n_parameters)
-        self.left = iter(())
+        self.target = target
+
+        def steps():
+            noise = rng.standard_normal((BLOCK, n_parameters))
+            return noise @ scale.T if scale.ndim == 2 else noise * scale
+
+        self.steps = endless(steps)
 
     def propose(self, points, scale):
-        step = next(self.left, None)
-        if step is None:
-            steps = self.rng.standard_normal(self.shape)
-            steps = steps @ self.scale.T if self.scale.ndim == 2 else steps * self.scale
-            self.left = iter(steps)
-            step = next(self.left)
+        step = next(self.steps)
         step *= scale
         np.add(points[0], step, out=points[1])
         return 0.0
@@ -186,6 +182,19 @@ class _Langevin:
             raise ValueError(f"{name} must return finite numbers of shape {self.shape}; got "
                              f"{slope!r}")
         return slope
+
+
+def endless(block):
+    """What ``block()`` gives, one by one, and again: numbers are drawn many at a time."""
+    while True:
+        yield from block()
+
+
+def walk_target(target, n_parameters):
+    """The acceptance rate that a random walk aims at: about the best one by default."""
+    if target is not None:
+        return target
+    return 0.44 if n_parameters == 1 else 0.234
 
 
 def check_target(target):
