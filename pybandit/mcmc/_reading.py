@@ -10,13 +10,12 @@ LEAST_STEPS = 20
 
 
 def warn_of_reading(n_read, n_steps, n_factors, has_control, warned):
-    """Warn where steps of warm-up read that much; once for all that share the event."""
-    if n_steps < LEAST_STEPS or n_factors < LEAST_ROWS or warned.is_set():
+    """Warn where steps of warm-up read that much; once for all that share the lock `warned`."""
+    if n_steps < LEAST_STEPS or n_factors < LEAST_ROWS:
         return
     share = n_read / (n_steps * n_factors)
-    if share <= MOST_READ:
+    if share <= MOST_READ or not warned.acquire(blocking=False):
         return
-    warned.set()
     if has_control:
         remedy = ("its control is not close enough: expand nearer to the mode, make smaller steps, "
                   "or take ExactMinibatch, for a regression")

@@ -195,7 +195,7 @@ class RacingMetropolis:
         """
         if initial is None and self.control is not None:
             initial = self.control.center
-        warned = threading.Event()
+        warned = threading.Lock()  # taken by the chain that warns, for good
         return sample_chains(
             lambda generator, start: _Chain(self, generator, start, warned), self.layout,
             n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
