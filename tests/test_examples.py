@@ -303,7 +303,7 @@ def test_oracle_bettor_prints_its_table(capsys):
 def test_the_oracle_example_races_as_the_race_does():
     """Its sixteen bets on the leader are those of BettingRace, item by item."""
     example = load("oracle_bettor")
-    scores = load("budget_rules")["coins"](3, 300, 7)
+    scores = load("score_tables")["coins"](3, 300, 7)
     share, winner = example["Race"](scores, example["BETTORS"]["today: 16 bets"], 0.05).run()
     race = pb.BettingRace(7, 300, value_range=(0, 1), rng=1, block_size=1)
     row = 0

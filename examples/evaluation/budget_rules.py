@@ -16,11 +16,11 @@ many of these were wrong. NPZ: arrays of scores in [0, 1] by name, of shape (ite
 without it, tables of coins.
 """
 
-import argparse
 import math
 import time
 
 import numpy as np
+from score_tables import parser, tables_of
 
 import pybandit as pb
 
@@ -48,14 +48,6 @@ def rejects(scores, budget, rng):
         alive = np.delete(alive, np.lexsort((-lot[alive], sums[alive]))[0])
         read = depth
     return int(alive[0])
-
-
-def coins(seed, n_items=500, n_models=60):
-    """Items of unequal difficulty, models that differ little near the top."""
-    rng = np.random.default_rng(seed)
-    ability = np.sort(rng.normal(0.6, 0.08, n_models))[::-1]
-    chance = np.clip(ability + rng.normal(0.0, 0.25, (n_items, 1)), 0.02, 0.98)
-    return (rng.random((n_items, n_models)) < chance) * 1.0
 
 
 def measure(scores, share, n_orders, seed):
@@ -99,19 +91,10 @@ def run(tables, n_orders, seed):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Rules for a budget of scores.")
-    parser.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
-    parser.add_argument("--orders", type=int, default=200, help="of the items (%(default)s)")
-    parser.add_argument("--quick", action="store_true", help="one small table, 5 orders")
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args(argv)
+    arguments = parser("Rules for a budget of scores.", orders=200,
+                       quick="one small table, 5 orders").parse_args(argv)
     start = time.perf_counter()
-    if arguments.tables:
-        with np.load(arguments.tables) as saved:
-            tables = {name: saved[name].astype(float) for name in saved.files}
-    else:
-        small = dict(n_items=200, n_models=12) if arguments.quick else {}
-        tables = {f"coins {seed}": coins(seed, **small) for seed in range(1 + 2 * (not small))}
+    tables = tables_of(arguments, n_items=200, n_models=12)
     run(tables, 5 if arguments.quick else arguments.orders, arguments.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
 

@@ -21,12 +21,11 @@ because rival and bet are chosen before the item is read. They differ in the bet
 NPZ: arrays of scores in [0, 1] by name, of shape (items, models); without it, coins.
 """
 
-import argparse
 import time
 from typing import NamedTuple
 
 import numpy as np
-from budget_rules import coins
+from score_tables import parser, tables_of
 
 RISK = 0.9  # of its capital at most, as in the kernel
 PRIOR, SQUARE = 20.0, 0.25  # items, and their mean square
@@ -168,20 +167,12 @@ def measure(tables, n_orders, delta, seed):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Races by betting against an oracle.")
-    parser.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
-    parser.add_argument("--orders", type=int, default=6, help="of the items (%(default)s)")
-    parser.add_argument("--delta", type=float, default=0.05)
-    parser.add_argument("--quick", action="store_true", help="one small table, 1 order")
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args(argv)
+    options = parser("Races by betting against an oracle.", orders=6,
+                     quick="one small table, 1 order")
+    options.add_argument("--delta", type=float, default=0.05)
+    arguments = options.parse_args(argv)
     start = time.perf_counter()
-    if arguments.tables:
-        with np.load(arguments.tables) as saved:
-            tables = {name: saved[name].astype(float) for name in saved.files}
-    else:
-        small = dict(n_items=150, n_models=8) if arguments.quick else {}
-        tables = {f"coins {seed}": coins(seed, **small) for seed in range(1 + 2 * (not small))}
+    tables = tables_of(arguments, n_items=150, n_models=8)
     n_orders = 1 if arguments.quick else arguments.orders
     shares, errors = measure(tables, n_orders, arguments.delta, arguments.seed)
     print(f"{'share of the cells':<24}" + "".join(f"{name:>13}" for name in tables)
