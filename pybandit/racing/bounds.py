@@ -120,7 +120,7 @@ class StudentBound(NormalBound):
     ``t + g (1 + 2 t**2) / (6 sqrt(T)) > q`` (Johnson 1978), and
 
     - where ``g / sqrt(T)`` is -0.1 or less, the tail too heavy for that, only where
-      ``t > 30 q abs(g) / sqrt(T)``; nowhere where ``t < q / 2``;
+      ``t > 30 q abs(g) / sqrt(T)``, or ``45 q`` where that is less; nowhere where ``t < q / 2``;
     - nowhere where all differences seen are alike, or fewer than five of them differ
       from the first: no variance is no evidence.
 

@@ -176,7 +176,7 @@ def test_certificates_hold(k):
 
 
 def test_the_error_estimate_is_about_right():
-    """Populations that it was not fitted on, in thirds by the estimate."""
+    """Other coins of the kind that its scale was fitted on, in thirds by the estimate."""
     made = []
     for seed in range(600):
         rng = np.random.default_rng((5, seed))

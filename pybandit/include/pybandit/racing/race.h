@@ -21,7 +21,7 @@ extern "C" {
  *
  * With `unit`, the standard error of a mean at each look where sd is 1, the differences'
  * skewness counts: scale / unit is Student's quantile, which is made larger or smaller
- * by it, and a look waits where the skewness is large, where nothing but the first
+ * by it, several times where it is large; and a look waits where nothing but the first
  * difference was seen, or other ones in fewer than five rows.
  */
 typedef struct {
