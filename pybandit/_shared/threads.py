@@ -8,16 +8,24 @@ signals hands it out, and the caller's waits at a lock of C.
 import _thread
 import collections
 import functools
+import itertools
 import operator
 import time
 
 
-def in_threads(work, n_threads, stop):
-    """Call ``work()`` in each of `n_threads` threads, and wait until all have ended.
+def in_threads(run, n_tasks, n_threads, stop):
+    """Call ``run(i)`` for i below `n_tasks` in so many threads, and wait until all have ended.
 
-    The first exception is raised again. It, and Ctrl-C, set the event `stop`, upon
-    which `work` is to return soon.
+    One thread is the caller's. The first exception is raised again. It, and Ctrl-C, set the
+    event `stop`, upon which no task is begun and those that run are to return soon.
     """
+    following = itertools.count()
+
+    def work():
+        # next() of a count is atomic
+        while (i := next(following)) < n_tasks and not stop.is_set():
+            run(i)
+
     def share_out():
         import concurrent.futures  # and logging with it: only where there are threads
 
@@ -30,7 +38,10 @@ def in_threads(work, n_threads, stop):
                 stop.set()
                 raise
 
-    _deaf_to_signals(share_out, stop)
+    if n_threads == 1:
+        work()
+    else:
+        _deaf_to_signals(share_out, stop)
 
 
 def _deaf_to_signals(task, stop):

@@ -1,7 +1,6 @@
 """Chains in threads, and their draws as an xarray DataTree."""
 
 import functools
-import itertools
 import threading
 from dataclasses import dataclass
 
@@ -71,7 +70,7 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
 
     total = n_chains * (n_warmup + n_samples * thin)
     with make_bar(progress, total, "steps", layout.attributes["sampler"]) as bar:
-        _run_all(run, n_chains, min(n_threads, n_chains), stop)
+        in_threads(run, n_chains, min(n_threads, n_chains), stop)
     attributes = layout.attributes | {"tuning_steps": n_warmup, "thinning": thin}
     extra = {name: np.array([getattr(chain, name) for chain in chains])
              for name in chains[0].shown}
@@ -89,21 +88,6 @@ def _advance(chain, stop, t, until, thin, values, columns):
             for column, number in zip(columns, chain.take_statistics(thin), strict=True):
                 column[step // thin] = number
     return min(until, t + STEPS_BETWEEN_UPDATES)
-
-
-def _run_all(run, n_chains, n_threads, stop):
-    if n_threads == 1:
-        for i in range(n_chains):
-            run(i)
-        return
-    following = itertools.count()
-
-    def work():
-        # next() of a count is atomic
-        while (i := next(following)) < n_chains and not stop.is_set():
-            run(i)
-
-    in_threads(work, n_threads, stop)
 
 
 def _starts(initial, n_chains, layout):

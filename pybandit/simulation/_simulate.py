@@ -1,6 +1,5 @@
 """Replications of a policy on an environment, in threads, each on a stream of its own."""
 
-import itertools
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -153,17 +152,11 @@ class _Runs:
         return rng, environment, policy
 
     def run_all(self, n_threads, bar):
-        following, n_runs = itertools.count(), len(self.streams)
+        def run(i):
+            self.run(i)
+            bar.update(1)
 
-        def work():
-            # next() of a count is atomic
-            while (i := next(following)) < n_runs and not self.stop.is_set():
-                self.run(i)
-                bar.update(1)
-
-        if n_threads == 1:
-            return work()
-        return in_threads(work, n_threads, self.stop)
+        in_threads(run, len(self.streams), n_threads, self.stop)
 
     def run(self, i):
         if i == 0:

@@ -10,28 +10,38 @@ import pytest
 from pybandit._shared.threads import in_threads
 
 
-def test_every_thread_works_once():
-    came, lock = [], threading.Lock()
+def test_every_task_is_done_once_by_as_many_threads():
+    began, done = threading.Barrier(5), []
 
-    def work():
-        with lock:
-            came.append(threading.get_ident())
+    def run(i):
+        if i < 5:
+            began.wait(30)  # all five are here at once
+        done.append((i, threading.get_ident()))
 
-    in_threads(work, 5, threading.Event())
-    assert len(came) == 5 and threading.get_ident() not in came
+    in_threads(run, 12, 5, threading.Event())
+    assert sorted(i for i, _ in done) == list(range(12))
+    threads = {thread for _, thread in done}
+    assert len(threads) == 5 and threading.get_ident() not in threads
+
+
+def test_one_thread_is_the_callers():
+    done = []
+    in_threads(lambda i: done.append((i, threading.get_ident())), 3, 1, threading.Event())
+    assert done == [(i, threading.get_ident()) for i in range(3)]
 
 
 def test_what_one_raises_stops_the_others():
-    stop, first = threading.Event(), threading.Semaphore(1)
+    stop, done = threading.Event(), []
 
-    def work():
-        if first.acquire(blocking=False):
+    def run(i):
+        done.append(i)
+        if i == 0:
             raise OSError("lost")
         assert stop.wait(30)
 
     with pytest.raises(OSError, match="lost"):
-        in_threads(work, 4, stop)
-    assert stop.is_set()
+        in_threads(run, 100, 4, stop)
+    assert stop.is_set() and len(done) <= 4
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
@@ -44,14 +54,14 @@ def test_ctrl_c_leaves_no_thread_behind(moments):
         for moment in rng.uniform(1e-5, 2e-3, moments):
             stop, working = threading.Event(), []
 
-            def work(stop=stop, working=working):
+            def run(i, stop=stop, working=working):
                 working.append(None)
                 stop.wait(2e-3)
                 working.pop()
 
             try:
                 signal.setitimer(signal.ITIMER_REAL, moment)
-                in_threads(work, 3, stop)
+                in_threads(run, 3, 3, stop)
                 time.sleep(5e-3)
             except KeyboardInterrupt:
                 stopped += 1
