@@ -6,8 +6,9 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_integer, check_numeric, check_scalar
 from pybandit.betting.limits import refuse_reward
-from pybandit.racing.bounds import BettingBound, as_bound, check_schedule, make_schedule
+from pybandit.racing.bounds import BettingBound, as_bound
 from pybandit.racing.factors import Factors
+from pybandit.racing.schedule import check_schedule, make_schedule
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.math cimport INFINITY

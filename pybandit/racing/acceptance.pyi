@@ -3,8 +3,9 @@ from typing import Literal, NamedTuple, final
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 
-from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, Schedule
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
+from pybandit.racing.schedule import Schedule
 
 __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
 

@@ -4,8 +4,9 @@ from numpy import bool_, float64, int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, Schedule
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
+from pybandit.racing.schedule import Schedule
 
 __all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 

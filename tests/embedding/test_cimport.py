@@ -13,7 +13,7 @@ import pytest
 import pybandit as pb
 import pybandit.embedding
 from pybandit.betting import confidence
-from pybandit.racing.bounds import make_schedule
+from pybandit.racing.schedule import make_schedule
 
 from compiler import HEADERS, ROOT, run
 
