@@ -1,6 +1,7 @@
 """Commands of `pybandit study` killed at random: some here, many in the slow test."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,8 @@ def figures(n, seed):
     program = Path(__file__).with_name("study_kills.py")
     done = subprocess.run([sys.executable, program, str(n), str(seed)], text=True,
                           capture_output=True,
-                          env={"PYTHONPATH": ":".join(sys.path), "OPENBLAS_NUM_THREADS": "1"})
+                          env=os.environ | {"PYTHONPATH": ":".join(sys.path),
+                                            "OPENBLAS_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
     print(done.stdout)
     return json.loads(done.stdout)

@@ -81,7 +81,7 @@ def test_processor_time_is_what_counts():
                                        executor=executor, batch_size=2)
         assert result.pulls[1] > 2 * result.pulls[0]
         assert 0.001 < result.mean_costs[0] < 0.02
-        assert result.mean_costs[1] < 0.001
+        assert result.mean_costs[1] < 0.5 * result.mean_costs[0]
         assert result.total_cost >= 0.06
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -56,6 +56,7 @@ def test_other_bytes_are_another_value_or_none(value, data):
     assert encode(other) == bytes(content) or bits(other) != bits(value)
 
 
+@settings(deadline=None)
 @given(VALUES, st.data())
 def test_part_of_the_bytes_is_nothing(value, data):
     content = encode(value)

@@ -1,6 +1,7 @@
 """Killed at random moments, and two processes at once: few here, many in the slow tests."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,8 @@ def figures(what, n, seed):
     program = Path(__file__).with_name("kills.py")
     done = subprocess.run([sys.executable, program, what, str(n), str(seed)], text=True,
                           capture_output=True,
-                          env={"PYTHONPATH": ":".join(sys.path), "OPENBLAS_NUM_THREADS": "1"})
+                          env=os.environ | {"PYTHONPATH": ":".join(sys.path),
+                                            "OPENBLAS_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
     print(done.stdout)
     return json.loads(done.stdout)
