@@ -134,13 +134,15 @@ MCMC = {
     metropolis_sample: CHAINS | dict(initial=[0.5]),
 }
 BETTING = {
-    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1)),
+    pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
-    pb.BudgetRace: dict(n_arms=3, n_items=9, budget=12, value_range=(0, 1)),
+    pb.BudgetRace: dict(n_arms=3, n_items=9, budget_cost=6.0, value_range=(0, 1),
+                        costs=[0.1, 0.2, 0.3]),
     pb.ConfidenceSequence: {},
     pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
 }
-EVALUATION = {pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1))}
+EVALUATION = {pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
+                               costs=RNG.random((20, 3)))}
 GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
 POLICIES = {
     pb.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),

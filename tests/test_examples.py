@@ -293,6 +293,24 @@ def test_automl_wine_forests_are_scikit_learns():
         assert scores[i] == pytest.approx(-error, rel=1e-9)
 
 
+def test_agents_cost_prints_its_table(tmp_path, capsys):
+    example = load("agents_cost")
+    files = []
+    for name, table in zip(("scores", "costs"), example["invented"](40, 4), strict=True):
+        files += [f"--{name}", str(tmp_path / f"{name}.csv")]
+        lines = [",".join(["item", *"abcd"]),
+                 *(",".join([f"q{i}", *map(str, row)]) for i, row in enumerate(table.tolist()))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    example["main"]([*files, "--orders", "2"])
+    printed = capsys.readouterr().out
+    assert "4 models, 40 items" in printed and "budget_cost 30%" in printed
+    scores, costs = example["invented"](200, 6)
+    found = example["measure"](scores, costs, 4, 1, 0.05)
+    most = found["budget_cost 20%"][:, 0].max()
+    assert 0.0 < most <= 0.2 * costs.sum() and not found["budget_cost 5%"][:, 2].all()
+    assert found["costs"][:, 2].all() and not found["costs"][:, 1].any()
+
+
 def test_oracle_bettor_prints_its_table(capsys):
     example = load("oracle_bettor")
     example["main"](["--quick"])

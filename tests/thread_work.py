@@ -162,7 +162,7 @@ SOAKS = {
     **{f"{type(make()).__name__}: {name}": policies(make) for name, make in EVERY.items()},
     "Policy": policies(lambda: Simple(2)),
     **{f"{type(make()).__name__}: {name}": race(partial(make, block_size=20, delta=1e-9))
-       for name, make in MAKERS.items() if name in ("best", "top", "sides")},
+       for name, make in MAKERS.items() if name in ("best", "top", "sides", "told")},
     "BudgetRace": race(budget),
     **{f"ConfidenceSequence: {method}": sequence(method)
        for method in ("betting", "empirical-bernstein", "asymptotic")},

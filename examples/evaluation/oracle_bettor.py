@@ -63,6 +63,12 @@ BETTORS = {
 
 def oracle(scores, delta):
     """Share of the cells that the oracle reads, items in the order of the rows."""
+    reads = oracle_reads(scores, delta)
+    return (reads.sum() + reads.max()) / scores.size
+
+
+def oracle_reads(scores, delta):
+    """Items that the oracle reads of each model but the best."""
     n_items, n_models = scores.shape
     best = int(scores.mean(axis=0).argmax())
     gain = np.delete(scores[:, [best]] - scores, best, axis=1)
@@ -77,8 +83,7 @@ def oracle(scores, delta):
     bet = np.minimum(2 * low, 0.9999 / np.maximum(null, 1e-9))
     step = np.log1p(bet * np.where(null < 1, (gain + 1) / 2 - np.maximum(null, 1e-9), 0.0))
     won = (np.cumsum(step, axis=0) >= np.log(1 / delta)) | (null < -1e-9)
-    reads = np.where(won.any(axis=0), won.argmax(axis=0) + 1, n_items)
-    return (reads.sum() + reads.max()) / scores.size
+    return np.where(won.any(axis=0), won.argmax(axis=0) + 1, n_items)
 
 
 class Race:

@@ -13,10 +13,11 @@ def coins(seed, n_items=500, n_models=60):
     return (rng.random((n_items, n_models)) < chance) * 1.0
 
 
-def parser(description, orders, quick):
+def parser(description, orders, quick, tables=True):
     """What the examples share of their options; `quick` says what --quick does."""
     made = argparse.ArgumentParser(description=description)
-    made.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
+    if tables:
+        made.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
     made.add_argument("--orders", type=int, default=orders, help="of the items (%(default)s)")
     made.add_argument("--quick", action="store_true", help=quick)
     made.add_argument("--seed", type=int, default=1)

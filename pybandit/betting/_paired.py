@@ -14,16 +14,27 @@ from pybandit._shared.checks import (
     check_integer,
     check_scalar,
     nonnegative,
+    shown,
 )
 from pybandit._shared.generators import as_generator
 from pybandit._shared.guard import Guard
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import arrange, as_told, check_rewards
 from pybandit.betting._kernels import Bets, Books
+from pybandit.betting._money import (
+    TOLD,
+    Money,
+    check_costs,
+    check_feasible,
+    check_most,
+    check_told,
+)
 from pybandit.betting._state import PARTS, check_state
 from pybandit.betting.limits import MOST_BETS, check_limits
 
 SMALLEST_BLOCK = 4
+# Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
+COSTLY_SHARE = 32
 # The bets of all ordered pairs of these are counted by an int64.
 MOST_ARMS = 2**27
 
@@ -41,6 +52,10 @@ def guarded(method: _Method) -> _Method:
     return cast(_Method, call)
 
 
+def _copied(value):
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 class PairedRace:
     """Asks for all alive arms on the same items, block by block, and keeps what it was told.
 
@@ -49,7 +64,7 @@ class PairedRace:
     """
 
     def __init__(self, n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
-                 bets, mixture, block_size):
+                 bets, mixture, block_size, *, costs=None, most=("max_cost", None)):
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, MOST_HELD)
         self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
@@ -68,6 +83,11 @@ class PairedRace:
                 raise InfeasibleBudget(
                     f"max_evaluations must be at least {self.n_arms}, one item for each of the "
                     f"{self.n_arms} arms; got {self.max_evaluations}")
+        self.costs = check_costs(costs, self.n_arms, self.n_items)
+        self._money = None
+        if self.costs is not None or most[1] is not None:
+            self._money = Money(self.costs, check_most(*most, self.costs), self.n_arms)
+            check_feasible(most[0], self._money, self.n_arms)
         # an endless stream counts its items
         self._order = (None if self.n_items is None
                        else as_generator(rng).permutation(self.n_items))
@@ -138,6 +158,21 @@ class PairedRace:
 
     @property
     @guarded
+    def cost(self) -> float | None:
+        """What all evaluations told have cost; None where no costs are known."""
+        return None if self._money is None else float(self._spent().sum())
+
+    @property
+    @guarded
+    def spent(self) -> Floats | None:
+        """The same of each arm; float64, shape (n_arms,), a copy."""
+        return None if self._money is None else self._spent().copy()
+
+    def _spent(self):
+        return self._money.spent(len(self._books.blocks))
+
+    @property
+    @guarded
     def n_batches(self) -> int:
         """Blocks told."""
         return len(self._books.blocks)
@@ -199,7 +234,8 @@ class PairedRace:
             items = items[:0]
         return np.tile(arms, items.size), np.repeat(items, arms.size)
 
-    def tell(self, arms: ArrayLike, items: ArrayLike, rewards: ArrayLike) -> None:
+    def tell(self, arms: ArrayLike, items: ArrayLike, rewards: ArrayLike,
+             costs: ArrayLike | None = None) -> None:
         """Give the rewards of everything that was asked, in any order; all or nothing.
 
         Should Ctrl-C end the call, the block was told as a whole or not at all, and
@@ -213,22 +249,43 @@ class PairedRace:
             One a pair, in `value_range`. A lost reward cannot be left out: what an
             item would have added to the total is unknown. Take such items out of
             the set before, or evaluate again; `ask` repeats itself.
+        costs : array_like of float, shape (n,), optional
+            With ``costs="told"``, and only then: what each evaluation has cost, finite
+            and at least 0.
 
         Raises
         ------
         ValueError, TypeError
             Where pairs are missing, told twice or not asked for, or a reward is
-            not finite, masked or out of range: the message names arm, item and
-            value, and the race is as before.
+            not finite, masked or out of range, or a cost is NaN or negative: the message
+            names arm, item and value, and the race is as before.
         RuntimeError
             Where another thread is in a call of this race.
         """
         told = as_told(arms, items, rewards)
+        if (costs is not None) != (isinstance(self.costs, str) and self.costs == TOLD):
+            raise ValueError("costs must be given for a race made with costs='told', and for no "
+                             f"other; got {type(costs).__name__} for costs={shown(self.costs)}")
+        if costs is not None:
+            costs = check_told(costs, told[0], told[1])
         with self._guard:
-            self._tell(*told)
+            self._tell(*told, costs)
 
-    def _tell(self, arms, items, rewards):
-        self._race.tell(self._books, self._checked(arms, items, rewards))
+    def _tell(self, arms, items, rewards, costs=None):
+        values = self._checked(arms, items, rewards)
+        if self._money is not None:
+            self._enter_costs(arms, items, costs)
+        self._race.tell(self._books, values, *self._withdrawals(values))
+
+    def _enter_costs(self, arms, items, costs):
+        alive = self._race.alive
+        matrix = (self._money.of(self._block_items(), alive) if costs is None else
+                  arrange((arms, items, costs), self._asked(), alive.size, self._was_told))
+        self._money.enter(len(self._books.blocks), alive, matrix)
+
+    def _withdrawals(self, values):
+        """How many arms stay after these rewards, and whom ties prefer; none leave here."""
+        return ()
 
     def _checked(self, arms, items, rewards):
         """What was told as a matrix (items of the block, alive arms), or an error."""
@@ -240,19 +297,35 @@ class PairedRace:
 
     def _block_length(self):
         told = self._books.n_items
-        length = self.block_size or max(SMALLEST_BLOCK, told // 16)
+        length = self.block_size or self._usual_length(told)
         if self.n_items is not None:
             length = min(length, self.n_items - told)
         if self.max_evaluations is not None:
             left = self.max_evaluations - int(self._books.pulls.sum())
             length = min(length, left // max(1, self._race.alive.size))
-        return length
+        return self._affordable(length)
 
-    def _block_items(self):
-        told, length = self._books.n_items, self._block_length()
+    def _usual_length(self, told):
+        if self._money is not None:
+            return max(1, told // COSTLY_SHARE)
+        return max(SMALLEST_BLOCK, told // 16)
+
+    def _affordable(self, length):
+        """How many of so many items the money pays for."""
+        if self._money is None or self._money.most is None or length <= 0:
+            return length
+        return self._money.affordable(self._items(length), self._race.alive,
+                                      len(self._books.blocks), self._books.pulls)
+
+    def _items(self, length):
+        """The next so many items."""
+        told = self._books.n_items
         if self._order is None:
             return np.arange(told, told + length)
         return self._order[told:told + length]
+
+    def _block_items(self):
+        return self._items(self._block_length())
 
     def _was_told(self, arm, item):
         if not 0 <= arm < self.n_arms:
@@ -276,11 +349,18 @@ class PairedRace:
         blocks = self._books.blocks
         return {
             "type": type(self).__name__,
-            "options": {name: getattr(self, name) for name in self._OPTIONS},
+            "options": {name: _copied(getattr(self, name)) for name in self._OPTIONS},
             "order": None if self._order is None else self._order.copy(),
             "lengths": np.array([len(values) for _, values in blocks], dtype=np.int64),
             "rewards": np.concatenate([np.empty(0), *(v.ravel() for _, v in blocks)]),
+            "costs": self._told_costs(len(blocks)),
         }
+
+    def _told_costs(self, n_blocks):
+        """Costs that were told, as the rewards; None where they were not."""
+        if not isinstance(self.costs, str):
+            return None
+        return np.concatenate([np.empty(0), *(c.ravel() for c in self._money.told[:n_blocks])])
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -292,27 +372,29 @@ class PairedRace:
             Where the state is another class's, lacks a part, or its parts do not fit
             each other.
         """
-        order, lengths, rewards = check_state(state, cls, cls._OPTIONS, cls._PARTS)
+        order, lengths, rewards, costs = check_state(state, cls, cls._OPTIONS, cls._PARTS)
         race = cls(rng=0, **state["options"])
         race._restore(state)
-        race._replay(order, lengths, rewards)
+        race._replay(order, lengths, rewards, costs)
         return race
 
     def _restore(self, state):
         """Take what a subclass adds to the state, before the replay."""
 
-    def _replay(self, order, lengths, rewards):
+    def _replay(self, order, lengths, rewards, costs):
         if order is not None:
             self._order = order.astype(np.int64)
         used = 0
         for length in lengths:
             asked = self._asked()
-            values = rewards[used:used + length * self._race.alive.size]
+            part = slice(used, used + length * self._race.alive.size)
+            values = rewards[part]
             used += values.size
             if values.size != asked[0].size or values.size == 0:
                 raise ValueError(f"state must hold blocks of the lengths that the race asks for; "
                                  f"got {length} items after {self._books.n_items}")
-            self._tell(*asked, values.astype(np.float64, copy=False))
+            self._tell(*asked, values.astype(np.float64, copy=False),
+                       None if costs is None else check_told(costs[part], *asked))
         if used != rewards.size:
             raise ValueError(f"state must hold {used} rewards for its blocks; got {rewards.size}")
 
@@ -324,5 +406,6 @@ class PairedRace:
         books, items = self._books, "endless" if self.n_items is None else f"{self.n_items:,}"
         end = ("decided" if self._race.decided else "exact" if self._is_exact()
                else "out of budget" if not self._block_length() else "going on")
+        cost = "" if self._money is None else f" for {self._spent().sum():,.6g}"
         return (f"{self.n_arms} arms, {items} items, delta={self.delta:g}, {end} after "
-                f"{int(books.pulls.sum()):,} evaluations")
+                f"{int(books.pulls.sum()):,} evaluations{cost}")

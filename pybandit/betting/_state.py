@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from pybandit._shared.checks import LARGEST, check_integer
+from pybandit.betting._money import TOLD
 
-PARTS = ("type", "options", "order", "lengths", "rewards")
+PARTS = ("type", "options", "order", "lengths", "rewards", "costs")
 
 
 def check_state(state, cls, names, parts):
@@ -24,6 +25,7 @@ def check_state(state, cls, names, parts):
     if not lengths.size <= sum(lengths.tolist()) <= rewards.size:
         raise ValueError(f"state must hold a reward or more an item; got {rewards.size} for "
                          f"{sum(lengths.tolist())} items")
+    costs = _check_told_costs(state, options, rewards.size)
     order = None
     if options["n_items"] is None:
         if state["order"] is not None:
@@ -35,7 +37,20 @@ def check_state(state, cls, names, parts):
         if order.size != n_items or not np.array_equal(np.sort(order), np.arange(n_items)):
             raise ValueError(f"state must hold an order of {n_items} items; got shape "
                              f"{order.shape}, or not each of them once")
-    return order, lengths.tolist(), rewards
+    return order, lengths.tolist(), rewards, costs
+
+
+def _check_told_costs(state, options, size):
+    """Costs of a state where its race is told them: as many as rewards; else None."""
+    told = options.get("costs")
+    if not (isinstance(told, str) and told == TOLD):
+        if state["costs"] is not None:
+            raise ValueError("state must hold no costs unless its race is told them; got some")
+        return None
+    costs = _flat(state, "costs", "f")
+    if costs.size != size:
+        raise ValueError(f"state must hold {size} costs, one a reward; got {costs.size}")
+    return costs
 
 
 def _check_mapping(what, value, names):

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, InfeasibleBudget, check_integer
+from pybandit._shared.checks import LARGEST, MOST_PULLS, InfeasibleBudget, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._estimate import error_odds, reliability
 from pybandit.betting._kernels import LeaderRace, TopKRace
+from pybandit.betting._money import Costs
 from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
 from pybandit.betting._rejects import Rejects
 
@@ -33,8 +34,8 @@ class BudgetRace(PairedRace):
         At least 2.
     n_items : int
         N, the size of the set; the question is about means over all of it.
-    budget : int
-        Evaluations asked for at most; at least `n_arms`.
+    budget : int, optional
+        Evaluations asked for at most; at least `n_arms`. This or `budget_cost`.
     k : int, default 1
         How many arms, in [1, n_arms - 1].
     delta : float, default 0.05
@@ -45,6 +46,13 @@ class BudgetRace(PairedRace):
         Draws the order of the items, and who is preferred among equals.
     bets, mixture
         As in `BettingRace`.
+    costs : array_like or "told", optional
+        As in `BettingRace`.
+    budget_cost : float, optional
+        Money spent at most, instead of `budget`; needs `costs`, and at least what the
+        dearest item costs of all arms. The schedule takes what is left of it for as many
+        evaluations as it buys of the arms that are left, at their mean price. Where
+        costs are told the last block may cost more than was expected of it.
 
     Attributes
     ----------
@@ -66,6 +74,9 @@ class BudgetRace(PairedRace):
     n_pulls, n_batches : int
     pulls : ndarray of int64, shape (n_arms,)
     means, variances : ndarray of float64, shape (n_arms,)
+    cost : float or None
+    spent : ndarray of float64, shape (n_arms,), or None
+        As in `BettingRace`.
 
     Raises
     ------
@@ -107,25 +118,39 @@ class BudgetRace(PairedRace):
     (array([4]), 299, False)
     """
 
-    _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "mixture")
+    _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "mixture",
+                "costs", "budget_cost")
     _PARTS = (*PairedRace._PARTS, "keys")
 
-    def __init__(self, n_arms: int, n_items: int, *, budget: int, k: int = 1,
+    def __init__(self, n_arms: int, n_items: int, *, budget: int | None = None, k: int = 1,
                  delta: float = 0.05, value_range: ArrayLike, rng: Rng = None, bets: int = 16,
-                 mixture: str = "product") -> None:
+                 mixture: str = "product", costs: Costs = None,
+                 budget_cost: float | None = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         n_items = check_integer("n_items", n_items, 1, LARGEST)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
             raise ValueError(f"k must be below n_arms = {n_arms}; got {k}")
-        self.budget = check_integer("budget", budget, 0, LARGEST)
-        if self.budget < n_arms:
-            raise InfeasibleBudget(f"budget must be at least {n_arms}, one item for each of the "
-                                   f"{n_arms} arms; got {self.budget}")
+        self.budget = self._check_budget(budget, budget_cost, n_arms)
         rng = as_generator(rng)
-        super().__init__(n_arms, n_items, delta, value_range, 0.0, None, rng, bets, mixture, None)
+        super().__init__(n_arms, n_items, delta, value_range, 0.0, None, rng, bets, mixture, None,
+                         costs=costs, most=("budget_cost", budget_cost))
+        self.budget_cost = None if self._money is None else self._money.most
         self._keys = rng.permutation(n_arms)
+
+    @staticmethod
+    def _check_budget(budget, budget_cost, n_arms):
+        if (budget is None) == (budget_cost is None):
+            raise ValueError("one of budget, in evaluations, and budget_cost, in money, must be "
+                             f"given; got {shown(budget)} and {shown(budget_cost)}")
+        if budget is None:
+            return None
+        budget = check_integer("budget", budget, 0, LARGEST)
+        if budget < n_arms:
+            raise InfeasibleBudget(f"budget must be at least {n_arms}, one item for each of the "
+                                   f"{n_arms} arms; got {budget}")
+        return budget
 
     def _make_race(self):
         # a schedule, and the items read from which on it holds: Ctrl-C in the `tell` that
@@ -151,15 +176,27 @@ class BudgetRace(PairedRace):
     def _block_length(self):
         if self._race.decided or self._books.n_items == self.n_items:
             return 0
-        left = self.budget - int(self._books.pulls.sum())
-        return self._schedule().block(self._race.alive.size, self._places(),
-                                      self._books.n_items, left)
+        block = self._schedule().block(self._race.alive.size, self._places(),
+                                       self._books.n_items, self._cells_left())
+        return self._affordable(block)
 
-    def _tell(self, arms, items, rewards):
-        values = self._checked(arms, items, rewards)
+    def _cells_left(self, values=None):
+        """Evaluations that are left, after these rewards: of money what the arms left cost."""
+        alive, n_more = self._race.alive, 0 if values is None else values.size
+        pulls = self._books.pulls
+        if self.budget is not None:
+            return self.budget - int(pulls.sum()) - n_more
+        n_blocks = len(self._books.blocks) + (values is not None)
+        if n_blocks == 0 and self._money.prices is None:
+            return self.n_arms  # the first item tells
+        pulls[alive] += n_more // alive.size
+        left = max(0.0, self.budget_cost - float(self._money.spent(n_blocks).sum()))
+        price = float(self._money.mean_prices(n_blocks, pulls)[alive].mean())
+        return int(left / price) if left < price * MOST_PULLS else MOST_PULLS
+
+    def _withdrawals(self, values):
         n_alive, n_read = self._race.alive.size, self._books.n_items + len(values)
-        left = self.budget - int(self._books.pulls.sum()) - values.size
-        where = n_alive, self._places(), n_read, left
+        where = n_alive, self._places(), n_read, self._cells_left(values)
         rejects = self._schedule()
         kept = rejects.keep(*where)
         if kept < n_alive and rejects is self._rejects:
@@ -167,7 +204,7 @@ class BudgetRace(PairedRace):
             tilt = TILT * min(1.0, reliability(told) / RELIABLE) if n_read > 1 else TILT
             self._tilted = Rejects(self.n_arms, self.n_items, tilt), n_read
             kept = self._tilted[0].keep(*where)
-        self._race.tell(self._books, values, kept, self._keys)
+        return kept, self._keys
 
     def _told_of(self, arms, values):
         """Rewards of arms that are alive on all items read and those of `values`."""
@@ -260,5 +297,10 @@ class BudgetRace(PairedRace):
         end = ("certified" if self._is_certified() else
                "going on" if self._block_length() else "budget used")
         return (f"<BudgetRace: the {of} of {self.n_arms} arms, {self.n_items:,} items, {end} after "
-                f"{int(self._books.pulls.sum()):,} of {self.budget:,} evaluations, "
-                f"{self._race.alive.size} left>")
+                f"{self._used()}, {self._race.alive.size} left>")
+
+    def _used(self):
+        n_told = f"{int(self._books.pulls.sum()):,}"
+        if self.budget is not None:
+            return f"{n_told} of {self.budget:,} evaluations"
+        return f"{n_told} evaluations for {self._spent().sum():,.6g} of {self.budget_cost:,.6g}"

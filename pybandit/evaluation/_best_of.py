@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, shown
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.betting.budget import BudgetRace
-from pybandit.betting.race import BettingRace
+from pybandit.evaluation._options import costs_of, limit_of, make_race
 from pybandit.evaluation._scores import as_source
 from pybandit.evaluation.result import BestOfResult
 
@@ -19,7 +18,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             delta: float = 0.05, value_range: ArrayLike, tolerance: float = 0.0,
             max_evaluations: int | None = None, budget: int | None = None, rng: Rng = None,
             progress: bool | None = None, bets: int = 16, hybrid: bool = False,
-            mixture: str = "product", block_size: int | None = None) -> BestOfResult:
+            mixture: str = "product", block_size: int | None = None, costs: Any = None,
+            max_cost: float | None = None, budget_cost: float | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -65,6 +65,16 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         a terminal.
     bets, hybrid, mixture, block_size
         As in `BettingRace`.
+    costs : array_like or "told", optional
+        What a score costs, finite and at least 0, in whatever money: (n_items, n_models),
+        (n_models,) or (n_items,); of a data frame, columns and index are those of
+        the scores. "told": ``score(model, items)`` returns a tuple, scores and costs.
+        Costs decide when the race stops and how many items are read at a time, never which.
+    max_cost : float, optional
+        As `max_evaluations`, in money.
+    budget_cost : float, optional
+        As `budget`, in money: where prices differ it buys as many scores as it can of the
+        models that are left.
 
     Returns
     -------
@@ -77,7 +87,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         masked, infinite or outside `value_range`: the message names item and model;
         where a table holds something else than numbers, read or not.
     InfeasibleBudget
-        For `max_evaluations` or `budget` below `n_models`.
+        For `max_evaluations` or `budget` below `n_models`, `max_cost` or `budget_cost` below
+        what the dearest item costs of all models.
     MissingPackage
         For ``progress=True`` without tqdm.
 
@@ -101,57 +112,39 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     >>> result.best, result.n_evaluations, result.fraction_read
     (4, 310, 0.062)
     """
-    source = as_source(scores, n_models, n_items)
-    k = check_integer("k", k, 1)
-    if k >= source.n_models:
-        raise ValueError(f"k must be below n_models = {source.n_models}; got {k}")
-    size, shared = (source.n_models, source.n_items), dict(
-        k=k, delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture)
-    if budget is None:
-        race = BettingRace(*size, **shared, tolerance=tolerance, max_evaluations=max_evaluations,
-                           hybrid=hybrid, block_size=block_size)
-    else:
-        _refuse_beside_a_budget(max_evaluations=max_evaluations, tolerance=tolerance,
-                                hybrid=hybrid, block_size=block_size)
-        race = BudgetRace(*size, **shared, budget=budget)
+    source = as_source(scores, n_models, n_items,
+                       isinstance(costs, str) and costs == "told")
+    race = make_race(
+        source, k,
+        dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
+             costs=costs_of(costs, source)),
+        dict(tolerance=tolerance, max_evaluations=max_evaluations, max_cost=max_cost,
+             hybrid=hybrid, block_size=block_size),
+        dict(budget=budget, budget_cost=budget_cost))
     items = []
-    with _progress_bar(progress, race) as bar:
+    with make_bar(progress, limit_of(race), "scores", "best_of") as bar:
         while not race.done:
             items.append(_read_block(race, source, bar.update))
             bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
     return _result(race, source, np.concatenate(items))
 
 
-def _refuse_beside_a_budget(**options):
-    for name, value in options.items():
-        if not (value is None or isinstance(value, (int, float)) and value == 0):
-            raise ValueError(f"{name} must be left out beside a budget; got {shown(value)}")
-
-
 def _read_block(race, source, advance):
     """Tell the race what it asks for; returns the items."""
     models, (arms, pairs) = race.survivors, race.ask()
     items = pairs[::models.size].copy()
-    values = source.read(items, models, advance)
+    values, costs = source.read(items, models, advance)
     limits = (race.value_range if isinstance(race.value_range, tuple)
               else (-np.inf, np.inf))
     source.check(values, items, models, limits)
-    race.tell(arms, pairs, values.ravel())
+    race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
     return items
-
-
-def _progress_bar(progress, race):
-    total = race.n_arms * race.n_items
-    most = race.budget if isinstance(race, BudgetRace) else race.max_evaluations
-    if most is not None:
-        total = min(total, most)
-    return make_bar(progress, total, "scores", "best_of")
 
 
 def _result(race, source, items):
     top = race.recommend()
-    budget = race.budget if isinstance(race, BudgetRace) else None
-    dropped = race.survivors[:0] if budget is None else race.dropped
+    budgeted = isinstance(race, BudgetRace)
+    dropped = race.dropped if budgeted else race.survivors[:0]
     # of k > 1 those that are surely in are no longer read: they are in `top`
     survivors = (top.copy() if race.decided
                  else np.union1d(np.union1d(race.survivors, dropped), top))
@@ -159,5 +152,6 @@ def _result(race, source, items):
         top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
         n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
         survivors=survivors, pulls=race.pulls, means=race.means, items=items,
-        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance, budget=budget,
-        dropped=dropped, _race=race)
+        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance,
+        budget=race.budget if budgeted else None, dropped=dropped, cost=race.cost,
+        spent=race.spent, _race=race)

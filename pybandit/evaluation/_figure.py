@@ -75,7 +75,7 @@ def _running_means(result, model, sign):
 def _share_title(result):
     total = result.n_models * result.n_items
     share = f"{percent(result.fraction_read)} of {total:,} scores read"
-    if not result.decided and result.budget is not None:
+    if not result.decided and result._budgeted:
         return f"budget used, not certified: {share}"
     if not result.decided:
         return f"not decided, {result.survivors.size} of {result.n_models} models left: {share}"

@@ -10,14 +10,17 @@ LOST = ("an item whose score is lost must be taken out for all models beforehand
         "would have added to the mean is unknown")
 
 
-def as_source(scores, n_models, n_items):
+def as_source(scores, n_models, n_items, tells_costs=False):
     """The source that `scores` is, with n_models, n_items, names and a method `read`."""
     if callable(scores):
         for name, value in (("n_models", n_models), ("n_items", n_items)):
             if value is None:
                 raise ValueError(f"{name} must be given where scores is a function; got None")
         return FunctionSource(scores, check_integer("n_models", n_models, 2),
-                              check_integer("n_items", n_items, 1))
+                              check_integer("n_items", n_items, 1), tells_costs)
+    if tells_costs:
+        raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
+                         "function, which returns scores and costs; got 'told'")
     source = TableSource(scores)
     for name, value in (("n_models", n_models), ("n_items", n_items)):
         held = getattr(source, name)
@@ -59,25 +62,42 @@ class Source:
 
 
 class FunctionSource(Source):
-    """Scores by a function, called once a model and block of items."""
+    """Scores by a function, called once a model and block of items; costs where it tells them."""
 
-    def __init__(self, function, n_models, n_items):
+    def __init__(self, function, n_models, n_items, tells_costs=False):
         self.function, self.n_models, self.n_items = function, n_models, n_items
+        self.tells_costs = tells_costs
 
     def read(self, items, models, advance):
-        """Scores (len(items), len(models)); `advance` hears of each call."""
-        values = np.empty((items.size, models.size))
+        """Scores (len(items), len(models)), and costs or None; `advance` hears of each call."""
+        values = np.empty((1 + self.tells_costs, items.size, models.size))
         for column, model in enumerate(models.tolist()):
             # a copy: the function may do with it as it likes
             name, given = f"score({model}, items)", self.function(model, items.copy())
-            given = check_numeric(name, refuse_masks(name, given))
-            if given.shape != items.shape:
-                raise ValueError(
-                    f"{name} must return one score an item, shape {items.shape}; got shape "
-                    f"{given.shape}")
-            values[:, column] = given
+            parts = {"score": given}
+            if self.tells_costs:
+                parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))
+            for layer, (what, part) in enumerate(parts.items()):
+                values[layer, :, column] = _one_an_item(name, what, part, items.shape)
             advance(items.size)
-        return values
+        return values[0], values[1] if self.tells_costs else None
+
+
+def _pair(name, given):
+    """Scores and costs, where a function tells both."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        size = f" of {len(given)}" if isinstance(given, tuple) else ""
+        raise TypeError(f"{name} must return a tuple (scores, costs) with costs='told'; got "
+                        f"{type(given).__name__}{size}")
+    return given
+
+
+def _one_an_item(name, what, given, shape):
+    given = check_numeric(name, refuse_masks(name, given))
+    if given.shape != shape:
+        raise ValueError(f"{name} must return one {what} an item, shape {shape}; got shape "
+                         f"{given.shape}")
+    return given
 
 
 class TableSource(Source):
@@ -93,10 +113,10 @@ class TableSource(Source):
         self.n_items, self.n_models = self.values.shape
 
     def read(self, items, models, advance):
-        """Scores (len(items), len(models))."""
+        """Scores (len(items), len(models)), and None."""
         values = self.values[items[:, None], models].astype(np.float64, copy=False)
         advance(values.size)
-        return values
+        return values, None
 
     def _numbers(self, values):
         """The table as an array of real numbers, not copied where it is one."""

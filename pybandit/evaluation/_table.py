@@ -43,6 +43,8 @@ def to_frame(result):
     names = range(result.n_models) if result.names is None else result.names
     columns = {"status": status(result), "mean": result.means, "items_read": result.pulls,
                "behind": behind(result)}
+    if result.spent is not None:
+        columns["cost"] = result.spent
     if isinstance(result.value_range, tuple):
         columns |= dict(zip(("lower", "upper"), result.intervals.T, strict=True))
     frame = pandas.DataFrame(columns, index=pandas.Index(list(names), name="model"))

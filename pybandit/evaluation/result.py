@@ -35,8 +35,8 @@ class BestOfResult:
     fraction_read : float
         Of all n_models * n_items.
     decided : bool
-        False where `max_evaluations` ended the race: the guarantee is then that
-        the k best are among the `survivors`. With a `budget` True where only bets
+        False where `max_evaluations` or `max_cost` ended the race: the guarantee is then
+        that the k best are among the `survivors`. With a budget True where only bets
         took models out.
     exact : bool
         All items were read of the models that were left, so that totals decided
@@ -56,6 +56,10 @@ class BestOfResult:
         As given.
     budget : int or None
         As given.
+    cost : float or None
+        What the scores read have cost; None without `costs`.
+    spent : ndarray of float64, shape (n_models,), or None
+        The same of each model.
     dropped : ndarray of int64
         With a budget, models that the schedule took out, which no bet was won against.
     error_estimate : float or None
@@ -79,6 +83,8 @@ class BestOfResult:
     tolerance: float
     budget: int | None
     dropped: np.ndarray
+    cost: float | None
+    spent: np.ndarray | None
     _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
@@ -96,7 +102,11 @@ class BestOfResult:
 
     @property
     def error_estimate(self) -> float | None:
-        return self._race.error_estimate if isinstance(self._race, BudgetRace) else None
+        return self._race.error_estimate if self._budgeted else None
+
+    @property
+    def _budgeted(self):
+        return isinstance(self._race, BudgetRace)
 
     def name(self, model: int) -> str:
         """The name of a model as text; 'model 3' without names."""
@@ -198,6 +208,8 @@ class BestOfResult:
             "delta": self.delta,
             "tolerance": self.tolerance,
             "budget": self.budget,
+            "cost": self.cost,
+            "spent": None if self.spent is None else self.spent.tolist(),
             "dropped": self.dropped.tolist(),
             "error_estimate": self.error_estimate,
             "value_range": list(self.value_range) if limits else self.value_range,
@@ -205,7 +217,7 @@ class BestOfResult:
 
     def guarantee(self) -> str:
         """What holds, in a sentence."""
-        if not self.decided and self.budget is not None:
+        if not self.decided and self._budgeted:
             return self._budget_guarantee()
         if not self.decided:
             best = "best is" if self.top.size == 1 else f"{self.top.size} best are"
@@ -244,7 +256,7 @@ class BestOfResult:
             return ""
         others = self.name(self.tied[0])
         others += f" and {self.tied.size - 1} more" if self.tied.size > 1 else ""
-        taken = "the first was taken" if self.budget is None else "one was taken by lot"
+        taken = "the first was taken" if not self._budgeted else "one was taken by lot"
         return f" Of the same mean: {others}; {taken}."
 
     @property
@@ -270,8 +282,10 @@ class BestOfResult:
         of = f"of {self.n_models:,} models on these {self.n_items:,} items"
         after = (f"after {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
                  f"({percent(self.fraction_read)})")
+        if self.cost is not None:
+            after += f" that cost {self.cost:,.6g}"
         verb = "is" if len(names) == 1 else "are"
-        if self.budget is not None and not self.decided:
+        if self._budgeted and not self.decided:
             return (f"{who} {verb} guessed to be {best} {of} (error about "
                     f"{percent(self.error_estimate)}, an estimate), {after}.")
         if not self.decided:

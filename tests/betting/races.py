@@ -13,8 +13,19 @@ def play(race, rewards, most_items=np.inf, copied=lambda race: race):
     while not race.done and race.pulls.max() < most_items:
         race = copied(race)
         arms, items = race.ask()
-        race.tell(arms, items, rewards[items % len(rewards), arms])
+        race.tell(arms, items, rewards[items % len(rewards), arms], told_costs(race, arms, items))
     return race
+
+
+def price(arms, items):
+    """What it costs to evaluate them, whatever they are."""
+    return (np.asarray(items) % 7 + 1.0) * (np.asarray(arms) + 1.0) / 8
+
+
+def told_costs(race, arms, items):
+    """What is told to a race made with costs="told"; None for another."""
+    costs = getattr(race, "costs", None)
+    return price(arms, items) if isinstance(costs, str) else None
 
 
 def frozen(value):
@@ -39,8 +50,15 @@ MAKERS = {
     "top": lambda **o: pb.BettingRace(4, 300, k=2, tolerance=0.03, **{**RACE, **o}),
     "ebmix": lambda **o: pb.BettingRace(4, 300, k=2, mixture="ebmix", **{**RACE, **o}),
     "stream": lambda **o: pb.BettingRace(4, None, bets=7, **{**RACE, **o}),
+    "priced": lambda **o: pb.BettingRace(4, 300, **{
+        **RACE, "costs": price(np.arange(4), np.arange(300)[:, None]), "max_cost": 900.0,
+        "block_size": 4, **o}),
+    "told": lambda **o: pb.BettingRace(4, 300, k=2, **{
+        **RACE, "costs": "told", "max_cost": 900.0, **o}),
     "sides": lambda **o: pb.BettingThreshold(4, 300, threshold=0.43, **{**RACE, **o}),
     "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, tolerance=0.03,
                                                   mixture="ebmix", **{**RACE, **o}),
 }
-makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+# "told" takes costs in `tell`
+SILENT = {name: make for name, make in MAKERS.items() if name != "told"}
+makers = pytest.mark.parametrize("make", SILENT.values(), ids=SILENT.keys())

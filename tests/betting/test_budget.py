@@ -226,7 +226,7 @@ def test_states_that_are_none(change, words):
         pb.BudgetRace.from_state(state | change)
     assert_says(caught.value, *words)
     state.pop("keys")
-    with pytest.raises(ValueError, match="state must be a dict of keys, "):
+    with pytest.raises(ValueError, match="state must be a dict of costs, keys, "):
         pb.BudgetRace.from_state(state)
 
 

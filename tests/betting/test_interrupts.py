@@ -8,7 +8,7 @@ import pytest
 import pybandit as pb
 
 from betting.interrupts import alarms, interrupted
-from betting.races import MAKERS, REWARDS, frozen
+from betting.races import MAKERS, REWARDS, frozen, told_costs
 
 TIMES = [50, pytest.param(1000, marks=pytest.mark.slow)]
 TOP = "the best 3 of 30"
@@ -18,8 +18,9 @@ RACES = {**MAKERS, TOP: lambda: pb.BettingRace(30, 300, k=3, value_range=(0, 1),
 
 
 def everything(race):
-    """What was told, and the memory of the kernel."""
-    return frozen(race.get_state()), frozen(race._race.arrays), race._race.decided
+    """What was told and spent, and the memory of the kernel."""
+    return (frozen(race.get_state()), frozen(race._race.arrays), race._race.decided,
+            frozen(race.spent))
 
 
 def seconds_of(call, *args):
@@ -29,7 +30,7 @@ def seconds_of(call, *args):
 
 
 @pytest.mark.parametrize("times", TIMES)
-@pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget"])
+@pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget", "told"])
 def test_tell(name, times):
     """A block is in the kernel and in the books, or in neither; the end is the twin's."""
     rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))
@@ -40,7 +41,9 @@ def test_tell(name, times):
         while not race.done:
             arms, items = race.ask()
             mixed = rng.permutation(arms.size)
-            told = arms[mixed], items[mixed], table[items, arms][mixed]
+            costs = told_costs(race, arms, items)
+            told = (arms[mixed], items[mixed], table[items, arms][mixed],
+                    None if costs is None else costs[mixed])
             before = everything(twin)
             typical = seconds_of(twin.tell, *told)
             if interrupted(1e-6 + 1.2 * typical * rng.random(), race.tell, *told):

@@ -11,13 +11,14 @@ import pybandit as pb
 from mutation_counts import share_of
 
 from betting.mutations import mutate
-from betting.races import MAKERS, REWARDS, frozen, play
+from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 
 RACES = {name: [play(MAKERS[name](block_size=size, max_evaluations=budget), REWARDS, 40).get_state()
                 for size, budget in [(None, None), (7, 350)]]
          for name in MAKERS}
-RACES["budget"] = [play(pb.BudgetRace(4, 300, budget=budget, rng=1, value_range=(0, 1)), REWARDS,
-                        40).get_state() for budget in (700, 250)]
+RACES["budget"] = [play(pb.BudgetRace(4, 300, rng=1, value_range=(0, 1), **budget), REWARDS,
+                        40).get_state()
+                   for budget in (dict(budget=700), dict(budget_cost=300.0, costs="told"))]
 METHODS = ["betting", "empirical-bernstein", "hoeffding", "asymptotic"]
 
 
@@ -46,9 +47,11 @@ def assert_race_works(race):
         assert np.isin(arms, np.arange(race.n_arms)).all() and len(arms) > 0
         assert race.n_items is None or np.isin(items, np.arange(race.n_items)).all()
         low = race.value_range[0] if isinstance(race.value_range, tuple) else 0.0
-        race.tell(arms, items, np.full(len(arms), low))
+        race.tell(arms, items, np.full(len(arms), low), told_costs(race, arms, items))
         assert race.max_evaluations is None or race.n_pulls <= race.max_evaluations
-        assert not isinstance(race, pb.BudgetRace) or race.n_pulls <= race.budget
+        assert getattr(race, "budget", None) is None or race.n_pulls <= race.budget
+        if race.cost is not None and not isinstance(race.costs, str):
+            assert getattr(race, "max_cost", None) is None or race.cost <= race.max_cost
     state = race.get_state()
     assert frozen(type(race).from_state(state).get_state()) == frozen(state)
     assert repr(race)

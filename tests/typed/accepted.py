@@ -62,6 +62,11 @@ def races(scores: Floats, rng: Generator) -> None:
     assert_type(budgeted.recommend(), Ints)
     assert_type(budgeted.error_estimate, float)
     assert_type(pb.best_of(scores, value_range=1.0, budget=99).error_estimate, float | None)
+    priced = pb.best_of(scores, value_range=1.0, costs=[0.1, 0.2], max_cost=9.0)
+    assert_type(priced.cost, float | None)
+    told = pb.BettingRace(2, 9, value_range=1.0, costs="told", max_cost=9.0)
+    told.tell([0, 1], [3, 3], [0.5, 0.25], [1.0, 2.0])
+    pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)
     assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)), pb.ConfidenceBounds)
     assert_type(pb.race(scores, rng=2).winner, int)
 

@@ -1,0 +1,135 @@
+"""What evaluations cost: prices known before or told with the rewards, and what was spent."""
+
+from typing import Literal
+
+import numpy as np
+
+from pybandit._shared.checks import (
+    InfeasibleBudget,
+    check_in,
+    check_numeric,
+    check_positive,
+    refuse_masks,
+    shown,
+)
+from pybandit._shared.types import ArrayLike
+
+TOLD = "told"
+Costs = ArrayLike | Literal["told"] | None
+# of one evaluation: sums of as many as there can be are finite
+LARGEST_COST = 1e150
+
+
+def check_costs(costs, n_arms, n_items):
+    """None, "told", or prices as a matrix of one row or a row an item, one column or K."""
+    if costs is None or isinstance(costs, str) and costs == TOLD:
+        return costs
+    if isinstance(costs, str):
+        raise ValueError(f"costs must be numbers, 'told' or None; got {shown(costs)}")
+    prices = _check_prices("costs", costs)
+    if prices.ndim == 1:
+        if prices.size == n_arms == n_items:
+            raise ValueError(f"costs must have two dimensions where there are as many items as "
+                             f"arms, (1, {n_arms}) or ({n_items}, 1); got shape {prices.shape}")
+        prices = prices[:, None] if prices.size == n_items else prices[None]
+    rows, columns = {1, n_items} - {None}, {1, n_arms}
+    if prices.ndim > 2 or prices.ndim == 2 and not (
+            prices.shape[0] in rows and prices.shape[1] in columns):
+        item = "" if n_items is None else f", ({n_items},) or ({n_items}, {n_arms})"
+        raise ValueError(f"costs must be 'told', or have the shape ({n_arms},){item}; got shape "
+                         f"{np.shape(costs)}")
+    return np.array(prices.reshape(1, 1) if prices.ndim == 0 else prices, order="C")
+
+
+def check_told(costs, arms, items):
+    """Costs told of these pairs as float64, one a pair."""
+    told = check_numeric("costs", refuse_masks("costs", costs))
+    if told.shape != arms.shape:
+        raise ValueError(f"costs must have the shape of arms, {arms.shape}; got {told.shape}")
+    bad = ~((told >= 0) & (told <= LARGEST_COST))
+    if bad.any():
+        at = int(bad.argmax())
+        raise ValueError(f"costs must be finite and at least 0; got {told[at]} for item "
+                         f"{items[at]} of arm {arms[at]}")
+    return told
+
+
+def check_most(name, most, costs):
+    """A largest sum of money, or None; there is none without costs."""
+    if most is None:
+        return None
+    if costs is None:
+        raise ValueError(f"{name} must be left out without costs: nothing says what an evaluation "
+                         f"costs; got {shown(most)}")
+    return check_positive(name, most)
+
+
+def _check_prices(name, costs):
+    return check_in(name, refuse_masks(name, costs), "finite and at least 0",
+                    lambda x: (x >= 0) & (x <= LARGEST_COST))
+
+
+class Money:
+    """Prices, and what a race has spent on each arm after each of its blocks.
+
+    A block is entered before the race is told of it: what a call that Ctrl-C ended has
+    entered is entered anew, and nobody has seen it.
+    """
+
+    def __init__(self, costs, most, n_arms):
+        self.prices = costs if isinstance(costs, np.ndarray) else None
+        self.most = most
+        self.told = []                    # matrices (items, arms), where costs are told
+        self.sums = [np.zeros(n_arms)]    # by blocks entered
+
+    def spent(self, n_blocks):
+        """Of each arm, after so many blocks."""
+        return self.sums[n_blocks]
+
+    def enter(self, n_blocks, arms, costs):
+        """Costs of the block after n_blocks, a matrix (items, arms)."""
+        del self.sums[n_blocks + 1:], self.told[n_blocks:]
+        if self.prices is None:
+            self.told.append(costs)
+        spent = self.sums[n_blocks].copy()
+        spent[arms] += costs.sum(axis=0)
+        self.sums.append(spent)
+
+    def of(self, items, arms):
+        """Known prices, (items, arms)."""
+        rows = items if self.prices.shape[0] > 1 else np.zeros_like(items)
+        columns = arms if self.prices.shape[1] > 1 else np.zeros_like(arms)
+        return self.prices[rows[:, None], columns]
+
+    def mean_prices(self, n_blocks, pulls):
+        """About what one item costs of each arm; NaN where nothing is known."""
+        if self.prices is not None:
+            return np.broadcast_to(self.prices.mean(axis=0), pulls.shape)
+        with np.errstate(invalid="ignore"):
+            return self.spent(n_blocks) / pulls
+
+    def affordable(self, items, arms, n_blocks, pulls):
+        """How many of the items, the first ones, what is left pays for.
+
+        With prices that are known what is spent is never more than `most`; without, the
+        next items are expected to cost what earlier ones have, and the first comes alone.
+        """
+        left = self.most - self.spent(n_blocks).sum()
+        if self.prices is not None:
+            costs = self.of(items, arms).sum(axis=1).cumsum()
+            return int(np.searchsorted(costs, left, side="right"))
+        if n_blocks == 0:
+            return min(1, items.size)
+        price = self.mean_prices(n_blocks, pulls)[arms].sum()
+        return items.size if price * items.size <= left else max(0, int(left // price))
+
+
+def check_feasible(name, money, n_arms):
+    """Refuse what does not pay for one item of each arm, whichever comes first."""
+    if money.most is None or money.prices is None:
+        return
+    columns = money.prices.shape[1]
+    least = float(money.prices.sum(axis=1).max()) * (n_arms if columns == 1 else 1)
+    if money.most < least:
+        raise InfeasibleBudget(f"{name} must be at least {least:g}, what the dearest item costs of "
+                               f"all {n_arms} arms; got {money.most:g}")

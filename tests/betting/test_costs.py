@@ -1,0 +1,231 @@
+"""Evaluations that cost money: what is spent, where races stop, and what costs never change."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+
+from betting.races import RACE, assert_says, frozen, play, price, told_costs
+from racing.reference.problems import random_rewards
+
+N, K = 120, 5
+REWARDS = np.random.default_rng(3).random((N, K)) * [0.7, 0.8, 0.8, 0.9, 1.0]
+TABLE = price(np.arange(K), np.arange(N)[:, None])
+SHAPES = {"table": TABLE, "arms": TABLE[0], "items": TABLE[:, 0], "row": TABLE[:1],
+          "column": TABLE[:, :1], "one": np.array(0.25)}
+
+
+def paid(race, table):
+    """What each arm has cost, by the order of the items."""
+    order = race.get_state()["order"]
+    return np.array([table[order[:n], arm].sum() for arm, n in enumerate(race.pulls)])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("budgeted", [False, True])
+def test_what_is_spent_is_known(shape, budgeted):
+    table = np.broadcast_to(SHAPES[shape][:, None] if shape == "items" else SHAPES[shape], (N, K))
+    make = pb.BudgetRace if budgeted else pb.BettingRace
+    race = make(K, N, costs=SHAPES[shape], **RACE, **({"budget": 300} if budgeted else {}))
+    assert race.cost == 0.0 and race.spent.tolist() == [0.0] * K
+    play(race, REWARDS)
+    np.testing.assert_allclose(race.spent, paid(race, table))
+    assert race.cost == pytest.approx(race.spent.sum())
+    race.spent[:] = -1.0
+    assert race.spent.min() >= 0.0
+
+
+def test_without_costs_there_is_no_cost():
+    race = play(pb.BettingRace(K, N, **RACE), REWARDS)
+    assert race.cost is None and race.spent is None
+
+
+@pytest.mark.parametrize("shape", ["table", "arms", "items"])
+def test_costs_change_nothing_but_the_end(shape):
+    """The same items, rewards and answer as without them, block by block."""
+    free = play(pb.BettingRace(K, N, block_size=3, **RACE), REWARDS)
+    costly = play(pb.BettingRace(K, N, block_size=3, costs=SHAPES[shape], **RACE), REWARDS)
+    assert frozen(free._race.arrays) == frozen(costly._race.arrays)
+    assert free.recommend().tolist() == costly.recommend().tolist()
+    stopped = play(pb.BettingRace(K, N, block_size=3, costs=SHAPES[shape], max_cost=30.0, **RACE),
+                   REWARDS)
+    n = stopped.pulls.max()
+    assert not stopped.decided and 0 < n < free.pulls.max()
+    same = play(pb.BettingRace(K, N, block_size=3, **RACE), REWARDS, n)
+    assert stopped.survivors.tolist() == same.survivors.tolist()
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 999), st.floats(1.0, 400.0), st.booleans(), st.sampled_from([1, 2]))
+def test_known_costs_are_never_exceeded(seed, spare, budgeted, k):
+    """And what is left does not pay for the next item, which is not skipped."""
+    rng = np.random.default_rng(seed)
+    rewards, costs = random_rewards(rng, N, K), rng.exponential(size=(N, K)) ** 3
+    most = float(costs.sum(axis=1).max()) + spare
+    make = pb.BudgetRace if budgeted else pb.BettingRace
+    name = "budget_cost" if budgeted else "max_cost"
+    race = play(make(K, N, k=k, value_range=(0, 1), rng=seed, costs=costs, **{name: most}),
+                rewards)
+    assert race.cost <= most and race.n_batches > 0
+    np.testing.assert_allclose(race.spent, paid(race, costs))
+    if not race.decided and not budgeted:
+        item = race.get_state()["order"][race.pulls.max()]
+        assert race.cost + costs[item, race.survivors].sum() > most * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("name", ["max_cost", "budget_cost"])
+def test_costs_that_are_told(name):
+    """One item first, for its price; then what earlier items cost is expected of the next."""
+    make = pb.BudgetRace if name == "budget_cost" else pb.BettingRace
+    race = make(K, N, costs="told", delta=1e-9, **{name: 100.0}, **RACE)
+    assert race.ask()[0].size == K
+    dearest = 0.0
+    while not race.done:
+        arms, items = race.ask()
+        costs = price(arms, items)
+        dearest = max(dearest, costs.sum())
+        mixed = np.random.default_rng(1).permutation(arms.size)
+        race.tell(arms[mixed], items[mixed], REWARDS[items, arms][mixed], costs[mixed])
+    np.testing.assert_allclose(race.spent, paid(race, TABLE))
+    assert 50.0 < race.cost < 100.0 + dearest
+    state = race.get_state()
+    assert state["costs"].size == race.n_pulls
+
+
+def test_costs_that_cost_nothing():
+    free = play(pb.BettingRace(K, N, costs=0.0, max_cost=1.0, block_size=4, **RACE), REWARDS)
+    assert free.decided and free.cost == 0.0
+    spent = play(pb.BudgetRace(K, N, costs=0.0, budget_cost=1.0, **RACE), REWARDS)
+    assert spent.pulls.max() == N or spent.decided
+
+
+# -- guarantees -----------------------------------------------------------------
+
+
+def test_the_best_is_left_in_every_order():
+    """All orders of 6 items whose costs give their scores away: the bound of delta holds."""
+    rewards = np.array([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 1]], dtype=float)
+    costs = np.abs(rewards - [[0.0, 1.0]]) * 3 + 0.1
+    lost = n_orders = 0
+    for order in itertools.permutations(range(6)):
+        race = pb.BettingRace(2, 6, delta=0.6, value_range=(0, 1), rng=1, costs=costs,
+                              max_cost=15.0)
+        race._order = np.array(order)
+        play(race, rewards)
+        lost += 0 not in race.survivors
+        n_orders += 1
+    assert n_orders == 720 and 0 < lost / n_orders <= 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told", [False, True])
+def test_ten_thousand_costly_races(told):
+    """Near ties, costs that go with the scores, money that ends anywhere: errors below delta."""
+    rng, n_wrong, n_races, delta = np.random.default_rng(7), 0, 10_000, 0.1
+    for seed in range(n_races):
+        rewards = (rng.random((40, 3)) < rng.uniform(0.1, 0.9, (40, 1))) * 1.0
+        best = np.flatnonzero(rewards.mean(axis=0) == rewards.mean(axis=0).max())
+        costs = 0.1 + 5.0 * np.abs(rewards - rng.integers(0, 2))
+        race = pb.BettingRace(3, 40, delta=delta, value_range=(0, 1), rng=seed, block_size=1,
+                              costs="told" if told else costs, max_cost=rng.uniform(20, 900))
+        while not race.done:
+            arms, items = race.ask()
+            race.tell(arms, items, rewards[items, arms], costs[items, arms] if told else None)
+        answer = race.recommend() if race.decided else race.survivors
+        n_wrong += not set(best) & set(answer.tolist())
+    assert n_wrong / n_races <= delta
+
+
+# -- what is refused ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, words", [
+    (dict(costs=[1.0, -1.0, 1.0, 1.0, 1.0]), ["costs", "at least 0", "-1.0 at index 1"]),
+    (dict(costs=np.where(TABLE > 4, np.nan, TABLE)), ["costs", "finite", "nan"]),
+    (dict(costs=[1.0, np.inf, 1.0, 1.0, 1.0]), ["costs", "finite", "inf"]),
+    (dict(costs=np.ones(7)), ["costs", "(5,)", "(120, 5)", "(7,)"]),
+    (dict(costs=TABLE.T), ["costs", "(120, 5)", "(5, 120)"]),
+    (dict(costs=TABLE[None]), ["costs", "(1, 120, 5)"]),
+    (dict(costs="dear"), ["costs", "'told'", "'dear'"]),
+    (dict(costs=np.ma.masked_array(np.ones(5), mask=[0, 1, 0, 0, 0])), ["costs", "masked"]),
+    (dict(max_cost=3.0), ["max_cost", "costs", "3.0"]),
+    (dict(costs=TABLE, max_cost=0.0), ["max_cost", "above 0", "0.0"]),
+    (dict(costs=TABLE, max_cost=np.nan), ["max_cost", "nan"]),
+    (dict(costs=np.ones(5), max_cost=4.5), ["max_cost", "at least 5", "all 5 arms", "4.5"]),
+])
+def test_what_is_refused(options, words):
+    with pytest.raises(ValueError) as caught:
+        pb.BettingRace(K, N, **RACE, **options)
+    assert_says(caught.value, *words)
+    assert isinstance(caught.value, pb.InfeasibleBudget) == ("at least 5" in words)
+
+
+def test_a_flat_array_that_may_be_either():
+    with pytest.raises(ValueError, match=r"\(1, 5\) or \(5, 1\); got shape \(5,\)"):
+        pb.BettingRace(5, 5, costs=np.ones(5), **RACE)
+    race = pb.BettingRace(5, 5, costs=np.arange(5.0)[:, None], **RACE)
+    assert frozen(type(race).from_state(race.get_state()).get_state()) == frozen(race.get_state())
+
+
+@pytest.mark.parametrize("options, words", [
+    ({}, ["budget", "budget_cost", "None"]),
+    (dict(budget=99, budget_cost=9.0, costs=TABLE), ["budget", "budget_cost", "99", "9.0"]),
+    (dict(budget_cost=9.0), ["budget_cost", "without costs"]),
+    (dict(budget_cost=9.0, costs=TABLE), ["budget_cost", "at least", "dearest"]),
+])
+def test_one_budget(options, words):
+    with pytest.raises(ValueError) as caught:
+        pb.BudgetRace(K, N, **RACE, **options)
+    assert_says(caught.value, *words)
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (lambda costs: None, ["costs", "costs='told'"]), (lambda costs: costs[1:], ["costs", "shape"]),
+    (lambda costs: -costs, ["costs", "at least 0", "of arm 0"]),
+    (lambda costs: costs * np.nan, ["costs", "finite", "nan for item"]),
+    (lambda costs: np.ma.array(costs, mask=costs > 1), ["costs", "masked"])])
+def test_costs_told_badly_change_nothing(spoil, words):
+    race = pb.BettingRace(K, N, costs="told", **RACE)
+    for _ in range(3):
+        arms, items = race.ask()
+        before = frozen(race.get_state())
+        costs = price(arms, items)
+        with pytest.raises(ValueError) as caught:
+            race.tell(arms, items, REWARDS[items, arms], spoil(costs))
+        assert_says(caught.value, *words)
+        assert frozen(race.get_state()) == before and race.n_pulls == round(before_pulls(race))
+        race.tell(arms, items, REWARDS[items, arms], costs)
+
+
+def before_pulls(race):
+    return race.get_state()["costs"].size
+
+
+def test_nobody_tells_costs_that_are_known():
+    race = pb.BettingRace(K, N, costs=TABLE, **RACE)
+    arms, items = race.ask()
+    with pytest.raises(ValueError, match="costs must be given for a race made with costs='told'"):
+        race.tell(arms, items, REWARDS[items, arms], price(arms, items))
+    assert race.n_pulls == 0
+
+
+@pytest.mark.parametrize("change, words", [
+    (dict(costs=None), ["costs"]), (dict(costs=np.zeros(3)), ["costs", "got 3"]),
+    (dict(costs=np.full(1, -1.0)), ["costs"])])
+def test_states_without_their_costs(change, words):
+    race = pb.BettingRace(K, N, costs="told", **RACE)
+    arms, items = race.ask()
+    race.tell(arms, items, REWARDS[items, arms], told_costs(race, arms, items))
+    state = race.get_state()
+    if "costs" in change and change["costs"] is not None and change["costs"].size == 1:
+        change = dict(costs=np.full(state["rewards"].size, -1.0))
+    with pytest.raises(ValueError) as caught:
+        pb.BettingRace.from_state(state | change)
+    assert_says(caught.value, *words)
+    other = pb.BettingRace(K, N, **RACE).get_state()
+    with pytest.raises(ValueError, match="state must hold no costs"):
+        pb.BettingRace.from_state(other | dict(costs=np.zeros(0)))

@@ -1,0 +1,99 @@
+"""best_of with costs: from tables, frames and functions, and what the result says."""
+
+import json
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+N, K = 200, 4
+SCORES = np.random.default_rng(1).random((N, K)) * [0.6, 0.8, 0.9, 1.0]
+COSTS = np.random.default_rng(2).exponential(size=(N, K)) * [1.0, 2.0, 0.5, 3.0]
+UNIT = dict(value_range=(0, 1), rng=3)
+
+
+def told(model, items):
+    return SCORES[items, model], COSTS[items, model].tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"max_cost": 60.0}, {"budget_cost": 60.0}, {"budget": 90},
+                                     {"k": 2, "max_cost": 90.0}])
+def test_every_way_to_give_costs(options):
+    known = pb.best_of(SCORES, costs=COSTS, **options, **UNIT)
+    paid = [COSTS[known.items[:n], model].sum() for model, n in enumerate(known.pulls)]
+    np.testing.assert_allclose(known.spent, paid)
+    assert known.cost == pytest.approx(sum(paid))
+    assert known.cost <= options.get("max_cost", options.get("budget_cost", np.inf))
+    assert f"that cost {known.cost:,.6g}" in known.summary()
+    assert json.loads(json.dumps(known.to_dict()))["cost"] == known.cost
+    pandas = pytest.importorskip("pandas")
+    names = list("abcd")
+    frame = pb.best_of(pandas.DataFrame(SCORES, columns=names),
+                       costs=pandas.DataFrame(COSTS, columns=names), **options, **UNIT)
+    assert frame.cost == known.cost and frame.pulls.tolist() == known.pulls.tolist()
+    assert frame.to_frame()["cost"].sum() == pytest.approx(known.cost)
+    by_function = pb.best_of(told, K, N, costs="told", **options, **UNIT)
+    paid = [COSTS[by_function.items[:n], model].sum()
+            for model, n in enumerate(by_function.pulls)]
+    np.testing.assert_allclose(by_function.spent, paid)
+    if not {"max_cost", "budget_cost"} & set(options):
+        assert by_function.cost == pytest.approx(known.cost)
+
+
+def test_without_costs():
+    result = pb.best_of(SCORES, **UNIT)
+    assert result.cost is None and result.spent is None and "cost" not in result.summary()
+    assert result.to_dict()["cost"] is None
+
+
+def test_money_that_ends_says_so():
+    result = pb.best_of(SCORES, costs=COSTS, max_cost=30.0, **UNIT)
+    assert not result.decided and result.survivors.size > 1
+    assert "Not decided" in result.guarantee()
+    budgeted = pb.best_of(SCORES, costs=COSTS, budget_cost=30.0, **UNIT)
+    assert budgeted.budget is None and "an estimate" in str(budgeted)
+    assert 0.0 < budgeted.error_estimate < 1.0
+
+
+@pytest.mark.parametrize("options, error, words", [
+    (dict(costs="told"), ValueError, ["costs", "table", "'told'"]),
+    (dict(costs=-COSTS), ValueError, ["costs", "at least 0"]),
+    (dict(costs=COSTS[:5]), ValueError, ["costs", "(200, 4)", "(5, 4)"]),
+    (dict(max_cost=9.0), ValueError, ["max_cost", "without costs"]),
+    (dict(costs=COSTS, max_cost=1.0), pb.InfeasibleBudget, ["max_cost", "dearest", "4 arms"]),
+    (dict(costs=COSTS, budget_cost=1.0), pb.InfeasibleBudget, ["budget_cost", "dearest"]),
+    (dict(costs=COSTS, budget_cost=90.0, max_cost=90.0), ValueError, ["max_cost", "budget"]),
+    (dict(costs=COSTS, budget_cost=90.0, budget=90), ValueError, ["budget", "budget_cost"]),
+])
+def test_what_is_refused(options, error, words):
+    with pytest.raises(error) as caught:
+        pb.best_of(SCORES, **UNIT, **options)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_frames_of_other_models_or_items():
+    pandas = pytest.importorskip("pandas")
+    scores = pandas.DataFrame(SCORES, columns=list("abcd"))
+    with pytest.raises(ValueError, match="costs must have the columns of the scores"):
+        pb.best_of(scores, costs=pandas.DataFrame(COSTS, columns=list("abdc")), **UNIT)
+    with pytest.raises(ValueError, match="costs must have the index of the scores"):
+        pb.best_of(scores, costs=pandas.DataFrame(COSTS, columns=list("abcd"))[::-1], **UNIT)
+    pb.best_of(scores, costs=pandas.Series([1.0, 2.0, 3.0, 4.0], index=list("abcd")), **UNIT)
+
+
+@pytest.mark.parametrize("given, error, message", [
+    (lambda scores, costs: scores, TypeError, r"must return a tuple \(scores, costs\)"),
+    (lambda scores, costs: (scores, costs, 1), TypeError, "got tuple of 3"),
+    (lambda scores, costs: (scores, 1.0), ValueError, "one cost an item"),
+    (lambda scores, costs: (1.0, costs), ValueError, "one score an item"),
+    (lambda scores, costs: (scores, -costs), ValueError, "costs must be finite and at least 0"),
+    (lambda scores, costs: (scores, costs * np.nan), ValueError, "got nan for item"),
+])
+def test_functions_that_tell_badly(given, error, message):
+    def score(model, items):
+        return given(SCORES[items, model], COSTS[items, model])
+
+    with pytest.raises(error, match=message):
+        pb.best_of(score, K, N, costs="told", **UNIT)
