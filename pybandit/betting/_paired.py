@@ -29,12 +29,10 @@ from pybandit.betting._money import (
     check_most,
     check_told,
 )
+from pybandit.betting._order import Ordered, check_population
 from pybandit.betting._state import PARTS, check_state
 from pybandit.betting.limits import MOST_BETS, check_limits
 
-SMALLEST_BLOCK = 4
-# Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
-COSTLY_SHARE = 32
 # The bets of all ordered pairs of these are counted by an int64.
 MOST_ARMS = 2**27
 
@@ -56,7 +54,7 @@ def _copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-class PairedRace:
+class PairedRace(Ordered):
     """Asks for all alive arms on the same items, block by block, and keeps what it was told.
 
     A subclass makes the kernel's race in `_make_race` and says what it found. What the
@@ -64,9 +62,13 @@ class PairedRace:
     """
 
     def __init__(self, n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
-                 bets, mixture, block_size, *, costs=None, most=("max_cost", None)):
+                 bets, mixture, block_size, *, costs=None, most=("max_cost", None),
+                 population="items"):
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, MOST_HELD)
+        # how many items the question is about; None: any number
+        self._world = check_population(population, self.n_items)
+        self.population = "items" if self._world == self.n_items else self._world or "sample"
         self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         self.value_range = check_limits(value_range)
         self.tolerance = check_scalar("tolerance", tolerance, "finite and at least 0",
@@ -100,7 +102,7 @@ class PairedRace:
 
     # the options that make another race like this one
     _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "tolerance",
-                                 "max_evaluations", "bets", "mixture", "block_size")
+                                 "max_evaluations", "bets", "mixture", "block_size", "population")
     _PARTS: tuple[str, ...] = PARTS  # of a state
 
     def _refuse_again(self):
@@ -127,7 +129,7 @@ class PairedRace:
     # -- what is known ------------------------------------------------------
 
     def _is_exact(self):
-        return not self._race.decided and self._books.n_items == self.n_items
+        return not self._race.decided and self._books.n_items == self._world
 
     @property
     @guarded
@@ -228,12 +230,6 @@ class PairedRace:
         """
         return self._asked()
 
-    def _asked(self):
-        items, arms = self._block_items(), self._race.alive
-        if self._race.decided:
-            items = items[:0]
-        return np.tile(arms, items.size), np.repeat(items, arms.size)
-
     def tell(self, arms: ArrayLike, items: ArrayLike, rewards: ArrayLike,
              costs: ArrayLike | None = None) -> None:
         """Give the rewards of everything that was asked, in any order; all or nothing.
@@ -294,46 +290,6 @@ class PairedRace:
         check_rewards(values, *(pairs.reshape(-1, width) for pairs in asked), self._limits(),
                       self.value_range)
         return values
-
-    def _block_length(self):
-        told = self._books.n_items
-        length = self.block_size or self._usual_length(told)
-        if self.n_items is not None:
-            length = min(length, self.n_items - told)
-        if self.max_evaluations is not None:
-            left = self.max_evaluations - int(self._books.pulls.sum())
-            length = min(length, left // max(1, self._race.alive.size))
-        return self._affordable(length)
-
-    def _usual_length(self, told):
-        if self._money is not None:
-            return max(1, told // COSTLY_SHARE)
-        return max(SMALLEST_BLOCK, told // 16)
-
-    def _affordable(self, length):
-        """How many of so many items the money pays for."""
-        if self._money is None or self._money.most is None or length <= 0:
-            return length
-        return self._money.affordable(self._items(length), self._race.alive,
-                                      len(self._books.blocks), self._books.pulls)
-
-    def _items(self, length):
-        """The next so many items."""
-        told = self._books.n_items
-        if self._order is None:
-            return np.arange(told, told + length)
-        return self._order[told:told + length]
-
-    def _block_items(self):
-        return self._items(self._block_length())
-
-    def _was_told(self, arm, item):
-        if not 0 <= arm < self.n_arms:
-            return False
-        told = self._books.pulls[arm]
-        if self._order is None:
-            return 0 <= item < told
-        return bool(np.isin(item, self._order[:told]))
 
     # -- state --------------------------------------------------------------
 
@@ -403,9 +359,17 @@ class PairedRace:
 
     def _summary(self):
         """What a representation says of any race."""
-        books, items = self._books, "endless" if self.n_items is None else f"{self.n_items:,}"
+        books, items = self._books, self._items_in_words()
         end = ("decided" if self._race.decided else "exact" if self._is_exact()
-               else "out of budget" if not self._block_length() else "going on")
+               else "going on" if self._block_length()
+               else "out of items" if books.n_items == self.n_items else "out of budget")
         cost = "" if self._money is None else f" for {self._spent().sum():,.6g}"
-        return (f"{self.n_arms} arms, {items} items, delta={self.delta:g}, {end} after "
+        return (f"{self.n_arms} arms, {items}, delta={self.delta:g}, {end} after "
                 f"{int(books.pulls.sum()):,} evaluations{cost}")
+
+    def _items_in_words(self):
+        if self.n_items is None:
+            return "endless items"
+        of = "" if self._world == self.n_items else (
+            " as a sample" if self._world is None else f" of {self._world:,}")
+        return f"{self.n_items:,} items{of}"

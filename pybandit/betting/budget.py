@@ -1,5 +1,7 @@
 """The best arms within a budget of evaluations: rejects on shared items, bets beside them."""
 
+from typing import Literal
+
 import numpy as np
 
 from pybandit._shared.checks import LARGEST, MOST_PULLS, InfeasibleBudget, check_integer, shown
@@ -53,6 +55,8 @@ class BudgetRace(PairedRace):
         dearest item costs of all arms. The schedule takes what is left of it for as many
         evaluations as it buys of the arms that are left, at their mean price. Where
         costs are told the last block may cost more than was expected of it.
+    population : {"items", "sample"} or int, default "items"
+        As in `BettingRace`.
 
     Attributes
     ----------
@@ -119,13 +123,14 @@ class BudgetRace(PairedRace):
     """
 
     _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "mixture",
-                "costs", "budget_cost")
+                "costs", "budget_cost", "population")
     _PARTS = (*PairedRace._PARTS, "keys")
 
     def __init__(self, n_arms: int, n_items: int, *, budget: int | None = None, k: int = 1,
                  delta: float = 0.05, value_range: ArrayLike, rng: Rng = None, bets: int = 16,
                  mixture: str = "product", costs: Costs = None,
-                 budget_cost: float | None = None) -> None:
+                 budget_cost: float | None = None,
+                 population: Literal["items", "sample"] | int = "items") -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         n_items = check_integer("n_items", n_items, 1, LARGEST)
@@ -135,7 +140,7 @@ class BudgetRace(PairedRace):
         self.budget = self._check_budget(budget, budget_cost, n_arms)
         rng = as_generator(rng)
         super().__init__(n_arms, n_items, delta, value_range, 0.0, None, rng, bets, mixture, None,
-                         costs=costs, most=("budget_cost", budget_cost))
+                         costs=costs, most=("budget_cost", budget_cost), population=population)
         self.budget_cost = None if self._money is None else self._money.most
         self._keys = rng.permutation(n_arms)
 
@@ -158,9 +163,9 @@ class BudgetRace(PairedRace):
         self._rejects = Rejects(self.n_arms, self.n_items, TILT)
         self._tilted = None, LARGEST
         if self.k == 1:
-            return LeaderRace(self.n_arms, self.n_items, self._make_bets(), self._limits(),
+            return LeaderRace(self.n_arms, self._world or 0, self._make_bets(), self._limits(),
                               self.delta)
-        return TopKRace(self.n_arms, self.n_items, self.k, self._make_bets(), self._limits(),
+        return TopKRace(self.n_arms, self._world or 0, self.k, self._make_bets(), self._limits(),
                         self.delta)
 
     # -- the schedule -------------------------------------------------------
@@ -223,7 +228,7 @@ class BudgetRace(PairedRace):
         return self._is_certified()
 
     def _is_certified(self):
-        ended = self._race.decided or self._books.n_items == self.n_items
+        ended = self._race.decided or self._books.n_items == self._world
         return ended and not self._race.withdrawn.any()
 
     @property
@@ -249,14 +254,14 @@ class BudgetRace(PairedRace):
         errors ahead of it; with p = Phi(-z) the estimate is x / (1 + x), x = 6.5 (mean of (p
         / (1 - p))^1.5 over all rivals)^(2/3). The form was chosen and the 6.5 fitted for k =
         1, on public tables of scores and on coins of equal and unequal chance; it is an
-        estimate, no bound. 0 where all was read of all rivals; at most `delta` where
+        estimate, no bound. 0 where all there is was read of all rivals; at most `delta` where
         `decided`.
         """
         if not self._books.blocks:
             return 1.0 - self.k / self.n_arms
         top = self._top()
         odds = error_odds(self._books.blocks, int(top[-1]), np.delete(
-            np.arange(self.n_arms), top), self.n_arms, self.n_items)
+            np.arange(self.n_arms), top), self.n_arms, self._world or np.inf)
         estimate = odds / (1.0 + odds)
         return min(estimate, self.delta) if self._is_certified() else estimate
 
@@ -296,8 +301,8 @@ class BudgetRace(PairedRace):
         of = "best" if self.k == 1 else f"{self.k} best"
         end = ("certified" if self._is_certified() else
                "going on" if self._block_length() else "budget used")
-        return (f"<BudgetRace: the {of} of {self.n_arms} arms, {self.n_items:,} items, {end} after "
-                f"{self._used()}, {self._race.alive.size} left>")
+        return (f"<BudgetRace: the {of} of {self.n_arms} arms, {self._items_in_words()}, {end} "
+                f"after {self._used()}, {self._race.alive.size} left>")
 
     def _used(self):
         n_told = f"{int(self._books.pulls.sum()):,}"

@@ -1,6 +1,6 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             max_evaluations: int | None = None, budget: int | None = None, rng: Rng = None,
             progress: bool | None = None, bets: int = 16, hybrid: bool = False,
             mixture: str = "product", block_size: int | None = None, costs: Any = None,
-            max_cost: float | None = None, budget_cost: float | None = None) -> BestOfResult:
+            max_cost: float | None = None, budget_cost: float | None = None,
+            population: Literal["items", "sample"] | int = "items") -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -75,6 +76,12 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     budget_cost : float, optional
         As `budget`, in money: where prices differ it buys as many scores as it can of the
         models that are left.
+    population : {"items", "sample"} or int, default "items"
+        What the answer is about. "items": the mean over these items, and no others.
+        "sample": the expected score in the world that these items were drawn from,
+        independently of each other and of the models. A number, at least `n_items`: the
+        mean over that many items, of which these were drawn without replacement. Reading
+        all of a sample decides nothing by itself.
 
     Returns
     -------
@@ -96,10 +103,10 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
 
     Notes
     -----
-    The answer is about the mean over these items, and no others. Where all of
-    them were read of the models that were left, the totals decide between these
-    (`exact`); models that were dropped before may still have been better, with
-    probability at most delta.
+    The answer is about the mean over these items, and no others, unless `population`
+    says that they are a sample. Where all of them were read of the models that were
+    left, the totals decide between these (`exact`); models that were dropped before may
+    still have been better, with probability at most delta.
 
     O(bets) a score for k = 1, some 10 ns; see `BettingRace` for more, for the
     proof, and for a race that can be saved and resumed.
@@ -117,7 +124,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
-             costs=costs_of(costs, source)),
+             costs=costs_of(costs, source), population=population),
         dict(tolerance=tolerance, max_evaluations=max_evaluations, max_cost=max_cost,
              hybrid=hybrid, block_size=block_size),
         dict(budget=budget, budget_cost=budget_cost))
@@ -154,4 +161,4 @@ def _result(race, source, items):
         survivors=survivors, pulls=race.pulls, means=race.means, items=items,
         delta=race.delta, value_range=race.value_range, tolerance=race.tolerance,
         budget=race.budget if budgeted else None, dropped=dropped, cost=race.cost,
-        spent=race.spent, _race=race)
+        spent=race.spent, population=race.population, _race=race)

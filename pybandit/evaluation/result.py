@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from pybandit._shared.checks import check_integer
-from pybandit._shared.drawing import percent
 from pybandit._shared.types import Floats, Ints
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
+from pybandit.evaluation import _words
 
 __all__ = ["BestOfResult"]
 
@@ -60,6 +60,8 @@ class BestOfResult:
         What the scores read have cost; None without `costs`.
     spent : ndarray of float64, shape (n_models,), or None
         The same of each model.
+    population : {"items", "sample"} or int
+        As given: what the answer, `intervals` and `error_estimate` are about.
     dropped : ndarray of int64
         With a budget, models that the schedule took out, which no bet was won against.
     error_estimate : float or None
@@ -85,6 +87,7 @@ class BestOfResult:
     dropped: np.ndarray
     cost: float | None
     spent: np.ndarray | None
+    population: str | int
     _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
@@ -118,7 +121,7 @@ class BestOfResult:
         return self._race.rewards(self._checked(model))
 
     def confidence_sequence(self, model: int) -> ConfidenceBounds:
-        """Running bounds on the mean of one model over all items.
+        """Running bounds on the mean of one model over the `population`.
 
         Returns
         -------
@@ -144,7 +147,7 @@ class BestOfResult:
                              f"range of differences {self.value_range}")
         if model not in self._sequences:
             self._sequences[model] = confidence_sequence(
-                self.rewards(model), population=self.n_items, alpha=self.delta,
+                self.rewards(model), population=self._race._world, alpha=self.delta,
                 value_range=self.value_range)
         return self._sequences[model]
 
@@ -210,54 +213,11 @@ class BestOfResult:
             "budget": self.budget,
             "cost": self.cost,
             "spent": None if self.spent is None else self.spent.tolist(),
+            "population": self.population,
             "dropped": self.dropped.tolist(),
             "error_estimate": self.error_estimate,
             "value_range": list(self.value_range) if limits else self.value_range,
         }
-
-    def guarantee(self) -> str:
-        """What holds, in a sentence."""
-        if not self.decided and self._budgeted:
-            return self._budget_guarantee()
-        if not self.decided:
-            best = "best is" if self.top.size == 1 else f"{self.top.size} best are"
-            return (f"Not decided: {self.survivors.size} of {self.n_models} models left. The "
-                    f"{best} among them, except with probability at most {self.delta:g}.")
-        if self.exact:
-            return self._exact_guarantee()
-        near = f" by more than {self.tolerance:g}" if self.tolerance else ""
-        return f"Wrong{near} with probability at most {self.delta:g}."
-
-    def _budget_guarantee(self):
-        """What is known where models left by a schedule."""
-        said = (f"Not certified: the budget took out {self.dropped.size:,} of "
-                f"{self.n_models:,} models by a schedule. Wrong with probability of about "
-                f"{percent(self.error_estimate)}, an estimate.")
-        if self.top.size == 1:
-            said += (f" Bets excluded {self.n_models - self.survivors.size:,}, the best with "
-                     f"probability at most {self.delta:g}.")
-        return said
-
-    def _exact_guarantee(self):
-        """What holds where the totals decided."""
-        if self.fraction_read == 1.0:
-            said = (f"Everything was read: this is the answer for these {self.n_items:,} items, "
-                    "and says nothing of others.")
-        else:
-            n_read = np.count_nonzero(self.pulls == self.n_items)
-            said = (f"All {self.n_items:,} items were read of the {n_read:,} models that were "
-                    "left, and totals decided between these. Models dropped before may have been "
-                    f"better, with probability at most {self.delta:g}.")
-        return said + self._ties()
-
-    def _ties(self):
-        """Who is as good as the last of the top, to the last digit."""
-        if not self.tied.size:
-            return ""
-        others = self.name(self.tied[0])
-        others += f" and {self.tied.size - 1} more" if self.tied.size > 1 else ""
-        taken = "the first was taken" if not self._budgeted else "one was taken by lot"
-        return f" Of the same mean: {others}; {taken}."
 
     @property
     def tied(self) -> Ints:
@@ -276,31 +236,11 @@ class BestOfResult:
 
     def summary(self) -> str:
         """The answer in one sentence: who, among how many, how sure, after how much."""
-        names = [self.name(model) for model in self.top.tolist()]
-        who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        best = "best" if len(names) == 1 else f"the {len(names)} best"
-        of = f"of {self.n_models:,} models on these {self.n_items:,} items"
-        after = (f"after {self.n_evaluations:,} of {self.n_models * self.n_items:,} scores "
-                 f"({percent(self.fraction_read)})")
-        if self.cost is not None:
-            after += f" that cost {self.cost:,.6g}"
-        verb = "is" if len(names) == 1 else "are"
-        if self._budgeted and not self.decided:
-            return (f"{who} {verb} guessed to be {best} {of} (error about "
-                    f"{percent(self.error_estimate)}, an estimate), {after}.")
-        if not self.decided:
-            return (f"Undecided which {verb} {best} {of}, {after}: {who} "
-                    f"{'leads' if len(names) == 1 else 'lead'}, {self.survivors.size:,} are left.")
-        error = ("all was read" if self.fraction_read == 1.0
-                 else f"error at most {percent(self.delta)}")
-        if self.tied.size:
-            others = ", ".join(self.name(model) for model in self.tied[:3].tolist())
-            others += f" and {self.tied.size - 3:,} more" if self.tied.size > 3 else ""
-            verb += f" tied with {others} for"
-            best = best.removeprefix("the ")
-        if self.tolerance and not self.exact:
-            best += f" to within {self.tolerance:g}"
-        return f"{who} {verb} {best} {of} ({error}), {after}."
+        return _words.summary(self)
+
+    def guarantee(self) -> str:
+        """What holds, in a sentence."""
+        return _words.guarantee(self)
 
     def to_frame(self) -> Any:
         """All models in a pandas.DataFrame, the answer first.
@@ -332,8 +272,8 @@ class BestOfResult:
         return f"{self.summary()} {self.guarantee()}"
 
     def __repr__(self) -> str:
-        return (f"BestOfResult(top={self.top.tolist()}, decided={self.decided}, "
-                f"exact={self.exact}, n_evaluations={self.n_evaluations}, "
+        return (f"BestOfResult(top={self.top.tolist()}, population={self.population!r}, "
+                f"decided={self.decided}, exact={self.exact}, n_evaluations={self.n_evaluations}, "
                 f"fraction_read={self.fraction_read:.4g})")
 
     def _checked(self, model):

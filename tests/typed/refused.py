@@ -9,6 +9,7 @@ scores = np.ones((3, 3))
 pb.best_off(scores, value_range=1.0)  # error: attr-defined
 pb.best_of(scores)  # error: call-arg
 pb.best_of(scores, value_range=1.0, k="two")  # error: arg-type
+pb.best_of(scores, value_range=1.0, population="world")  # error: arg-type
 pb.best_of(scores, value_range=1.0).best.upper()  # error: attr-defined
 pb.BettingRace(3, 10, value_range=1.0, bet=3)  # error: call-arg
 pb.UCB1(3).tell([0], [1.0], missing="wait")  # error: arg-type

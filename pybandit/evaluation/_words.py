@@ -1,0 +1,97 @@
+"""What `best_of` found, in words: the answer in a sentence, and what holds of it."""
+
+from pybandit._shared.drawing import percent
+
+
+def summary(result):
+    """The answer in one sentence: who, among how many, how sure, after how much."""
+    names = [result.name(model) for model in result.top.tolist()]
+    who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    best = "best" if len(names) == 1 else f"the {len(names)} best"
+    of = f"of {result.n_models:,} models {_where(result)}"
+    after = (f"after {result.n_evaluations:,} of {result.n_models * result.n_items:,} scores "
+             f"({percent(result.fraction_read)})")
+    if result.cost is not None:
+        after += f" that cost {result.cost:,.6g}"
+    verb = "is" if len(names) == 1 else "are"
+    if result._budgeted and not result.decided:
+        return (f"{who} {verb} guessed to be {best} {of} (error about "
+                f"{percent(result.error_estimate)}, an estimate), {after}.")
+    if not result.decided:
+        return (f"Undecided which {verb} {best} {of}, {after}: {who} "
+                f"{'leads' if len(names) == 1 else 'lead'}, {result.survivors.size:,} are left.")
+    error = ("all was read" if result.fraction_read == 1.0 and result.population == "items"
+             else f"error at most {percent(result.delta)}")
+    if result.tied.size:
+        others = ", ".join(result.name(model) for model in result.tied[:3].tolist())
+        others += f" and {result.tied.size - 3:,} more" if result.tied.size > 3 else ""
+        verb += f" tied with {others} for"
+        best = best.removeprefix("the ")
+    if result.tolerance and not result.exact:
+        best += f" to within {result.tolerance:g}"
+    return f"{who} {verb} {best} {of} ({error}), {after}."
+
+
+def _where(result):
+    """What the answer is about."""
+    these = f"these {result.n_items:,} items"
+    if result.population == "items":
+        return f"on {these}"
+    of = "the population" if result.population == "sample" else f"the {result.population:,} items"
+    return f"on {of} that {these} are a sample of"
+
+
+def guarantee(result):
+    """What holds, in a sentence."""
+    if not result.decided and result._budgeted:
+        return _budget_guarantee(result)
+    if not result.decided:
+        best = "best is" if result.top.size == 1 else f"{result.top.size} best are"
+        return (f"Not decided{_after_all(result)}: {result.survivors.size} of {result.n_models} "
+                f"models left. The {best} among them, except with probability at most "
+                f"{result.delta:g}.")
+    if result.exact:
+        return _exact_guarantee(result)
+    near = f" by more than {result.tolerance:g}" if result.tolerance else ""
+    return f"Wrong{near} with probability at most {result.delta:g}."
+
+
+def _after_all(result):
+    """That nothing is left to read, of a sample."""
+    if result.items.size < result.n_items or result.population == "items":
+        return ""
+    return f" after all {result.n_items:,} items of the sample"
+
+
+def _budget_guarantee(result):
+    """What is known where models left by a schedule."""
+    said = (f"Not certified{_after_all(result)}: the budget took out {result.dropped.size:,} of "
+            f"{result.n_models:,} models by a schedule. Wrong with probability of about "
+            f"{percent(result.error_estimate)}, an estimate.")
+    if result.top.size == 1:
+        said += (f" Bets excluded {result.n_models - result.survivors.size:,}, the best with "
+                 f"probability at most {result.delta:g}.")
+    return said
+
+
+def _exact_guarantee(result):
+    """What holds where the totals decided."""
+    if result.fraction_read == 1.0:
+        said = (f"Everything was read: this is the answer for these {result.n_items:,} items, "
+                "and says nothing of others.")
+    else:
+        n_read = int((result.pulls == result.n_items).sum())
+        said = (f"All {result.n_items:,} items were read of the {n_read:,} models that were "
+                "left, and totals decided between these. Models dropped before may have been "
+                f"better, with probability at most {result.delta:g}.")
+    return said + _ties(result)
+
+
+def _ties(result):
+    """Who is as good as the last of the top, to the last digit."""
+    if not result.tied.size:
+        return ""
+    others = result.name(result.tied[0])
+    others += f" and {result.tied.size - 1} more" if result.tied.size > 1 else ""
+    taken = "the first was taken" if not result._budgeted else "one was taken by lot"
+    return f" Of the same mean: {others}; {taken}."

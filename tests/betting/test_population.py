@@ -1,0 +1,125 @@
+"""Items that are a sample: bets and answers are about what they were drawn from."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from betting.races import RACE, REWARDS, assert_says, frozen, play
+
+# what an item of a small world may be: rewards of two arms, and how probable it is; arm 0 is
+# better by a tenth
+WORLD = [(1.0, 0.0, 0.45), (0.0, 1.0, 0.35), (1.0, 1.0, 0.2)]
+
+
+def raced(rewards, **options):
+    """A race that reads the rows in their order."""
+    race = pb.BettingRace(rewards.shape[1], len(rewards), value_range=(0, 1), rng=1, block_size=1,
+                          **options)
+    race._order = np.arange(len(rewards))
+    return play(race, rewards)
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"tolerance": 0.01},
+                                     {"k": 2, "tolerance": 0.01}])
+def test_a_sample_is_raced_as_a_stream_is(options):
+    sample = pb.BettingRace(4, 300, population="sample", **RACE, **options)
+    sample._order = np.arange(300)
+    stream = pb.BettingRace(4, None, **RACE, **options)
+    play(sample, REWARDS), play(stream, REWARDS, sample.pulls.max())
+    assert frozen(sample._race.arrays) == frozen(stream._race.arrays)
+    assert sample.recommend().tolist() == stream.recommend().tolist()
+    assert sample.decided == stream.decided
+
+
+def test_a_part_is_raced_as_the_whole_is():
+    """The first 120 of 300 items, of a population of 300: the race of all 300, up to there."""
+    whole = raced(REWARDS, delta=1e-6)
+    part = raced(REWARDS[:120], delta=1e-6, population=300)
+    same = pb.BettingRace(4, 300, value_range=(0, 1), rng=1, block_size=1, delta=1e-6)
+    same._order = np.arange(300)
+    play(same, REWARDS, 120)
+    assert frozen(part._race.arrays) == frozen(same._race.arrays)
+    assert part.done and not part.decided and not part.exact and whole.decided
+    assert part.survivors.tolist() == same.survivors.tolist()
+
+
+@pytest.mark.parametrize("population", ["sample", 301, 10**6])
+@pytest.mark.parametrize("make", [pb.BettingRace, pb.BudgetRace, pb.BettingThreshold])
+def test_reading_all_decides_nothing(make, population):
+    tied = np.repeat(np.random.default_rng(1).random((300, 1)), 3, axis=1)
+    options = {pb.BudgetRace: dict(budget=900), pb.BettingThreshold: dict(threshold=tied.mean())}
+    race = play(make(3, 300, population=population, **RACE, **options.get(make, {})), tied)
+    assert race.done and not race.decided and not race.exact and race.pulls.tolist() == [300] * 3
+    assert "sample" in repr(race) or f"of {population:,}" in repr(race)
+    of_these = play(make(3, 300, **RACE, **options.get(make, {})), tied)
+    assert of_these.exact and "sample" not in repr(of_these)
+    if make is pb.BudgetRace:
+        assert race.error_estimate > 0.5 > of_these.error_estimate
+
+
+def test_all_of_the_population_is_the_items():
+    race = pb.BettingRace(4, 300, population=300, **RACE)
+    assert race.population == "items" and play(race, REWARDS).decided
+
+
+# -- guarantees -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", [0.3, 0.6])
+def test_every_sample_of_a_small_world(delta):
+    """All samples of 6 items, each as probable as it is: the better arm is lost below delta."""
+    lost = 0.0
+    for drawn in itertools.product(WORLD, repeat=6):
+        rewards = np.array([item[:2] for item in drawn])
+        race = raced(rewards, delta=delta, population="sample", bets=4)
+        lost += np.prod([item[2] for item in drawn]) * (0 not in race.survivors)
+    assert lost <= delta
+    assert delta < 0.5 or lost > 0.01
+
+
+def test_every_sample_of_a_finite_population():
+    """All orders of 4 of 7 items."""
+    population = np.array([(1, 0), (0, 1), (1, 0), (1, 1), (0, 1), (1, 0), (0, 0)], dtype=float)
+    lost = [0 not in raced(population[list(order)], delta=0.6, population=7, bets=4).survivors
+            for order in itertools.permutations(range(7), 4)]
+    assert len(lost) == 840 and np.mean(lost) <= 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["race", "top", "budget"])
+def test_ten_thousand_samples(kind):
+    """Arms a tenth of a deviation apart, samples of 60 of another answer in a third of cases."""
+    rng, delta, n_wrong, n_other = np.random.default_rng(5), 0.1, 0, 0
+    options = dict(k=2) if kind == "top" else dict(budget=170) if kind == "budget" else {}
+    make = pb.BudgetRace if kind == "budget" else pb.BettingRace
+    chance = np.array([0.56, 0.5, 0.5])
+    right = {0}
+    for seed in range(10_000):
+        rewards = (rng.random((60, 1)) * 0.5 + rng.random((60, 3)) * 0.5 < chance) * 1.0
+        race = play(make(3, 60, population="sample", delta=delta, value_range=(0, 1), rng=seed,
+                         **options), rewards)
+        answer = race.recommend() if race.decided else (
+            np.arange(3) if kind != "race" else race.survivors)
+        n_wrong += not right <= set(answer.tolist())
+        n_other += int(rewards.mean(axis=0).argmax()) != 0
+    assert n_wrong <= 10_000 * delta
+    assert n_other > 10_000 * delta  # what is true of the items would be too often false
+
+
+@pytest.mark.parametrize("population, error, words", [
+    ("world", ValueError, ["population", "'items', 'sample'", "'world'"]),
+    (299, ValueError, ["population", "at least 300", "299"]),
+    (2.5, TypeError, ["population", "integer", "2.5"]), (None, ValueError, ["population", "None"])])
+def test_what_is_refused(population, error, words):
+    with pytest.raises(error) as caught:
+        pb.BettingRace(4, 300, population=population, **RACE)
+    assert_says(caught.value, *words)
+
+
+def test_a_stream_has_no_number():
+    with pytest.raises(ValueError, match="population must be left out for an endless stream"):
+        pb.BettingRace(4, None, population=300, **RACE)
+    assert pb.BettingRace(4, None, population="sample", **RACE).n_items is None
