@@ -15,7 +15,7 @@ from pybandit.betting import (
     ConfidenceSequence,
     confidence_sequence,
 )
-from pybandit.evaluation import BestOfResult, best_of
+from pybandit.evaluation import BestOfResult, best_of, best_of_pairs, group_weights
 from pybandit.montecarlo import (
     EstimatorAllocator,
     PopulationEstimate,
@@ -132,6 +132,7 @@ __all__ = [
     "Uniform",
     "accept",
     "best_of",
+    "best_of_pairs",
     "bounds",
     "combine_estimators",
     "confidence_sequence",
@@ -139,6 +140,7 @@ __all__ = [
     "estimators",
     "exact_sample",
     "get_include",
+    "group_weights",
     "kernels",
     "lil_ucb",
     "mcmc",

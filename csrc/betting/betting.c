@@ -230,8 +230,7 @@ ALWAYS_INLINE int64_t bet_all(pb_betting *b, const wager *w, const int n_vectors
 ALWAYS_INLINE int64_t bet_item(pb_betting *b, const int n_vectors)
 {
     wager w;
-    wager_begin(&w, &b->bets, b->rewards + 3 * b->n_arms, b->items.n_items, b->n_read,
-                n_vectors);
+    wager_begin(&w, &b->bets, b->rewards + 3 * b->n_arms, &b->items, b->n_read, n_vectors);
     return b->hybrid || !n_vectors ? bet_each(b, &w, n_vectors) : bet_all(b, &w, n_vectors);
 }
 
@@ -311,9 +310,9 @@ ALWAYS_INLINE void read_item(pb_betting *b, const int n_vectors)
     if (b->near_begun)
         pb_pairs_add(b->near, b->n_read, b->slots, n, b->scores, b->rewards);
     /* of large rewards only differences are exact */
-    const double lead = rewards[b->leader];
+    const double lead = rewards[b->leader], weight = pb_items_weight(&b->items, b->n_read);
     for (int64_t i = 0; i < n; i++)
-        scores[i] += rewards[i] - lead;
+        scores[i] += weight * (rewards[i] - lead);
     b->n_read++;
     b->n_evaluations += n;
     if (n_gone)

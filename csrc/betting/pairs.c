@@ -42,7 +42,7 @@ WIDE int pb_pairs_add(pb_pairs *pairs, int64_t n_read, const int64_t *slots, int
     const int resting = (n_read + 1) % REST == 0;
     double tilted[PB_MOST_BETS];
     wager w;
-    wager_begin(&w, bets, tilted, pairs->items.n_items, n_read, n_vectors);
+    wager_begin(&w, bets, tilted, &pairs->items, n_read, n_vectors);
     int found = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {

@@ -67,7 +67,7 @@ WIDE static void read_item(pb_threshold *t, const double *row)
     const int resting = (t->n_read + 1) % REST == 0;
     double tilted[PB_MOST_BETS];
     wager w;
-    wager_begin(&w, &t->bets, tilted, t->items.n_items, t->n_read, n_vectors);
+    wager_begin(&w, &t->bets, tilted, &t->items, t->n_read, n_vectors);
     int64_t kept = 0;
     t->n_evaluations += t->n_open;
     for (int64_t i = 0; i < t->n_open; i++) {

@@ -105,8 +105,9 @@ static void read_item(pb_top_k *top, const double *row)
         pb_pairs_add(&top->beats, top->n_read, top->arms, n, top->sums, top->rewards);
     /* of large rewards only differences are exact */
     const double first = top->rewards[0];
+    const double weight = pb_items_weight(&top->beats.items, top->n_read);
     for (int64_t i = 0; i < n; i++)
-        top->sums[i] += top->rewards[i] - first;
+        top->sums[i] += weight * (top->rewards[i] - first);
     top->n_read++;
     top->n_evaluations += n;
     while (found && judge(top))

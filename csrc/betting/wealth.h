@@ -34,7 +34,7 @@ enum { GAIN, SPREAD, COUNT, SUM, EB_LIMIT, EB_LOG_LIMIT };
 /* What all processes share while one item passes. */
 typedef struct {
     const pb_bets *bets;
-    double per_left;  /* 1 / items left, this one included; 0: endless */
+    double per_left;  /* 1 / what is left, this item included; 0: endless */
     double *tilted;   /* lambda_g N / left; memory, which GCC does not take apart lane by lane */
 } wager;
 
@@ -54,13 +54,13 @@ static inline void wealth_begin(const pb_bets *bets, double *process, double cap
 }
 
 /* For item number n_read, from 0; `tilted` has room for all bets. */
-ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, double *tilted, int64_t n_items,
-                               int64_t n_read, const int n_vectors)
+ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, double *tilted,
+                               const pb_items *items, int64_t n_read, const int n_vectors)
 {
     w->bets = bets;
     w->tilted = tilted;
-    w->per_left = n_items ? 1.0 / (double)(n_items - n_read) : 0.0;
-    const double tilt = n_items ? (double)n_items * w->per_left : 1.0;
+    w->per_left = items->n_items ? 1.0 / pb_items_left(items, n_read) : 0.0;
+    const double tilt = items->n_items ? (double)items->n_items * w->per_left : 1.0;
     for (int v = 0; v < n_vectors; v++)
         *(unaligned *)(w->tilted + v * LANES) =
             *(const unaligned *)(bets->bets + v * LANES) * tilt;

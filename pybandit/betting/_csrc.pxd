@@ -55,6 +55,7 @@ cdef extern from "pybandit/betting/bets.h" nogil:
         double low
         double high
         double range
+        const double *left
 
     int PB_MOST_BETS
     int64_t pb_bets_memory(const pb_bets *bets) noexcept

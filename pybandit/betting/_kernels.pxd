@@ -34,6 +34,7 @@ cdef class Race:
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil
     cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
                         unsigned char *withdrawn) noexcept nogil
+    cdef void _weigh(self, const double *left) noexcept
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots)
 
 

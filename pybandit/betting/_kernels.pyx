@@ -68,6 +68,7 @@ cdef unsigned char *bytes_of(array):
 cdef pb_items make_items(int64_t n_items, limits):
     cdef pb_items items
     items.n_items = n_items
+    items.left = NULL
     items.low, items.high, items.range = limits
     return items
 
@@ -141,6 +142,15 @@ cdef class Race:
     cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
                         unsigned char *withdrawn) noexcept nogil:
         pass
+
+    cdef void _weigh(self, const double *left) noexcept:
+        pass
+
+    def weigh(self, left):
+        """Weights of the items, as what is left of them before each; for races between arms."""
+        cdef const double[::1] rest = np.ascontiguousarray(left, dtype=np.float64)
+        self.arrays["left"] = np.asarray(rest)
+        self._weigh(&rest[0])
 
     def tell(self, Books books not None, values not None, int64_t n_kept=0, keys=None):
         """Rewards of items, one column an alive arm, into the kernel and the books.
@@ -226,6 +236,9 @@ cdef class LeaderRace(Race):
             self.race.scores[i] = 0.0
         pb_betting_begin(&self.race)
 
+    cdef void _weigh(self, const double *left) noexcept:
+        self.race.items.left = self.near.items.left = left
+
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         pb_betting_add(&self.race, rows, n_rows)
 
@@ -265,6 +278,9 @@ cdef class TopKRace(Race):
     def begin(self):
         """All arms open."""
         pb_top_k_begin(&self.race)
+
+    cdef void _weigh(self, const double *left) noexcept:
+        self.race.beats.items.left = self.race.near.items.left = left
 
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         pb_top_k_add(&self.race, rows, n_rows)

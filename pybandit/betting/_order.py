@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_integer
+from pybandit._shared.checks import check_choice, check_in, check_integer, refuse_masks, shown
+from pybandit._shared.generators import as_generator
 
 SMALLEST_BLOCK = 4
 # Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
 COSTLY_SHARE = 32
 POPULATIONS = ("items", "sample")
+# of weights: what is left of them is a difference of sums, of 16 digits
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e150
 
 
 def check_population(population, n_items):
@@ -19,6 +22,42 @@ def check_population(population, n_items):
         raise ValueError("population must be left out for an endless stream; got "
                          f"{check_integer('population', population, 1)}")
     return check_integer("population", population, n_items)
+
+
+def check_weights(weights, n_items, population):
+    """What each item weighs, a copy; or None."""
+    if weights is None:
+        return None
+    if n_items is None or population != "items":
+        raise ValueError("weights must be left out unless the question is about these items: of a "
+                         f"sample or a stream nothing says what others weigh; got {shown(weights)}")
+    weights = check_in("weights", refuse_masks("weights", weights), "finite and above 0",
+                       lambda x: (x > 0) & (x <= LARGEST_WEIGHT))
+    if weights.shape != (n_items,):
+        raise ValueError(f"weights must have the shape ({n_items},), one an item; got "
+                         f"{weights.shape}")
+    least = int(weights.argmin())
+    if weights[least] < SMALLEST_WEIGHT * weights.max():
+        raise ValueError(f"weights must be at least {SMALLEST_WEIGHT:g} of the largest, "
+                         f"{weights.max():g}; got {weights[least]} at index {least}: leave out "
+                         "items that do not count")
+    return weights.copy()
+
+
+def draw_order(rng, n_items, weights):
+    """All items; each next one with a probability in proportion to its weight."""
+    rng = as_generator(rng)
+    if weights is None:
+        return rng.permutation(n_items)
+    return np.argsort(rng.exponential(size=n_items) / weights, kind="stable")
+
+
+def weights_left(order, weights):
+    """What is left before each item and after the last, where the mean weight is 1."""
+    scaled = weights[order] * (order.size / weights.sum())
+    left = np.append(np.cumsum(scaled[::-1])[::-1], 0.0)
+    left[0] = order.size
+    return left
 
 
 class Ordered:
@@ -69,3 +108,21 @@ class Ordered:
         if self._order is None:
             return 0 <= item < told
         return bool(np.isin(item, self._order[:told]))
+
+    def _weigh(self, race):
+        """Tell the kernel what the items weigh, in the order that was drawn."""
+        if self.weights is not None:
+            race.weigh(weights_left(self._order, self.weights))
+
+    def _centred(self):
+        """Means less the base of the books."""
+        if self.weights is None:
+            return self._books.centred
+        left = self._race.arrays["left"]
+        means = np.full(self.n_arms, np.nan)
+        for arm in np.flatnonzero(self._books.pulls):
+            rewards = self._rewards(arm) - self._books.base
+            rest = left[rewards.size]
+            weight = left[:rewards.size] - left[1:rewards.size + 1]
+            means[arm] = ((weight * rewards).sum() + rest * rewards.mean()) / left[0]
+        return means

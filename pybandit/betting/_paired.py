@@ -16,7 +16,6 @@ from pybandit._shared.checks import (
     nonnegative,
     shown,
 )
-from pybandit._shared.generators import as_generator
 from pybandit._shared.guard import Guard
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import arrange, as_told, check_rewards
@@ -29,7 +28,12 @@ from pybandit.betting._money import (
     check_most,
     check_told,
 )
-from pybandit.betting._order import Ordered, check_population
+from pybandit.betting._order import (
+    Ordered,
+    check_population,
+    check_weights,
+    draw_order,
+)
 from pybandit.betting._state import PARTS, check_state
 from pybandit.betting.limits import MOST_BETS, check_limits
 
@@ -63,7 +67,7 @@ class PairedRace(Ordered):
 
     def __init__(self, n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
                  bets, mixture, block_size, *, costs=None, most=("max_cost", None),
-                 population="items"):
+                 population="items", weights=None):
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, MOST_HELD)
         # how many items the question is about; None: any number
@@ -90,14 +94,16 @@ class PairedRace(Ordered):
         if self.costs is not None or most[1] is not None:
             self._money = Money(self.costs, check_most(*most, self.costs), self.n_arms)
             check_feasible(most[0], self._money, self.n_arms)
+        self.weights = check_weights(weights, self.n_items, self.population)
         # an endless stream counts its items
         self._order = (None if self.n_items is None
-                       else as_generator(rng).permutation(self.n_items))
+                       else draw_order(rng, self.n_items, self.weights))
         self._guard = Guard(type(self))
         self._books = Books(self.n_arms, self._limits()[0] if isinstance(self.value_range, tuple)
                             else np.nan)
         race = self._make_race()
         race.begin()
+        self._weigh(race)
         self._race = race  # the last: what has it is whole
 
     # the options that make another race like this one
@@ -188,8 +194,12 @@ class PairedRace(Ordered):
     @property
     @guarded
     def means(self) -> Floats:
-        """Mean reward of each arm on the items read; NaN where none was."""
-        return self._books.base + self._books.centred
+        """Mean reward of each arm on the items read; NaN where none was.
+
+        With `weights` an estimate of the weighted mean: what was read weighs what it
+        weighs, the rest as the mean of what was read.
+        """
+        return self._books.base + self._centred()
 
     @property
     @guarded
@@ -340,6 +350,7 @@ class PairedRace(Ordered):
     def _replay(self, order, lengths, rewards, costs):
         if order is not None:
             self._order = order.astype(np.int64)
+            self._weigh(self._race)
         used = 0
         for length in lengths:
             asked = self._asked()

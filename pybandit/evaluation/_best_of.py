@@ -2,12 +2,9 @@
 
 from typing import Any, Literal
 
-import numpy as np
-
-from pybandit._shared.progress import make_bar
 from pybandit._shared.types import ArrayLike, Rng
-from pybandit.betting.budget import BudgetRace
-from pybandit.evaluation._options import costs_of, limit_of, make_race
+from pybandit.evaluation._options import costs_of, make_race
+from pybandit.evaluation._run import run
 from pybandit.evaluation._scores import as_source
 from pybandit.evaluation.result import BestOfResult
 
@@ -20,7 +17,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             progress: bool | None = None, bets: int = 16, hybrid: bool = False,
             mixture: str = "product", block_size: int | None = None, costs: Any = None,
             max_cost: float | None = None, budget_cost: float | None = None,
-            population: Literal["items", "sample"] | int = "items") -> BestOfResult:
+            population: Literal["items", "sample"] | int = "items",
+            weights: ArrayLike | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -82,6 +80,10 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         independently of each other and of the models. A number, at least `n_items`: the
         mean over that many items, of which these were drawn without replacement. Reading
         all of a sample decides nothing by itself.
+    weights : array_like of float, shape (n_items,), optional
+        What each item counts, above 0: the question is about weighted means, and heavy items
+        are read first. `group_weights` makes them of groups. Not with a budget; there are
+        then no bounds on single means.
 
     Returns
     -------
@@ -126,39 +128,6 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
              costs=costs_of(costs, source), population=population),
         dict(tolerance=tolerance, max_evaluations=max_evaluations, max_cost=max_cost,
-             hybrid=hybrid, block_size=block_size),
+             hybrid=hybrid, block_size=block_size, weights=weights),
         dict(budget=budget, budget_cost=budget_cost))
-    items = []
-    with make_bar(progress, limit_of(race), "scores", "best_of") as bar:
-        while not race.done:
-            items.append(_read_block(race, source, bar.update))
-            bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
-    return _result(race, source, np.concatenate(items))
-
-
-def _read_block(race, source, advance):
-    """Tell the race what it asks for; returns the items."""
-    models, (arms, pairs) = race.survivors, race.ask()
-    items = pairs[::models.size].copy()
-    values, costs = source.read(items, models, advance)
-    limits = (race.value_range if isinstance(race.value_range, tuple)
-              else (-np.inf, np.inf))
-    source.check(values, items, models, limits)
-    race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
-    return items
-
-
-def _result(race, source, items):
-    top = race.recommend()
-    budgeted = isinstance(race, BudgetRace)
-    dropped = race.dropped if budgeted else race.survivors[:0]
-    # of k > 1 those that are surely in are no longer read: they are in `top`
-    survivors = (top.copy() if race.decided
-                 else np.union1d(np.union1d(race.survivors, dropped), top))
-    return BestOfResult(
-        top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
-        n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
-        survivors=survivors, pulls=race.pulls, means=race.means, items=items,
-        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance,
-        budget=race.budget if budgeted else None, dropped=dropped, cost=race.cost,
-        spent=race.spent, population=race.population, _race=race)
+    return run(race, source, progress)

@@ -49,7 +49,7 @@ def elimination_figure(result, axis=None, sign=1):
 def _draw_survivor(axis, result, model, sign, colour, band):
     reads, means = _running_means(result, model, sign)
     axis.plot(reads, means, lw=1.6 if band else 0.8, color=colour, zorder=4)
-    if band and isinstance(result.value_range, tuple):
+    if band and result._has_bounds:
         lower, upper = (sign * bound[reads - 1] for bound in result.confidence_sequence(model))
         axis.fill_between(reads, lower, upper, color=colour, alpha=0.15, lw=0, zorder=3)
 

@@ -35,10 +35,3 @@ def costs_of(costs, source):
             raise ValueError(f"costs must have the {what} of the scores, in their order; got "
                              f"{shown(list(held))}")
     return costs
-
-
-def limit_of(race):
-    """The most evaluations of a race."""
-    total = race.n_arms * race.n_items
-    most = race.budget if isinstance(race, BudgetRace) else race.max_evaluations
-    return total if most is None else min(total, most)

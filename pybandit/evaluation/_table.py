@@ -45,7 +45,7 @@ def to_frame(result):
                "behind": behind(result)}
     if result.spent is not None:
         columns["cost"] = result.spent
-    if isinstance(result.value_range, tuple):
+    if result._has_bounds:
         columns |= dict(zip(("lower", "upper"), result.intervals.T, strict=True))
     frame = pandas.DataFrame(columns, index=pandas.Index(list(names), name="model"))
     return frame.iloc[order]

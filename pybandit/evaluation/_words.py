@@ -9,10 +9,7 @@ def summary(result):
     who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     best = "best" if len(names) == 1 else f"the {len(names)} best"
     of = f"of {result.n_models:,} models {_where(result)}"
-    after = (f"after {result.n_evaluations:,} of {result.n_models * result.n_items:,} scores "
-             f"({percent(result.fraction_read)})")
-    if result.cost is not None:
-        after += f" that cost {result.cost:,.6g}"
+    after = _after(result)
     verb = "is" if len(names) == 1 else "are"
     if result._budgeted and not result.decided:
         return (f"{who} {verb} guessed to be {best} {of} (error about "
@@ -32,13 +29,40 @@ def summary(result):
     return f"{who} {verb} {best} {of} ({error}), {after}."
 
 
+def _after(result):
+    """What it took."""
+    if result.versus is not None:
+        return f"after {result.cost:,.0f} of {_n_pairs(result):,} comparisons"
+    after = (f"after {result.n_evaluations:,} of {result.n_models * result.n_items:,} scores "
+             f"({percent(result.fraction_read)})")
+    return after if result.cost is None else f"{after} that cost {result.cost:,.6g}"
+
+
+def _n_pairs(result):
+    """Comparisons that there are."""
+    others = result.n_models - 1
+    return result.n_items * others // 2 if result.versus == "all" else result.n_items * others
+
+
 def _where(result):
     """What the answer is about."""
-    these = f"these {result.n_items:,} items"
-    if result.population == "items":
-        return f"on {these}"
-    of = "the population" if result.population == "sample" else f"the {result.population:,} items"
-    return f"on {of} that {these} are a sample of"
+    n_items = result.n_items // (result.n_models if result.versus == "all" else 1)
+    where = f"these {n_items:,} {'' if result.weights is None else 'weighted '}items"
+    if result.population != "items":
+        of = ("the population" if result.population == "sample"
+              else f"the {result.population:,} items")
+        where = f"{of} that {where} are a sample of"
+    if result.versus is None:
+        return f"on {where}"
+    return f"on {where} by win rate against {_opponents(result)}"
+
+
+def _opponents(result):
+    return "one another" if result.versus == "all" else result.versus
+
+
+def _units(result):
+    return "pairs of item and opponent" if result.versus == "all" else "items"
 
 
 def guarantee(result):
@@ -77,13 +101,13 @@ def _budget_guarantee(result):
 def _exact_guarantee(result):
     """What holds where the totals decided."""
     if result.fraction_read == 1.0:
-        said = (f"Everything was read: this is the answer for these {result.n_items:,} items, "
-                "and says nothing of others.")
+        said = (f"Everything was read: this is the answer for these {result.n_items:,} "
+                f"{_units(result)}, and says nothing of others.")
     else:
         n_read = int((result.pulls == result.n_items).sum())
-        said = (f"All {result.n_items:,} items were read of the {n_read:,} models that were "
-                "left, and totals decided between these. Models dropped before may have been "
-                f"better, with probability at most {result.delta:g}.")
+        said = (f"All {result.n_items:,} {_units(result)} were read of the {n_read:,} models "
+                "that were left, and totals decided between these. Models dropped before may "
+                f"have been better, with probability at most {result.delta:g}.")
     return said + _ties(result)
 
 

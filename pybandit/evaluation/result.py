@@ -62,6 +62,10 @@ class BestOfResult:
         The same of each model.
     population : {"items", "sample"} or int
         As given: what the answer, `intervals` and `error_estimate` are about.
+    weights : ndarray of float64, shape (n_items,), or None
+        As given; `means` are then of weighted means, and there are no bounds on them.
+    versus : str or None
+        Of `best_of_pairs`: whom the models were compared with, "all" or the baseline.
     dropped : ndarray of int64
         With a budget, models that the schedule took out, which no bet was won against.
     error_estimate : float or None
@@ -88,6 +92,8 @@ class BestOfResult:
     cost: float | None
     spent: np.ndarray | None
     population: str | int
+    weights: np.ndarray | None
+    versus: str | None
     _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
@@ -106,6 +112,11 @@ class BestOfResult:
     @property
     def error_estimate(self) -> float | None:
         return self._race.error_estimate if self._budgeted else None
+
+    @property
+    def _has_bounds(self):
+        """Whether single means have confidence sequences."""
+        return isinstance(self.value_range, tuple) and self.weights is None
 
     @property
     def _budgeted(self):
@@ -133,7 +144,7 @@ class BestOfResult:
         Raises
         ------
         ValueError
-            Where `value_range` is one number.
+            Where `value_range` is one number, or items have weights.
 
         Notes
         -----
@@ -141,6 +152,9 @@ class BestOfResult:
         `pybandit.confidence_sequence`.
         """
         model = self._checked(model)
+        if self.weights is not None:
+            raise ValueError("weights must be left out for confidence sequences: they are about "
+                             "means of items that count the same")
         if not isinstance(self.value_range, tuple):
             raise ValueError(f"value_range must be (low, high) for confidence sequences: bounds "
                              f"on one model's mean need the range of its own scores; got the "
@@ -186,9 +200,8 @@ class BestOfResult:
     def to_dict(self) -> dict[str, Any]:
         """Everything but the scores, as lists and plain numbers for JSON.
 
-        `intervals` is None where `value_range` is one number.
+        `intervals` is None where `value_range` is one number, or items have weights.
         """
-        limits = isinstance(self.value_range, tuple)
         return {
             "best": self.best,
             "best_name": None if self.names is None else self.name(self.best),
@@ -206,7 +219,7 @@ class BestOfResult:
             "fraction_read": self.fraction_read,
             "pulls": self.pulls.tolist(),
             "means": self.means.tolist(),
-            "intervals": self.intervals.tolist() if limits else None,
+            "intervals": self.intervals.tolist() if self._has_bounds else None,
             "items": self.items.tolist(),
             "delta": self.delta,
             "tolerance": self.tolerance,
@@ -214,9 +227,12 @@ class BestOfResult:
             "cost": self.cost,
             "spent": None if self.spent is None else self.spent.tolist(),
             "population": self.population,
+            "weights": None if self.weights is None else self.weights.tolist(),
+            "versus": self.versus,
             "dropped": self.dropped.tolist(),
             "error_estimate": self.error_estimate,
-            "value_range": list(self.value_range) if limits else self.value_range,
+            "value_range": (list(self.value_range) if isinstance(self.value_range, tuple)
+                            else self.value_range),
         }
 
     @property
@@ -229,7 +245,7 @@ class BestOfResult:
         if not self.exact:
             return np.empty(0, dtype=np.int64)
         # not by means: of large scores they are rounded
-        level = self._race._books.centred
+        level = self._race._centred()
         equal = (self.pulls == self.n_items) & (level == level[self.top[-1]])
         equal[self.top] = False
         return np.flatnonzero(equal)

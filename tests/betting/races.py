@@ -52,6 +52,8 @@ MAKERS = {
     "stream": lambda **o: pb.BettingRace(4, None, bets=7, **{**RACE, **o}),
     "sample": lambda **o: pb.BettingRace(4, 300, **{**RACE, "population": "sample", **o}),
     "of more": lambda **o: pb.BettingRace(4, 300, k=2, **{**RACE, "population": 1000, **o}),
+    "weighted": lambda **o: pb.BettingRace(4, 300, **{
+        **RACE, "weights": np.arange(300) % 9 + 1.0, **o}),
     "priced": lambda **o: pb.BettingRace(4, 300, **{
         **RACE, "costs": price(np.arange(4), np.arange(300)[:, None]), "max_cost": 900.0,
         "block_size": 4, **o}),

@@ -34,7 +34,25 @@ typedef struct {
     int64_t n_items;   /* N, read without replacement; 0: independent items without end */
     double low, high;  /* every reward lies there; may be infinite */
     double range;      /* the difference of two rewards of an item lies in [-range, range] */
+    /*
+     * NULL: all items count the same. Else n_items + 1 numbers, the caller's: what the
+     * items from the t-th on weigh, in the order of reading, from n_items down to 0. Totals
+     * are then weighted; each item is drawn with a probability in proportion to its weight
+     * from those that are left. Races between arms only.
+     */
+    const double *left;
 } pb_items;
+
+/* What is left before the item with index n_read, and what this one weighs. */
+static inline double pb_items_left(const pb_items *items, int64_t n_read)
+{
+    return items->left ? items->left[n_read] : (double)(items->n_items - n_read);
+}
+
+static inline double pb_items_weight(const pb_items *items, int64_t n_read)
+{
+    return items->left ? items->left[n_read] - items->left[n_read + 1] : 1.0;
+}
 
 /* Whether the rewards row[columns[i]] of n arms may be used: each, and any two of them. */
 static inline int pb_items_allow(const pb_items *items, const double *row,

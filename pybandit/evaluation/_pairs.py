@@ -1,0 +1,191 @@
+"""The best of K models by judgements of two at a time."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from pybandit._shared.checks import (
+    InfeasibleBudget,
+    as_list,
+    check_integer,
+    check_numeric,
+    refuse_masks,
+)
+from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.evaluation._options import make_race
+from pybandit.evaluation._run import run
+from pybandit.evaluation._scores import Source
+from pybandit.evaluation.result import BestOfResult
+
+__all__ = ["best_of_pairs"]
+
+
+def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_items: int, *,
+                  baseline: int | None = None, names: Sequence[Any] | None = None, k: int = 1,
+                  delta: float = 0.05, tolerance: float = 0.0,
+                  max_comparisons: int | None = None, budget: int | None = None,
+                  rng: Rng = None, progress: bool | None = None,
+                  block_size: int | None = None, weights: ArrayLike | None = None,
+                  population: Literal["items", "sample"] | int = "items") -> BestOfResult:
+    """The model, or the k models, that win most often when two are compared at a time.
+
+    With a `baseline`: of the highest mean win rate against that model. Without: against
+    all K, each model itself among them as a half, which gives the order of the mean win
+    rates against the K - 1 others.
+
+    Parameters
+    ----------
+    pairwise : callable
+        ``pairwise(model_a, model_b, items)`` says how a fares against b on some items:
+        1 where a wins, 0 where b does, .5 for a tie, or anything between; models are
+        ints, ``items`` int64 (n,), the result (n,). How b fares against a is taken for one
+        less that, and nothing is asked twice: where the judge's order matters, let
+        the function ask in both orders and average.
+    n_models, n_items : int
+        K >= 2 and N >= 1.
+    baseline : int, optional
+        A model, in [0, n_models - 1]; against itself it has a half, and is asked nothing.
+    names : sequence, optional
+        A name for each model.
+    k, delta, tolerance, rng, progress, block_size
+        As in `best_of`; `delta` and `tolerance` are about win rates.
+    max_comparisons : int, optional
+        Judgements asked for at most, about: a cap of the race with a guarantee.
+    budget : int, optional
+        The same, spent to be right as often as possible; see `best_of`.
+    weights : array_like of float, shape (n_items,), optional
+        As in `best_of`.
+    population : {"items", "sample"} or int, default "items"
+        As in `best_of`; with a baseline only.
+
+    Returns
+    -------
+    BestOfResult
+        `means` are win rates, `cost` is the number of judgements that were asked for,
+        `spent` those by the model they were asked for. Without a baseline `items` and
+        `n_items` count pairs of item and opponent: ``item * n_models + opponent``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or a judgement is not in [0, 1]: the
+        message names models and item.
+    InfeasibleBudget
+        For `max_comparisons` or `budget` below `n_models`.
+
+    What `pairwise` raises is passed on as it is.
+
+    Notes
+    -----
+    Against all, the population has N K members, an item and an opponent each. Model a has
+    on (i, b) the judgement of a against b, and a half where b is a, so its mean is the
+    one asked for; pairs of item and opponent are drawn without replacement, the same for
+    all models that are left, and the proof is that of `BettingRace`. Opponents stay
+    opponents when they have left the race: the win rate is against all K, not against
+    those still in, so it is the same question from beginning to end. What was asked of b
+    against a answers a against b.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> strength = np.random.default_rng(1).normal([0, 0.2, 0.4, 1.5], 1.0, (500, 4))
+    >>> result = pb.best_of_pairs(
+    ...     lambda a, b, items: strength[items, a] > strength[items, b], 4, 500, rng=1)
+    >>> result.best, result.decided
+    (3, True)
+    """
+    source = PairSource(pairwise, n_models, n_items, baseline, names)
+    if baseline is None:
+        if population != "items":
+            raise ValueError("population must be 'items' without a baseline: pairs of one item are "
+                             f"no independent draws; got {population!r}")
+        if weights is not None:
+            weights = np.repeat(_item_weights(weights, source.n_real), source.n_models)
+    most = {"max_comparisons": max_comparisons, "budget": budget}
+    for name, value in most.items():
+        if value is not None:
+            most[name] = check_integer(name, value, 0)
+            if most[name] < source.n_models:
+                raise InfeasibleBudget(f"{name} must be at least {source.n_models}, one judgement "
+                                       f"for each of the models; got {most[name]}")
+    race = make_race(
+        source, k, dict(delta=delta, value_range=(0, 1), rng=rng, costs="told",
+                        population=population),
+        dict(tolerance=tolerance, max_cost=most["max_comparisons"], block_size=block_size,
+             weights=weights), dict(budget_cost=most["budget"]))
+    versus = "all" if baseline is None else source.model_name(source.baseline)
+    return run(race, source, progress, versus)
+
+
+class PairSource(Source):
+    """Win rates against a baseline, or against all, as scores of models on units.
+
+    A unit is an item, or an item and an opponent.
+    """
+
+    def __init__(self, pairwise, n_models, n_items, baseline, names):
+        if not callable(pairwise):
+            raise TypeError("pairwise must be a function of two models and items; got "
+                            f"{type(pairwise).__name__}")
+        self.function = pairwise
+        self.n_models = check_integer("n_models", n_models, 2)
+        self.n_real = check_integer("n_items", n_items, 1)
+        self.baseline = (None if baseline is None else
+                         check_integer("baseline", baseline, 0, self.n_models - 1))
+        self.n_items = self.n_real * (self.n_models if baseline is None else 1)
+        if names is not None:
+            self.names = tuple(as_list("names", names, "a name for each model"))
+            if len(self.names) != self.n_models:
+                raise ValueError(f"names must be {self.n_models}, one a model; got "
+                                 f"{len(self.names)}")
+        self.known = {}  # (a, b), a < b: judgements by item, NaN where none was asked for
+
+    def model_name(self, model):
+        return f"model {model}" if self.names is None else str(self.names[model])
+
+    def read(self, units, models, advance):
+        """Win rates (len(units), len(models)), and how many judgements each took, 0 or 1."""
+        items, opponents = units, np.full(units.size, self.baseline or 0)
+        if self.baseline is None:
+            items, opponents = np.divmod(units, self.n_models)
+        values, costs = np.full((units.size, models.size), 0.5), np.zeros((units.size, models.size))
+        for column, model in enumerate(models.tolist()):
+            for opponent in np.unique(opponents[opponents != model]).tolist():
+                rows = np.flatnonzero(opponents == opponent)
+                values[rows, column], costs[rows, column] = self._ask(model, opponent, items[rows])
+            advance(units.size)
+        return values, costs
+
+    def _ask(self, model, opponent, items):
+        """Judgements of a model against another, and which of them were new."""
+        pair = min(model, opponent), max(model, opponent)
+        known = self.known.setdefault(pair, np.full(self.n_real, np.nan))
+        new = np.isnan(known[items])
+        if new.any():
+            given = self._judged(model, opponent, items[new])
+            known[items[new]] = given if model == pair[0] else 1.0 - given
+        found = known[items]
+        return found if model == pair[0] else 1.0 - found, new
+
+    def _judged(self, model, opponent, items):
+        name = f"pairwise({model}, {opponent}, items)"
+        given = self.function(model, opponent, items.copy())
+        given = check_numeric(name, refuse_masks(name, given))
+        if given.shape != items.shape:
+            raise ValueError(f"{name} must return one judgement an item, shape {items.shape}; got "
+                             f"shape {given.shape}")
+        bad = ~((given >= 0) & (given <= 1))
+        if bad.any():
+            at = int(bad.argmax())
+            raise ValueError(f"{name} must return judgements in [0, 1]; got {given[at]} for item "
+                             f"{items[at]}")
+        return given
+
+
+def _item_weights(weights, n_items):
+    weights = check_numeric("weights", refuse_masks("weights", weights))
+    if weights.shape != (n_items,):
+        raise ValueError(f"weights must have the shape ({n_items},), one an item; got "
+                         f"{weights.shape}")
+    return weights

@@ -1,0 +1,53 @@
+"""A race of models on a source of scores, run to its end."""
+
+import numpy as np
+
+from pybandit._shared.progress import make_bar
+from pybandit.betting.budget import BudgetRace
+from pybandit.evaluation.result import BestOfResult
+
+
+def run(race, source, progress, versus=None):
+    """The result of a race that is told what the source has; `versus` is of pairs."""
+    items = []
+    with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
+        while not race.done:
+            items.append(_read_block(race, source, bar.update))
+            bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
+    return _result(race, source, np.concatenate(items), versus)
+
+
+def _limit_of(race):
+    """The most evaluations of a race."""
+    total = race.n_arms * race.n_items
+    most = race.budget if isinstance(race, BudgetRace) else race.max_evaluations
+    return total if most is None else min(total, most)
+
+
+def _read_block(race, source, advance):
+    """Tell the race what it asks for; returns the items."""
+    models, (arms, pairs) = race.survivors, race.ask()
+    items = pairs[::models.size].copy()
+    values, costs = source.read(items, models, advance)
+    limits = (race.value_range if isinstance(race.value_range, tuple)
+              else (-np.inf, np.inf))
+    source.check(values, items, models, limits)
+    race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
+    return items
+
+
+def _result(race, source, items, versus):
+    top = race.recommend()
+    budgeted = isinstance(race, BudgetRace)
+    dropped = race.dropped if budgeted else race.survivors[:0]
+    # of k > 1 those that are surely in are no longer read: they are in `top`
+    survivors = (top.copy() if race.decided
+                 else np.union1d(np.union1d(race.survivors, dropped), top))
+    return BestOfResult(
+        top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
+        n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
+        survivors=survivors, pulls=race.pulls, means=race.means, items=items,
+        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance,
+        budget=race.budget if budgeted else None, dropped=dropped, cost=race.cost,
+        spent=race.spent, population=race.population, weights=race.weights, versus=versus,
+        _race=race)

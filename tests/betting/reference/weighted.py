@@ -1,0 +1,78 @@
+"""Races between arms over items that weigh unequally, as plainly as it can be written.
+
+Items come in an order in which each next one is drawn with a probability in proportion to
+its weight; sums are weighted, and what is left of the weights stands for the number of items
+left. `race` bets on the leader, `top_k` for each pair; products of constant bets only.
+"""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+
+from betting.reference.betting import bets
+
+TWIN_OF = ("betting", "top_k")  # kernels of csrc
+
+
+def left_before(weights):
+    """Of weights in the order of reading, with mean 1: what is left before each item."""
+    weights = np.asarray(weights, dtype=float) * len(weights) / np.sum(weights)
+    return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+
+
+def bet(log_capital, stakes, x, expected, tilt):
+    """The capital after a difference x in [-1, 1], at most `expected` in the mean."""
+    m = (expected + 1) / 2
+    if m < -1e-9:
+        return np.full_like(log_capital, np.inf)
+    if m >= 1:
+        return log_capital
+    m = max(m, 1e-9)
+    return log_capital + np.log1p(np.minimum(stakes * tilt, 0.9 / m) * ((x + 1) / 2 - m))
+
+
+def race(rewards, weights, delta, n_bets=16):
+    """Arms left after the items in their order, and the items read; rewards in [0, 1]."""
+    n_items, n_arms = rewards.shape
+    left, stakes = left_before(weights), bets("product", n_bets)
+    capital = np.full((n_arms, n_bets), -np.log(n_bets))
+    sums, alive = np.zeros(n_arms), list(range(n_arms))
+    for t in range(n_items):
+        if len(alive) == 1:
+            return alive, t
+        first = max(alive, key=lambda arm: (sums[arm], -arm))
+        second = max((arm for arm in alive if arm != first), key=lambda arm: (sums[arm], -arm))
+        for arm in alive:
+            rival = second if arm == first else first
+            capital[arm] = bet(capital[arm], stakes, rewards[t, rival] - rewards[t, arm],
+                               (sums[arm] - sums[rival]) / left[t], n_items / left[t])
+        kept = [arm for arm in alive if np.logaddexp.reduce(capital[arm]) < -np.log(delta)]
+        sums += (left[t] - left[t + 1]) * rewards[t]
+        alive = kept or [first]
+    return alive, n_items
+
+
+def claims(rewards, weights, n_bets=16):
+    """The log capital of every pair (a, b), against "b is at least a", after each item."""
+    n_items, n_arms = rewards.shape
+    left, stakes = left_before(weights), bets("product", n_bets)
+    capital = np.full((n_arms, n_arms, n_bets), -np.log(n_bets))
+    sums, found = np.zeros(n_arms), np.zeros((n_items, n_arms, n_arms))
+    for t in range(n_items):
+        for a, b in itertools.permutations(range(n_arms), 2):
+            capital[a, b] = bet(capital[a, b], stakes, rewards[t, a] - rewards[t, b],
+                                (sums[b] - sums[a]) / left[t], n_items / left[t])
+        sums += (left[t] - left[t + 1]) * rewards[t]
+        found[t] = np.logaddexp.reduce(capital, axis=2)
+    return found
+
+
+def orders(weights):
+    """Every order of the items, and how probable it is; weights are whole numbers."""
+    for order in itertools.permutations(range(len(weights))):
+        chance, rest = Fraction(1), sum(weights)
+        for item in order:
+            chance *= Fraction(weights[item], rest)
+            rest -= weights[item]
+        yield order, chance

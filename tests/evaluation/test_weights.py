@@ -1,0 +1,65 @@
+"""best_of with weights of items, and the weights of groups."""
+
+import json
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+RNG = np.random.default_rng(1)
+GROUPS = np.repeat(["code", "maths", "law"], [240, 50, 10])
+# the second is better in the mean of all, the first in the mean of the groups
+SCORES = (RNG.random((300, 2)) < np.repeat([[0.4, 0.6], [0.7, 0.4], [0.9, 0.3]], [240, 50, 10],
+                                           axis=0)) * 1.0
+UNIT = dict(value_range=(0, 1), rng=1)
+
+
+def test_the_mean_of_group_means():
+    weights = pb.group_weights(GROUPS)
+    assert weights.sum() == pytest.approx(1.0)
+    means = np.mean([SCORES[GROUPS == group].mean(axis=0) for group in np.unique(GROUPS)], axis=0)
+    np.testing.assert_allclose(weights @ SCORES, means)
+    assert pb.best_of(SCORES, **UNIT).best == 1
+    result = pb.best_of(SCORES, weights=weights, **UNIT)
+    assert result.best == 0 == means.argmax() and "300 weighted items" in result.summary()
+    assert json.loads(json.dumps(result.to_dict()))["intervals"] is None
+    assert result.to_dict()["weights"] == weights.tolist()
+    with pytest.raises(ValueError, match="weights must be left out for confidence sequences"):
+        result.confidence_sequence(0)
+    assert "weighted" in result._repr_html_()
+
+
+def test_a_frame_of_a_weighted_result():
+    pandas = pytest.importorskip("pandas")
+    frame = pb.best_of(pandas.DataFrame(SCORES, columns=["a", "b"]),
+                       weights=pandas.Series(pb.group_weights(GROUPS)), **UNIT).to_frame()
+    assert "lower" not in frame and frame.index[0] == "a"
+    pb.best_of(SCORES, weights=pb.group_weights(pandas.Series(GROUPS)), **UNIT)
+
+
+def test_ties_under_weights():
+    result = pb.best_of(SCORES[:, [0, 0, 1]], weights=pb.group_weights(GROUPS), **UNIT)
+    assert result.exact and result.tied.tolist() == [1]
+
+
+@pytest.mark.parametrize("options", [dict(budget=100), dict(budget_cost=90.0, costs=0.5)])
+def test_not_with_a_budget(options):
+    with pytest.raises(ValueError, match="weights must be left out beside a budget"):
+        pb.best_of(SCORES, weights=np.ones(300), **UNIT, **options)
+
+
+@pytest.mark.parametrize("groups, expected", [
+    (["a", "a", "b"], [0.25, 0.25, 0.5]), ([1, 2, 3, 3], [1 / 3, 1 / 3, 1 / 6, 1 / 6]),
+    (["x"], [1.0]), (np.array(["a", "b"], dtype=object), [0.5, 0.5]), ([True, False], [0.5, 0.5])])
+def test_weights_of_groups(groups, expected):
+    np.testing.assert_allclose(pb.group_weights(groups), expected)
+
+
+@pytest.mark.parametrize("groups, error, message", [
+    ([], ValueError, "one dimension"), ([["a"]], ValueError, "shape"),
+    (["a", None], ValueError, "label for every item"), ([1.0, np.nan], ValueError, "label for"),
+    (np.array([1, "a"], dtype=object), TypeError, "one kind")])
+def test_groups_that_are_none(groups, error, message):
+    with pytest.raises(error, match=message):
+        pb.group_weights(groups)
