@@ -14,7 +14,7 @@ KERNELS = {
     "": ["_shared", "betting", "mcmc", "montecarlo", "policies", "racing"],
     "_shared": ["_shared"],
     "betting": ["_shared", "betting"],
-    "mcmc": ["_shared", "mcmc"],
+    "mcmc": ["_shared", "betting", "mcmc", "racing"],
     "montecarlo": ["_shared", "montecarlo", "policies"],
     "policies": ["_shared", "policies"],
     "racing": ["_shared", "betting", "racing"],

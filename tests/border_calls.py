@@ -71,6 +71,10 @@ def exact_step(value, n_steps, rng):
     return EXACT.step(value, n_steps=n_steps, rng=rng)
 
 
+def exact_from_control(**options):
+    return pb.mcmc.ExactMinibatch.from_control(log_likelihood=quadratic, **options)
+
+
 CHAINS = dict(n_samples=2, n_warmup=1, n_chains=2, initial=[0, 1], thin=1, rng=1, n_threads=1,
               progress=False)
 RACING = {
@@ -117,6 +121,9 @@ MCMC = {
     pb.mcmc.ExactMinibatch: dict(x=POINTS, y=LABELS),
     pb.mcmc.StudentT: dict(df=3.0),
     exact_sample: CHAINS,
+    exact_from_control: dict(
+        control=pb.mcmc.TaylorControl([0.0, 0.0], POINTS, -np.tile(np.eye(2), (60, 1, 1)),
+                                      third=0.0)),
     exact_step: dict(value=[0.1, 0.2], n_steps=1, rng=1),
     pb.mcmc.GLMControl: dict(features=POINTS, slopes=POINTS[:, 0], curvatures=POINTS[:, 1],
                              center=[0.0, 0.0]),

@@ -80,6 +80,7 @@ EVIDENCE = pb.estimators.LogisticEvidence(POINTS[:40], np.arange(40) % 2, [20, 4
 GLM = mcmc.GLMControl(POINTS, POINTS[:, 0], POINTS[:, 1], np.zeros(2))
 TAYLOR = mcmc.TaylorControl(np.zeros(2), POINTS)
 ROWS = np.arange(3000)
+CURVED = mcmc.GLMControl(POINTS, np.zeros(3000), np.full(3000, -1.0), np.zeros(2), third=1.0)
 EXACT = mcmc.ExactMinibatch(POINTS, (POINTS[:, 0] > 0.5) * 1.0)
 BANDITS = {
     "BernoulliBandit": pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
@@ -119,6 +120,9 @@ CALLS = PULLS | {
         lambda: TAYLOR.changes(np.array([[0.1, 0.2], [0.3, 0.4]]))(ROWS, [0])),
     "TaylorControl.total_change": function(
         lambda: TAYLOR.total_change(np.array([[0.1, 0.2], [0.3, 0.4]]))()),
+    "ExactMinibatch.from_control": function(lambda: mcmc.ExactMinibatch.from_control(
+        CURVED, log_likelihood=lambda n, points: -0.5 * (POINTS[n] @ points.T)**2).step(
+            np.zeros(2), n_steps=20, rng=1)),
     "laplace": function(lambda: mcmc.laplace(
         lambda n, points: -((points[:, None] - POINTS[n]) ** 2).sum(axis=2).T, 3000, 2)),
     "PopulationMoments": function(lambda: pb.taylor_control(

@@ -22,6 +22,8 @@
  * factor, so X is stochastically below an exponential of rate |t|: E X <= 1/3, E X^2 <= 2/9,
  * E X^3 <= 6/27, and F''' = E X^3 - 3 E X var X - (E X)^3 is in [-2/9 - 1/27, 6/27]. Above 4,
  * m t^2 falls and is .0022 at 4. tests/mcmc has the grid.
+ *
+ * Poisson. l''' = -e^s, and on the ball s - s_i = (L'x_i)'z is at most |L'x_i| radius.
  */
 #include "pybandit/mcmc/glm.h"
 
@@ -45,6 +47,8 @@ double pb_glm_third(const pb_glm *glm)
         return LOGISTIC_THIRD;
     if (glm->family == PB_GLM_PROBIT)
         return PROBIT_THIRD;
+    if (glm->family == PB_GLM_POISSON)
+        return INFINITY;
     /* (1 + 1e-15): the product is rounded */
     return (1.0 + 1e-15) * 0.5 * (glm->df + 1.0) * (1.5 + sqrt(2.0)) /
            (glm->df * sqrt(glm->df) * glm->scale * glm->scale * glm->scale);
@@ -99,6 +103,10 @@ static expansion row_at(const pb_glm *glm, int64_t i, double s, int is_safe)
         expansion at = probit_at(sign * s);
         at.slope *= sign;
         return at;
+    }
+    if (glm->family == PB_GLM_POISSON) {
+        const double rate = exp(s);
+        return (expansion){y * s - rate, y - rate, -rate};
     }
     const double n = glm->trials ? glm->trials[i] : 1.0;
     double p, q;
@@ -156,6 +164,10 @@ static pb_glm_row anchored(const pb_glm *glm, int64_t i, double s)
         row.weight = glm->labels[i] > 0.0 ? 1.0 : -1.0;
         row.anchor = row.weight * s;
         break;
+    case PB_GLM_POISSON:
+        row.anchor = s;
+        row.weight = exp(s);
+        break;
     default:
         shares(s, &p, &q);
         row.weight = glm->trials ? glm->trials[i] : 1.0;
@@ -173,6 +185,8 @@ void pb_glm_anchor(const pb_glm *glm, int64_t begin, int64_t end, const double *
         const double *x = glm->features + i * d;
         rows[i] = anchored(glm, i, dot(x, mode, d));
         const double length = whitened(x, factor, d, work);
+        if (glm->family == PB_GLM_POISSON)
+            rows[i].third = exp(rows[i].anchor + length * glm->radius);
         rows[i].bound = 0.5 * rows[i].third * length * length * length;
     }
 }
@@ -200,6 +214,8 @@ double pb_glm_remainder(const pb_glm *glm, const pb_glm_row *row, double change)
         return logistic_remainder(row, change);
     if (glm->family == PB_GLM_STUDENT)
         return student_remainder(glm, row, change);
+    if (glm->family == PB_GLM_POISSON)
+        return -row->weight * (expm1(change) - change * (1.0 + 0.5 * change));
     const expansion at = probit_at(row->anchor);
     const double by = row->weight * change;
     return log_cdf(row->anchor + by) - at.value - by * (at.slope + 0.5 * at.curvature * by);
@@ -213,6 +229,8 @@ double pb_glm_rounding(const pb_glm *glm, const pb_glm_row *row, double change)
         weight = 0.5 * (glm->df + 1.0);
     } else if (glm->family == PB_GLM_PROBIT) {
         extra = (1.0 + size) * (1.0 + row->anchor * row->anchor) * (1.0 + size);
+    } else if (glm->family == PB_GLM_POISSON) {
+        extra = weight * expm1(fmax(change, 0.0));
     }
     return EPSILON * (weight * size * (1.0 + size) + extra);
 }

@@ -8,26 +8,17 @@
  * The middle one costs three multiplications once D and D' are there: where the thinning's
  * uniform number is above it, the row cannot reject, and no exponential is taken.
  *
+ * Of rows that do not depend on one number, r_i has at z the gradient whose form along a =
+ * z' - z is, with k_i the most that the third derivative is as a form on z, at most
+ * k_i |z|^2 |a| / 2: its second derivative is a form T with |T(v, a)| <= k_i |z| |v| |a|, and
+ * the norm of a symmetric form is that of its diagonal (Banach). Integrated from z to z',
+ *   |r(z') - r(z)| <= k_i / 2 times the integral of |z + t a|^2 |a|, = c_i M.
+ *
  * Where more than `most` rows are expected, all are read and the test is the common one.
  * The expectation is the same from z' to z, so both directions of a move take the same
  * test, each of which satisfies detailed balance.
  */
-#include "pybandit/mcmc/minibatch.h"
-
-#include <math.h>
-
-enum { AHEAD = 16 };  /* rows that are on their way from memory together */
-
-#define LINE 64
-#define SLACK 1e-9    /* rounding of a bound, relative */
-
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
-
-static double uniform(pb_bitgen *bitgen) { return bitgen->next_double(bitgen->state); }
+#include "remainders.h"
 
 static double square(const double *x, int64_t d)
 {
@@ -69,6 +60,17 @@ double pb_minibatch_spread(const double *z, const double *next, int64_t d)
     return sqrt(aa) * (A + t * (B + t * C)) / (3.0 * tall * sqrt(tall));
 }
 
+double pb_minibatch_spread_any(const double *z, const double *next, int64_t d)
+{
+    double aa = 0.0, mm = 0.0;
+    for (int64_t i = 0; i < d; i++) {
+        const double a = next[i] - z[i], m = 0.5 * (next[i] + z[i]);
+        aa += a * a;
+        mm += m * m;
+    }
+    return sqrt(aa) * (mm + aa / 12.0);
+}
+
 void pb_chain_place(pb_chain *chain)
 {
     pb_move_multiply(chain->problem->factor, chain->z, chain->problem->glm.n_parameters,
@@ -85,63 +87,6 @@ static double quadratic(const pb_chain *chain, double *norm)
         linear += chain->problem->slope[i] * (chain->next_z[i] - chain->z[i]);
     *norm = fmax(before, after);
     return linear - 0.5 * (after - before);
-}
-
-/* Where a row is now and would be, and how far apart its remainders can be. */
-typedef struct {
-    double now, next, bound;
-} place;
-
-static place place_of(const pb_chain *chain, int64_t i)
-{
-    const pb_minibatch *problem = chain->problem;
-    const int64_t d = problem->glm.n_parameters;
-    const double *x = problem->glm.features + i * d;
-    place at = {0.0, 0.0, 0.0};
-    for (int64_t j = 0; j < d; j++) {
-        at.now += x[j] * chain->point[j];
-        at.next += x[j] * chain->next_point[j];
-    }
-    at.bound = problem->rows[i].third / 6.0 * fabs(at.next - at.now) *
-               (at.now * at.now + at.now * at.next + at.next * at.next);
-    return at;
-}
-
-/* Whether |value| is within the bound of row i; else that is kept. */
-static int is_within(pb_chain *chain, int64_t i, double value, double bound, double rounding)
-{
-    if (fabs(value) <= bound * (1.0 + SLACK) + rounding)
-        return 1;
-    chain->bad_row = i;
-    chain->bad_difference = value;
-    chain->bad_bound = bound;
-    return 0;
-}
-
-/* r_i(z') - r_i(z); whether it is within its bound. */
-static int difference(pb_chain *chain, int64_t i, place at, double *value)
-{
-    const pb_glm *glm = &chain->problem->glm;
-    const pb_glm_row *row = chain->problem->rows + i;
-    *value = pb_glm_remainder(glm, row, at.next) - pb_glm_remainder(glm, row, at.now);
-    return is_within(chain, i, *value, at.bound,
-                     pb_glm_rounding(glm, row, at.next) + pb_glm_rounding(glm, row, at.now));
-}
-
-/* All rows, in order; adds the differences up. */
-static pb_status add_all(pb_chain *chain, double *log_ratio)
-{
-    const int64_t n = chain->problem->glm.n_rows;
-    double value, sum = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        if (!difference(chain, i, place_of(chain, i), &value))
-            return PB_RANGE;
-        sum += value;
-    }
-    chain->n_evaluations += n;
-    chain->n_exact++;
-    *log_ratio += sum;
-    return PB_OK;
 }
 
 /* Draws rows by their bounds, at most AHEAD, and has them come from memory. */
@@ -161,6 +106,8 @@ static int64_t draw_rows(const pb_chain *chain, int64_t n, pb_bitgen *bitgen, in
         if (shares[k] >= column->share)
             rows[k] = column->other;
         PREFETCH(problem->rows + rows[k]);
+        if (!problem->glm.features)
+            continue;
         const char *x = (const char *)(problem->glm.features + rows[k] * d);
         for (int64_t byte = 0; byte < d * 8 + LINE; byte += LINE)
             PREFETCH(x + (byte < d * 8 ? byte : d * 8 - 1));
@@ -168,44 +115,24 @@ static int64_t draw_rows(const pb_chain *chain, int64_t n, pb_bitgen *bitgen, in
     return count;
 }
 
-/*
- * A point of the Poisson process of rate (1 + gamma) c_i M of row i, thinned: it is kept with
- * probability (gamma c_i M + max(0, -difference)) over that. The difference is evaluated only
- * where the row's own bound does not tell already; 0 stands for it else.
- */
-static pb_status thin(pb_chain *chain, int64_t row, double spread, double gamma,
-                      pb_bitgen *bitgen, int *kept, double *value)
-{
-    const double bound = chain->problem->rows[row].bound * spread, base = gamma * bound;
-    const double level = uniform(bitgen) * (1.0 + gamma) * bound;
-    const place at = place_of(chain, row);
-    *kept = 0;
-    *value = 0.0;
-    chain->n_evaluations++;
-    if (!is_within(chain, row, at.bound, bound, 1e-300))
-        return PB_RANGE;
-    if (level >= base + at.bound)
-        return PB_OK;
-    if (!difference(chain, row, at, value))
-        return PB_RANGE;
-    *kept = level < base + fmax(0.0, -*value);
-    return PB_OK;
-}
-
 /* Whether no row rejects: with gamma = 0 none keeps a point, at probability e^-max(0, -r). */
 static pb_status survives(pb_chain *chain, double spread, int64_t n, pb_bitgen *bitgen,
                           int *accepted)
 {
     int64_t rows[AHEAD];
+    int rejects[AHEAD];
+    double values[AHEAD];
     *accepted = 1;
     while (n > 0) {
         const int64_t count = draw_rows(chain, n, bitgen, rows);
+        pb_status status = PB_OK;
         n -= count;
+        if (chain->own)
+            status = thin_own(chain, rows, count, spread, 0.0, bitgen, rejects, values);
         for (int64_t k = 0; k < count; k++) {
-            double value;
-            int rejects;
-            const pb_status status = thin(chain, rows[k], spread, 0.0, bitgen, &rejects, &value);
-            *accepted = status == PB_OK && !rejects;
+            if (!chain->own)
+                status = thin(chain, rows[k], spread, 0.0, bitgen, rejects + k, values + k);
+            *accepted = status == PB_OK && !rejects[k];
             if (!*accepted)
                 return status;
         }
@@ -224,18 +151,22 @@ static pb_status add_counts(pb_chain *chain, double spread, int64_t n, pb_bitgen
 {
     const double gamma = chain->problem->gamma;
     int64_t rows[AHEAD];
+    int counts[AHEAD];
+    double values[AHEAD];
     while (n > 0) {
         const int64_t count = draw_rows(chain, n, bitgen, rows);
+        pb_status status = PB_OK;
         n -= count;
+        if (chain->own)
+            status = thin_own(chain, rows, count, spread, gamma, bitgen, counts, values);
         for (int64_t k = 0; k < count; k++) {
             const double base = gamma * (chain->problem->rows[rows[k]].bound * spread);
-            double value;
-            int counts;
-            const pb_status status = thin(chain, rows[k], spread, gamma, bitgen, &counts, &value);
+            if (!chain->own)
+                status = thin(chain, rows[k], spread, gamma, bitgen, counts + k, values + k);
             if (status != PB_OK)
                 return status;
-            if (counts)
-                *log_ratio += log((base + fmax(0.0, value)) / (base + fmax(0.0, -value)));
+            if (counts[k])
+                *log_ratio += log((base + fmax(0.0, values[k])) / (base + fmax(0.0, -values[k])));
         }
     }
     return PB_OK;
@@ -248,12 +179,48 @@ static int passes(double log_ratio, pb_bitgen *bitgen)
 }
 
 /* The common test, on all rows. */
-static pb_status decide_by_all(pb_chain *chain, double log_ratio, pb_bitgen *bitgen,
-                               int *accepted)
+static pb_status decide_by_all(pb_chain *chain, double spread, double log_ratio,
+                               pb_bitgen *bitgen, int *accepted)
 {
-    const pb_status status = add_all(chain, &log_ratio);
+    const pb_status status = chain->own ? add_all_own(chain, spread, &log_ratio)
+                                        : add_all(chain, &log_ratio);
+    if (status == PB_OK) {
+        chain->n_evaluations += chain->problem->glm.n_rows;
+        chain->n_exact++;
+    }
     *accepted = status == PB_OK && passes(log_ratio, bitgen);
     return status;
+}
+
+/* What is proposed, as theta. */
+static void place_next(pb_chain *chain)
+{
+    const pb_minibatch *problem = chain->problem;
+    const int64_t d = problem->glm.n_parameters;
+    pb_move_multiply(problem->factor, chain->next_z, d, chain->next_point);
+    if (!chain->own)
+        return;
+    for (int64_t i = 0; i < d; i++) {
+        chain->own->points[i] = problem->mode[i] + chain->point[i];
+        chain->own->points[d + i] = problem->mode[i] + chain->next_point[i];
+    }
+}
+
+/* M, of which the one of the caller wants `place_next` first. */
+static pb_status find_spread(pb_chain *chain, double *spread)
+{
+    const int64_t d = chain->problem->glm.n_parameters;
+    if (chain->problem->form == PB_MINIBATCH_LINE) {
+        *spread = pb_minibatch_spread(chain->z, chain->next_z, d);
+    } else if (chain->problem->form == PB_MINIBATCH_SPACE) {
+        *spread = pb_minibatch_spread_any(chain->z, chain->next_z, d);
+    } else if (chain->own->spread(chain->own->spread_data, spread)) {
+        return PB_CALLBACK;
+    } else if (!(*spread >= 0.0 && *spread < INFINITY)) {
+        keep_bad(chain, -1, *spread, INFINITY);
+        return PB_NOT_FINITE;
+    }
+    return PB_OK;
 }
 
 /* Whether the proposal is accepted; next_point is made where it may be. */
@@ -262,27 +229,32 @@ static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitge
 {
     const pb_minibatch *problem = chain->problem;
     const int is_factorised = problem->test == PB_MINIBATCH_FACTORISED;
+    const int is_own = problem->form == PB_MINIBATCH_OWN;
     const double total = problem->total * (is_factorised ? 1.0 : 1.0 + problem->gamma);
+    double spread;
     *accepted = 0;
-    if (!(log_ratio > -INFINITY) || !isfinite(norm))
+    if (!(log_ratio > -INFINITY) || !isfinite(norm) || sqrt(norm) > problem->radius)
         return PB_OK;
     /* M <= 2 norm^(3/2): most proposals of a walk end here, M unknown */
-    const int is_near = total * 2.0 * norm * sqrt(norm) <= problem->most;
+    const int is_near = !is_own && total * 2.0 * norm * sqrt(norm) <= problem->most;
     if (is_factorised && is_near && !passes(log_ratio, bitgen))
         return PB_OK;
-    const double spread =
-        pb_minibatch_spread(chain->z, chain->next_z, problem->glm.n_parameters);
+    if (is_own)
+        place_next(chain);
+    pb_status status = find_spread(chain, &spread);
+    if (status != PB_OK)
+        return status;
     const int reads_all = !(total * spread <= problem->most);
     if (is_factorised && !is_near && !reads_all && !passes(log_ratio, bitgen))
         return PB_OK;
-    pb_move_multiply(problem->factor, chain->next_z, problem->glm.n_parameters,
-                     chain->next_point);
+    if (!is_own)
+        place_next(chain);
     if (reads_all)
-        return decide_by_all(chain, log_ratio, bitgen, accepted);
+        return decide_by_all(chain, spread, log_ratio, bitgen, accepted);
     const int64_t n = chain->poisson(bitgen, total * spread);
     if (is_factorised)
         return survives(chain, spread, n, bitgen, accepted);
-    const pb_status status = add_counts(chain, spread, n, bitgen, &log_ratio);
+    status = add_counts(chain, spread, n, bitgen, &log_ratio);
     *accepted = status == PB_OK && passes(log_ratio, bitgen);
     return status;
 }

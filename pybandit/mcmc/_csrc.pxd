@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t
 
 from pybandit._shared._csrc cimport pb_bitgen, pb_status
+from pybandit.racing._csrc cimport pb_factors
 
 
 cdef extern from "pybandit/mcmc/alias.h" nogil:
@@ -20,6 +21,7 @@ cdef extern from "pybandit/mcmc/glm.h" nogil:
         PB_GLM_LOGISTIC
         PB_GLM_PROBIT
         PB_GLM_STUDENT
+        PB_GLM_POISSON
 
     ctypedef struct pb_glm:
         pb_glm_family family
@@ -30,6 +32,7 @@ cdef extern from "pybandit/mcmc/glm.h" nogil:
         const double *trials
         double df
         double scale
+        double radius
 
     ctypedef struct pb_glm_row:
         double bound
@@ -69,6 +72,11 @@ cdef extern from "pybandit/mcmc/minibatch.h" nogil:
         PB_MINIBATCH_FACTORISED
         PB_MINIBATCH_AUXILIARY
 
+    ctypedef enum pb_minibatch_form:
+        PB_MINIBATCH_LINE
+        PB_MINIBATCH_SPACE
+        PB_MINIBATCH_OWN
+
     ctypedef struct pb_minibatch:
         pb_glm glm
         const pb_glm_row *rows
@@ -80,8 +88,17 @@ cdef extern from "pybandit/mcmc/minibatch.h" nogil:
         pb_minibatch_test test
         double gamma
         double most
+        double radius
+        pb_minibatch_form form
 
     ctypedef int64_t (*pb_poisson_draw)(void *bitgen, double mean) noexcept nogil
+
+    ctypedef struct pb_own_rows:
+        pb_factors factors
+        double *points
+        double slack
+        int (*spread)(void *data, double *out) noexcept nogil
+        void *spread_data
 
     ctypedef struct pb_chain:
         const pb_minibatch *problem
@@ -90,6 +107,7 @@ cdef extern from "pybandit/mcmc/minibatch.h" nogil:
         pb_normal_draw normal
         pb_poisson_draw poisson
         int adapts
+        pb_own_rows *own
         double *z
         double *point
         double *next_z
@@ -106,3 +124,4 @@ cdef extern from "pybandit/mcmc/minibatch.h" nogil:
     void pb_chain_place(pb_chain *chain) noexcept
     pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen) noexcept
     double pb_minibatch_spread(const double *z, const double *next, int64_t d) noexcept
+    double pb_minibatch_spread_any(const double *z, const double *next, int64_t d) noexcept

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Regressions ready for exact tests on minibatches, and the chains that walk on them."""
+"""Chains whose tests on minibatches are exact."""
 
 import numpy as np
 
@@ -9,22 +9,18 @@ from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_poisson, random_standard_normal
 
-from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
+from pybandit._shared._csrc cimport PB_CALLBACK, PB_NOT_FINITE, PB_OK, pb_bitgen, pb_status
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.mcmc._csrc cimport (
-    PB_MINIBATCH_AUXILIARY, PB_MINIBATCH_FACTORISED, PB_MOVE_AUTOREGRESSIVE, PB_MOVE_WALK,
-    pb_alias, pb_alias_build, pb_chain, pb_chain_memory, pb_chain_place, pb_chain_step,
-    pb_glm_anchor, pb_glm_family, pb_glm_remainder, pb_glm_row, pb_glm_sums, pb_glm_third,
-    pb_minibatch, pb_minibatch_spread, pb_move,
+    PB_MOVE_AUTOREGRESSIVE, PB_MOVE_WALK, pb_chain, pb_chain_memory, pb_chain_place,
+    pb_chain_step, pb_move, pb_own_rows,
 )
+from pybandit.mcmc._problem cimport Problem
+from pybandit.racing._source cimport Source
 
 cdef enum:
-    ROW = 4               # doubles of a pb_glm_row
-    COLUMN = 2            # and of a pb_alias
     ROWS = 1 << 16        # that are read between two looks for Ctrl-C
     STEPS = 1 << 14       # and steps
-
-FAMILIES = {"logistic": 0, "probit": 1, "student": 2}
 
 
 cdef double next_normal(void *state) noexcept nogil:
@@ -35,113 +31,49 @@ cdef int64_t next_poisson(void *state, double mean) noexcept nogil:
     return random_poisson(<bitgen_t *>state, mean)
 
 
-cdef class Regression:
-    """Data of one family; read only once `anchor` has run, so that threads share it.
+cdef class Own:
+    """Rows of a caller's, for one chain.
 
     Parameters
     ----------
-    x, y : ndarray of float64, shapes (N, d) and (N,)
-        Checked, C-contiguous.
-    trials : ndarray of float64, shape (N,), or None
-    family : {"logistic", "probit", "student"}
-    df, scale : float
-        Of Student's law.
+    factors : Factors
+        Of one state: log ratios between the rows of `points`, less what a control knows.
+    points : ndarray of float64, shape (2, d)
+        What the functions read; the chain writes it.
+    slack : float
+        By how much a difference may exceed its bound.
+    spread : callable or None
+        ``spread(points)``: M.
     """
 
-    cdef pb_minibatch problem
-    cdef const double[:, ::1] x
-    cdef const double[::1] y, trials
-    cdef double[:, ::1] row_memory, alias_memory, factor_memory
-    cdef double[::1] mode_memory, slope_memory
+    cdef pb_own_rows own
+    cdef Source source
+    cdef double[:, ::1] memory
+    cdef object spread, points, error
 
-    def __cinit__(self, const double[:, ::1] x, const double[::1] y, trials, str family,
-                  double df, double scale):
-        self.x, self.y = x, y
-        glm = &self.problem.glm
-        glm.family = <pb_glm_family><int>FAMILIES[family]
-        glm.n_rows, glm.n_parameters = x.shape[0], x.shape[1]
-        glm.features, glm.labels, glm.trials = &x[0, 0], &y[0], NULL
-        glm.df, glm.scale = df, scale
-        if trials is not None:
-            self.trials = trials
-            glm.trials = &self.trials[0]
+    def __cinit__(self, factors, points, double slack, spread=None):
+        self.source = Source(factors)
+        self.points = self.memory = points
+        self.own.factors, self.own.points = self.source.factors, &self.memory[0, 0]
+        self.own.slack, self.spread = slack, spread
+        self.own.spread, self.own.spread_data = _ask_spread, <void *>self
 
-    @property
-    def third(self):
-        """The most that the third derivative of a trial's log likelihood is in size."""
-        return pb_glm_third(&self.problem.glm)
-
-    @property
-    def total(self):
-        """The sum of the rows' bounds; 0 before `anchor`."""
-        return self.problem.total
-
-    @property
-    def is_near(self):
-        """Whether p and 1 - p of all rows are doubles, of a logistic regression."""
-        if self.problem.glm.family != FAMILIES["logistic"]:
-            return True
-        return bool(np.abs(self.rows[:, 2]).min() > 1e-304)
-
-    @property
-    def rows(self):
-        """bound, third, anchor and weight of each row, for tests; shape (N, 4)."""
-        return np.asarray(self.row_memory)
-
-    def sums(self, const double[::1] theta, int64_t stride=1, bint is_safe=False):
-        """Log likelihood, gradient and Hessian of every stride-th row; see pb_glm_sums."""
-        cdef int64_t n = self.problem.glm.n_rows, d = self.problem.glm.n_parameters
-        cdef int64_t begin = 0, end
-        cdef double value = 0.0
-        cdef double[::1] gradient = np.zeros(d)
-        cdef double[:, ::1] hessian = np.zeros((d, d))
-        while begin < n:
-            end = min(n, begin + ROWS * stride)
-            with nogil:
-                pb_glm_sums(&self.problem.glm, begin, end, stride, is_safe, &theta[0], &value,
-                            &gradient[0], &hessian[0, 0])
-            PyErr_CheckSignals()
-            begin += ROWS * stride
-        lower = np.asarray(hessian)
-        return value, np.asarray(gradient), lower + np.tril(lower, -1).T
-
-    def anchor(self, double[::1] mode, double[:, ::1] factor, double[::1] slope):
-        """Bounds of all rows around a mode, and their alias table; once."""
-        cdef int64_t n = self.problem.glm.n_rows, d = self.problem.glm.n_parameters
-        cdef int64_t begin = 0
-        cdef double[::1] work = np.empty(d)
-        cdef int64_t[::1] stacks
-        self.mode_memory, self.factor_memory, self.slope_memory = mode, factor, slope
-        self.row_memory, self.alias_memory = np.empty((n, ROW)), np.empty((n, COLUMN))
-        cdef pb_glm_row *rows = <pb_glm_row *>&self.row_memory[0, 0]
-        while begin < n:
-            with nogil:
-                pb_glm_anchor(&self.problem.glm, begin, min(n, begin + ROWS), &mode[0],
-                              &factor[0, 0], rows, &work[0])
-            PyErr_CheckSignals()
-            begin += ROWS
-        stacks = np.empty(n, dtype=np.int64)
-        cdef pb_alias *alias = <pb_alias *>&self.alias_memory[0, 0]
-        with nogil:
-            self.problem.total = pb_alias_build(&rows[0].bound, ROW, n, alias, &stacks[0])
-        self.problem.rows, self.problem.alias = rows, alias
-        self.problem.mode, self.problem.factor = &mode[0], &factor[0, 0]
-        self.problem.slope = &slope[0]
-
-    def decide_by(self, str test, double gamma, double most):
-        """Which test chains take, and how many rows it may expect to read before it reads all."""
-        self.problem.test = (PB_MINIBATCH_FACTORISED if test == "factorised"
-                             else PB_MINIBATCH_AUXILIARY)
-        self.problem.gamma, self.problem.most = gamma, most
-
-    def remainder(self, int64_t row, double change):
-        """r_i at this change of x_i'theta from the mode, for tests."""
-        return pb_glm_remainder(&self.problem.glm, &self.problem.rows[row], change)
+    cdef raise_error(self):
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+        self.source.raise_error()
 
 
-def spread(const double[::1] z, const double[::1] other):
-    """M(z, z') of pb_minibatch_spread, for tests."""
-    return pb_minibatch_spread(&z[0], &other[0], z.shape[0])
+cdef int _ask_spread(void *data, double *out) noexcept with gil:
+    """The larger one of M there and back, so that it is the same both ways."""
+    cdef Own own = <Own>data
+    try:
+        out[0] = max(float(own.spread(own.points)), float(own.spread(own.points[::-1].copy())))
+        return 0
+    except BaseException as error:
+        own.error = error
+        return 1
 
 
 cdef class Chain:
@@ -149,16 +81,19 @@ cdef class Chain:
 
     Parameters
     ----------
-    regression : Regression
+    problem : Problem
         Anchored.
     moves : sequence of Move
     rng : Generator
         Its own.
     start : ndarray of float64, shape (d,)
     adapts : bool
+    own : Own, optional
+        Rows of the caller's, for this chain alone.
     """
 
-    cdef Regression regression
+    cdef Problem problem
+    cdef Own own
     cdef pb_chain chain
     cdef object rng, lock, kept
     cdef pb_bitgen *bitgen
@@ -166,11 +101,15 @@ cdef class Chain:
     cdef const char[::1] move_memory
     cdef double[::1] first_scales
 
-    def __cinit__(self, Regression regression not None, moves, rng, start, bint adapts=False):
-        cdef int64_t d = regression.problem.glm.n_parameters
-        if not regression.problem.rows:
-            raise ValueError("regression must be anchored")
-        self.regression, self.chain.problem = regression, &regression.problem
+    def __cinit__(self, Problem problem not None, moves, rng, start, bint adapts=False,
+                  Own own=None):
+        cdef int64_t d = problem.problem.glm.n_parameters
+        if not problem.problem.rows:
+            raise ValueError("problem must be anchored")
+        self.problem, self.chain.problem = problem, &problem.problem
+        self.own = own
+        if own is not None:
+            self.chain.own = &own.own
         self.rng, self.lock, self.bitgen = rng, rng.bit_generator.lock, bitgen_of(rng)
         self.chain.normal, self.chain.poisson = next_normal, next_poisson
         self.chain.adapts = adapts
@@ -183,16 +122,20 @@ cdef class Chain:
 
     cdef _begin_at(self, const double[::1] start):
         """z = L^{-1} (start - mode)."""
-        cdef const double[:, ::1] factor = self.regression.factor_memory
+        cdef const double[:, ::1] factor = self.problem.factor_memory
         cdef double *z = self.chain.z
         cdef double left
         cdef int64_t i, j
         for i in range(start.shape[0]):
-            left = start[i] - self.regression.problem.mode[i]
+            left = start[i] - self.problem.problem.mode[i]
             for j in range(i):
                 left -= factor[i, j] * z[j]
             z[i] = left / factor[i, i]
         pb_chain_place(&self.chain)
+        if not np.linalg.norm(<double[:start.shape[0]]>z) <= self.problem.problem.radius:
+            raise ValueError(f"chains must start within radius = {self.problem.problem.radius} "
+                             f"of the mode, in deviations of the approximation; got "
+                             f"{np.asarray(start)}")
 
     cdef _take(self, tuple moves):
         cdef const double[:, ::1] factor
@@ -225,8 +168,8 @@ cdef class Chain:
     @property
     def values(self):
         """Where it is; float64, shape (d,)."""
-        cdef int64_t d = self.regression.problem.glm.n_parameters
-        return np.asarray(self.regression.mode_memory) + np.asarray(
+        cdef int64_t d = self.problem.problem.glm.n_parameters
+        return np.asarray(self.problem.mode_memory) + np.asarray(
             <double[:d]>self.chain.point)
 
     @property
@@ -254,10 +197,11 @@ cdef class Chain:
         cdef double[::1] accepted = columns[0], fraction = columns[1]
         cdef int64_t[::1] n_evaluations = columns[2], n_exact = columns[3]
         cdef int64_t d = values.shape[1], budget = ROWS, last = min(until, t + STEPS), j, row
-        cdef double all_rows = <double>thin * <double>self.regression.problem.glm.n_rows
+        cdef double all_rows = <double>thin * <double>self.problem.problem.glm.n_rows
         cdef pb_status status = PB_OK
         cdef pb_chain *chain = &self.chain
-        cdef const double *mode = self.regression.problem.mode
+        cdef const double *mode = self.problem.problem.mode
+        self._hold()
         with self.lock, nogil:
             while t < last and budget > 0:
                 budget += chain.n_evaluations
@@ -275,7 +219,7 @@ cdef class Chain:
                     n_evaluations[row], n_exact[row] = chain.n_evaluations, chain.n_exact
                     chain.n_accepted = chain.n_evaluations = chain.n_exact = 0
         if status != PB_OK:
-            self._fail()
+            self._fail(status)
         return t
 
     def steps(self, int64_t n):
@@ -284,6 +228,7 @@ cdef class Chain:
         cdef pb_status status = PB_OK
         while t < n:
             before = self.chain.n_evaluations
+            self._hold()
             with self.lock, nogil:
                 while t < n and self.chain.n_evaluations - before < ROWS:
                     status = pb_chain_step(&self.chain, self.bitgen)
@@ -293,15 +238,27 @@ cdef class Chain:
                     if t % STEPS == 0:
                         break
             if status != PB_OK:
-                self._fail()
+                self._fail(status)
             PyErr_CheckSignals()
 
-    cdef _fail(self):
-        cdef int64_t d = self.regression.problem.glm.n_parameters
-        mode = np.asarray(self.regression.mode_memory)
+    cdef _hold(self):
+        if self.own is not None:
+            self.own.source.hold(self.lock)
+
+    cdef _fail(self, pb_status status):
+        cdef int64_t d = self.problem.problem.glm.n_parameters
+        if status == PB_CALLBACK:
+            self.own.raise_error()
+        mode = np.asarray(self.problem.mode_memory)
         now = mode + np.asarray(<double[:d]>self.chain.point)
         then = mode + np.asarray(<double[:d]>self.chain.next_point)
+        where = f"between theta = {now} and {then}"
+        row, value = self.chain.bad_row, self.chain.bad_difference
+        if status == PB_NOT_FINITE:
+            name = f"the log ratio of row {row}" if row >= 0 else "spread"
+            wanted = "finite" if row >= 0 else "finite and at least 0"
+            raise ValueError(f"{name} must be {wanted}; got {value!r} {where}")
         raise ValueError(
-            f"the bound of row {self.chain.bad_row} does not hold: its remainder may differ by "
-            f"{self.chain.bad_bound!r} and differs by {self.chain.bad_difference!r} between "
-            f"theta = {now} and {then}; draws made so far are not of the posterior")
+            f"the bound of row {row} does not hold: its remainder may differ by "
+            f"{self.chain.bad_bound!r} and differs by {value!r} {where}; draws made so far are "
+            f"not of the posterior")

@@ -1,6 +1,6 @@
 """Proposals as the kernel of exact chains takes them: in z, theta = mode + L z."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -12,6 +12,8 @@ from pybandit.mcmc.proposals import RandomWalk, walk_target
 
 # A factor this near to 1 is 1: the proposal is a valid one either way.
 SAME = 1e-9
+# A slope this small moves the middle of draws by as little, in deviations.
+FLAT = 1e-3
 # Of the default: a step of a random walk in twenty.
 WEIGHTS = (19.0, 1.0)
 BEST_WALK = 2.38
@@ -29,16 +31,16 @@ class Move:
     scale: float
 
 
-def moves_of(proposal, mode, factor):
-    """The moves of a proposal around a mode, with the Cholesky factor L there."""
+def moves_of(proposal, mode, factor, slope):
+    """The moves of a proposal around a mode, with the Cholesky factor L and the slope there."""
     if isinstance(proposal, str):
         named = {"laplace": (1.0, 0.0), "walk": (0.0, 1.0)}
         if proposal not in named:
             raise ValueError(f"proposal must be None, 'laplace', 'walk' or an object; got "
                              f"{shown(proposal)}")
-        return _own(named[proposal], mode.size)
+        return _own(named[proposal], slope)
     if proposal is None:
-        return _own(WEIGHTS, mode.size)
+        return _own(WEIGHTS, slope)
     parts = proposal.proposals if isinstance(proposal, Mixture) else [proposal]
     weights = proposal.weights if isinstance(proposal, Mixture) else np.ones(1)
     for part in parts:
@@ -50,12 +52,15 @@ def moves_of(proposal, mode, factor):
             for part, below in zip(parts, np.cumsum(weights), strict=True)]
 
 
-def _own(weights, d):
+def _own(weights, slope):
     """Draws from the approximation, and a walk of its shape, as often as the weights say."""
-    both = [Move(False, None, None, 0.0, 0.65, 1.0),
+    d = slope.size
+    # slope'z - |z|^2 / 2 is largest there
+    center = slope.copy() if np.abs(slope).max() > FLAT else None
+    both = [Move(False, None, center, 0.0, 0.65, 1.0),
             Move(True, None, None, 0.0, walk_target(None, d), BEST_WALK / np.sqrt(d))]
     shares = np.cumsum(weights) / sum(weights)
-    return [Move(one.is_walk, None, None, share, one.target, one.scale)
+    return [replace(one, below=share)
             for one, share, weight in zip(both, shares, weights, strict=True) if weight]
 
 

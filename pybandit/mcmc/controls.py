@@ -38,6 +38,10 @@ class TaylorControl(_Quadratic):
         Of the log likelihood of each factor, at the center.
     hessians : array_like of float, shape (N, d, d), optional
         Symmetric. 0 by default, a first-order expansion.
+    third : float or array_like of float, shape (N,), optional
+        A bound of the third derivative of each log likelihood as a form, |sum_jkl D_jkl v_j
+        v_k v_l| <= third |v|^3, wherever a chain may go; with Hessians that are exact.
+        `ExactMinibatch.from_control` and ``bound="betting"`` of `RacingMetropolis` rest on it.
 
     Raises
     ------
@@ -57,7 +61,7 @@ class TaylorControl(_Quadratic):
     """
 
     def __init__(self, center: ArrayLike, gradients: ArrayLike,
-                 hessians: ArrayLike | None = None) -> None:
+                 hessians: ArrayLike | None = None, *, third: ArrayLike | None = None) -> None:
         self.center = np.array(_finite("center", center, (None,)), order="C")
         d = self.center.size
         self.gradients = _finite("gradients", gradients, (None, d))
@@ -67,6 +71,7 @@ class TaylorControl(_Quadratic):
         if hessians is not None:
             self.hessians = _finite("hessians", hessians, (len(self.gradients), d, d))
             self.hessian = np.ascontiguousarray(self.hessians.sum(axis=0))
+        self.third = _bounds(third, len(self.gradients))
 
     @property
     def n_factors(self) -> int:
@@ -105,6 +110,11 @@ class GLMControl(_Quadratic):
         First and second derivative with respect to x_n'theta at the center.
     center : array_like of float, shape (d,)
         Near the posterior's mode.
+    third : float or array_like of float, shape (N,), optional
+        The most that the third derivative with respect to x_n'theta is in size, wherever a
+        chain may go: 1 / (6 sqrt 3) for logistic regression; with slopes and curvatures that
+        are exact. `ExactMinibatch.from_control` and ``bound="betting"`` of
+        `RacingMetropolis` rest on it.
 
     Raises
     ------
@@ -128,7 +138,7 @@ class GLMControl(_Quadratic):
     """
 
     def __init__(self, features: ArrayLike, slopes: ArrayLike, curvatures: ArrayLike,
-                 center: ArrayLike) -> None:
+                 center: ArrayLike, *, third: ArrayLike | None = None) -> None:
         self.features = np.ascontiguousarray(_finite("features", features, (None, None)))
         n, d = self.features.shape
         self.slopes = np.ascontiguousarray(_finite("slopes", slopes, (n,)))
@@ -137,6 +147,7 @@ class GLMControl(_Quadratic):
         self.gradient = self.slopes @ self.features
         self.hessian = np.ascontiguousarray(
             self.features.T @ (self.curvatures[:, None] * self.features))
+        self.third = _bounds(third, n)
 
     @property
     def n_factors(self) -> int:
@@ -159,3 +170,14 @@ def _finite(name, array, shape):
             wanted not in (None, got) for wanted, got in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} must have shape {shape} (None: any); got {array.shape}")
     return array
+
+
+def _bounds(third, n):
+    """At least 0, one number or one a factor; None where none are given."""
+    if third is None:
+        return None
+    third = check_in("third", third, "finite and at least 0", lambda k: np.isfinite(k) & (k >= 0))
+    if third.shape not in ((), (n,)):
+        raise ValueError(f"third must be a number or have shape ({n},), one a factor; got "
+                         f"{third.shape}")
+    return third

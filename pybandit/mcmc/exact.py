@@ -1,5 +1,6 @@
 """Metropolis-Hastings on minibatches that is exact: regressions whose remainders are bounded."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,23 +11,27 @@ from pybandit._shared.checks import (
     check_in,
     check_integer,
     check_positive,
+    check_scalar,
+    nonnegative,
 )
 from pybandit._shared.generators import as_generator
-from pybandit._shared.types import ArrayLike, Floats, Rng
+from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit._shared.version import __version__
+from pybandit.mcmc._bounded import MOST_ROWS, Bounded
 from pybandit.mcmc._chains import Layout, check_labels, check_name, sample_chains
-from pybandit.mcmc._exact import Chain, Regression
+from pybandit.mcmc._exact import Chain
 from pybandit.mcmc._moves import moves_of
-from pybandit.mcmc._newton import find_mode, sums_at
+from pybandit.mcmc._newton import Sums, find_mode, sums_at
+from pybandit.mcmc._problem import Regression
 from pybandit.mcmc.families import arguments_of
 from pybandit.mcmc.preconditioned import cholesky_of, precision_of
+from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_evaluations": np.int64,
               "n_exact": np.int64}
 TESTS = ("auto", "factorised", "auxiliary")
 # What "auto" is: see docs/inside_samplers.md.
 AUTO = "factorised"
-MOST_ROWS = 2**32 - 1
 # Where more than this share of the rows is expected to be read, at random, all are, in order.
 SHARE = 0.25
 
@@ -64,7 +69,8 @@ class ExactMinibatch:
         Features. Not copied if C-contiguous float64; N below 2^32.
     y : array_like of float, shape (N,)
         Responses: 0 or 1, counts of a `Binomial`, numbers of a `StudentT`.
-    family : {"logistic", "probit"}, Binomial or StudentT
+    family : {"logistic", "probit", "poisson"}, Binomial or StudentT
+        ``"poisson"`` has counts of mean exp(x'theta), on a ball: see `radius`.
     prior_precision : float or array_like of float, shape (d,) or (d, d)
         Of the normal prior; 0 is flat.
     proposal : None, "laplace", "walk", Preconditioned, RandomWalk or Mixture
@@ -78,6 +84,10 @@ class ExactMinibatch:
     mode : array_like of float, shape (d,), optional
         Where to expand; found by Newton's method by default. Any point is right, but far
         from the mode most rows are read.
+    radius : float, optional
+        R: the target is the posterior where |L^{-1} (x - mode)| <= R, L L' the covariance, and
+        0 elsewhere; proposals outside are rejected. ``"poisson"`` wants it. Of the normal
+        approximation the ball lacks P(chi^2_d > R^2), 1e-12 for d = 20 and R = 10.
     adapt : bool, default True
         Whether warm-up adapts the length of proposals, to an acceptance of .65
         (``"laplace"``, never longer than independent draws) and .234 (``"walk"``, .44 for
@@ -124,8 +134,9 @@ class ExactMinibatch:
     max over |w| = 1 of |(w'z')^3 - (w'z)^3| / 3 (csrc/mcmc/minibatch.c has the proof; at most
     |z' - z| max(|z|^2, |z'|^2)). Every difference that is read is held against its bound, and
     an excess raises. k_i, proofs in csrc/mcmc/glm.c: logistic 1 / (6 sqrt 3), times the trials
-    of a binomial; probit .2959; Student (df + 1) (3/2 + sqrt 2) / (2 df^(3/2) scale^3). Poisson
-    regression has none on the whole line and is refused.
+    of a binomial; probit .2959; Student (df + 1) (3/2 + sqrt 2) / (2 df^(3/2) scale^3);
+    Poisson exp(x_i'mode + |L'x_i| R) on the ball of radius R, which holds every point that a
+    chain compares.
 
     Where more than a quarter of the rows would be read, all are, in order, by the common test:
     the expected number is the same from x' to x, so detailed balance holds there too.
@@ -158,19 +169,15 @@ class ExactMinibatch:
 
     def __init__(self, x: ArrayLike, y: ArrayLike, *, family: Any = "logistic",
                  prior_precision: ArrayLike = 1.0, proposal: Any = None, test: str = "auto",
-                 gamma: float = 0.5, mode: ArrayLike | None = None, adapt: bool = True,
-                 name: str = "x", labels: Any = None) -> None:
+                 gamma: float = 0.5, mode: ArrayLike | None = None,
+                 radius: float | None = None, adapt: bool = True, name: str = "x",
+                 labels: Any = None) -> None:
         x, y = _data(x, y)
         n, d = x.shape
-        self._regression = Regression(x, y, **arguments_of(family, y))
-        prior = precision_of(prior_precision, d)
-        check_choice("test", test, TESTS)
-        gamma = check_positive("gamma", gamma)
-        self._adapts = check_flag("adapt", adapt)
-        self._layout = Layout(
-            check_name(name), check_labels(labels, d), d, np.float64, STATISTICS,
-            {"inference_library": "pybandit", "inference_library_version": __version__,
-             "sampler": "ExactMinibatch", "test": AUTO if test == "auto" else test})
+        arguments = arguments_of(family, y, radius)
+        self._regression = Regression(x, y, **arguments, radius=_radius(radius))
+        self._own, prior = None, precision_of(prior_precision, d)
+        test, gamma = self._describe(d, test, gamma, adapt, name, labels)
         if mode is None:
             found, sums = find_mode(self._regression, n, prior, np.zeros(d))
         else:
@@ -178,23 +185,122 @@ class ExactMinibatch:
             if found.shape != (d,):
                 raise ValueError(f"mode must have shape ({d},); got {found.shape}")
             sums = sums_at(self._regression, prior, found)
-        self._expand(found, sums)
-        self._regression.decide_by(AUTO if test == "auto" else test, gamma, SHARE * n)
-        self._moves = moves_of(proposal, self.mode, self._factor)
+        slope = self._expand(found, sums)
+        self._regression.anchor(found.copy(), self._factor, slope)
+        if not self._regression.is_near:
+            raise ValueError("mode must have log odds of rows below 700 in size, or their shares "
+                             "leave the doubles; scale x")
+        if not np.isfinite(self._regression.total):
+            raise ValueError(f"radius must be so small that rates on the ball are doubles; got "
+                             f"{radius}, where bounds add up to inf")
+        self._regression.decide_by(test, gamma, SHARE * n)
+        self._moves = moves_of(proposal, self.mode, self._factor, slope)
+
+    @classmethod
+    def from_control(cls, control: Any, *,
+                     log_likelihood: Callable[[Ints, Floats], ArrayLike] | None = None,
+                     factors: Callable[[Floats], Factors] | None = None,
+                     bounds: ArrayLike | None = None,
+                     spread: Callable[[Floats], float] | None = None,
+                     slack: float = 1e-12, prior_precision: ArrayLike = 1.0,
+                     proposal: Any = None, test: str = "auto", gamma: float = 0.5,
+                     radius: float | None = None, adapt: bool = True, name: str = "x",
+                     labels: Any = None) -> "ExactMinibatch":
+        """Exact chains on any model of which expansions and bounds are known.
+
+        Parameters
+        ----------
+        control : GLMControl or TaylorControl
+            The expansion l_i ~ g_i, around its center. Its `third` makes the bounds.
+        log_likelihood, factors : callable
+            One of them, as of `RacingMetropolis`: the model in NumPy, or compiled functions, for
+            chains without Python.
+        bounds : float or array_like of float, shape (N,), optional
+            c_i, where `third` does not serve; with `spread`.
+        spread : callable, optional
+            ``spread(points)``: M of both rows of `points`, (2, d), a finite number of at least
+            0. With r_i = l_i - g_i, |r_i(points[1]) - r_i(points[0])| <= c_i M. Of both orders of
+            the points the larger value counts, so that M is symmetric. It is called in Python.
+        slack : float, default 1e-12
+            By how much a difference may exceed its bound: the rounding of its evaluation. As
+            far as it is used, rows count for so much too little.
+        radius : float, optional
+            As of the class: bounds, and `third`, need hold where |L^{-1} (x - center)| <= R alone.
+        prior_precision, proposal, test, gamma, adapt, name, labels
+            As of the class; another prior is a factor of its own.
+
+        Returns
+        -------
+        ExactMinibatch
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an argument is outside its range, or the Hessian at the center is not negative
+            definite.
+
+        Notes
+        -----
+        c_i and M of a `GLMControl` are those of the class. Of a `TaylorControl` c_i = third_i /
+        2 |L|^3 and M = |a| (|m|^2 + |a|^2 / 12), a = z' - z and m halfway between: proof in
+        csrc/mcmc/minibatch.c. Every row that is read is held against its bound; rows that are
+        not read are taken on trust, and so is the expansion: Hessians by differences are none.
+        A function is asked for up to 16 rows at a time, the same one twice perhaps.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> rng = np.random.default_rng(1)
+        >>> x = rng.normal(size=(20_000, 2))
+        >>> y = x @ [1.0, -0.5] + rng.logistic(size=20_000)     # noise with heavier tails
+        >>> center = np.linalg.lstsq(x, y)[0]
+        >>> t = np.tanh((y - x @ center) / 2)
+        >>> control = pb.mcmc.GLMControl(x, t, -(1 - t**2) / 2, center, third=2 / (6 * 3**0.5))
+        >>> def log_likelihood(rows, points):
+        ...     u = y[rows, None] - x[rows] @ points.T
+        ...     return -u - 2 * np.logaddexp(0, -u)
+        >>> sampler = pb.mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood)
+        >>> tree = sampler.sample(500, rng=1)
+        >>> bool(abs(tree["posterior"]["x"].mean(("chain", "draw")) - [1.0, -0.5]).max() < 0.05)
+        True
+        """
+        self = cls.__new__(cls)
+        slack = check_scalar("slack", slack, "finite and at least 0", nonnegative)
+        self._own = Bounded(control, log_likelihood, factors, bounds, spread, slack)
+        d = control.n_parameters
+        prior = precision_of(prior_precision, d)
+        test, gamma = self._describe(d, test, gamma, adapt, name, labels)
+        slope = self._expand(control.center.copy(), Sums(
+            0.0, control.gradient - prior @ control.center, prior - control.hessian))
+        self._regression = self._own.problem(self._factor, slope, _radius(radius))
+        self._regression.decide_by(test, gamma, SHARE * control.n_factors)
+        self._moves = moves_of(proposal, self.mode, self._factor, slope)
+        self._own.own()  # refuses bad functions now
+        return self
+
+    def _describe(self, d, test, gamma, adapt, name, labels):
+        """What is the same for all; returns the test and its gamma."""
+        check_choice("test", test, TESTS)
+        test, gamma = AUTO if test == "auto" else test, check_positive("gamma", gamma)
+        self._adapts = check_flag("adapt", adapt)
+        self._layout = Layout(
+            check_name(name), check_labels(labels, d), d, np.float64, STATISTICS,
+            {"inference_library": "pybandit", "inference_library_version": __version__,
+             "sampler": "ExactMinibatch", "test": test})
+        return test, gamma
 
     def _expand(self, mode, sums):
-        """The quadratic part and the rows' bounds at a mode."""
+        """The quadratic part at a mode; returns its slope there in z, where its Hessian is -1."""
         cholesky_of("prior_precision", sums.precision, mode.size,
                     f" as that of the posterior at mode = {mode}")
         covariance = np.linalg.inv(sums.precision)
         self.mode, self.covariance = mode, (covariance + covariance.T) / 2
         self._factor = np.ascontiguousarray(np.linalg.cholesky(self.covariance))
-        # exactly what is left of the quadratic part in z: its gradient, and its Hessian is -1
-        self._regression.anchor(mode.copy(), self._factor,
-                                np.ascontiguousarray(self._factor.T @ sums.gradient))
-        if not self._regression.is_near:
-            raise ValueError("mode must have log odds of rows below 700 in size, or their shares "
-                             "leave the doubles; scale x")
+        return np.ascontiguousarray(self._factor.T @ sums.gradient)
+
+    def _chain(self, generator, start, adapts=False):
+        return Chain(self._regression, self._moves, generator, start, adapts,
+                     None if self._own is None else self._own.own())
 
     def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
                initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
@@ -223,14 +329,13 @@ class ExactMinibatch:
         Raises
         ------
         ValueError, TypeError
-            Where an argument is outside its range; or a difference exceeds its bound, which
-            would be an error of this library: the message names row and theta.
+            Where an argument is outside its range; or a difference exceeds its bound: an error
+            of this library, or of the bounds that were given. The message names row and theta.
         ImportError
             Where xarray is missing: ``pip install 'pybandit-core[arviz]'``.
         """
         return sample_chains(
-            lambda generator, start: Chain(self._regression, self._moves, generator, start,
-                                           self._adapts),
+            lambda generator, start: self._chain(generator, start, self._adapts),
             self._layout, n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains,
             initial=self.mode if initial is None else initial, thin=thin, rng=rng,
             n_threads=n_threads, progress=progress)
@@ -273,10 +378,14 @@ class ExactMinibatch:
         if start.shape != self.mode.shape:
             raise ValueError(f"value must have shape {self.mode.shape}; got {start.shape}")
         n_steps = check_integer("n_steps", n_steps, 1)
-        chain = Chain(self._regression, self._moves, as_generator(rng), start)
+        chain = self._chain(as_generator(rng), start)
         chain.steps(n_steps)
         n_accepted, n_evaluations, _ = chain.counts
         return ExactStep(chain.values, n_accepted, n_evaluations)
+
+
+def _radius(radius):
+    return np.inf if radius is None else check_positive("radius", radius)
 
 
 def _data(x, y):

@@ -8,9 +8,9 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_in, check_positive, shown
 from pybandit._shared.types import ArrayLike, Floats
 
-NAMES = ("logistic", "probit")
-NO_BOUND = ("the third derivative of its log likelihood, e^s, has no bound on the line, so that "
-            "no number of rows would do; RacingMetropolis with a GLMControl does without one")
+NAMES = ("logistic", "probit", "poisson")
+NO_BOUND = ("the third derivative of its log likelihood, e^s, has a bound on a ball only; some "
+            "sqrt(d) + 5 lose nothing that a chain would see")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class StudentT:
             object.__setattr__(self, name, value)
 
 
-def arguments_of(family: Any, y: Floats) -> dict[str, Any]:
+def arguments_of(family: Any, y: Floats, radius: float | None) -> dict[str, Any]:
     """What a `Regression` takes for a family; checks the responses."""
     if isinstance(family, StudentT):
         return dict(trials=None, family="student", df=family.df, scale=family.scale)
@@ -81,11 +81,14 @@ def arguments_of(family: Any, y: Floats) -> dict[str, Any]:
             raise ValueError(f"y must be in [0, trials]; got {y[where]} of {trials[where]} at "
                              f"index {where}")
         return dict(trials=trials, family="logistic", df=1.0, scale=1.0)
-    if isinstance(family, str) and family == "poisson":
-        raise ValueError(f"family must not be 'poisson': {NO_BOUND}")
     if not isinstance(family, str):
         raise TypeError(f"family must be one of {', '.join(map(repr, NAMES))}, a Binomial or a "
                         f"StudentT; got {shown(family)}")
     check_choice("family", family, NAMES)
+    if family == "poisson":
+        if radius is None:
+            raise ValueError(f"radius must be given for family='poisson': {NO_BOUND}")
+        check_in("y", y, "at least 0", lambda v: v >= 0)
+        return dict(trials=None, family=family, df=1.0, scale=1.0)
     check_in("y", y, "0 or 1", lambda v: (v == 0) | (v == 1))
     return dict(trials=None, family=family, df=1.0, scale=1.0)

@@ -1,6 +1,5 @@
 """Metropolis-Hastings by racing: a proposal is judged on few of the data."""
 
-import dataclasses
 import math
 import threading
 from collections.abc import Callable
@@ -8,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_flag, check_integer, check_numeric, shape_of, shown
+from pybandit._shared.checks import check_flag, check_integer, shown
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
+from pybandit.mcmc._bounded import check_control, factors_of
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._leverage import warn_of_leverage
 from pybandit.mcmc._reading import warn_of_reading
 from pybandit.mcmc.proposals import RandomWalk
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
-from pybandit.racing.control import ControlVariate
 from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int64,
@@ -26,8 +25,6 @@ DECAY = 0.6
 # Warm-up may go this far above the most that a scale can be, so that one rejection does not
 # shorten proposals that are as long as they get.
 HEADROOM = 1.5
-# What a control has.
-CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change")
 
 
 class RacingMetropolis:
@@ -141,16 +138,8 @@ class RacingMetropolis:
                              attributes_of("RacingMetropolis", bound, delta))
 
     def _check_control(self, n_factors):
-        control = self.control
-        if control is None:
-            return
-        if not all(hasattr(control, name) for name in CONTROL):
-            raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
-                            f"{shown(control)}")
-        if control.n_parameters != self.n_parameters or n_factors not in (
-                None, control.n_factors):
-            raise ValueError(f"control must be of {n_factors} factors and {self.n_parameters} "
-                             f"parameters; got {control.n_factors} and {control.n_parameters}")
+        if self.control is not None:
+            check_control(self.control, n_factors, self.n_parameters)
 
     def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
                initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
@@ -203,28 +192,7 @@ class RacingMetropolis:
 
     def _factors(self, points):
         """The log ratios between the rows of `points`, less what the control knows."""
-        if self.factors is None:
-            log_likelihood = self.log_likelihood
-
-            def function(indices, states):
-                values = log_likelihood(indices, points)
-                shape = shape_of("the return value of log_likelihood", values)
-                if shape != (indices.size, 2):
-                    raise ValueError(f"log_likelihood must return shape (n, 2) = "
-                                     f"{(indices.size, 2)}; got shape {shape}")
-                values = check_numeric("the return value of log_likelihood", values)
-                return values[:, 1:] - values[:, :1]
-
-            factors = Factors(function, self.n_factors, 1)
-        else:
-            factors = self.factors(points)
-            if not isinstance(factors, Factors) or factors.n_states != 1:
-                raise TypeError(f"factors must return pybandit.Factors with n_states = 1; got "
-                                f"{shown(factors)}")
-        if self.control is None:
-            return factors
-        return dataclasses.replace(
-            factors, control=ControlVariate(self.control.changes(points), [0.0]))
+        return factors_of(self.log_likelihood, self.factors, self.control, self.n_factors, points)
 
 
 class _Chain:

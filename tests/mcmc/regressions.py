@@ -7,7 +7,8 @@ from pybandit import mcmc
 
 from mcmc.reference.minibatch import Family, Problem, posterior_mode
 
-FAMILIES = ("logistic", "binomial", "probit", "student")
+FAMILIES = ("logistic", "binomial", "probit", "student", "poisson")
+RADIUS = 3.0  # of the ball that a Poisson posterior is cut off to: it lacks some 1 %
 
 
 class Case:
@@ -16,8 +17,10 @@ class Case:
     def __init__(self, kind, n, d, seed=1, prior=0.5, size=1.0):
         rng = np.random.default_rng(seed)
         self.kind, self.prior, self.trials = kind, prior, np.ones(n)
+        self.inside = None  # where the ball is
         self.x = rng.normal(size=(n, d)) * size
         s = self.x @ (rng.normal(size=d) + 0.5)
+        self.radius = RADIUS if kind == "poisson" else np.inf
         self.twin = Family("logistic" if kind == "binomial" else kind, 3.0, 0.7)
         if kind == "student":
             self.y, self.family = s + 0.7 * rng.standard_t(3.0, size=n), mcmc.StudentT(3.0, 0.7)
@@ -25,23 +28,34 @@ class Case:
             self.trials = rng.integers(1, 6, size=n).astype(float)
             self.y = rng.binomial(self.trials.astype(int), special.expit(s)).astype(float)
             self.family = mcmc.Binomial(self.trials)
+        elif kind == "poisson":
+            s = 0.5 * s
+            self.y, self.family = rng.poisson(np.exp(s)).astype(float), kind
         else:
             link = special.expit if kind == "logistic" else special.ndtr
             self.y, self.family = (rng.random(n) < link(s)).astype(float), kind
 
     def sampler(self, **options):
+        if self.kind == "poisson":
+            options = dict(radius=self.radius) | options
         return mcmc.ExactMinibatch(self.x, self.y, family=self.family,
                                    prior_precision=self.prior, **options)
 
     def problem(self, mode=None):
         if mode is None:
             mode = posterior_mode(self.twin, self.x, self.y, self.prior, self.trials)
-        return Problem(self.twin, self.x, self.y, self.prior, mode, self.trials)
+        return Problem(self.twin, self.x, self.y, self.prior, mode, self.trials, self.radius)
 
     def log_density(self, thetas):
         """Of each row of `thetas`, up to a constant."""
         value = self.twin.value(self.y, thetas @ self.x.T, self.trials).sum(axis=1)
-        return value - self.prior * (thetas**2).sum(axis=1) / 2
+        value -= self.prior * (thetas**2).sum(axis=1) / 2
+        if self.radius < np.inf:
+            if self.inside is None:
+                self.inside = self.problem()
+            z = np.linalg.solve(self.inside.factor, (thetas - self.inside.mode).T)
+            value[np.linalg.norm(z, axis=0) > self.radius] = -np.inf
+        return value
 
 
 def cell_law(case, mode, deviations, n_cells=10, fine=60, far=7.0):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from pybandit.mcmc._exact import Chain, Regression, spread
+from pybandit.mcmc._exact import Chain
 from pybandit.mcmc._moves import Move
+from pybandit.mcmc._problem import Regression, spread
 
 from mcmc.reference import minibatch as twin
 from mcmc.regressions import FAMILIES, Case

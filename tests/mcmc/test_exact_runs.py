@@ -159,7 +159,11 @@ def make(**options):
 
 
 @pytest.mark.parametrize("call, kind, words", [
-    (lambda: make(family="poisson"), ValueError, "third derivative.*no bound.*RacingMetropolis"),
+    (lambda: make(family="poisson"), ValueError, "radius must be given.*third derivative.*ball"),
+    (lambda: make(family="poisson", radius=3.0, y=-CASE.y), ValueError, "y must be at least 0"),
+    (lambda: make(family="poisson", radius=1e6), ValueError, "radius must be so small"),
+    (lambda: make(radius=0.0), ValueError, "radius must be finite and above 0"),
+    (lambda: make(radius=1.0).sample(5, initial=[9.0, 9.0]), ValueError, "start within radius"),
     (lambda: make(family="gaussian"), ValueError, "family must be one of"),
     (lambda: make(family=3), TypeError, "family"),
     (lambda: make(y=CASE.y + 0.5), ValueError, "y must be 0 or 1"),

@@ -99,6 +99,9 @@ def chains(x: Floats, y: Floats) -> Any:
 
     control = GLMControl(x, y, y, np.zeros(3))
     exact = ExactMinibatch(x, y, family=StudentT(3.0), proposal="laplace", prior_precision=2.0)
+    curved = GLMControl(x, y, -y, np.zeros(3), third=0.1)
+    assert_type(ExactMinibatch.from_control(curved, log_likelihood=log_likelihood, radius=9.0),
+                ExactMinibatch)
     assert_type(exact.step(exact.mode, n_steps=5, rng=1).value, Floats)
     assert_type(pb.mcmc.laplace(log_likelihood, *x.shape), Laplace)
     draws = Preconditioned(np.zeros(3), np.eye(3), step=0.8)

@@ -65,6 +65,10 @@ typedef struct {
     pb_minibatch problem;
     pb_move moves[2];
     pb_chain chain;
+    double points[2 * D];
+    pb_own_rows own;
+    int fails_at, n_asked, spread_fails;
+    double spread;
 } world;
 
 static void build(world *w, pb_minibatch_test test, double most)
@@ -76,7 +80,7 @@ static void build(world *w, pb_minibatch_test test, double most)
         w->x[i] = 6.0 * splitmix_double(&random) - 3.0;
     for (int i = 0; i < N; i++)
         w->y[i] = i % 2;
-    const pb_glm glm = {PB_GLM_LOGISTIC, N, D, w->x, w->y, NULL, 1.0, 1.0};
+    const pb_glm glm = {PB_GLM_LOGISTIC, N, D, w->x, w->y, NULL, 1.0, 1.0, 0.0};
     w->mode[0] = w->mode[1] = 0.0;
     pb_glm_sums(&glm, 0, N, 1, 0, w->mode, &value, gradient, hessian);
     /* prior precision 1; the Cholesky factor of the inverse of a matrix of two rows */
@@ -90,15 +94,53 @@ static void build(world *w, pb_minibatch_test test, double most)
     pb_glm_anchor(&glm, 0, N, w->mode, w->factor, w->rows, work);
     const double total = pb_alias_build(&w->rows[0].bound, 4, N, w->alias, stacks);
     w->problem = (pb_minibatch){glm, w->rows, w->alias, total, w->mode, w->factor, w->slope,
-                                test, 0.5, most};
+                                test, 0.5, most, INFINITY, PB_MINIBATCH_LINE};
     w->moves[0] = (pb_move){PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 0.7, 0.65, 0.9, 0};
     w->moves[1] = (pb_move){PB_MOVE_WALK, NULL, NULL, 1.0, 0.3, 1.5, 0};
     assert(pb_chain_memory(D) == 5 * D);
     double *m = w->memory;
-    w->chain = (pb_chain){&w->problem, w->moves, 2, normal, poisson, 0, m, m + D, m + 2 * D,
+    w->chain = (pb_chain){&w->problem, w->moves, 2, normal, poisson, 0, NULL, m, m + D, m + 2 * D,
                           m + 3 * D, m + 4 * D, 0, 0, 0, -1, 0.0, 0.0};
     m[0] = m[1] = 0.0;
     pb_chain_place(&w->chain);
+}
+
+/* The same remainders as a caller's would be: l_i less its expansion at 0. */
+static int own_differences(const int64_t *rows, int64_t n, const int64_t *states,
+                           int64_t n_states, double *out, void *data)
+{
+    world *w = data;
+    assert(n_states == 1 && states[0] == 0);
+    for (int64_t k = 0; k < n; k++) {
+        const double *x = w->x + D * rows[k], *p = w->points;
+        const double s = x[0] * p[0] + x[1] * p[1], t = x[0] * p[2] + x[1] * p[3];
+        out[k] = -log1p(exp(t)) + log1p(exp(s)) + (t - s) * (0.5 + 0.125 * (t + s));
+        if (w->fails_at && ++w->n_asked == w->fails_at)
+            out[k] = NAN;
+    }
+    return w->fails_at < 0;
+}
+
+/* The loosest one: 2 (|z| + |z'|)^3. */
+static int own_spread(void *data, double *out)
+{
+    world *w = data;
+    const double *a = w->chain.z, *b = w->chain.next_z;
+    const double r = sqrt(a[0] * a[0] + a[1] * a[1]) + sqrt(b[0] * b[0] + b[1] * b[1]);
+    *out = w->spread ? w->spread : 2.0 * r * r * r;
+    return w->spread_fails;
+}
+
+static void make_own(world *w, pb_minibatch_form form)
+{
+    const pb_own_rows own = {{N, 1, NULL, own_differences, w}, w->points, 1e-12, own_spread, w};
+    w->own = own;
+    w->chain.own = &w->own;
+    w->problem.form = form;
+    w->fails_at = w->n_asked = w->spread_fails = 0;
+    w->spread = 0.0;
+    if (form != PB_MINIBATCH_LINE)
+        w->problem.glm.features = NULL;
 }
 
 static double log_density(const world *w, const double *theta)
@@ -129,7 +171,8 @@ static void integrate(const world *w, double *moments)
         moments[k] = sums[1 + k] / sums[0];
 }
 
-static void moments_of_the_posterior(pb_minibatch_test test, double most)
+/* `own` is a form, or -1 for the built-in remainders. */
+static void moments_of_the_posterior(pb_minibatch_test test, double most, int own)
 {
     world w;
     uint64_t counter = 5;
@@ -137,6 +180,8 @@ static void moments_of_the_posterior(pb_minibatch_test test, double most)
     double expected[4], sums[4] = {0}, squares[4] = {0};
     enum { BATCHES = 50, LENGTH = 2000 };
     build(&w, test, most);
+    if (own >= 0)
+        make_own(&w, (pb_minibatch_form)own);
     integrate(&w, expected);
     for (int b = 0; b < BATCHES; b++) {
         double means[4] = {0};
@@ -189,6 +234,79 @@ static void bounds_that_do_not_hold(pb_minibatch_test test, int of_rows)
     assert(!"found");
 }
 
+/* What a caller's functions do wrong ends the step, and the chain stays where it was. */
+static void functions_that_fail(void)
+{
+    world w;
+    uint64_t counter = 8;
+    pb_bitgen bitgen = splitmix(&counter);
+    for (int kind = 0; kind < 5; kind++) {
+        pb_status status = PB_OK;
+        build(&w, PB_MINIBATCH_AUXILIARY, kind == 4 ? 0.0 : 1e9);
+        make_own(&w, PB_MINIBATCH_OWN);
+        w.fails_at = kind == 0 ? -1 : kind == 1 || kind == 4 ? 40 : 0;
+        w.spread_fails = kind == 2;
+        w.spread = kind == 3 ? -1.0 : 0.0;
+        for (int t = 0; t < 20000 && status == PB_OK; t++)
+            status = pb_chain_step(&w.chain, &bitgen);
+        assert(status == (kind == 0 || kind == 2 ? PB_CALLBACK : PB_NOT_FINITE));
+        if (kind == 1 || kind == 4)
+            assert(w.chain.bad_row >= 0 && isnan(w.chain.bad_difference));
+        if (kind == 3)
+            assert(w.chain.bad_row == -1 && w.chain.bad_difference == -1.0);
+        if (kind == 4)
+            assert(w.chain.n_exact > 0);
+    }
+}
+
+static void own_bounds_that_do_not_hold(double most)
+{
+    world w;
+    uint64_t counter = 9;
+    pb_bitgen bitgen = splitmix(&counter);
+    build(&w, PB_MINIBATCH_FACTORISED, most);
+    make_own(&w, PB_MINIBATCH_OWN);
+    w.spread = 1e-3;
+    pb_status status = PB_OK;
+    for (int t = 0; t < 200000 && status == PB_OK; t++)
+        status = pb_chain_step(&w.chain, &bitgen);
+    assert(status == PB_RANGE && fabs(w.chain.bad_difference) > w.chain.bad_bound);
+}
+
+static void spreads_of_any_form(void)
+{
+    const double z[] = {0.5, 2.0, -1.0}, next[] = {-0.25, 1.0, 0.5};
+    double sum = 0.0, length = 0.0;
+    for (int i = 0; i < 3; i++)
+        length += (next[i] - z[i]) * (next[i] - z[i]);
+    for (int k = 0; k < 1000; k++)
+        for (int i = 0; i < 3; i++) {
+            const double at = z[i] + (k + 0.5) / 1000.0 * (next[i] - z[i]);
+            sum += at * at / 1000.0;
+        }
+    assert(close_to(pb_minibatch_spread_any(z, next, 3), sum * sqrt(length), 1e-5));
+    assert(pb_minibatch_spread_any(z, next, 3) == pb_minibatch_spread_any(next, z, 3));
+    assert(pb_minibatch_spread_any(z, z, 3) == 0.0);
+    assert(pb_minibatch_spread_any(z, next, 3) >= pb_minibatch_spread(z, next, 3));
+}
+
+/* Nothing outside of the ball, something near its edge. */
+static void a_ball(void)
+{
+    world w;
+    uint64_t counter = 10;
+    pb_bitgen bitgen = splitmix(&counter);
+    double farthest = 0.0;
+    build(&w, PB_MINIBATCH_FACTORISED, 1e9);
+    w.problem.radius = 1.5;
+    for (int t = 0; t < 20000; t++) {
+        assert(pb_chain_step(&w.chain, &bitgen) == PB_OK);
+        const double *z = w.chain.z;
+        farthest = fmax(farthest, sqrt(z[0] * z[0] + z[1] * z[1]));
+    }
+    assert(farthest <= 1.5 && farthest > 1.45);
+}
+
 static void warm_up_changes_the_scales(void)
 {
     world w;
@@ -206,10 +324,18 @@ static void warm_up_changes_the_scales(void)
 int main(void)
 {
     spreads();
-    moments_of_the_posterior(PB_MINIBATCH_FACTORISED, 1e9);
-    moments_of_the_posterior(PB_MINIBATCH_FACTORISED, 0.2);
-    moments_of_the_posterior(PB_MINIBATCH_AUXILIARY, 1e9);
-    moments_of_the_posterior(PB_MINIBATCH_AUXILIARY, 0.5);
+    spreads_of_any_form();
+    for (int own = -1; own <= PB_MINIBATCH_OWN; own++) {
+        const int is_any = own >= PB_MINIBATCH_SPACE;  /* M is larger: more is read */
+        moments_of_the_posterior(PB_MINIBATCH_FACTORISED, 1e9, own);
+        moments_of_the_posterior(PB_MINIBATCH_FACTORISED, is_any ? 2.0 : 0.2, own);
+        moments_of_the_posterior(PB_MINIBATCH_AUXILIARY, 1e9, own);
+        moments_of_the_posterior(PB_MINIBATCH_AUXILIARY, is_any ? 5.0 : 0.5, own);
+    }
+    functions_that_fail();
+    own_bounds_that_do_not_hold(1e9);
+    own_bounds_that_do_not_hold(0.0);
+    a_ball();
     bounds_that_do_not_hold(PB_MINIBATCH_FACTORISED, 0);
     bounds_that_do_not_hold(PB_MINIBATCH_FACTORISED, 1);
     bounds_that_do_not_hold(PB_MINIBATCH_AUXILIARY, 0);

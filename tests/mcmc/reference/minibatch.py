@@ -17,13 +17,16 @@ class Family:
 
     def __init__(self, name, df=1.0, scale=1.0):
         self.name, self.df, self.scale = name, df, scale
-        self.third = {"logistic": LOGISTIC, "probit": PROBIT}.get(name) or student_third(df, scale)
+        self.third = {"logistic": LOGISTIC, "probit": PROBIT, "poisson": np.inf}.get(
+            name) or student_third(df, scale)
 
     def value(self, y, s, trials=1.0):
         if self.name == "logistic":
             return y * s - trials * np.logaddexp(0.0, s)
         if self.name == "probit":
             return special.log_ndtr((2 * y - 1) * s)
+        if self.name == "poisson":
+            return y * s - np.exp(s)
         return -(self.df + 1) / 2 * np.log1p(((y - s) / self.scale)**2 / self.df)
 
     def derivatives(self, y, s, trials=1.0):
@@ -36,6 +39,8 @@ class Family:
             t = sign * s
             m = np.exp(-t * t / 2 - np.log(2 * np.pi) / 2 - special.log_ndtr(t))
             return sign * m, -m * (t + m), sign * m * ((t + m) * (t + 2 * m) - 1)
+        if self.name == "poisson":
+            return y - np.exp(s), -np.exp(s), -np.exp(s)
         v, unit = (y - s) / self.scale / np.sqrt(self.df), self.scale * np.sqrt(self.df)
         h = (self.df + 1) / 2
         return (h * 2 * v / (1 + v**2) / unit, -h * 2 * (1 - v**2) / (1 + v**2)**2 / unit**2,
@@ -56,7 +61,8 @@ def posterior_mode(family, x, y, prior, trials=1.0):
 class Problem:
     """The split around a mode: a quadratic function in z and bounded remainders."""
 
-    def __init__(self, family, x, y, prior, mode, trials=1.0):
+    def __init__(self, family, x, y, prior, mode, trials=1.0, radius=np.inf):
+        self.radius, self.spread, self.is_own = radius, smooth_spread, False
         self.family, self.x, self.y, self.mode = family, x, y, mode
         self.trials = np.broadcast_to(trials, y.shape).astype(float)
         self.at_mode = x @ mode
@@ -65,8 +71,11 @@ class Problem:
         covariance = np.linalg.inv(precision)
         self.factor = np.linalg.cholesky((covariance + covariance.T) / 2)
         self.slope = self.factor.T @ (x.T @ self.first - prior * mode)
+        lengths = np.linalg.norm(x @ self.factor, axis=1)
         self.third = family.third * self.trials
-        self.bounds = self.third / 2 * np.linalg.norm(x @ self.factor, axis=1)**3
+        if family.name == "poisson":
+            self.third = np.exp(self.at_mode + lengths * radius)
+        self.bounds = self.third / 2 * lengths**3
 
     def remainders(self, z, rows=slice(None)):
         change = self.x[rows] @ (self.factor @ z)
@@ -99,6 +108,13 @@ def smooth_spread(z, other):
     roots = np.roots([-g[0], -2 * g[1], 2 * g[0] - 3 * g[2], g[1]])
     t = np.concatenate([[0.0], roots.real[np.abs(roots.imag) < 1e-6]])
     return np.sqrt(aa) * (np.polyval(g, t) / (1 + t**2)**1.5).max() / 3
+
+
+def spread_any(z, other):
+    """The integral of |z + t a|^2 |a|, a = other - z, by Simpson's rule, which is exact here."""
+    a = other - z
+    at = [np.sum((z + t * a)**2) for t in (0.0, 0.5, 1.0)]
+    return np.linalg.norm(a) * (at[0] + 4 * at[1] + at[2]) / 6
 
 
 def alias_table(weights):
@@ -151,15 +167,20 @@ class Chain:
         self.table = alias_table(problem.bounds)
 
     def rows(self, n):
-        """n rows, drawn a few at a time; each with a uniform number for its test."""
+        """n rows, drawn a few at a time; each with a uniform number for its test.
+
+        A caller's function is asked for all of the few, so their numbers are drawn before.
+        """
         while n > 0:
             count, drawn = min(n, self.AHEAD), []
             for _ in range(count):
                 column = self.rng.integers(len(self.table[0]), dtype=np.uint32)
                 taken = self.rng.random() < self.table[0][column]
                 drawn.append(int(column if taken else self.table[1][column]))
-            for i in drawn:
-                yield i, self.rng.random()
+            levels = [self.rng.random() for _ in drawn] if self.problem.is_own else None
+            for k, i in enumerate(drawn):
+                left = count - k - 1 if levels else 0
+                yield i, (levels[k] if levels else self.rng.random()), left
             n -= count
 
     def step(self, adapts=False):
@@ -181,20 +202,22 @@ class Chain:
 
     def decide(self, after, ratio):
         problem, n_read = self.problem, 0
-        m = smooth_spread(self.z, after)
+        if np.linalg.norm(after) > problem.radius:
+            return False, 0
+        m = problem.spread(self.z, after)
         rate = problem.bounds.sum() * m * (1 + self.gamma if self.test == "auxiliary" else 1)
         if rate > self.most:
             change = (problem.remainders(after) - problem.remainders(self.z)).sum()
             return self.passes(ratio + change), len(problem.y)
         if self.test == "factorised" and not self.passes(ratio):
             return False, 0
-        for i, u in self.rows(self.rng.poisson(rate)):
+        for i, u, left in self.rows(self.rng.poisson(rate)):
             n_read += 1
             one = slice(i, i + 1)
             change = float((problem.remainders(after, one) - problem.remainders(self.z, one))[0])
             bound = problem.bounds[i] * m
             if self.test == "factorised" and u * bound < -change:
-                return False, n_read
+                return False, n_read + left
             ahead, back = (self.gamma * bound + max(0.0, c) for c in (-change, change))
             if self.test == "auxiliary" and u * (1 + self.gamma) * bound < ahead:
                 ratio += np.log(back / ahead)

@@ -9,12 +9,14 @@ extern "C" {
 
 /*
  * Regressions whose log likelihood of a row depends on the parameters through s = x'theta
- * alone, and whose third derivative in s is bounded: what exact tests on minibatches need.
+ * alone, and whose third derivative in s is bounded, on the line or where |z| <= radius, z =
+ * L^{-1} (theta - mode): what exact tests on minibatches need.
  */
 typedef enum {
     PB_GLM_LOGISTIC,  /* y s - trials log(1 + e^s), y of `trials`: binomial too */
     PB_GLM_PROBIT,    /* log Phi(s) where y = 1, log Phi(-s) where y = 0 */
-    PB_GLM_STUDENT    /* -(df + 1) / 2 log(1 + ((y - s) / scale)^2 / df) */
+    PB_GLM_STUDENT,   /* -(df + 1) / 2 log(1 + ((y - s) / scale)^2 / df) */
+    PB_GLM_POISSON    /* y s - e^s, on a ball */
 } pb_glm_family;
 
 typedef struct {
@@ -26,6 +28,7 @@ typedef struct {
     const double *trials;    /* n_rows, above 0; NULL: 1. Logistic only */
     double df;               /* above 0; Student only, as the next */
     double scale;            /* above 0 */
+    double radius;           /* of the ball; Poisson only */
 } pb_glm;
 
 /*
@@ -37,14 +40,17 @@ typedef struct {
     double bound;    /* c_i = third / 2 |L'x_i|^3 */
     double third;    /* the most that the third derivative of l_i is in size */
     double anchor;   /* logistic: the smaller one of p and 1 - p at s_i, below 0 for 1 - p;
-                        probit: s_i, or -s_i where y = 0; Student: (y - s_i) / scale */
-    double weight;   /* logistic: trials; probit: 1, or -1 where y = 0; Student: 1 */
+                        probit: s_i, or -s_i where y = 0; Student: (y - s_i) / scale;
+                        Poisson: s_i */
+    double weight;   /* logistic: trials; probit: 1, or -1 where y = 0; Student: 1; Poisson:
+                        e^(s_i) */
 } pb_glm_row;
 
 /*
  * The most that the third derivative is in size, anywhere on the line, of one trial:
  * logistic 1 / (6 sqrt 3), probit .2957, Student (df + 1) (3 / 2 + sqrt 2) / (2 df^(3/2)
- * scale^3). Proofs beside the code.
+ * scale^3), Poisson infinity: there a row's own is e^(s_i + |L'x_i| radius). Proofs beside
+ * the code.
  */
 double pb_glm_third(const pb_glm *glm);
 

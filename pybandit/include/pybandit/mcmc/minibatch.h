@@ -8,6 +8,7 @@
 #include "pybandit/mcmc/alias.h"
 #include "pybandit/mcmc/glm.h"
 #include "pybandit/mcmc/moves.h"
+#include "pybandit/racing/factors.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,10 +16,10 @@ extern "C" {
 
 /*
  * Metropolis-Hastings whose test reads few rows and is exact. The log posterior is a
- * quadratic function around a mode plus remainders r_i of the rows (glm.h). In z, where
+ * quadratic function around a mode plus remainders r_i of the rows. In z, where
  * theta = mode + L z, the quadratic one is slope'z - |z|^2 / 2, and
- *   |r_i(z') - r_i(z)| <= c_i M(z, z'),  M = pb_minibatch_spread,
- * c_i the `bound` of a row.
+ *   |r_i(z') - r_i(z)| <= c_i M(z, z')
+ * c_i the `bound` of a row. The remainders are those of glm.h, or the caller's.
  */
 typedef enum {
     PB_MINIBATCH_FACTORISED,  /* accepts with min(1, e^quadratic) prod_i min(1, e^(r_i' - r_i))
@@ -27,10 +28,19 @@ typedef enum {
                                  De Sa 2020; Prado, Nemeth & Sherlock 2024) */
 } pb_minibatch_test;
 
+/* What M is. */
+typedef enum {
+    PB_MINIBATCH_LINE,   /* pb_minibatch_spread: rows depend on x_i'theta alone */
+    PB_MINIBATCH_SPACE,  /* pb_minibatch_spread_any */
+    PB_MINIBATCH_OWN     /* a function of the caller's */
+} pb_minibatch_form;
+
 /* Read only: many chains share it. */
 typedef struct {
-    pb_glm glm;              /* n_rows below 2^32 */
-    const pb_glm_row *rows;  /* anchored at mode and factor */
+    pb_glm glm;              /* n_rows below 2^32. Where the remainders are the caller's only the
+                                sizes are read, and the features, NULL unless the form is LINE */
+    const pb_glm_row *rows;  /* anchored at mode and factor; of a caller's only bound and, with
+                                LINE, third */
     const pb_alias *alias;   /* over their bounds */
     double total;            /* sum of the bounds */
     const double *mode;      /* d */
@@ -39,9 +49,22 @@ typedef struct {
     pb_minibatch_test test;
     double gamma;            /* above 0; auxiliary only: c_i M gamma is added to the rates */
     double most;             /* where more rows than this are expected, all are read, in order */
+    double radius;           /* the target ends where |z| is that, and bounds need not hold past
+                                it; INFINITY: nowhere */
+    pb_minibatch_form form;
 } pb_minibatch;
 
 typedef int64_t (*pb_poisson_draw)(void *state, double mean);
+
+/* Remainders of a caller's, for one chain. */
+typedef struct {
+    pb_factors factors;      /* one state: r_i(points[1]) - r_i(points[0]); a row may come twice
+                                in a call */
+    double *points;          /* (2, d): theta, and theta proposed, which the functions read */
+    double slack;            /* what a difference may exceed its bound by: rounding of factors */
+    int (*spread)(void *data, double *out);  /* M of points; not 0: it failed. OWN only */
+    void *spread_data;
+} pb_own_rows;
 
 typedef struct {
     const pb_minibatch *problem;
@@ -50,6 +73,7 @@ typedef struct {
     pb_normal_draw normal;    /* both draw from the bit generator */
     pb_poisson_draw poisson;
     int adapts;               /* whether steps change the scales of the moves */
+    pb_own_rows *own;         /* NULL: the remainders of glm */
 
     /* the caller's, d each; `z` and `point` begin with where the chain is */
     double *z;
@@ -61,7 +85,7 @@ typedef struct {
     int64_t n_evaluations;    /* rows that were read */
     int64_t n_exact;          /* tests that read all */
 
-    /* after PB_RANGE */
+    /* after PB_RANGE; and PB_NOT_FINITE, where the row is -1 if M is at fault */
     int64_t bad_row;
     double bad_difference, bad_bound;
 } pb_chain;
@@ -76,8 +100,9 @@ static inline int64_t pb_chain_memory(int64_t n_parameters)
 void pb_chain_place(pb_chain *chain);
 
 /*
- * One step. PB_OK, or PB_RANGE where a difference was read that exceeds its bound: the chain
- * is as before. O(d^2 + rows d).
+ * One step. PB_OK, or PB_RANGE where a difference was read that exceeds its bound; of a
+ * caller's functions PB_CALLBACK where one failed, PB_NOT_FINITE. The chain is as before then.
+ * O(d^2 + rows d).
  */
 pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen);
 
@@ -87,6 +112,12 @@ pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen);
  * O(d).
  */
 double pb_minibatch_spread(const double *z, const double *next, int64_t d);
+
+/*
+ * The integral of |z + t a|^2 |a| over t in [0, 1], a = z' - z: |a| (|m|^2 + |a|^2 / 12), m
+ * halfway. With |third derivative of l_i| <= k_i as a form on z, it is M for c_i = k_i / 2. O(d).
+ */
+double pb_minibatch_spread_any(const double *z, const double *next, int64_t d);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,124 @@
+"""Rows of a caller's with a control and bounds, as exact chains take them."""
+
+import dataclasses
+
+import numpy as np
+
+from pybandit._shared.checks import check_in, check_numeric, shape_of, shown
+from pybandit.mcmc._exact import Own
+from pybandit.mcmc._problem import Expanded
+from pybandit.racing.control import ControlVariate
+from pybandit.racing.factors import Factors
+
+# Of a control, beside what RacingMetropolis asks of it.
+SUMS = ("gradient", "hessian")
+CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change", *SUMS)
+MOST_ROWS = 2**32 - 1
+# Rows whose features are multiplied at a time.
+BLOCK = 1 << 14
+
+
+def check_control(control, n_factors, n_parameters):
+    """Raise unless it is a control of so many factors (None: any) and parameters."""
+    if not all(hasattr(control, name) for name in CONTROL[:-len(SUMS)]):
+        raise TypeError(f"control must be a TaylorControl or a GLMControl; got {shown(control)}")
+    if control.n_parameters != n_parameters or n_factors not in (None, control.n_factors):
+        raise ValueError(f"control must be of {n_factors} factors and {n_parameters} parameters; "
+                         f"got {control.n_factors} and {control.n_parameters}")
+
+
+def factors_of(log_likelihood, make, control, n_factors, points):
+    """The log ratios between the rows of `points`, less what the control knows."""
+    if make is None:
+        factors = Factors(_ratios(log_likelihood, points), n_factors, 1)
+    else:
+        factors = make(points)
+        if not isinstance(factors, Factors) or factors.n_states != 1:
+            raise TypeError(f"factors must return pybandit.Factors with n_states = 1; got "
+                            f"{shown(factors)}")
+    if control is None:
+        return factors
+    return dataclasses.replace(
+        factors, control=ControlVariate(control.changes(points), [0.0]))
+
+
+def _ratios(log_likelihood, points):
+    def function(indices, states):
+        values = log_likelihood(indices, points)
+        shape = shape_of("the return value of log_likelihood", values)
+        if shape != (indices.size, 2):
+            raise ValueError(f"log_likelihood must return shape (n, 2) = {(indices.size, 2)}; got "
+                             f"shape {shape}")
+        values = check_numeric("the return value of log_likelihood", values)
+        return values[:, 1:] - values[:, :1]
+
+    return function
+
+
+class Bounded:
+    """The functions, control and bounds of a caller's; makes what one chain uses of them."""
+
+    def __init__(self, control, log_likelihood, factors, bounds, spread, slack):
+        if not all(hasattr(control, name) for name in CONTROL):
+            raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
+                            f"{shown(control)}")
+        if (log_likelihood is None) == (factors is None):
+            raise ValueError("log_likelihood or factors must be given, and not both")
+        for name, function in (("log_likelihood", log_likelihood), ("factors", factors),
+                               ("spread", spread)):
+            if function is not None and not callable(function):
+                raise TypeError(f"{name} must be callable; got {shown(function)}")
+        if (bounds is None) != (spread is None):
+            raise ValueError("bounds and spread must be given together: one is c_i, the other M")
+        third = getattr(control, "third", None)
+        if bounds is None and third is None:
+            raise ValueError("control must have third, the most that third derivatives are in "
+                             "size; or give bounds and spread")
+        n = control.n_factors
+        if n > MOST_ROWS:
+            raise ValueError(f"control must be of at most {MOST_ROWS} factors; got {n}")
+        if bounds is not None:
+            bounds = check_in("bounds", bounds, "finite and at least 0",
+                              lambda c: np.isfinite(c) & (c >= 0))
+            if bounds.shape not in ((), (n,)):
+                raise ValueError(f"bounds must be a number or have shape ({n},), one a factor; got "
+                                 f"{bounds.shape}")
+        self.control, self.log_likelihood, self.factors = control, log_likelihood, factors
+        self.bounds, self.spread, self.slack = bounds, spread, slack
+
+    def problem(self, factor, slope, radius):
+        """The rows around the control's center, anchored."""
+        control, bounds, third = self.control, self.bounds, None
+        features, form = getattr(control, "features", None), "own"
+        if bounds is None:
+            third = np.broadcast_to(control.third, (control.n_factors,))
+            form = "space" if features is None else "line"
+            bounds = row_bounds(control, factor)
+        n, d = control.n_factors, control.n_parameters
+        problem = Expanded(n, d, features if form == "line" else None, form, radius)
+        problem.anchor(control.center.copy(), factor, slope, bounds,
+                       third if form == "line" else None)
+        if not np.isfinite(problem.total):
+            raise ValueError("bounds must have a finite sum; got inf")
+        return problem
+
+    def own(self):
+        """What one chain reads."""
+        points = np.zeros((2, self.control.n_parameters))
+        points[:] = self.control.center
+        factors = factors_of(self.log_likelihood, self.factors, self.control,
+                             self.control.n_factors, points)
+        if factors.n_factors != self.control.n_factors:
+            raise ValueError(f"factors must be as many as the control's, "
+                             f"{self.control.n_factors}; got {factors.n_factors}")
+        return Own(factors, points, self.slack, self.spread)
+
+
+def row_bounds(control, factor):
+    """c_i of all rows: third_i / 2 times |L'x_i|^3; of a row without features |L|^3."""
+    features = getattr(control, "features", None)
+    if features is None:
+        return 0.5 * control.third * np.linalg.norm(factor, 2)**3
+    lengths = np.concatenate([np.linalg.norm(features[i:i + BLOCK] @ factor, axis=1)
+                              for i in range(0, len(features), BLOCK)])
+    return 0.5 * control.third * lengths**3

@@ -1,0 +1,185 @@
+# cython: auto_pickle=False
+"""Log posteriors ready for exact tests on minibatches: a quadratic part, and rows with bounds."""
+
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+
+from pybandit.mcmc._csrc cimport (
+    PB_MINIBATCH_AUXILIARY, PB_MINIBATCH_FACTORISED, PB_MINIBATCH_LINE, PB_MINIBATCH_OWN,
+    PB_MINIBATCH_SPACE, pb_alias, pb_alias_build, pb_glm_anchor, pb_glm_family, pb_glm_remainder,
+    pb_glm_row, pb_glm_sums, pb_glm_third, pb_minibatch_form, pb_minibatch_spread,
+    pb_minibatch_spread_any,
+)
+
+cdef enum:
+    ROW = 4               # doubles of a pb_glm_row
+    COLUMN = 2            # and of a pb_alias
+    ROWS = 1 << 16        # that are read between two looks for Ctrl-C
+
+FAMILIES = {"logistic": 0, "probit": 1, "student": 2, "poisson": 3}
+FORMS = {"line": PB_MINIBATCH_LINE, "space": PB_MINIBATCH_SPACE, "own": PB_MINIBATCH_OWN}
+
+
+cdef class Problem:
+    """Read only once `anchor` of its kind has run, so that threads share it."""
+
+    @property
+    def total(self):
+        """The sum of the rows' bounds; 0 before `anchor`."""
+        return self.problem.total
+
+    @property
+    def rows(self):
+        """bound, third, anchor and weight of each row, for tests; shape (N, 4)."""
+        return np.asarray(self.row_memory)
+
+    @property
+    def radius(self):
+        """|L^{-1} (theta - mode)| is at most that."""
+        return self.problem.radius
+
+    def decide_by(self, str test, double gamma, double most):
+        """Which test chains take, and how many rows it may expect to read before it reads all."""
+        self.problem.test = (PB_MINIBATCH_FACTORISED if test == "factorised"
+                             else PB_MINIBATCH_AUXILIARY)
+        self.problem.gamma, self.problem.most = gamma, most
+
+    cdef _begin(self, double[::1] mode, double[:, ::1] factor, double[::1] slope):
+        cdef int64_t n = self.problem.glm.n_rows
+        self.mode_memory, self.factor_memory, self.slope_memory = mode, factor, slope
+        self.row_memory, self.alias_memory = np.empty((n, ROW)), np.empty((n, COLUMN))
+
+    cdef _settle(self):
+        """The alias table of the rows' bounds; what follows reads only."""
+        cdef int64_t n = self.problem.glm.n_rows
+        cdef int64_t[::1] stacks = np.empty(n, dtype=np.int64)
+        cdef pb_glm_row *rows = <pb_glm_row *>&self.row_memory[0, 0]
+        cdef pb_alias *alias = <pb_alias *>&self.alias_memory[0, 0]
+        with nogil:
+            self.problem.total = pb_alias_build(&rows[0].bound, ROW, n, alias, &stacks[0])
+        self.problem.rows, self.problem.alias = rows, alias
+        self.problem.mode, self.problem.factor = &self.mode_memory[0], &self.factor_memory[0, 0]
+        self.problem.slope = &self.slope_memory[0]
+
+
+cdef class Regression(Problem):
+    """Data of one family.
+
+    Parameters
+    ----------
+    x, y : ndarray of float64, shapes (N, d) and (N,)
+        Checked, C-contiguous.
+    trials : ndarray of float64, shape (N,), or None
+    family : {"logistic", "probit", "student", "poisson"}
+    df, scale : float
+        Of Student's law.
+    radius : float
+        Of the ball that the target is cut off to; inf: none.
+    """
+
+    cdef const double[:, ::1] x
+    cdef const double[::1] y, trials
+
+    def __cinit__(self, const double[:, ::1] x, const double[::1] y, trials, str family,
+                  double df, double scale, double radius=INFINITY):
+        self.x, self.y = x, y
+        glm = &self.problem.glm
+        glm.family = <pb_glm_family><int>FAMILIES[family]
+        glm.n_rows, glm.n_parameters = x.shape[0], x.shape[1]
+        glm.features, glm.labels, glm.trials = &x[0, 0], &y[0], NULL
+        glm.df, glm.scale, glm.radius = df, scale, radius
+        self.problem.radius, self.problem.form = radius, PB_MINIBATCH_LINE
+        if trials is not None:
+            self.trials = trials
+            glm.trials = &self.trials[0]
+
+    @property
+    def third(self):
+        """The most that the third derivative of a trial's log likelihood is in size."""
+        return pb_glm_third(&self.problem.glm)
+
+    @property
+    def is_near(self):
+        """Whether p and 1 - p of all rows are doubles, of a logistic regression."""
+        if self.problem.glm.family != FAMILIES["logistic"]:
+            return True
+        return bool(np.abs(self.rows[:, 2]).min() > 1e-304)
+
+    def sums(self, const double[::1] theta, int64_t stride=1, bint is_safe=False):
+        """Log likelihood, gradient and Hessian of every stride-th row; see pb_glm_sums."""
+        cdef int64_t n = self.problem.glm.n_rows, d = self.problem.glm.n_parameters
+        cdef int64_t begin = 0, end
+        cdef double value = 0.0
+        cdef double[::1] gradient = np.zeros(d)
+        cdef double[:, ::1] hessian = np.zeros((d, d))
+        while begin < n:
+            end = min(n, begin + ROWS * stride)
+            with nogil:
+                pb_glm_sums(&self.problem.glm, begin, end, stride, is_safe, &theta[0], &value,
+                            &gradient[0], &hessian[0, 0])
+            PyErr_CheckSignals()
+            begin += ROWS * stride
+        lower = np.asarray(hessian)
+        return value, np.asarray(gradient), lower + np.tril(lower, -1).T
+
+    def anchor(self, double[::1] mode, double[:, ::1] factor, double[::1] slope):
+        """Bounds of all rows around a mode, and their alias table; once."""
+        cdef int64_t n = self.problem.glm.n_rows, begin = 0
+        cdef double[::1] work = np.empty(self.problem.glm.n_parameters)
+        self._begin(mode, factor, slope)
+        cdef pb_glm_row *rows = <pb_glm_row *>&self.row_memory[0, 0]
+        while begin < n:
+            with nogil:
+                pb_glm_anchor(&self.problem.glm, begin, min(n, begin + ROWS), &mode[0],
+                              &factor[0, 0], rows, &work[0])
+            PyErr_CheckSignals()
+            begin += ROWS
+        self._settle()
+
+    def remainder(self, int64_t row, double change):
+        """r_i at this change of x_i'theta from the mode, for tests."""
+        return pb_glm_remainder(&self.problem.glm, &self.problem.rows[row], change)
+
+
+cdef class Expanded(Problem):
+    """Rows whose remainders a function of the caller's gives.
+
+    Parameters
+    ----------
+    n_rows, n_parameters : int
+    features : ndarray of float64, shape (N, d), or None
+        x_i, C-contiguous, of rows that depend on x_i'theta alone.
+    form : {"line", "space", "own"}
+        What M is; "line" wants features.
+    radius : float
+    """
+
+    cdef const double[:, ::1] x
+
+    def __cinit__(self, int64_t n_rows, int64_t n_parameters, features, str form, double radius):
+        glm = &self.problem.glm
+        glm.n_rows, glm.n_parameters, glm.features = n_rows, n_parameters, NULL
+        if features is not None:
+            self.x = features
+            glm.features = &self.x[0, 0]
+        self.problem.radius, self.problem.form = radius, <pb_minibatch_form><int>FORMS[form]
+
+    def anchor(self, double[::1] mode, double[:, ::1] factor, double[::1] slope, bounds, third):
+        """Take the rows' bounds c_i and, along lines, third derivatives; make the table; once."""
+        self._begin(mode, factor, slope)
+        rows = np.asarray(self.row_memory)
+        rows[:] = 0.0
+        rows[:, 0] = bounds
+        if third is not None:
+            rows[:, 1] = third
+        self._settle()
+
+
+def spread(const double[::1] z, const double[::1] other, bint any_form=False):
+    """M(z, z') of pb_minibatch_spread, or of pb_minibatch_spread_any, for tests."""
+    if any_form:
+        return pb_minibatch_spread_any(&z[0], &other[0], z.shape[0])
+    return pb_minibatch_spread(&z[0], &other[0], z.shape[0])
