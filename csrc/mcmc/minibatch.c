@@ -8,11 +8,12 @@
  * The middle one costs three multiplications once D and D' are there: where the thinning's
  * uniform number is above it, the row cannot reject, and no exponential is taken.
  *
- * Of rows that do not depend on one number, r_i has at z the gradient whose form along a =
- * z' - z is, with k_i the most that the third derivative is as a form on z, at most
- * k_i |z|^2 |a| / 2: its second derivative is a form T with |T(v, a)| <= k_i |z| |v| |a|, and
- * the norm of a symmetric form is that of its diagonal (Banach). Integrated from z to z',
- *   |r(z') - r(z)| <= k_i / 2 times the integral of |z + t a|^2 |a|, = c_i M.
+ * Of rows that do not depend on one number, with k_i the most that the third derivative is
+ * as a form on x = theta - mode, |T(v, v, v)| <= k_i |v|^3: then |T(u, v, a)| <= k_i |u| |v| |a|,
+ * for the norm of a symmetric form is that of its diagonal (Banach). r_i and two derivatives
+ * are 0 at 0, so |r_i's second one at x, of (v, a)| <= k_i |x| |v| |a|, |its first one, of a| <=
+ * k_i |x|^2 |a| / 2, and from x to x'
+ *   |r(x') - r(x)| <= k_i / 2 times the integral of |x + t a|^2 |a|, = c_i M.
  *
  * Where more than `most` rows are expected, all are read and the test is the common one.
  * The expectation is the same from z' to z, so both directions of a move take the same
@@ -60,11 +61,11 @@ double pb_minibatch_spread(const double *z, const double *next, int64_t d)
     return sqrt(aa) * (A + t * (B + t * C)) / (3.0 * tall * sqrt(tall));
 }
 
-double pb_minibatch_spread_any(const double *z, const double *next, int64_t d)
+double pb_minibatch_spread_any(const double *x, const double *next, int64_t d)
 {
     double aa = 0.0, mm = 0.0;
     for (int64_t i = 0; i < d; i++) {
-        const double a = next[i] - z[i], m = 0.5 * (next[i] + z[i]);
+        const double a = next[i] - x[i], m = 0.5 * (next[i] + x[i]);
         aa += a * a;
         mm += m * m;
     }
@@ -206,14 +207,14 @@ static void place_next(pb_chain *chain)
     }
 }
 
-/* M, of which the one of the caller wants `place_next` first. */
+/* M; but along lines it wants `place_next` first. */
 static pb_status find_spread(pb_chain *chain, double *spread)
 {
     const int64_t d = chain->problem->glm.n_parameters;
     if (chain->problem->form == PB_MINIBATCH_LINE) {
         *spread = pb_minibatch_spread(chain->z, chain->next_z, d);
     } else if (chain->problem->form == PB_MINIBATCH_SPACE) {
-        *spread = pb_minibatch_spread_any(chain->z, chain->next_z, d);
+        *spread = pb_minibatch_spread_any(chain->point, chain->next_point, d);
     } else if (chain->own->spread(chain->own->spread_data, spread)) {
         return PB_CALLBACK;
     } else if (!(*spread >= 0.0 && *spread < INFINITY)) {
@@ -229,17 +230,17 @@ static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitge
 {
     const pb_minibatch *problem = chain->problem;
     const int is_factorised = problem->test == PB_MINIBATCH_FACTORISED;
-    const int is_own = problem->form == PB_MINIBATCH_OWN;
+    const int is_line = problem->form == PB_MINIBATCH_LINE;
     const double total = problem->total * (is_factorised ? 1.0 : 1.0 + problem->gamma);
     double spread;
     *accepted = 0;
     if (!(log_ratio > -INFINITY) || !isfinite(norm) || sqrt(norm) > problem->radius)
         return PB_OK;
     /* M <= 2 norm^(3/2): most proposals of a walk end here, M unknown */
-    const int is_near = !is_own && total * 2.0 * norm * sqrt(norm) <= problem->most;
+    const int is_near = is_line && total * 2.0 * norm * sqrt(norm) <= problem->most;
     if (is_factorised && is_near && !passes(log_ratio, bitgen))
         return PB_OK;
-    if (is_own)
+    if (!is_line)
         place_next(chain);
     pb_status status = find_spread(chain, &spread);
     if (status != PB_OK)
@@ -247,7 +248,7 @@ static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitge
     const int reads_all = !(total * spread <= problem->most);
     if (is_factorised && !is_near && !reads_all && !passes(log_ratio, bitgen))
         return PB_OK;
-    if (!is_own)
+    if (is_line)
         place_next(chain);
     if (reads_all)
         return decide_by_all(chain, spread, log_ratio, bitgen, accepted);

@@ -70,11 +70,14 @@ static void bet(pb_accept *a, int64_t n)
     a->n_evaluations = a->betting->n_read;
 }
 
-/* The next n ratios, n <= block. */
-static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n)
+/* The next n ratios, n <= block; of the last ones in any order. */
+static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n, int is_last)
 {
     static const int64_t only[1] = {0};
-    pb_subsample_next(a->subsample, bitgen, n, a->indices);
+    if (is_last)
+        pb_subsample_rest(a->subsample, bitgen, n, a->indices);
+    else
+        pb_subsample_next(a->subsample, bitgen, n, a->indices);
     if (a->factors.matrix) {
         for (int64_t i = 0; i < n; i++)
             a->ratios[i] = a->factors.matrix[a->indices[i]];
@@ -101,9 +104,11 @@ static pb_status read_to(pb_accept *a, pb_bitgen *bitgen, int64_t target)
         pb_column_fill(&a->column, a->factors.matrix, target);
         return check(a, a->factors.matrix, target, NULL);
     }
+    /* nothing is decided before all are read, but by bets, which want them at random */
+    const int is_last = target == a->factors.n_factors && !a->betting;
     while (a->column.count < target && !(a->betting && a->betting->decided)) {
         const pb_status status =
-            read_block(a, bitgen, minimum(a->block, target - a->column.count));
+            read_block(a, bitgen, minimum(a->block, target - a->column.count), is_last);
         if (status != PB_OK)
             return status;
     }

@@ -1,10 +1,22 @@
 /* Control variates, taken off what a function of the factors wrote. */
 #include "pybandit/racing/control.h"
 
+enum { FEW = 512 };  /* rows beyond which the first would be gone when they are used */
+
+#define LINE 64
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
 int pb_control_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
                     int64_t n_states, double *out, void *user_data)
 {
     const pb_control *control = user_data;
+    if (control->ahead)
+        control->ahead(factors, n_factors, control->data);
     const int status = control->factors.function(factors, n_factors, states, n_states, out,
                                                  control->factors.user_data);
     if (status)
@@ -42,6 +54,19 @@ int pb_control_linear_change(const int64_t *factors, int64_t n_factors, const in
             change * (c->slopes[factors[f]] + 0.5 * c->curvatures[factors[f]] * sum);
     }
     return 0;
+}
+
+void pb_control_linear_ahead(const int64_t *factors, int64_t n_factors, const void *data)
+{
+    const pb_control_linear *c = data;
+    const int64_t size = c->n_parameters * (int64_t)sizeof(double);
+    for (int64_t f = 0; n_factors <= FEW && f < n_factors; f++) {
+        const char *x = (const char *)(c->features + factors[f] * c->n_parameters);
+        for (int64_t byte = 0; byte < size + LINE; byte += LINE)
+            PREFETCH(x + (byte < size ? byte : size - 1));
+        PREFETCH(c->slopes + factors[f]);
+        PREFETCH(c->curvatures + factors[f]);
+    }
 }
 
 double pb_control_quadratic_change(int64_t n_parameters, const double *gradient,

@@ -182,3 +182,14 @@ void pb_subsample_next(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, in
     }
     subsample->position += n;
 }
+
+void pb_subsample_rest(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, int64_t *out)
+{
+    if (subsample->kind != PB_SUBSAMPLE_PERMUTATION) {
+        pb_subsample_next(subsample, bitgen, n, out);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        out[i] = subsample->memory[subsample->position + i];
+    subsample->position += n;
+}

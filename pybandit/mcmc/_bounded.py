@@ -7,6 +7,7 @@ import numpy as np
 from pybandit._shared.checks import check_in, check_numeric, shape_of, shown
 from pybandit.mcmc._exact import Own
 from pybandit.mcmc._problem import Expanded
+from pybandit.mcmc._ranges import row_bounds
 from pybandit.racing.control import ControlVariate
 from pybandit.racing.factors import Factors
 
@@ -14,8 +15,6 @@ from pybandit.racing.factors import Factors
 SUMS = ("gradient", "hessian")
 CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change", *SUMS)
 MOST_ROWS = 2**32 - 1
-# Rows whose features are multiplied at a time.
-BLOCK = 1 << 14
 
 
 def check_control(control, n_factors, n_parameters):
@@ -112,13 +111,3 @@ class Bounded:
             raise ValueError(f"factors must be as many as the control's, "
                              f"{self.control.n_factors}; got {factors.n_factors}")
         return Own(factors, points, self.slack, self.spread)
-
-
-def row_bounds(control, factor):
-    """c_i of all rows: third_i / 2 times |L'x_i|^3; of a row without features |L|^3."""
-    features = getattr(control, "features", None)
-    if features is None:
-        return 0.5 * control.third * np.linalg.norm(factor, 2)**3
-    lengths = np.concatenate([np.linalg.norm(features[i:i + BLOCK] @ factor, axis=1)
-                              for i in range(0, len(features), BLOCK)])
-    return 0.5 * control.third * lengths**3

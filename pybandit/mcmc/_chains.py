@@ -147,7 +147,8 @@ def check_name(name):
 def attributes_of(sampler, bound, delta):
     """What the tree and its groups tell of how they were made; numbers and text only."""
     if delta is None:
-        delta = getattr(SHORTCUTS[bound] if isinstance(bound, str) else bound, "delta", np.nan)
+        known = SHORTCUTS.get(bound, SHORTCUTS["student"]) if isinstance(bound, str) else bound
+        delta = getattr(known, "delta", np.nan)
     return {"inference_library": "pybandit", "inference_library_version": __version__,
             "sampler": sampler, "bound": bound if isinstance(bound, str) else repr(bound),
             "delta": float(delta)}

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from pybandit._shared._csrc cimport pb_bitgen, pb_status
-from pybandit.racing._csrc cimport pb_factors
+from pybandit.racing._csrc cimport pb_accept, pb_factors
 
 
 cdef extern from "pybandit/mcmc/alias.h" nogil:
@@ -125,3 +125,40 @@ cdef extern from "pybandit/mcmc/minibatch.h" nogil:
     pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen) noexcept
     double pb_minibatch_spread(const double *z, const double *next, int64_t d) noexcept
     double pb_minibatch_spread_any(const double *z, const double *next, int64_t d) noexcept
+
+
+cdef extern from "pybandit/mcmc/race_chain.h" nogil:
+    ctypedef int (*pb_log_prior)(const double *theta, void *data, double *out) noexcept nogil
+    ctypedef double (*pb_exponential_draw)(void *bitgen) noexcept nogil
+
+    ctypedef struct pb_race_chain:
+        int64_t n_parameters
+        pb_accept *test
+        pb_move *moves
+        int64_t n_moves
+        int adapts
+        pb_normal_draw normal
+        pb_exponential_draw exponential
+        const double *precision
+        pb_log_prior log_prior
+        void *prior_data
+        const double *center
+        const double *gradient
+        const double *hessian
+        const double *inverse
+        int is_line
+        double largest
+        double slack
+        double *points
+        double *work
+        double *start
+        double *farthest
+        double log_density
+        int64_t n_steps
+        int64_t n_accepted
+        int64_t n_looks
+        int64_t n_evaluations
+        int64_t n_exact
+
+    pb_status pb_race_chain_begin(pb_race_chain *chain) noexcept
+    pb_status pb_race_chain_step(pb_race_chain *chain, pb_bitgen *bitgen, int *is_test) noexcept

@@ -52,6 +52,28 @@ def moves_of(proposal, mode, factor, slope):
             for part, below in zip(parts, np.cumsum(weights), strict=True)]
 
 
+def moves_in_theta(proposal, d):
+    """The moves of a proposal as it stands, or None where a part is not of this package."""
+    parts = proposal.proposals if type(proposal) is Mixture else [proposal]
+    weights = proposal.weights if type(proposal) is Mixture else np.ones(1)
+    if not all(type(part) in (RandomWalk, Preconditioned) for part in parts):
+        return None
+    moves = []
+    for part, below in zip(parts, np.cumsum(weights), strict=True):
+        part.start(1, d, None)  # refuses other sizes
+        if type(part) is Preconditioned:
+            moves.append(Move(False, np.ascontiguousarray(part.factor), part.mode, below,
+                              part.target, part.step))
+            continue
+        target = walk_target(part.target, d)
+        if part.scale.ndim == 0:
+            moves.append(Move(True, None, None, below, target, float(part.scale)))
+        else:
+            factor = part.scale if part.scale.ndim == 2 else np.diag(part.scale)
+            moves.append(Move(True, np.ascontiguousarray(factor), None, below, target, 1.0))
+    return moves
+
+
 def _own(weights, slope):
     """Draws from the approximation, and a walk of its shape, as often as the weights say."""
     d = slope.size

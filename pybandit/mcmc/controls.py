@@ -5,29 +5,50 @@ raced is d_n - (h_n(x') - h_n(x)); the sum of the second part over all n is a qu
 form of the sums of the gradients and Hessians, which the threshold gets: O(d^2) a step.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_in
-from pybandit._shared.types import ArrayLike
-from pybandit.racing._linear_control import LinearChange, TotalChange, viewed
+from pybandit._shared.checks import MOST_PULLS, check_choice, check_in, check_integer, shown
+from pybandit._shared.types import ArrayLike, Floats, Ints
+from pybandit.mcmc._autodiff import BACKENDS, blocks_of, products_of, rounding_of
+from pybandit.mcmc._ranges import Ranges
+from pybandit.racing._linear_control import ExpansionChange, LinearChange, TotalChange
 
 
-class _Quadratic:
-    """What is the same for all: the sums of the gradients and Hessians."""
+class Quadratic:
+    """What is the same for all: the sums of the gradients and Hessians, and ranges."""
+
+    _ranges = None  # made when it is asked for
 
     @property
     def n_parameters(self):
         """d."""
         return self.center.size
 
+    def value_range(self, points: ArrayLike) -> tuple[float, float]:
+        """(low, high) of what the control leaves of any log ratio between the two points.
+
+        From `third`, O(d^2) after O(N d) the first time: for ``bound="betting"`` of `accept`.
+        `RacingMetropolis` takes it by itself.
+        """
+        if self.third is None:
+            raise ValueError("third must be given to the control: it bounds what it leaves")
+        given = check_in("points", points, "finite", np.isfinite)
+        if given.shape != (2, self.n_parameters):
+            raise ValueError(f"points must have shape (2, {self.n_parameters}); got {given.shape}")
+        if self._ranges is None:
+            self._ranges = Ranges(self)
+        high = self._ranges.most(given)
+        return -high, high
+
     def total_change(self, points):
         """A function that returns the sum of the changes over all factors, O(d^2)."""
         return TotalChange(self.gradient, self.hessian, self.center, points)
 
 
-class TaylorControl(_Quadratic):
+class TaylorControl(Quadratic):
     """h_n(theta) = g_n'(theta - c) + (theta - c)' H_n (theta - c) / 2, any g_n and H_n.
 
     Parameters
@@ -50,7 +71,7 @@ class TaylorControl(_Quadratic):
 
     Notes
     -----
-    A value costs O(d^2), in Python; `GLMControl` O(d), compiled.
+    A value costs O(d^2), of a `GLMControl` O(d), both compiled.
 
     Examples
     --------
@@ -64,14 +85,102 @@ class TaylorControl(_Quadratic):
                  hessians: ArrayLike | None = None, *, third: ArrayLike | None = None) -> None:
         self.center = np.array(_finite("center", center, (None,)), order="C")
         d = self.center.size
-        self.gradients = _finite("gradients", gradients, (None, d))
-        self.hessians = None
+        self.gradients = np.ascontiguousarray(_finite("gradients", gradients, (None, d)))
+        self.hessians = self.directions = self.weights = None
         self.gradient = np.ascontiguousarray(self.gradients.sum(axis=0))
         self.hessian = np.zeros((d, d))
         if hessians is not None:
-            self.hessians = _finite("hessians", hessians, (len(self.gradients), d, d))
+            self.hessians = np.ascontiguousarray(
+                _finite("hessians", hessians, (len(self.gradients), d, d)))
             self.hessian = np.ascontiguousarray(self.hessians.sum(axis=0))
         self.third = _bounds(third, len(self.gradients))
+
+    @classmethod
+    def from_autodiff(cls, log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
+                      center: ArrayLike, *, backend: str = "finite",
+                      third: ArrayLike | None = None) -> "TaylorControl":
+        """The second-order expansion of any smooth log likelihood, without derivatives by hand.
+
+        Parameters
+        ----------
+        log_likelihood : callable
+            ``log_likelihood(indices, theta)``: log p(y_n | theta) of these n factors at one
+            point, shape (n,); in terms of ``jax.numpy`` or ``autograd.numpy`` for these.
+        n_factors : int
+            N.
+        center : array_like of float, shape (d,)
+            c, near the posterior's mode.
+        backend : {"finite", "jax", "autograd"}
+            ``"finite"`` takes central differences and needs no package: derivatives to some
+            six digits, which is plenty for a race, and not exact, as `ExactMinibatch` wants
+            them. The others are exact to rounding.
+        third : float or array_like of float, shape (N,), optional
+            As of the class.
+
+        Returns
+        -------
+        TaylorControl
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an argument is outside its range, or a derivative is not finite.
+        MissingPackage
+            Where the backend's package is: ``pip install 'pybandit-core[jax]'`` or
+            ``[autograd]``.
+
+        Notes
+        -----
+        d^2 evaluations of all rows or so, a block of 16 MiB of Hessians at a time. What is kept
+        of each row is its gradient and, of a Hessian of rank r <= d / 2, r vectors and weights:
+        8 (d + r (d + 1)) bytes, where the matrix takes 8 d^2; a model in terms of r linear
+        predictors has rank r. A value is then O(r d), compiled.
+
+        Examples
+        --------
+        Student's law, its scale unknown too:
+
+        >>> import numpy as np, pybandit as pb
+        >>> rng = np.random.default_rng(1)
+        >>> x = rng.normal(size=(5_000, 3))
+        >>> y = x @ [1.0, -0.5, 0.0] + 0.5 * rng.standard_t(4, size=5_000)
+        >>> def log_likelihood(rows, theta):
+        ...     u = (y[rows] - x[rows] @ theta[:3]) * np.exp(-theta[3])
+        ...     return -2.5 * np.log1p(u**2 / 4) - theta[3]
+        >>> control = pb.mcmc.TaylorControl.from_autodiff(log_likelihood, 5_000,
+        ...                                               [1.0, -0.5, 0.0, np.log(0.5)])
+        >>> control.directions.shape                # two products a row
+        (5000, 2, 4)
+        """
+        check_choice("backend", backend, BACKENDS)
+        if not callable(log_likelihood):
+            raise TypeError(f"log_likelihood must be callable; got {shown(log_likelihood)}")
+        n = check_integer("n_factors", n_factors, 1, MOST_PULLS)
+        point = np.array(_finite("center", center, (None,)), order="C")
+        d, gradients, kept = point.size, [], []
+        most = d // 2
+        for _, slopes, hessians in blocks_of(log_likelihood, n, point, backend):
+            gradients.append(slopes)
+            kept.append(_kept_of(hessians, rounding_of(backend), most))
+        self = cls(point, np.concatenate(gradients), third=third)
+        if any(isinstance(block, np.ndarray) for block in kept):
+            # the rank of a row was too high: matrices for all
+            return cls(point, self.gradients, np.concatenate([_matrices_of(b) for b in kept]),
+                       third=third)
+        rank = max(weights.shape[1] for weights, _ in kept)
+        self.weights, self.directions = np.zeros((n, rank)), np.zeros((n, rank, d))
+        begin = 0
+        for weights, directions in kept:
+            rows = slice(begin, begin + len(weights))
+            self.weights[rows, :weights.shape[1]] = weights
+            self.directions[rows, :weights.shape[1]] = directions
+            self.hessian += np.tensordot(weights[:, :, None] * directions, directions,
+                                         axes=((0, 1), (0, 1)))
+            begin = rows.stop
+        self.hessian = np.ascontiguousarray((self.hessian + self.hessian.T) / 2)
+        if not rank:
+            self.weights = self.directions = None
+        return self
 
     @property
     def n_factors(self) -> int:
@@ -83,19 +192,11 @@ class TaylorControl(_Quadratic):
 
         `points` is a C-contiguous float64 array of shape (2, d).
         """
-        viewed("points", points, 2, self.n_parameters)
-
-        def values(indices, states):
-            change, middle = points[1] - points[0], 0.5 * (points[0] + points[1]) - self.center
-            slopes = self.gradients[indices]
-            if self.hessians is not None:
-                slopes = slopes + self.hessians[indices] @ middle
-            return (slopes @ change)[:, None]
-
-        return values
+        return ExpansionChange(self.gradients, self.hessians, self.directions, self.weights,
+                               self.center, points)
 
 
-class GLMControl(_Quadratic):
+class GLMControl(Quadratic):
     """h_n = slope_n s + curvature_n s^2 / 2, s = x_n'(theta - center).
 
     For models whose log likelihood depends on the parameters through x_n'theta alone,
@@ -170,6 +271,19 @@ def _finite(name, array, shape):
             wanted not in (None, got) for wanted, got in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} must have shape {shape} (None: any); got {array.shape}")
     return array
+
+
+def _kept_of(hessians, rounding, most):
+    """A block as products, or as it is where they would take more."""
+    found = products_of(hessians, rounding, most)
+    return hessians if found is None else found
+
+
+def _matrices_of(block):
+    if isinstance(block, np.ndarray):
+        return block
+    weights, directions = block
+    return np.einsum("nk,nki,nkj->nij", weights, directions, directions)
 
 
 def _bounds(third, n):

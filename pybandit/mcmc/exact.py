@@ -242,8 +242,9 @@ class ExactMinibatch:
         Notes
         -----
         c_i and M of a `GLMControl` are those of the class. Of a `TaylorControl` c_i = third_i /
-        2 |L|^3 and M = |a| (|m|^2 + |a|^2 / 12), a = z' - z and m halfway between: proof in
-        csrc/mcmc/minibatch.c. Every row that is read is held against its bound; rows that are
+        2 and M = |a| (|m|^2 + |a|^2 / 12), a = x' - x and m halfway between, from the center:
+        proof in csrc/mcmc/minibatch.c. Parameters whose third derivatives are alike in size
+        serve it best. Every row that is read is held against its bound; rows that are
         not read are taken on trust, and so is the expansion: Hessians by differences are none.
         A function is asked for up to 16 rows at a time, the same one twice perhaps.
 

@@ -1,6 +1,5 @@
 """Metropolis-Hastings by racing: a proposal is judged on few of the data."""
 
-import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +10,11 @@ from pybandit._shared.checks import check_flag, check_integer, shown
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.mcmc._bounded import check_control, factors_of
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
-from pybandit.mcmc._leverage import warn_of_leverage
-from pybandit.mcmc._reading import warn_of_reading
+from pybandit.mcmc._moves import moves_in_theta
+from pybandit.mcmc._race_loops import CompiledLoop, PythonLoop
+from pybandit.mcmc._ranges import Ranges
+from pybandit.mcmc.controls import Quadratic
+from pybandit.mcmc.preconditioned import precision_of
 from pybandit.mcmc.proposals import RandomWalk
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
@@ -20,11 +22,6 @@ from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int64,
               "n_evaluations": np.int64, "n_exact": np.int64}
-# The gain of the t-th step of warm-up on the log of the scale: t ** -DECAY.
-DECAY = 0.6
-# Warm-up may go this far above the most that a scale can be, so that one rejection does not
-# shorten proposals that are as long as they get.
-HEADROOM = 1.5
 
 
 class RacingMetropolis:
@@ -54,6 +51,8 @@ class RacingMetropolis:
     log_prior : callable, optional
         ``log_prior(point)``: a number, up to a constant; -inf rejects without reading.
         Flat by default. It gets the sampler's own array: copy what is to be kept.
+    prior_precision : float or array_like of float, shape (d,) or (d, d), optional
+        Of a normal prior of mean 0, times `log_prior` where there is one: compiled.
     proposal : RandomWalk, SGLD, Preconditioned or Mixture, default RandomWalk()
     control : TaylorControl or GLMControl, optional
         Close to the log likelihood, so that few factors are clear evidence.
@@ -61,7 +60,9 @@ class RacingMetropolis:
         Whether warm-up adapts the proposal's scale to its target acceptance rate
         (Robbins-Monro on its logarithm); it stays as it is afterwards.
     bound, delta, first_look, value_range, max_fraction, indices
-        As in `accept`; ranges are of d_n less the control's.
+        As in `accept`; ranges are of d_n less the control's. ``"betting"`` and ``"auto"`` take
+        the range from a control that has `third`, anew at each decision: each then errs with
+        probability at most delta.
     name : str, default "x"
         Of the parameters in the result.
     labels : sequence, optional
@@ -104,7 +105,8 @@ class RacingMetropolis:
     def __init__(self, log_likelihood: Callable[[Ints, Floats], ArrayLike] | None = None,
                  n_factors: int | None = None, n_parameters: int | None = None, *,
                  factors: Callable[[Floats], Factors] | None = None,
-                 log_prior: Callable[[Floats], float] | None = None, proposal: Any = None,
+                 log_prior: Callable[[Floats], float] | None = None,
+                 prior_precision: ArrayLike | None = None, proposal: Any = None,
                  control: Any = None, adapt: bool = True,
                  bound: str | NormalBound | EBSBound | BettingBound = "student",
                  delta: float | None = None, first_look: int | None = None,
@@ -127,10 +129,16 @@ class RacingMetropolis:
                             f"{shown(proposal)}")
         self.log_likelihood, self.factors, self.n_factors = log_likelihood, factors, n_factors
         self.log_prior, self.proposal, self.control = log_prior, proposal, control
-        self.adapt = check_flag("adapt", adapt)
+        self.precision = None if prior_precision is None else precision_of(prior_precision,
+                                                                           self.n_parameters)
+        self.adapt, self.ranges = check_flag("adapt", adapt), None
         self.options = dict(bound=bound, delta=delta, first_look=first_look,
                             value_range=value_range, max_fraction=max_fraction, indices=indices)
         self._check_control(n_factors)
+        if bound in ("betting", "auto") and value_range is None and (
+                getattr(control, "third", None) is not None):
+            self.ranges = Ranges(control)
+            self.options |= dict(bound="betting", value_range=(-1.0, 1.0))  # set at each decision
         # refuses bad options now, not in the first test
         AcceptanceTest(Factors(len, n_factors or 1, 1), **self.options)
         self.layout = Layout(check_name(name), check_labels(labels, self.n_parameters),
@@ -186,108 +194,17 @@ class RacingMetropolis:
             initial = self.control.center
         warned = threading.Lock()  # taken by the chain that warns, for good
         return sample_chains(
-            lambda generator, start: _Chain(self, generator, start, warned), self.layout,
+            lambda generator, start: self._chain(generator, start, warned), self.layout,
             n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
             rng=rng, n_threads=n_threads, progress=progress)
+
+    def _chain(self, generator, start, warned):
+        """Compiled where proposal and control are of this package."""
+        moves = moves_in_theta(self.proposal, self.n_parameters)
+        if moves is None or not (self.control is None or isinstance(self.control, Quadratic)):
+            return PythonLoop(self, generator, start, warned)
+        return CompiledLoop(self, generator, start, warned, moves)
 
     def _factors(self, points):
         """The log ratios between the rows of `points`, less what the control knows."""
         return factors_of(self.log_likelihood, self.factors, self.control, self.n_factors, points)
-
-
-class _Chain:
-    """Where one chain is."""
-
-    shown = ("scale",)
-
-    def __init__(self, sampler, rng, start, warned):
-        self.warned, self.n_steps = warned, 0
-        self.points = np.stack([start, start])
-        self.values, self.proposed = self.points
-        self.rng, self.log_prior, control = rng, sampler.log_prior, sampler.control
-        self.start, self.control = start.copy(), control
-        self.farthest, self.warms_up = start.copy(), control is not None
-        self.total_change = None if control is None else control.total_change(self.points)
-        self.factors = sampler._factors(self.points)
-        self.test = AcceptanceTest(self.factors, rng=rng, **sampler.options)
-        self.n_factors = self.test.n_factors
-        sampler._check_control(self.n_factors)
-        self.proposal = sampler.proposal.start(self.n_factors, sampler.n_parameters, rng)
-        self.movers = getattr(self.proposal, "parts", [self.proposal])
-        self.log_density = self.prior(self.values)
-        if self.log_density == -math.inf:
-            raise ValueError(f"initial must have a finite log prior; got -inf at {start}")
-        self.scales, self.n_adapted = [1.0] * len(self.movers), [0] * len(self.movers)
-        self.adapts = sampler.adapt
-        self.clear()
-
-    @property
-    def scale(self):
-        """Of the proposal; of a mixture one a part."""
-        return np.array(self.scales) if len(self.scales) > 1 else self.scales[0]
-
-    def clear(self):
-        self.n_accepted = self.n_looks = self.n_evaluations = self.n_exact = 0
-
-    def end_warmup(self):
-        warn_of_reading(self.n_evaluations, self.n_steps, self.n_factors,
-                        self.control is not None, self.warned)
-        self.adapts = False
-        self.scales = [min(scale, getattr(mover, "most", math.inf))
-                       for scale, mover in zip(self.scales, self.movers, strict=True)]
-        self.clear()
-        self.warms_up = False
-        if not np.array_equal(self.start, self.farthest):
-            kept = self.points.copy()
-            self.points[0], self.points[1] = self.start, self.farthest  # what the factors read
-            try:
-                warn_of_leverage(self.factors, self.control, self.points)
-            finally:
-                self.points[:] = kept
-
-    def prior(self, point):
-        if self.log_prior is None:
-            return 0.0
-        value = self.log_prior(point)
-        try:
-            value = float(value)
-        except Exception:
-            raise TypeError(f"log_prior must return a number; got {shown(value)}") from None
-        if not value < math.inf:
-            raise ValueError(f"log_prior must be below +inf and not NaN; got {value} at {point}")
-        return value
-
-    def step(self):
-        part = self.proposal.choose() if len(self.movers) > 1 else 0
-        mover = self.movers[part]
-        correction = mover.propose(self.points, self.scales[part])
-        log_density = self.prior(self.proposed)
-        accepted = False
-        if log_density > -math.inf:
-            threshold = (self.log_density - log_density - correction
-                         - self.rng.standard_exponential())
-            if self.total_change is not None:
-                threshold -= self.total_change()
-            accepted, n_looks, n_evaluations, exact = self.test.test(threshold)
-            self.n_looks += n_looks
-            self.n_evaluations += n_evaluations
-            self.n_exact += exact
-        self.n_steps += 1
-        if accepted:
-            self.values[:] = self.proposed
-            if self.warms_up and (np.sum((self.values - self.start)**2)
-                                  > np.sum((self.farthest - self.start)**2)):
-                self.farthest[:] = self.values
-            self.log_density = log_density
-            self.n_accepted += 1
-        if self.adapts:
-            self.n_adapted[part] += 1
-            scale = self.scales[part] * math.exp(
-                (accepted - mover.target) / self.n_adapted[part]**DECAY)
-            self.scales[part] = min(scale, HEADROOM * getattr(mover, "most", math.inf))
-
-    def take_statistics(self, thin):
-        taken = (self.n_accepted / thin, self.n_evaluations / (thin * self.n_factors),
-                 self.n_looks, self.n_evaluations, self.n_exact)
-        self.clear()
-        return taken

@@ -37,6 +37,7 @@ cdef extern from "pybandit/racing/control.h" nogil:
         pb_factors factors
         pb_factor_function subtract
         void *data
+        void (*ahead)(const int64_t *factors, int64_t n_factors, const void *data) noexcept nogil
 
     ctypedef struct pb_control_linear:
         int64_t n_parameters
@@ -53,9 +54,26 @@ cdef extern from "pybandit/racing/control.h" nogil:
     int pb_control_linear_change(const int64_t *factors, int64_t n_factors,
                                  const int64_t *states, int64_t n_states, double *out,
                                  void *data) noexcept
+    void pb_control_linear_ahead(const int64_t *factors, int64_t n_factors,
+                                 const void *data) noexcept
     double pb_control_quadratic_change(int64_t n_parameters, const double *gradient,
                                        const double *hessian, const double *center,
                                        const double *points) noexcept
+
+
+cdef extern from "pybandit/racing/expansion.h" nogil:
+    ctypedef struct pb_expansion:
+        int64_t n_parameters
+        int64_t rank
+        const double *gradients
+        const double *matrices
+        const double *directions
+        const double *weights
+        const double *center
+        const double *points
+
+    int pb_expansion_change(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                            int64_t n_states, double *out, void *data) noexcept
 
 
 cdef extern from "pybandit/racing/subsample.h" nogil:

@@ -7,7 +7,8 @@ from pybandit.racing.factors import check_indices
 from libc.stdint cimport int64_t
 
 from pybandit.racing._csrc cimport (
-    pb_control_linear, pb_control_linear_change, pb_control_quadratic_change,
+    pb_control_linear, pb_control_linear_ahead, pb_control_linear_change,
+    pb_control_quadratic_change, pb_expansion, pb_expansion_change,
 )
 from pybandit.racing._source cimport CompiledControl
 
@@ -50,7 +51,7 @@ cdef class LinearChange(CompiledControl):
         self.linear.center = &self.center[0]
         self.linear.points = &self.points[0, 0]
         self.subtract = pb_control_linear_change
-        self.data = <void *>&self.linear
+        self.data, self.ahead = <void *>&self.linear, pb_control_linear_ahead
 
     @property
     def shape(self):
@@ -59,14 +60,55 @@ cdef class LinearChange(CompiledControl):
 
     def __call__(self, indices, states):
         """The values, as a Python function of `ControlVariate` gives them."""
-        cdef const int64_t[::1] rows = check_indices("indices", indices, self.features.shape[0])
-        cdef const int64_t[::1] only = check_indices("states", states, 1)
-        cdef double[:, ::1] out = np.zeros((rows.shape[0], only.shape[0]))
-        if only.shape[0] > 1:
-            raise ValueError(f"states must be the only one; got {only.shape[0]}")
-        if rows.shape[0] and only.shape[0]:
-            pb_control_linear_change(&rows[0], rows.shape[0], &only[0], 1, &out[0, 0], self.data)
-        return -np.asarray(out)
+        return _values(self, self.features.shape[0], indices, states)
+
+
+cdef class ExpansionChange(CompiledControl):
+    """The same of any expansions: gradients (N, d), matrices (N, d, d) or None, or directions
+    (N, r, d) with weights (N, r), or None.
+    """
+
+    cdef pb_expansion expansion
+    cdef const double[:, ::1] gradients, weights, points
+    cdef const double[:, :, ::1] matrices, directions
+    cdef const double[::1] center
+
+    def __cinit__(self, gradients, matrices, directions, weights, center, points):
+        n, d = np.shape(gradients)
+        self.gradients = viewed("gradients", gradients, n, d)
+        self.center, self.points = viewed("center", center, d), viewed("points", points, 2, d)
+        e = &self.expansion
+        e.n_parameters, e.gradients = d, &self.gradients[0, 0]
+        e.center, e.points = &self.center[0], &self.points[0, 0]
+        if matrices is not None:
+            self.matrices = viewed("matrices", matrices, n, d, d)
+            e.matrices = &self.matrices[0, 0, 0]
+        if directions is not None:
+            e.rank = np.shape(weights)[1]
+            self.directions = viewed("directions", directions, n, e.rank, d)
+            self.weights = viewed("weights", weights, n, e.rank)
+            e.directions, e.weights = &self.directions[0, 0, 0], &self.weights[0, 0]
+        self.subtract, self.data = pb_expansion_change, <void *>&self.expansion
+
+    @property
+    def shape(self):
+        """(N, 1)."""
+        return self.gradients.shape[0], 1
+
+    def __call__(self, indices, states):
+        """The values, as a Python function of `ControlVariate` gives them."""
+        return _values(self, self.gradients.shape[0], indices, states)
+
+
+cdef _values(CompiledControl control, n, indices, states):
+    cdef const int64_t[::1] rows = check_indices("indices", indices, n)
+    cdef const int64_t[::1] only = check_indices("states", states, 1)
+    cdef double[:, ::1] out = np.zeros((rows.shape[0], only.shape[0]))
+    if only.shape[0] > 1:
+        raise ValueError(f"states must be the only one; got {only.shape[0]}")
+    if rows.shape[0] and only.shape[0]:
+        control.subtract(&rows[0], rows.shape[0], &only[0], 1, &out[0, 0], control.data)
+    return -np.asarray(out)
 
 
 cdef class TotalChange:

@@ -9,6 +9,7 @@ cdef class CompiledControl:
     """Values of a control variate that need no Python: what takes them off, and its data."""
     cdef pb_factor_function subtract
     cdef void *data
+    cdef void (*ahead)(const int64_t *, int64_t, const void *) noexcept nogil
 
 
 # A compiled function, and the pairs that it gave since the last look at Ctrl-C.

@@ -61,6 +61,7 @@ cdef class Source:
         if isinstance(control.values, CompiledControl):
             self.control.subtract = (<CompiledControl>control.values).subtract
             self.control.data = (<CompiledControl>control.values).data
+            self.control.ahead = (<CompiledControl>control.values).ahead
         elif callable(control.values):
             self.control.subtract = _subtract_python
             self.control.data = <void *>self

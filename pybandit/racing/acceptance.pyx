@@ -357,7 +357,7 @@ cdef class Workspace:
             self.source.raise_error()
         bad, where = self.accept.bad_ratio, f"at factor {self.accept.bad_factor}"
         if status == PB_RANGE and self.betting is not None:
-            low, high, _ = self.plan.bound.limits
+            low, high = self.betting.race.items.low, self.betting.race.items.high
             raise ValueError(f"log_ratios must lie in value_range = {(low, high)}; got {bad} "
                              f"{where}")
         if status == PB_RANGE:

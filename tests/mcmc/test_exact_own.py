@@ -144,10 +144,9 @@ def test_a_chain_is_its_twin(form, test, most):
     problem = case.problem(sampler.mode)
     problem.is_own, problem.bounds = True, sampler._regression.rows[:, 0]
     if form == "space":
-        problem.spread = twin.spread_any
-        norm = np.linalg.norm(problem.factor, 2)
-        assert np.allclose(problem.bounds,
-                           THIRD / 2 * (np.linalg.norm(case.x, axis=1) * norm)**3)
+        problem.spread = lambda z, other: twin.spread_any(problem.factor @ z,
+                                                          problem.factor @ other)
+        assert np.allclose(problem.bounds, THIRD / 2 * np.linalg.norm(case.x, axis=1)**3)
     elif form == "own":
         mode, factor = sampler.mode, problem.factor
         m = own_bounds(case, mode)["spread"]

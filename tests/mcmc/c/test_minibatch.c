@@ -141,6 +141,14 @@ static void make_own(world *w, pb_minibatch_form form)
     w->spread = 0.0;
     if (form != PB_MINIBATCH_LINE)
         w->problem.glm.features = NULL;
+    if (form != PB_MINIBATCH_SPACE)
+        return;
+    int64_t stacks[N];
+    for (int i = 0; i < N; i++) {
+        const double *x = w->x + D * i, length = sqrt(x[0] * x[0] + x[1] * x[1]);
+        w->rows[i].bound = w->rows[i].third / 2.0 * cubed(length);
+    }
+    w->problem.total = pb_alias_build(&w->rows[0].bound, 4, N, w->alias, stacks);
 }
 
 static double log_density(const world *w, const double *theta)

@@ -133,6 +133,29 @@ static void keyed_holds_no_memory(void)
     }
 }
 
+/* What is left, of whatever was handed out, and the stream goes on as a uniform one. */
+static void the_rest(pb_subsample_kind kind)
+{
+    enum { SIZE = 65 };
+    source s;
+    source_init(&s, kind, SIZE, run_of(kind));
+    int64_t indices[SIZE];
+    for (int64_t taken = 0; taken <= SIZE; taken += 13) {
+        char seen[SIZE] = {0};
+        pb_subsample_restart(&s.stream, &s.bitgen);
+        pb_subsample_next(&s.stream, &s.bitgen, taken, indices);
+        const uint64_t before = s.counter;
+        for (int64_t at = taken; at < SIZE; at += 13)
+            pb_subsample_rest(&s.stream, &s.bitgen, 13, indices + at);
+        assert(kind != PB_SUBSAMPLE_PERMUTATION || s.counter == before);
+        for (int64_t i = 0; i < SIZE; i++) {
+            assert(indices[i] >= 0 && indices[i] < SIZE && !seen[indices[i]]);
+            seen[indices[i]] = 1;
+        }
+    }
+    free(s.memory);
+}
+
 int main(void)
 {
     const int64_t sizes[] = {1, 2, 3, 5, 7, 64, 65, 128, 1000};
@@ -141,6 +164,7 @@ int main(void)
             whole_orders(kinds[k], sizes[i]);
         cuts_do_not_matter(kinds[k]);
         every_position_is_uniform(kinds[k]);
+        the_rest(kinds[k]);
     }
     blocks_are_runs();
     keyed_holds_no_memory();

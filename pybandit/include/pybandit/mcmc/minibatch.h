@@ -31,7 +31,7 @@ typedef enum {
 /* What M is. */
 typedef enum {
     PB_MINIBATCH_LINE,   /* pb_minibatch_spread: rows depend on x_i'theta alone */
-    PB_MINIBATCH_SPACE,  /* pb_minibatch_spread_any */
+    PB_MINIBATCH_SPACE,  /* pb_minibatch_spread_any, of theta - mode */
     PB_MINIBATCH_OWN     /* a function of the caller's */
 } pb_minibatch_form;
 
@@ -114,10 +114,10 @@ pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen);
 double pb_minibatch_spread(const double *z, const double *next, int64_t d);
 
 /*
- * The integral of |z + t a|^2 |a| over t in [0, 1], a = z' - z: |a| (|m|^2 + |a|^2 / 12), m
- * halfway. With |third derivative of l_i| <= k_i as a form on z, it is M for c_i = k_i / 2. O(d).
+ * The integral of |x + t a|^2 |a| over t in [0, 1], a = x' - x: |a| (|m|^2 + |a|^2 / 12), m
+ * halfway. With |third derivative of l_i| <= k_i as a form on x, it is M for c_i = k_i / 2. O(d).
  */
-double pb_minibatch_spread_any(const double *z, const double *next, int64_t d);
+double pb_minibatch_spread_any(const double *x, const double *next, int64_t d);
 
 #ifdef __cplusplus
 }

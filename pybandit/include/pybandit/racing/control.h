@@ -18,6 +18,8 @@ typedef struct {
     pb_factors factors;
     pb_factor_function subtract;
     void *data;
+    /* NULL, or has what `subtract` reads of these factors come from memory meanwhile */
+    void (*ahead)(const int64_t *factors, int64_t n_factors, const void *data);
 } pb_control;
 
 /* log f_n(i) - h_n(i): a pb_factor_function whose user_data is a pb_control. */
@@ -45,6 +47,9 @@ typedef struct {
 /* Subtracts that of each factor, for one state; its data is a pb_control_linear. O(n d). */
 int pb_control_linear_change(const int64_t *factors, int64_t n_factors, const int64_t *states,
                              int64_t n_states, double *out, void *data);
+
+/* Has the rows of a pb_control_linear come from memory; some hundreds of factors at most. */
+void pb_control_linear_ahead(const int64_t *factors, int64_t n_factors, const void *data);
 
 /*
  * The change of g'(theta - center) + (theta - center)' H (theta - center) / 2 from

@@ -61,6 +61,12 @@ void pb_subsample_restart(pb_subsample *subsample, pb_bitgen *bitgen);
 /* The next n indices of the order; n <= size - position. */
 void pb_subsample_next(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, int64_t *out);
 
+/*
+ * n of the indices that were not handed out, for who wants all of them and no order: those of a
+ * permutation as they lie, which is nearly how the rows lie, at no random number.
+ */
+void pb_subsample_rest(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, int64_t *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,40 @@
+#ifndef PYBANDIT_EXPANSION_H
+#define PYBANDIT_EXPANSION_H
+
+#include <stdint.h>
+
+#include "pybandit/racing/factors.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Second-order expansions h_n(theta) = g_n'(theta - center) + (theta - center)'H_n(theta -
+ * center) / 2 of any factors, as a control variate (control.h) of the changes of their log
+ * factors from points[0] to points[1]. H_n is a matrix, or a sum of a few outer products,
+ * sum_k weights_nk v_nk v_nk', or 0.
+ */
+typedef struct {
+    int64_t n_parameters;      /* d */
+    int64_t rank;              /* of H_n: products; 0: the matrices, or nothing */
+    const double *gradients;   /* C-ordered, (N, d) */
+    const double *matrices;    /* (N, d, d), symmetric; NULL: 0, or rank is above 0 */
+    const double *directions;  /* (N, rank, d) */
+    const double *weights;     /* (N, rank) */
+    const double *center;      /* d */
+    const double *points;      /* (2, d) */
+} pb_expansion;
+
+/*
+ * Subtracts the change of h of each factor, for one state; its data is a pb_expansion. O(n d)
+ * a product, O(n d^2) with matrices.
+ */
+int pb_expansion_change(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                        int64_t n_states, double *out, void *data);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

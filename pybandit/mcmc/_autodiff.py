@@ -1,0 +1,192 @@
+"""Gradients and Hessians of rows at one point, by blocks of rows: automatic, or differences."""
+
+import contextlib
+
+import numpy as np
+
+from pybandit._shared.checks import check_numeric, shape_of
+from pybandit._shared.optional import require
+
+BACKENDS = ("finite", "jax", "autograd")
+# Numbers of the Hessians of a block: 16 MiB.
+NUMBERS = 1 << 21
+# Differences are taken this far apart, of the length at which a row changes by some nats:
+# truncation and rounding are then some 1e-8 to 1e-7 of a row's largest derivative.
+APART = 1e-4
+# Rows that this length is found on.
+SAMPLE = 1000
+# What is this small beside the largest entry of a Hessian is rounding, or a difference's error.
+EXACT, DIFFERENCES = 1e-13, 1e-5
+
+
+def blocks_of(log_likelihood, n_factors, center, backend):
+    """Rows, gradients (n, d) and Hessians (n, d, d), block by block; and what is rounding."""
+    d = center.size
+    make = {"jax": _jax, "autograd": _autograd, "finite": _finite}[backend]
+    derivatives = make(log_likelihood, n_factors, center)
+    size = max(1, NUMBERS // (d * d))
+    for begin in range(0, n_factors, size):
+        rows = np.arange(begin, min(begin + size, n_factors))
+        gradients, hessians = derivatives(rows)
+        for name, values in (("gradient", gradients), ("Hessian", hessians)):
+            good = np.isfinite(values.reshape(rows.size, -1)).all(axis=1)
+            if not good.all():
+                raise ValueError(f"log_likelihood must have a finite {name} at center; that of "
+                                 f"factor {rows[np.argmin(good)]} is not")
+        yield rows, gradients, hessians
+
+
+def rounding_of(backend):
+    return DIFFERENCES if backend == "finite" else EXACT
+
+
+def _checked(values, rows):
+    shape = shape_of("the return value of log_likelihood", values)
+    if shape != rows.shape:
+        raise ValueError(f"log_likelihood must return shape (n,) = {rows.shape}; got shape "
+                         f"{shape}")
+    return check_numeric("the return value of log_likelihood", values)
+
+
+def _jax(log_likelihood, n_factors, center):
+    jax = require("jax", "jax")
+
+    def value(theta, row):
+        values = log_likelihood(row[None], theta)
+        if values.shape != (1,) or values.dtype != "float64":
+            raise ValueError(f"log_likelihood must return float64 of shape (n,) = (1,), computed "
+                             f"by jax from float64 data; got {values.dtype} of {values.shape}")
+        return values[0]
+
+    both = jax.jit(jax.vmap(lambda theta, row: (jax.grad(value)(theta, row),
+                                                jax.hessian(value)(theta, row)),
+                            in_axes=(None, 0)))
+
+    def derivatives(rows):
+        with _double(jax):
+            gradients, hessians = both(jax.numpy.asarray(center), jax.numpy.asarray(rows))
+            return np.array(gradients), np.array(hessians)
+
+    return derivatives
+
+
+def _double(jax):
+    """Numbers of 64 bits meanwhile, however jax is set up."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    return contextlib.nullcontext() if jax.config.jax_enable_x64 else (
+        jax.experimental.enable_x64())
+
+
+def _autograd(log_likelihood, n_factors, center):
+    make_jvp = require("autograd.differential_operators", "autograd").make_jvp
+    units = np.eye(center.size)
+
+    def along(function, unit):
+        return lambda theta: make_jvp(function)(theta)(unit)[1]
+
+    def derivatives(rows):
+        """Forward twice: each pass gives one entry of all rows."""
+        def value(theta):
+            return log_likelihood(rows, theta)
+
+        _checked(value(center), rows)
+        gradients, hessians = _empty(rows.size, center.size)
+        for j, unit in enumerate(units):
+            slope = along(value, unit)
+            gradients[:, j] = slope(center)
+            for k in range(j + 1):
+                hessians[:, j, k] = hessians[:, k, j] = along(slope, units[k])(center)
+        return gradients, hessians
+
+    return derivatives
+
+
+def _finite(log_likelihood, n_factors, center):
+    def value(rows, theta):
+        return _checked(log_likelihood(rows, theta), rows)
+
+    steps = APART * _lengths(value, n_factors, center)
+    moves = np.diag(steps)
+
+    def derivatives(rows):
+        here = value(rows, center)
+        gradients, hessians = _empty(rows.size, center.size)
+        bends = np.empty_like(gradients)  # f(+) + f(-) - 2 f
+        for j, move in enumerate(moves):
+            up, down = value(rows, center + move), value(rows, center - move)
+            gradients[:, j] = (up - down) / (2 * steps[j])
+            bends[:, j] = (up - here) + (down - here)
+            hessians[:, j, j] = bends[:, j] / steps[j]**2
+            for k in range(j):
+                both = move + moves[k]
+                bend = (value(rows, center + both) - here) + (value(rows, center - both) - here)
+                hessians[:, j, k] = hessians[:, k, j] = (
+                    bend - bends[:, j] - bends[:, k]) / (2 * steps[j] * steps[k])
+        return gradients, hessians
+
+    return derivatives
+
+
+def _lengths(value, n_factors, center):
+    """How far along each coordinate some rows change by a nat or so."""
+    rows = np.unique(np.linspace(0, n_factors - 1, min(n_factors, SAMPLE)).astype(np.int64))
+    here = value(rows, center)
+    lengths = np.maximum(1.0, np.abs(center))
+    for j in range(center.size):
+        for _ in range(20):
+            move = np.zeros(center.size)
+            move[j] = 100 * APART * lengths[j]
+            ends = value(rows, center + move), value(rows, center - move)
+            change = np.mean(np.abs(ends[0] - here) + np.abs(ends[1] - here)) / (200 * APART)
+            if np.isfinite(change) and 0.1 < change < 10 or change == 0:
+                break
+            lengths[j] *= np.clip(1 / change, 0.01, 100) if np.isfinite(change) else 0.01
+    return lengths
+
+
+def _empty(n, d):
+    return np.empty((n, d)), np.empty((n, d, d))
+
+
+def products_of(hessians, rounding, most):
+    """Each Hessian as a sum of outer products: weights (n, r), directions (n, r, d), or None.
+
+    With v = H u, H - v v' / (u'H u) has one rank less (Wedderburn): u is the coordinate of
+    the largest diagonal entry, or the sum or difference of two where entries beside the
+    diagonal are larger. None where more than `most` are needed.
+    """
+    n, d = hessians.shape[:2]
+    left, each = np.array(hessians), np.arange(n)
+    scale = np.abs(left).reshape(n, -1).max(axis=1)
+    weights, directions = [], []
+    while True:
+        sizes = np.abs(left).reshape(n, -1)
+        largest = sizes.max(axis=1)
+        open_ = largest > rounding * scale
+        if not open_.any():
+            break
+        if len(weights) == most:
+            return None
+        diagonal = np.einsum("nii->ni", left)
+        j = np.abs(diagonal).argmax(axis=1)
+        u = np.zeros((n, d))
+        u[each, j] = 1.0
+        row, column = np.divmod(sizes.argmax(axis=1), d)
+        beside = 2 * np.abs(diagonal[each, j]) < largest
+        # of u = e_j + e_k or e_j - e_k one has |u'H u| >= 2 |H_jk|
+        sign = np.where((diagonal[each, row] + diagonal[each, column])
+                        * left[each, row, column] >= 0, 1.0, -1.0)
+        u[beside] = 0.0
+        u[each[beside], row[beside]] = 1.0
+        u[each[beside], column[beside]] = sign[beside]
+        v = np.einsum("nij,nj->ni", left, u)
+        value = np.einsum("ni,ni->n", u, v)
+        weight = np.where(open_, 1 / np.where(open_, value, 1.0), 0.0)
+        v[~open_] = 0.0
+        left -= weight[:, None, None] * v[:, :, None] * v[:, None, :]
+        weights.append(weight)
+        directions.append(v)
+    if not weights:
+        return np.zeros((n, 0)), np.zeros((n, 0, d))
+    return np.stack(weights, axis=1), np.stack(directions, axis=1)

@@ -1,0 +1,260 @@
+# cython: auto_pickle=False
+"""Chains of racing tests whose loop is compiled: of proposals and controls of this package."""
+
+import math
+
+import numpy as np
+
+from pybandit._shared.checks import shown
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t, uintptr_t
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_standard_exponential, random_standard_normal
+
+from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.mcmc._csrc cimport (
+    PB_MOVE_AUTOREGRESSIVE, PB_MOVE_WALK, pb_move, pb_race_chain, pb_race_chain_begin,
+    pb_race_chain_step,
+)
+from pybandit.racing._csrc cimport pb_accept
+
+cdef enum:
+    ROWS = 1 << 14        # that are read between two looks for Ctrl-C
+    STEPS = 1 << 10       # and steps: functions of Python may take long
+
+
+cdef double next_normal(void *state) noexcept nogil:
+    return random_standard_normal(<bitgen_t *>state)
+
+
+cdef double next_exponential(void *state) noexcept nogil:
+    return random_standard_exponential(<bitgen_t *>state)
+
+
+cdef class RaceChain:
+    """Where one chain is; used by one thread at a time.
+
+    Parameters
+    ----------
+    test : AcceptanceTest
+        Its own, whose log ratios read `points`.
+    points : ndarray of float64, shape (2, d)
+        Where it begins, twice.
+    moves : sequence of Move
+        In theta.
+    rng : Generator
+        Its own.
+    log_prior : callable or None
+    precision : ndarray of float64, shape (d, d), or None
+    control : with center, gradient and hessian, or None
+    ranges : Ranges or None
+        Of what is left of log ratios, where bets take them at each decision.
+    adapts : bool
+    """
+
+    cdef pb_race_chain chain
+    cdef readonly object test
+    cdef object rng, lock, log_prior, error, kept
+    cdef pb_bitgen *bitgen
+    cdef double[:, ::1] points
+    cdef double[::1] memory, first_scales
+    cdef const char[::1] move_memory
+    cdef const double[::1] center, gradient
+    cdef const double[:, ::1] precision, hessian, inverse
+
+    def __cinit__(self, test not None, double[:, ::1] points not None, moves, rng, log_prior,
+                  precision, control, ranges, bint adapts):
+        cdef int64_t d = points.shape[1]
+        self.points, self.rng, self.lock = points, rng, rng.bit_generator.lock
+        self.bitgen, self.chain.n_parameters = bitgen_of(rng), d
+        self.chain.adapts = adapts
+        self.chain.normal, self.chain.exponential = next_normal, next_exponential
+        self.memory = np.zeros(5 * d)
+        self.chain.points, self.chain.work = &self.points[0, 0], &self.memory[0]
+        self.chain.start, self.chain.farthest = &self.memory[3 * d], NULL
+        self.take_test(test)
+        self._take_moves(tuple(moves))
+        self._take_prior(log_prior, precision)
+        if control is not None:
+            self._take_control(control, ranges)
+        self._begin()
+
+    def take_test(self, test):
+        """Judge by this test from now on."""
+        self.test = test
+        self.chain.test = <pb_accept *><uintptr_t>test.address
+
+    cdef _take_moves(self, tuple moves):
+        cdef const double[:, ::1] factor
+        cdef const double[::1] center
+        cdef pb_move *to
+        self.kept = moves  # their arrays are read
+        self.move_memory = np.zeros(len(moves) * sizeof(pb_move), dtype=np.int8)
+        self.chain.moves, self.chain.n_moves = <pb_move *>&self.move_memory[0], len(moves)
+        self.first_scales = np.array([move.scale for move in moves])
+        for i, move in enumerate(moves):
+            to = self.chain.moves + <int64_t>i
+            to.kind = PB_MOVE_WALK if move.is_walk else PB_MOVE_AUTOREGRESSIVE
+            to.below, to.target, to.scale = move.below, move.target, move.scale
+            if move.factor is not None:
+                factor = move.factor
+                to.factor = &factor[0, 0]
+            if move.center is not None:
+                center = move.center
+                to.center = &center[0]
+
+    cdef _take_prior(self, log_prior, precision):
+        self.log_prior = log_prior
+        if log_prior is not None:
+            self.chain.log_prior, self.chain.prior_data = _ask_prior, <void *>self
+        if precision is not None:
+            self.precision = precision
+            self.chain.precision = &self.precision[0, 0]
+
+    cdef _take_control(self, control, ranges):
+        self.center, self.gradient = control.center, control.gradient
+        self.hessian = control.hessian
+        self.chain.center, self.chain.gradient = &self.center[0], &self.gradient[0]
+        self.chain.hessian = &self.hessian[0, 0]
+        self.chain.farthest = self.chain.start + self.chain.n_parameters
+        if ranges is None:
+            return
+        self.inverse, self.chain.is_line = ranges.inverse, ranges.is_line
+        self.chain.inverse = &self.inverse[0, 0]
+        self.chain.largest, self.chain.slack = ranges.largest, ranges.slack
+
+    cdef _begin(self):
+        cdef int64_t i, d = self.chain.n_parameters
+        for i in range(d):
+            self.memory[3 * d + i] = self.memory[4 * d + i] = self.points[0, i]
+        if pb_race_chain_begin(&self.chain) != PB_OK:
+            self._fail()
+        if not self.chain.log_density > -INFINITY:
+            raise ValueError(f"initial must have a finite log prior; got "
+                             f"{self.chain.log_density} at {self.values}")
+
+    shown = ("scale",)
+
+    @property
+    def scale(self):
+        """What warm-up multiplied the proposal's length by; of a mixture one a part."""
+        scales = np.array([self.chain.moves[i].scale for i in range(self.chain.n_moves)])
+        scales /= self.first_scales
+        return scales if scales.size > 1 else float(scales[0])
+
+    @property
+    def values(self):
+        """Where it is; float64, shape (d,)."""
+        return np.array(self.points[0])
+
+    @property
+    def travel(self):
+        """Where it began, and the farthest point that it came to in warm-up."""
+        cdef int64_t d = self.chain.n_parameters
+        return np.array(self.memory[3 * d:4 * d]), np.array(self.memory[4 * d:5 * d])
+
+    @property
+    def counts(self):
+        """Steps, those accepted, looks, rows read, tests that read all, since `clear`."""
+        chain = &self.chain
+        return (chain.n_steps, chain.n_accepted, chain.n_looks, chain.n_evaluations,
+                chain.n_exact)
+
+    def clear(self):
+        self.chain.n_steps = self.chain.n_accepted = self.chain.n_looks = 0
+        self.chain.n_evaluations = self.chain.n_exact = 0
+
+    def end_warmup(self):
+        """Scales and travel stay as they are from now on."""
+        cdef int64_t i
+        self.chain.adapts, self.chain.farthest = False, NULL
+        self.clear()
+        for i in range(self.chain.n_moves):
+            if self.chain.moves[i].kind == PB_MOVE_AUTOREGRESSIVE:
+                self.chain.moves[i].scale = min(1.0, self.chain.moves[i].scale)
+
+    def advance(self, int64_t t, int64_t until, int64_t thin, double[:, ::1] values, columns):
+        """Steps t to at most until - 1; returns how far it came, for looks at Ctrl-C.
+
+        Of every thin-th one at t >= 0 the values and statistics are kept: shares accepted and
+        read, looks, rows read, tests that read all.
+        """
+        cdef double[::1] accepted = columns[0], fraction = columns[1]
+        cdef int64_t[::1] n_looks = columns[2], n_evaluations = columns[3], n_exact = columns[4]
+        cdef int64_t d = values.shape[1], last = min(until, t + STEPS), budget = ROWS, j, row
+        cdef double all_rows = <double>thin * <double>self.chain.test.factors.n_factors
+        cdef pb_status status = PB_OK
+        cdef int is_test = 0
+        cdef pb_race_chain *chain = &self.chain
+        with self.lock, nogil:
+            while t < last and budget > 0:
+                budget += chain.n_evaluations
+                status = pb_race_chain_step(chain, self.bitgen, &is_test)
+                if status != PB_OK:
+                    break
+                budget -= chain.n_evaluations
+                t += 1
+                if t > 0 and t % thin == 0:
+                    row = t // thin - 1
+                    for j in range(d):
+                        values[row, j] = chain.points[j]
+                    accepted[row] = chain.n_accepted / <double>thin
+                    fraction[row] = chain.n_evaluations / all_rows
+                    n_looks[row], n_evaluations[row] = chain.n_looks, chain.n_evaluations
+                    n_exact[row] = chain.n_exact
+                    chain.n_accepted = chain.n_looks = chain.n_evaluations = chain.n_exact = 0
+        if status != PB_OK:
+            if is_test:
+                self.test.raise_status(<int>status)
+            self._fail()
+        return t
+
+    def steps(self, int64_t n):
+        """Take n steps."""
+        cdef int64_t t
+        cdef pb_status status = PB_OK
+        cdef int is_test = 0
+        for t in range(n):
+            with self.lock, nogil:
+                status = pb_race_chain_step(&self.chain, self.bitgen, &is_test)
+            if status != PB_OK:
+                if is_test:
+                    self.test.raise_status(<int>status)
+                self._fail()
+            PyErr_CheckSignals()
+
+    cdef _fail(self):
+        error, self.error = self.error, None
+        raise error
+
+
+def set_range(test, double most):
+    """The range of log ratios, most on both sides of 0, for the next bets of a test."""
+    cdef pb_accept *accept = <pb_accept *><uintptr_t>test.address
+    accept.betting.items.high, accept.betting.items.low = most, -most
+
+
+cdef int _ask_prior(const double *theta, void *data, double *out) noexcept with gil:
+    """The function's value at one of the chain's own points."""
+    cdef RaceChain self = <RaceChain>data
+    try:
+        point = np.asarray(self.points)[0 if theta == self.chain.points else 1]
+        out[0] = checked_prior(self.log_prior(point), point)
+        return 0
+    except BaseException as error:
+        self.error = error
+        return 1
+
+
+def checked_prior(value, point):
+    """A number below +inf."""
+    try:
+        number = float(value)
+    except Exception:
+        raise TypeError(f"log_prior must return a number; got {shown(value)}") from None
+    if not number < math.inf:
+        raise ValueError(f"log_prior must be below +inf and not NaN; got {number} at {point}")
+    return number

@@ -1,0 +1,144 @@
+"""The chains of RacingMetropolis: one loop in Python, for any proposal, and one compiled."""
+
+import math
+
+import numpy as np
+
+from pybandit.mcmc._leverage import warn_of_leverage
+from pybandit.mcmc._race_chain import RaceChain, checked_prior, set_range
+from pybandit.mcmc._reading import warn_of_reading
+from pybandit.racing.acceptance import AcceptanceTest
+
+# The gain of the t-th step of warm-up on the log of the scale: t ** -DECAY.
+DECAY = 0.6
+# Warm-up may go this far above the most that a scale can be, so that one rejection does not
+# shorten proposals that are as long as they get.
+HEADROOM = 1.5
+
+
+class CompiledLoop:
+    """One chain whose proposal, total of the control and bookkeeping are compiled."""
+
+    shown = ("scale",)
+
+    def __init__(self, sampler, rng, start, warned, moves):
+        self.warned, self.control = warned, sampler.control
+        self.points = np.stack([start, start])
+        self.factors = sampler._factors(self.points)
+        test = AcceptanceTest(self.factors, rng=rng, **sampler.options)
+        sampler._check_control(test.n_factors)
+        self.chain = RaceChain(test, self.points, moves, rng, sampler.log_prior,
+                               sampler.precision, sampler.control, sampler.ranges, sampler.adapt)
+        self.advance = self.chain.advance
+
+    @property
+    def scale(self):
+        return self.chain.scale
+
+    def end_warmup(self):
+        n_steps, _, _, n_read, _ = self.chain.counts
+        warn_of_reading(n_read, n_steps, self.chain.test.n_factors, self.control is not None,
+                        self.warned)
+        self.chain.end_warmup()
+        warn_far(self.factors, self.control, self.points, *self.chain.travel)
+
+
+def warn_far(factors, control, points, start, farthest):
+    """Look at what the control leaves between these points, where the chain moved."""
+    if control is None or np.array_equal(start, farthest):
+        return
+    kept = points.copy()
+    points[0], points[1] = start, farthest  # what the factors read
+    try:
+        warn_of_leverage(factors, control, points)
+    finally:
+        points[:] = kept
+
+
+class PythonLoop:
+    """One chain whose proposal, or control, is anybody's."""
+
+    shown = ("scale",)
+
+    def __init__(self, sampler, rng, start, warned):
+        self.warned, self.n_steps = warned, 0
+        self.points = np.stack([start, start])
+        self.values, self.proposed = self.points
+        self.rng, self.log_prior, control = rng, sampler.log_prior, sampler.control
+        self.precision, self.ranges = sampler.precision, sampler.ranges
+        self.start, self.control = start.copy(), control
+        self.farthest, self.warms_up = start.copy(), control is not None
+        self.total_change = None if control is None else control.total_change(self.points)
+        self.factors = sampler._factors(self.points)
+        self.test = AcceptanceTest(self.factors, rng=rng, **sampler.options)
+        self.n_factors = self.test.n_factors
+        sampler._check_control(self.n_factors)
+        self.proposal = sampler.proposal.start(self.n_factors, sampler.n_parameters, rng)
+        self.movers = getattr(self.proposal, "parts", [self.proposal])
+        self.log_density = self.prior(self.values)
+        if self.log_density == -math.inf:
+            raise ValueError(f"initial must have a finite log prior; got -inf at {start}")
+        self.scales, self.n_adapted = [1.0] * len(self.movers), [0] * len(self.movers)
+        self.adapts = sampler.adapt
+        self.clear()
+
+    @property
+    def scale(self):
+        """Of the proposal; of a mixture one a part."""
+        return np.array(self.scales) if len(self.scales) > 1 else self.scales[0]
+
+    def clear(self):
+        self.n_accepted = self.n_looks = self.n_evaluations = self.n_exact = 0
+
+    def end_warmup(self):
+        warn_of_reading(self.n_evaluations, self.n_steps, self.n_factors,
+                        self.control is not None, self.warned)
+        self.adapts = False
+        self.scales = [min(scale, getattr(mover, "most", math.inf))
+                       for scale, mover in zip(self.scales, self.movers, strict=True)]
+        self.clear()
+        self.warms_up = False
+        warn_far(self.factors, self.control, self.points, self.start, self.farthest)
+
+    def prior(self, point):
+        value = 0.0 if self.log_prior is None else checked_prior(self.log_prior(point), point)
+        if self.precision is not None:
+            value -= 0.5 * float(point @ self.precision @ point)
+        return value
+
+    def step(self):
+        part = self.proposal.choose() if len(self.movers) > 1 else 0
+        mover = self.movers[part]
+        correction = mover.propose(self.points, self.scales[part])
+        log_density = self.prior(self.proposed)
+        accepted = False
+        if log_density > -math.inf:
+            threshold = (self.log_density - log_density - correction
+                         - self.rng.standard_exponential())
+            if self.total_change is not None:
+                threshold -= self.total_change()
+            if self.ranges is not None:
+                set_range(self.test, self.ranges.most(self.points))
+            accepted, n_looks, n_evaluations, exact = self.test.test(threshold)
+            self.n_looks += n_looks
+            self.n_evaluations += n_evaluations
+            self.n_exact += exact
+        self.n_steps += 1
+        if accepted:
+            self.values[:] = self.proposed
+            if self.warms_up and (np.sum((self.values - self.start)**2)
+                                  > np.sum((self.farthest - self.start)**2)):
+                self.farthest[:] = self.values
+            self.log_density = log_density
+            self.n_accepted += 1
+        if self.adapts:
+            self.n_adapted[part] += 1
+            scale = self.scales[part] * math.exp(
+                (accepted - mover.target) / self.n_adapted[part]**DECAY)
+            self.scales[part] = min(scale, HEADROOM * getattr(mover, "most", math.inf))
+
+    def take_statistics(self, thin):
+        taken = (self.n_accepted / thin, self.n_evaluations / (thin * self.n_factors),
+                 self.n_looks, self.n_evaluations, self.n_exact)
+        self.clear()
+        return taken

@@ -1,0 +1,180 @@
+"""TaylorControl.from_autodiff: expansions without derivatives by hand."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from pybandit import mcmc
+from pybandit._shared.optional import MissingPackage
+from pybandit.mcmc._autodiff import products_of
+
+from mcmc.regressions import Case
+from racing.reference import expansion
+
+N, D = 300, 3
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(N, D))
+Y = X @ [1.0, -0.5, 0.2] + 0.5 * RNG.standard_t(4, size=N)
+CENTER = np.array([0.9, -0.4, 0.2, np.log(0.6)])
+
+
+def student(rows, theta, np=np):
+    """Four degrees of freedom, the scale's logarithm last."""
+    u = (Y[rows] - X[rows] @ theta[:D]) * np.exp(-theta[D])
+    return -2.5 * np.log1p(u**2 / 4) - theta[D]
+
+
+def by_hand():
+    """Gradients and Hessians of `student` at the center."""
+    scale = np.exp(CENTER[D])
+    u = (Y - X @ CENTER[:D]) / scale
+    first, second = -5 * u / (4 + u**2), -5 * (4 - u**2) / (4 + u**2)**2  # of l in u
+    du = np.column_stack([-X / scale, -u])
+    gradients = first[:, None] * du
+    gradients[:, D] -= 1.0
+    hessians = second[:, None, None] * du[:, :, None] * du[:, None, :]
+    mixed = first[:, None] * X / scale
+    hessians[:, D, :D] += mixed
+    hessians[:, :D, D] += mixed
+    hessians[:, D, D] += first * u
+    return gradients, hessians
+
+
+def function_for(backend):
+    if backend == "finite":
+        return student
+    numpy = pytest.importorskip("jax.numpy" if backend == "jax" else "autograd.numpy")
+    if backend == "jax":
+        def in_jax(rows, theta):
+            x, y = numpy.asarray(X), numpy.asarray(Y)
+            u = (y[rows] - x[rows] @ theta[:D]) * numpy.exp(-theta[D])
+            return -2.5 * numpy.log1p(u**2 / 4) - theta[D]
+
+        return in_jax
+    return lambda rows, theta: student(rows, theta, numpy)
+
+
+@pytest.mark.parametrize("backend, error", [("finite", 1e-6), ("jax", 1e-12),
+                                            ("autograd", 1e-12)])
+def test_against_derivatives_by_hand(backend, error):
+    control = mcmc.TaylorControl.from_autodiff(function_for(backend), N, CENTER,
+                                               backend=backend)
+    gradients, hessians = by_hand()
+    assert np.abs(control.gradients - gradients).max() < error * np.abs(gradients).max()
+    assert control.directions.shape == (N, 2, D + 1) and control.hessians is None
+    found = expansion.matrices_of(control.weights, control.directions)
+    assert np.abs(found - hessians).max() < 10 * error * np.abs(hessians).max()
+    # the sums are of what is kept, to rounding
+    assert np.allclose(control.hessian, found.sum(axis=0), rtol=1e-12, atol=1e-10)
+    assert np.allclose(control.gradient, control.gradients.sum(axis=0), rtol=1e-12)
+    points = CENTER + 0.1 * np.random.default_rng(2).normal(size=(2, D + 1))
+    changes = control.changes(points)(np.arange(N), [0])[:, 0]
+    expected = expansion.changes(control.gradients, found, CENTER, points)
+    assert np.allclose(changes, expected, rtol=1e-10, atol=1e-12)
+    assert changes.sum() == pytest.approx(control.total_change(points)(), rel=1e-10)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_values_of_given_derivatives_are_their_twins(order):
+    gradients, hessians = by_hand()
+    control = mcmc.TaylorControl(CENTER, gradients, hessians if order == 2 else None)
+    points = CENTER + 0.1 * np.random.default_rng(2).normal(size=(2, D + 1))
+    expected = expansion.changes(gradients, hessians * (order - 1), CENTER, points)
+    rows = np.array([7, 0, 299, 7])
+    assert np.allclose(control.changes(points)(rows, [0])[:, 0], expected[rows], rtol=1e-10)
+
+
+def test_a_chain_with_it():
+    """The same posterior as with derivatives by hand, and as few rows."""
+    def log_likelihood(rows, points):
+        return np.stack([student(rows, p) for p in points], axis=1)
+
+    runs = []
+    for control in (mcmc.TaylorControl.from_autodiff(student, N, CENTER),
+                    mcmc.TaylorControl(CENTER, *by_hand())):
+        proposal = mcmc.Preconditioned.from_control(control, prior_precision=1.0)
+        runs.append(mcmc.RacingMetropolis(
+            log_likelihood, N, D + 1, control=control, proposal=proposal,
+            prior_precision=1.0).sample(1000, n_chains=2, rng=1))
+    draws = [run["posterior"]["x"].to_numpy().reshape(-1, D + 1) for run in runs]
+    assert np.allclose(draws[0].mean(axis=0), draws[1].mean(axis=0),
+                       atol=0.2 * draws[1].std(axis=0).min())
+    reads = [float(run["sample_stats"]["fraction"].mean()) for run in runs]
+    assert 0.8 < reads[0] / reads[1] < 1.25 and reads[0] < 0.9
+
+
+def test_an_exact_chain_with_exact_derivatives():
+    """Products of a caller's, as from_autodiff keeps them."""
+    pytest.importorskip("xarray")
+    case = Case("logistic", 400, 2)
+    mode = case.sampler().mode
+    third = np.linalg.norm(case.x, axis=1)**3 / (6 * np.sqrt(3))
+
+    def log_likelihood(rows, points):
+        s = case.x[rows] @ points.T
+        return case.y[rows, None] * s - np.logaddexp(0.0, s)
+
+    p = 1 / (1 + np.exp(-case.x @ mode))
+    control = mcmc.TaylorControl(mode, (case.y - p)[:, None] * case.x)
+    control.directions = np.ascontiguousarray(case.x[:, None, :])
+    control.weights = np.ascontiguousarray(-(p * (1 - p))[:, None])
+    control.hessian = np.ascontiguousarray((case.x.T * control.weights[:, 0]) @ case.x)
+    control.third = third
+    sampler = mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood)
+    sampler.step(mode, n_steps=2000, rng=1)
+
+
+def test_hessians_that_are_no_few_products_stay_matrices():
+    squares = RNG.normal(size=(50, 4, 4))
+    squares = squares + squares.transpose(0, 2, 1)
+
+    def log_likelihood(rows, theta):
+        return np.einsum("i,nij,j->n", theta, squares[rows], theta)
+
+    control = mcmc.TaylorControl.from_autodiff(log_likelihood, 50, np.zeros(4))
+    assert control.hessians.shape == (50, 4, 4) and control.directions is None
+    assert np.allclose(control.hessians, 2 * squares, atol=1e-6)
+    flat = mcmc.TaylorControl.from_autodiff(lambda rows, theta: X[rows] @ theta, N, np.zeros(3))
+    assert flat.directions is None and flat.hessians is None and np.allclose(flat.hessian, 0.0)
+
+
+def test_products_of_any_symmetric_matrices():
+    """Indefinite, with zeros on the diagonal, of different ranks, and 0."""
+    rng = np.random.default_rng(3)
+    hessians = np.zeros((60, 5, 5))
+    hessians[0, 0, 1] = hessians[0, 1, 0] = 1.0
+    hessians[1] = np.diag([1.0, -1.0, 0, 0, 0])
+    for n in range(3, 60):
+        v = rng.normal(size=(n % 3, 5))
+        hessians[n] = (v.T * rng.choice([-1e-3, 1.0, 1e4], n % 3)) @ v
+    weights, directions = products_of(hessians, 1e-13, 2)
+    assert weights.shape == (60, 2) and directions.shape == (60, 2, 5)
+    found = expansion.matrices_of(weights, directions)
+    scale = np.abs(hessians).max(axis=(1, 2), keepdims=True) + 1e-300
+    assert (np.abs(found - hessians) <= 1e-11 * scale).all()
+    assert products_of(np.eye(5)[None], 1e-13, 4) is None
+
+
+@pytest.mark.parametrize("call, kind, words", [
+    (lambda **o: o | dict(backend="torch"), ValueError, "backend must be one of"),
+    (lambda **o: o | dict(log_likelihood=3), TypeError, "log_likelihood must be callable"),
+    (lambda **o: o | dict(n_factors=0), ValueError, "n_factors"),
+    (lambda **o: o | dict(center=[[1.0]]), ValueError, "center must have shape"),
+    (lambda **o: o | dict(third=-1.0), ValueError, "third"),
+    (lambda **o: o | dict(log_likelihood=lambda n, t: np.zeros(3)), ValueError, "return shape"),
+    (lambda **o: o | dict(log_likelihood=lambda n, t: np.full(n.size, np.nan)), ValueError,
+     "finite gradient at center; that of factor 0"),
+])
+def test_what_is_refused(call, kind, words):
+    options = call(log_likelihood=student, n_factors=N, center=CENTER)
+    with pytest.raises(kind, match=words):
+        mcmc.TaylorControl.from_autodiff(**options)
+
+
+@pytest.mark.parametrize("backend, module", [("jax", "jax"),
+                                             ("autograd", "autograd.differential_operators")])
+def test_a_package_that_is_missing_is_named(backend, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingPackage, match=rf"pybandit-core\[{backend}\]"):
+        mcmc.TaylorControl.from_autodiff(student, N, CENTER, backend=backend)
