@@ -315,15 +315,17 @@ def test_oracle_bettor_prints_its_table(capsys):
     example = load("oracle_bettor")
     example["main"](["--quick"])
     out = capsys.readouterr().out
-    assert len(re.findall(r" \d\.\d{4} +\d\.\d{3} +\d$", out, re.MULTILINE)) == 13
+    assert len(re.findall(r" \d\.\d{4} +\d\.\d{3} +\d$", out, re.MULTILINE)) == 19
 
 
-def test_the_oracle_example_races_as_the_race_does():
-    """Its sixteen bets on the leader are those of BettingRace, item by item."""
+@pytest.mark.parametrize("bettor, options", [("16 bets", {"mixture": "product"}),
+                                             ("learned, groups of 1, 2, 4", {})])
+def test_the_oracle_example_races_as_the_race_does(bettor, options):
+    """Sixteen bets on the leader, and plug-in bets, are those of BettingRace, item by item."""
     example = load("oracle_bettor")
     scores = load("score_tables")["coins"](3, 300, 7)
-    share, winner = example["Race"](scores, example["BETTORS"]["today: 16 bets"], 0.05).run()
-    race = pb.BettingRace(7, 300, value_range=(0, 1), rng=1, block_size=1)
+    share, winner = example["Race"](scores, example["BETTORS"][bettor], 0.05).run()
+    race = pb.BettingRace(7, 300, value_range=(0, 1), rng=1, block_size=1, **options)
     row = 0
     while not race.done:
         arms, items = race.ask()

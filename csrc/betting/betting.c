@@ -8,29 +8,31 @@
  */
 #include "pybandit/betting/betting.h"
 
+#include <assert.h>
 #include <stddef.h>
 
+#include "hybrid.h"
+#include "plug_in.h"
 #include "wealth.h"
 
 int64_t pb_betting_memory(const pb_bets *bets, int64_t n_arms, int hybrid)
 {
+    if (bets->mixture == PB_MIX_PLUG_IN)
+        return PLUG_ROWS * n_arms;
     return pb_bets_memory(bets) * n_arms * (hybrid ? n_arms + 1 : 1);
 }
 
-static double *leader_process(const pb_betting *b, int64_t arm)
+static int plugs_in(const pb_betting *b)
 {
-    return b->memory + arm * pb_bets_memory(&b->bets);
-}
-
-/* HYBRID: what `arm` has to fear from `rival`. */
-static double *pair_process(const pb_betting *b, int64_t arm, int64_t rival)
-{
-    return b->memory +
-           (b->n_arms * (arm + 1) + rival) * pb_bets_memory(&b->bets);
+    return b->bets.mixture == PB_MIX_PLUG_IN;
 }
 
 static void find_leader(pb_betting *b)
 {
+    if (plugs_in(b)) {
+        plug_rank(b);
+        return;
+    }
     const double *const scores = b->scores;
     int64_t first = 0, second = -1;
     for (int64_t i = 1; i < b->n_alive; i++)
@@ -57,15 +59,6 @@ ALWAYS_INLINE void follow_leader(pb_betting *b)
         find_leader(b);
 }
 
-static void begin_hybrid(pb_betting *b)
-{
-    const double rivals = (double)(b->n_alive - 1);
-    for (int64_t i = 0; i < b->n_alive; i++)
-        for (int64_t j = 0; j < b->n_alive; j++)
-            wealth_begin(&b->bets, pair_process(b, b->arms[i], b->arms[j]),
-                         i == j ? 0.0 : 0.5 / rivals, b->threshold);
-}
-
 static void begin_near(pb_betting *b)
 {
     pb_pairs *near = b->near;
@@ -79,7 +72,9 @@ static void begin_near(pb_betting *b)
 
 void pb_betting_begin(pb_betting *b)
 {
-    for (int64_t i = 0; i < b->n_alive; i++)
+    if (plugs_in(b))
+        plug_begin(b);
+    for (int64_t i = 0; i < b->n_alive && !plugs_in(b); i++)
         wealth_begin(&b->bets, leader_process(b, b->arms[i]), b->hybrid ? 0.5 : 1.0,
                      b->threshold);
     if (b->hybrid)
@@ -107,59 +102,9 @@ ALWAYS_INLINE int take_row(pb_betting *b, const double *row)
         good &= (int64_t)(rewards[i] >= low) & (int64_t)(rewards[i] <= high) &
                 (int64_t)(fabs(lead - rewards[i]) <= most);
     /* where any two bet on each other, any two have to be in range */
-    if (b->hybrid || (b->near && n <= b->near_slots))
+    if (b->hybrid || (plugs_in(b) && high - low > most) || (b->near && n <= b->near_slots))
         good &= (int64_t)pb_items_allow(&b->items, row, columns, n);
     return (int)good;
-}
-
-/* One bet that the arm at position i is not best, on what it is behind the rival. */
-ALWAYS_INLINE int bet_against(const pb_betting *b, const wager *w, double *process, int64_t i,
-                              int64_t rival, const int n_vectors)
-{
-    const double half = 0.5 / b->items.range;
-    const double expected = (b->scores[i] - b->scores[rival]) * w->per_left;
-    const double difference = b->rewards[rival] - b->rewards[i];
-    return wealth_bet(w, process, (difference - expected) * half, expected * half + 0.5,
-                      n_vectors);
-}
-
-/* HYBRID: the arm's capital against the leader and all rivals together. */
-static int bet_hybrid(const pb_betting *b, const wager *w, int64_t i, int64_t rival,
-                      int n_vectors)
-{
-    double *process = leader_process(b, b->arms[i]);
-    int falls = bet_against(b, w, process, i, rival, n_vectors);
-    double total = wealth_total(&b->bets, process);
-    for (int64_t j = 0; j < b->n_alive; j++) {
-        if (j == i)
-            continue;
-        process = pair_process(b, b->arms[i], b->arms[j]);
-        falls |= bet_against(b, w, process, i, j, n_vectors);
-        total += wealth_total(&b->bets, process);
-    }
-    return falls || total >= b->threshold;
-}
-
-/* HYBRID: the capital against a rival that is gone goes to the others in proportion. */
-static void hand_over(pb_betting *b, int64_t i)
-{
-    double total = 0.0, kept = 0.0;
-    for (int64_t j = 0; j < b->n_alive; j++) {
-        if (j == i)
-            continue;
-        const double capital =
-            wealth_total(&b->bets, pair_process(b, b->arms[i], b->arms[j]));
-        total += capital;
-        kept += b->gone[j] ? 0.0 : capital;
-    }
-    if (kept < 0x1p-500)  /* near the denormals the ratio could be infinite */
-        return;
-    for (int64_t j = 0; j < b->n_alive; j++)
-        if (j != i && !b->gone[j]) {
-            double *process = pair_process(b, b->arms[i], b->arms[j]);
-            for (int64_t g = 0; g < b->bets.n_bets; g++)
-                process[g] *= total / kept;
-        }
 }
 
 /* One arm after the other, whatever the mixture; returns how many hypotheses fall. */
@@ -229,6 +174,10 @@ ALWAYS_INLINE int64_t bet_all(pb_betting *b, const wager *w, const int n_vectors
 /* Bets on one item; marks the arms whose hypothesis falls and returns how many. */
 ALWAYS_INLINE int64_t bet_item(pb_betting *b, const int n_vectors)
 {
+    if (n_vectors == PLUGGED)
+        return plug_item(b, 0);
+    if (n_vectors == PREDICTED)
+        return plug_item(b, 1);
     wager w;
     wager_begin(&w, &b->bets, b->rewards + 3 * b->n_arms, &b->items, b->n_read, n_vectors);
     return b->hybrid || !n_vectors ? bet_each(b, &w, n_vectors) : bet_all(b, &w, n_vectors);
@@ -237,6 +186,10 @@ ALWAYS_INLINE int64_t bet_item(pb_betting *b, const int n_vectors)
 /* Every REST items. */
 static void rest(pb_betting *b)
 {
+    if (plugs_in(b)) {
+        plug_rest(b);
+        return;
+    }
     for (int64_t i = 0; i < b->n_alive; i++) {
         wealth_rest(&b->bets, leader_process(b, b->arms[i]));
         for (int64_t j = 0; b->hybrid && j < b->n_alive; j++)
@@ -260,6 +213,8 @@ static void drop_gone(pb_betting *b, int64_t n_gone)
         b->arms[kept] = b->arms[i];
         b->columns[kept] = b->columns[i];
         b->scores[kept] = b->scores[i];
+        if (plugs_in(b))
+            plug_move(b, kept, i);
         if (b->near_begun)
             b->slots[kept] = b->slots[i];
         kept++;
@@ -317,13 +272,15 @@ ALWAYS_INLINE void read_item(pb_betting *b, const int n_vectors)
     b->n_evaluations += n;
     if (n_gone)
         drop_gone(b, n_gone);
+    else if (n_vectors < 0)
+        plug_follow(b);
     else
         follow_leader(b);
     b->decided = b->n_alive == 1 || (b->near_begun && leads_nearly(b));
 }
 
 ALWAYS_INLINE pb_status add_rows(pb_betting *b, const double *const *rows, int64_t n_rows,
-                                 const int n_vectors)
+                                 const int n_vectors, const double *const *predictions)
 {
     for (int64_t r = 0; r < n_rows && !b->decided; r++) {
         if (b->items.n_items && b->n_read == b->items.n_items)
@@ -332,6 +289,8 @@ ALWAYS_INLINE pb_status add_rows(pb_betting *b, const double *const *rows, int64
             b->bad_row = r;
             return PB_RANGE;
         }
+        if (n_vectors == PREDICTED)
+            plug_adjust(b, predictions[r], 1.0 / (double)(b->items.n_items - b->n_read));
         read_item(b, n_vectors);
     }
     return PB_OK;
@@ -340,17 +299,44 @@ ALWAYS_INLINE pb_status add_rows(pb_betting *b, const double *const *rows, int64
 /* Sixteen bets, the default, in straight lines: two thirds of the instructions. */
 WIDE static pb_status add_sixteen(pb_betting *b, const double *const *rows, int64_t n_rows)
 {
-    return add_rows(b, rows, n_rows, 4);
+    return add_rows(b, rows, n_rows, 4, NULL);
+}
+
+WIDE static pb_status add_plugged(pb_betting *b, const double *const *rows, int64_t n_rows)
+{
+    return add_rows(b, rows, n_rows, PLUGGED, NULL);
 }
 
 WIDE static pb_status add_any(pb_betting *b, const double *const *rows, int64_t n_rows)
 {
     const int64_t n_bets = b->bets.mixture == PB_MIX_PRODUCT ? b->bets.n_bets : 0;
-    return add_rows(b, rows, n_rows, (int)(n_bets / LANES));
+    return add_rows(b, rows, n_rows, (int)(n_bets / LANES), NULL);
 }
 
 pb_status pb_betting_add(pb_betting *b, const double *const *rows, int64_t n_rows)
 {
+    assert(!b->predicted);
+    if (plugs_in(b))
+        return add_plugged(b, rows, n_rows);
     const int sixteen = b->bets.mixture == PB_MIX_PRODUCT && b->bets.n_bets == 16;
     return sixteen ? add_sixteen(b, rows, n_rows) : add_any(b, rows, n_rows);
+}
+
+WIDE static pb_status add_predicted(pb_betting *b, const double *const *rows, int64_t n_rows,
+                                    const double *const *predictions)
+{
+    return add_rows(b, rows, n_rows, PREDICTED, predictions);
+}
+
+pb_status pb_betting_add_predicted(pb_betting *b, const double *const *rows, int64_t n_rows,
+                                   const pb_predictions *predictions)
+{
+    assert(b->predicted && plugs_in(b) && b->items.n_items && !b->items.left);
+    for (int64_t i = 0; i < b->n_alive; i++) {
+        const int64_t column = b->columns[i];
+        plug_row(b, LEFT)[i] = predictions->totals[column];
+        plug_row(b, HIGH)[i] = predictions->highest[column];
+        plug_row(b, LOW)[i] = predictions->lowest[column];
+    }
+    return add_predicted(b, rows, n_rows, predictions->rows);
 }

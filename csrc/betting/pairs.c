@@ -27,8 +27,13 @@ ALWAYS_INLINE int bet_pair(const pb_pairs *pairs, const wager *w, double *proces
     const double slack = w->per_left > 0.0
                              ? pairs->slack * (double)pairs->items.n_items * w->per_left
                              : pairs->slack;
-    const double half = 0.5 / pairs->items.range;
     const double expected = deficit * w->per_left - slack;
+    if (n_vectors == PLUGGED) {
+        const double per_range = 1.0 / pairs->items.range;
+        const double hoped = PLUG_GAIN + (w->n_read * pairs->slack - deficit) * per_range;
+        return wealth_plug(process, difference * per_range, expected * per_range, hoped, w->tilt);
+    }
+    const double half = 0.5 / pairs->items.range;
     return wealth_bet(w, process, (difference - expected) * half, expected * half + 0.5,
                       n_vectors);
 }
@@ -38,7 +43,8 @@ WIDE int pb_pairs_add(pb_pairs *pairs, int64_t n_read, const int64_t *slots, int
 {
     const pb_bets *bets = &pairs->bets;
     const int n_vectors =
-        bets->mixture == PB_MIX_PRODUCT ? (int)(bets->n_bets / LANES) : 0;
+        bets->mixture == PB_MIX_PLUG_IN ? PLUGGED
+        : bets->mixture == PB_MIX_PRODUCT ? (int)(bets->n_bets / LANES) : 0;
     const int resting = (n_read + 1) % REST == 0;
     double tilted[PB_MOST_BETS];
     wager w;

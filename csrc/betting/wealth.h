@@ -9,7 +9,8 @@
  * their capital; every REST items they are multiplied by a power of two where the
  * largest has become small, and the limit with them, so none is lost. Only a bet
  * far below the largest is set to 0, which is valid (capital may be thrown away)
- * and keeps denormals, ten times slower, out of the loop.
+ * and keeps denormals, ten times slower, out of the loop. A plug-in bet is kept as a
+ * product of one bet, and the squares after it.
  */
 #include "pybandit/betting/bets.h"
 
@@ -21,6 +22,8 @@
 enum {
     REST = 64,        /* items between two rescalings: they lose at most 2^-213 */
     SHIFT = 400,      /* binary digits of one rescaling */
+    PLUGGED = -1,     /* PLUG_IN, where the others have a number of vectors of bets */
+    PREDICTED = -2,   /* the same with predictions */
 };
 
 /* m below -TINY is an impossible hypothesis; between, it is rounding. */
@@ -28,13 +31,24 @@ enum {
 /* A bet risks at most this share of its capital. */
 #define RISK 0.9
 
+/* What a plug-in bet believes before the first item, in units of the range. */
+#define PLUG_GAIN 1.0     /* twenty items at a mean of .05 */
+#define PLUG_SQUARES 5.0  /* and a mean square of .25 */
+#define PLUG_BELIEF 20.0  /* of the scale of all bets, in squared gains: that it is 1 */
+#define PLUG_MEMORY 22.0  /* it forgets 2 / (t + 22) an item, so that half of t weighs most */
+
+/* The entry of a plug-in process after the four that all products of one bet have. */
+enum { PLUG_SPREAD = 4 };
+
 /* Entries of an EBMIX process. */
 enum { GAIN, SPREAD, COUNT, SUM, EB_LIMIT, EB_LOG_LIMIT };
 
 /* What all processes share while one item passes. */
 typedef struct {
     const pb_bets *bets;
+    double n_read;
     double per_left;  /* 1 / what is left, this item included; 0: endless */
+    double tilt;      /* N / what is left; 1: endless */
     double *tilted;   /* lambda_g N / left; memory, which GCC does not take apart lane by lane */
 } wager;
 
@@ -51,6 +65,8 @@ static inline void wealth_begin(const pb_bets *bets, double *process, double cap
         process[g] = capital * bets->shares[g];
     process[bets->n_bets] = process[bets->n_bets + 2] = threshold;
     process[bets->n_bets + 1] = 0.0;
+    if (bets->mixture == PB_MIX_PLUG_IN)
+        process[PLUG_SPREAD] = 0.0;
 }
 
 /* For item number n_read, from 0; `tilted` has room for all bets. */
@@ -59,11 +75,12 @@ ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, double *tilted,
 {
     w->bets = bets;
     w->tilted = tilted;
+    w->n_read = (double)n_read;
     w->per_left = items->n_items ? 1.0 / pb_items_left(items, n_read) : 0.0;
-    const double tilt = items->n_items ? (double)items->n_items * w->per_left : 1.0;
+    w->tilt = items->n_items ? (double)items->n_items * w->per_left : 1.0;
     for (int v = 0; v < n_vectors; v++)
         *(unaligned *)(w->tilted + v * LANES) =
-            *(const unaligned *)(bets->bets + v * LANES) * tilt;
+            *(const unaligned *)(bets->bets + v * LANES) * w->tilt;
 }
 
 /* Multiplies the capital of each bet and returns their sum. */
@@ -131,6 +148,51 @@ ALWAYS_INLINE int wealth_bet(const wager *w, double *process, double gain, doubl
            process[n_vectors * LANES];
 }
 
+/*
+ * One plug-in bet, in units of the range: x in [-1, 1] came, at most `expected` in the mean;
+ * `hoped` is the sum of x that earlier items promise. Whether the hypothesis falls.
+ */
+static inline int wealth_plug(double *process, double x, double expected,
+                              double hoped, double tilt)
+{
+    const double room = 1.0 + expected;
+    const double least = room > 2.0 * TINY ? room : 2.0 * TINY;
+    const double num = hoped > 0.0 ? hoped : 0.0;
+    const double wanted = num / (PLUG_SQUARES + process[PLUG_SPREAD]) * tilt;
+    const double most = RISK / least, bet = wanted < most ? wanted : most;
+    process[PLUG_SPREAD] += x * x;
+    if (room < -2.0 * TINY)
+        return 1;
+    if (expected < 1.0)
+        process[0] *= 1.0 + bet * (x - (least - 1.0));
+    return process[0] >= process[1];
+}
+
+/* The power of two by which capital is shifted where its largest part is this; counts it. */
+static inline double wealth_shift(double most, double *shifts)
+{
+    if (most > 0.0 && most < 0x1p-400) {
+        *shifts += 1.0;
+        return 0x1p400;
+    }
+    if (most > 0x1p100 && *shifts > 0.0) {
+        *shifts -= 1.0;
+        return 0x1p-400;
+    }
+    return 1.0;
+}
+
+static inline double wealth_kept(double capital)
+{
+    return capital < 0x1p-700 ? 0.0 : capital;
+}
+
+/* Past two shifts the limit is infinite: no bet is near it. */
+static inline double wealth_limit(double threshold, double shifts)
+{
+    return ldexp(threshold, SHIFT * (shifts < 3.0 ? (int)shifts : 3));
+}
+
 /* Every REST items, for each process. */
 static inline void wealth_rest(const pb_bets *bets, double *process)
 {
@@ -140,17 +202,11 @@ static inline void wealth_rest(const pb_bets *bets, double *process)
     for (int64_t g = 0; g < bets->n_bets; g++)
         most = process[g] > most ? process[g] : most;
     double *const limit = process + bets->n_bets, *const shifts = limit + 1;
-    double factor = 1.0;
-    if (most > 0.0 && most < 0x1p-400)
-        factor = 0x1p400, *shifts += 1.0;
-    else if (most > 0x1p100 && *shifts > 0.0)
-        factor = 0x1p-400, *shifts -= 1.0;
-    for (int64_t g = 0; g < bets->n_bets; g++) {
-        const double capital = process[g] * factor;
-        process[g] = capital < 0x1p-700 ? 0.0 : capital;
-    }
-    if (factor != 1.0)  /* past two shifts the limit is infinite: no bet is near it */
-        *limit = ldexp(limit[2], SHIFT * (*shifts < 3.0 ? (int)*shifts : 3));
+    const double factor = wealth_shift(most, shifts);
+    for (int64_t g = 0; g < bets->n_bets; g++)
+        process[g] = wealth_kept(process[g] * factor);
+    if (factor != 1.0)
+        *limit = wealth_limit(limit[2], *shifts);
 }
 
 /* The capital of a product, unscaled. */

@@ -9,7 +9,7 @@ No race can know that. The others bet, for each model b that is left, on the ite
 rival against "b is best", as `BettingRace` does, and drop b at 1 / delta; all are valid,
 because rival and bet are chosen before the item is read. They differ in the bets and rivals:
 
-- today: the mean of 16 constant bets, .004 to 2, on the leader
+- 16 bets: the mean of 16 constant bets, .004 to 2, on the leader
 - 8 bets, 5 bets: fewer, from .06 and .16 on
 - plug-in: one bet, (20 m + D - c sqrt(Q + 5)) / (Q + 5), at least 0: D and Q the sums of the
   differences of leader and b, and of their squares, so far; m = .05 or .1, c = 0, .5 or 1
@@ -17,6 +17,11 @@ because rival and bet are chosen before the item is read. They differ in the bet
 - own: the same, Q of the differences that b was bet against, which needs no memory a pair
 - top 3: on that one of the best three by which b is beaten most clearly, D / sqrt(Q + 5)
 - half: half the capital plug-in, half five constant bets
+- groups: on the mean of the first, the first two or the first four, by the same clarity,
+  each with its own Q
+- learned: bets scaled by what those of all models won over what they should have won,
+  1 - 2 / (t + 22) of it kept an item; with groups and c = 0 this is `best_of`
+- hierarchical: leads shrunk by half of what the noise is of the spread of the models
 
 NPZ: arrays of scores in [0, 1] by name, of shape (items, models); without it, coins.
 """
@@ -39,6 +44,9 @@ class Bettor(NamedTuple):
     c: float = 0.0
     own: bool = False
     rivals: int = 1
+    groups: tuple = ()
+    learned: bool = False
+    shrunk: float = 0.0
 
 
 def constant(n, low):
@@ -46,7 +54,7 @@ def constant(n, low):
 
 
 BETTORS = {
-    "today: 16 bets": Bettor(constant(16, 0.004)),
+    "16 bets": Bettor(constant(16, 0.004)),
     "8 bets": Bettor(constant(8, 0.06)),
     "5 bets": Bettor(constant(5, 0.16)),
     "plug-in, m .1": Bettor(m=0.1),
@@ -58,6 +66,12 @@ BETTORS = {
     "top 6, m .05, c .5": Bettor(m=0.05, c=0.5, rivals=6),
     "top 3, m .1, c 0": Bettor(m=0.1, rivals=3),
     "half, m .1": Bettor(constant(5, 0.16), m=0.1),
+    "groups, c .5": Bettor(m=0.05, c=0.5, groups=(1, 2, 4)),
+    "groups, c 0, hierarchical": Bettor(m=0.05, groups=(1, 2, 4), shrunk=0.5),
+    "learned, c 0": Bettor(m=0.05, groups=(1,), learned=True),
+    "learned, groups of 1, 2": Bettor(m=0.05, groups=(1, 2), learned=True),
+    "learned, groups of 1, 2, 4": Bettor(m=0.05, groups=(1, 2, 4), learned=True),
+    "learned, groups, c .25": Bettor(m=0.05, c=0.25, groups=(1, 2, 4), learned=True),
 }
 
 
@@ -93,8 +107,11 @@ class Race:
         n_models = scores.shape[1]
         self.scores, self.bettor, self.limit = scores, bettor, np.log(1 / delta)
         self.sums, self.alive = np.zeros(n_models), np.arange(n_models)
-        self.squares = np.zeros((n_models, n_models) if bettor.m is not None else 0)
+        self.squares = np.zeros((n_models, n_models)
+                                if bettor.m is not None and not bettor.groups else 0)
         self.own = np.zeros(n_models)
+        self.of_groups = np.full((len(bettor.groups), n_models), PRIOR * SQUARE)
+        self.won = self.promised = 20.0
         n_bets = len(bettor.bets) + (bettor.m is not None)
         # half for the plug-in where there are both
         share = [1 / len(bettor.bets)] * len(bettor.bets) if bettor.bets else []
@@ -124,8 +141,49 @@ class Race:
         found = PRIOR * self.bettor.m + ahead - self.bettor.c * np.sqrt(squares)
         return 2 * np.maximum(0.0, found) / squares
 
+    def group_bets(self, row):
+        """Of the most promising group of each model: the lead, what it wins now, the bet."""
+        alive, best = self.alive, None
+        ranked = alive[np.argsort(-self.sums[alive], kind="stable")]
+        for group, size in enumerate(self.bettor.groups):
+            if size > alive.size - 1:
+                break
+            # the first of the others: a model among them is bet on without itself
+            first = np.array([[j for j in ranked[:size + 1] if j != b][:size] for b in alive])
+            ahead = self.sums[first].mean(axis=1) - self.sums[alive]
+            wins = row[first].mean(axis=1) - row[alive]
+            squares = self.of_groups[group, alive]
+            hoped = PRIOR * self.bettor.m + self.shrink() * ahead
+            hoped = np.maximum(0.0, hoped - self.bettor.c * np.sqrt(squares))
+            found = np.array([ahead, wins, 2 * hoped / squares, hoped**2 / squares])
+            best = found if best is None else np.where(found[3] > best[3], found, best)
+            self.of_groups[group, alive] += wins**2
+        return best[:3]
+
+    def shrink(self):
+        spread = self.sums[self.alive].var(ddof=1)
+        noise = (self.of_groups[0, self.alive] - PRIOR * SQUARE).mean() / 2
+        return max(0.0, 1.0 - self.bettor.shrunk * noise / (spread + 1e-9))
+
+    def read_groups(self, item, left):
+        """As `read`."""
+        row, alive = self.scores[item], self.alive
+        ahead, wins, bets = self.group_bets(row)
+        null = (1 - ahead / left) / 2
+        bets = np.minimum(bets * len(self.scores) / left, RISK / np.maximum(null, 1e-9))
+        gain = bets * np.where(null < 1, (1 + wins) / 2 - np.maximum(null, 1e-9), 0.0)
+        scale = min(max(self.won / self.promised, 0.0), 1.0) if self.bettor.learned else 1.0
+        self.capital[0, alive] += np.log1p(scale * gain)
+        kept = 1 - 2 / (len(self.scores) - left + 22)
+        self.won = kept * self.won + gain.sum()
+        self.promised = kept * self.promised + (gain**2).sum()
+        self.drop(row, (self.capital[0, alive] >= self.limit) | (null < -1e-9))
+
     def read(self, item, left):
         """Bet on one item, of which `left` are left with it; drop who has lost."""
+        if self.bettor.groups:
+            self.read_groups(item, left)
+            return
         row, alive, rivals = self.scores[item], self.alive, self.rivals()
         ahead = self.sums[rivals] - self.sums[alive]
         null = (1 - ahead / left) / 2
@@ -139,6 +197,10 @@ class Race:
         self.own[alive] += (row[rivals] - row[alive]) ** 2
         if self.squares.size:
             self.squares[np.ix_(alive, alive)] += np.subtract.outer(row[alive], row[alive]) ** 2
+        self.drop(row, lost)
+
+    def drop(self, row, lost):
+        alive = self.alive
         if lost.all():
             lost[self.sums[alive].argmax()] = False
         self.sums[alive] += row[alive]
@@ -180,10 +242,10 @@ def main(argv=None):
     tables = tables_of(arguments, n_items=150, n_models=8)
     n_orders = 1 if arguments.quick else arguments.orders
     shares, errors = measure(tables, n_orders, arguments.delta, arguments.seed)
-    print(f"{'share of the cells':<24}" + "".join(f"{name:>13}" for name in tables)
+    print(f"{'share of the cells':<28}" + "".join(f"{name:>13}" for name in tables)
           + f"{'mean':>9}{'/ oracle':>10}{'errors':>8}")
     for name, row, wrong in zip(["oracle", *BETTORS], shares, [0, *errors], strict=True):
-        print(f"{name:<24}" + "".join(f"{share:>13.3f}" for share in row)
+        print(f"{name:<28}" + "".join(f"{share:>13.3f}" for share in row)
               + f"{row.mean():>9.4f}{row.mean() / shares[0].mean():>10.3f}{wrong:>8}")
     print(f"\n{time.perf_counter() - start:.0f} s")
 

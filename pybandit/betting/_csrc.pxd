@@ -42,6 +42,7 @@ cdef extern from "pybandit/betting/bets.h" nogil:
     ctypedef enum pb_mixture:
         PB_MIX_PRODUCT
         PB_MIX_EBMIX
+        PB_MIX_PLUG_IN
 
     ctypedef struct pb_bets:
         pb_mixture mixture
@@ -81,6 +82,7 @@ cdef extern from "pybandit/betting/betting.h" nogil:
         pb_pairs *near
         int64_t near_slots
         double near_error
+        int predicted
         int64_t n_arms
         double *memory
         double *scores
@@ -102,6 +104,16 @@ cdef extern from "pybandit/betting/betting.h" nogil:
     void pb_betting_begin(pb_betting *betting) noexcept
     pb_status pb_betting_add(pb_betting *betting, const double *const *rows,
                              int64_t n_rows) noexcept
+
+    ctypedef struct pb_predictions:
+        const double *const *rows
+        const double *totals
+        const double *highest
+        const double *lowest
+
+    pb_status pb_betting_add_predicted(pb_betting *betting, const double *const *rows,
+                                       int64_t n_rows,
+                                       const pb_predictions *predictions) noexcept
     void pb_betting_withdraw(pb_betting *betting, int64_t n_kept, const int64_t *keys,
                              unsigned char *withdrawn) noexcept
 

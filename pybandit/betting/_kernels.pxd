@@ -2,7 +2,9 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit.betting._csrc cimport pb_bets, pb_betting, pb_pairs, pb_threshold, pb_top_k
+from pybandit.betting._csrc cimport (
+    pb_bets, pb_betting, pb_pairs, pb_predictions, pb_threshold, pb_top_k,
+)
 
 
 cdef class Bets:
@@ -35,12 +37,14 @@ cdef class Race:
     cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
                         unsigned char *withdrawn) noexcept nogil
     cdef void _weigh(self, const double *left) noexcept
+    cdef _check_predictions(self, values)
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots)
 
 
 cdef class LeaderRace(Race):
     cdef pb_betting race
     cdef pb_pairs near
+    cdef pb_predictions given      # of the next rewards
 
 
 cdef class TopKRace(Race):

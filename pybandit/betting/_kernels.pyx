@@ -8,14 +8,15 @@ from libc.math cimport isnan
 from libc.stdint cimport int64_t, uintptr_t
 
 from pybandit.betting._csrc cimport (
-    PB_MIX_EBMIX, PB_MIX_PRODUCT, PB_MOST_BETS, pb_bets_memory, pb_betting_add, pb_betting_begin,
-    pb_betting_memory, pb_betting_withdraw, pb_items, pb_pairs, pb_threshold_add,
+    PB_MIX_EBMIX, PB_MIX_PLUG_IN, PB_MIX_PRODUCT, PB_MOST_BETS, pb_bets_memory, pb_betting_add,
+    pb_betting_add_predicted,
+    pb_betting_begin, pb_betting_memory, pb_betting_withdraw, pb_items, pb_pairs, pb_threshold_add,
     pb_threshold_begin, pb_top_k_add, pb_top_k_begin, pb_top_k_leaders, pb_top_k_withdraw,
 )
 
 cnp.import_array()
 
-MIXTURES = {"product": PB_MIX_PRODUCT, "ebmix": PB_MIX_EBMIX}
+MIXTURES = {"product": PB_MIX_PRODUCT, "ebmix": PB_MIX_EBMIX, "plug-in": PB_MIX_PLUG_IN}
 SMALLEST_BET = 0.004
 LARGEST_BET = {"product": 2.0, "ebmix": 0.9}
 # Arms between whom claims of being within a tolerance begin: 32 * 31 processes.
@@ -23,13 +24,16 @@ NEAR_ARMS = 32
 
 
 cdef class Bets:
-    """The bets lambda_g, geometric, filled up to whole vectors with bets of no capital."""
+    """The bets lambda_g, geometric, filled up to whole vectors with bets of no capital.
 
-    def __cinit__(self, mixture, int n_bets):
-        cdef int padded = (n_bets + 3) // 4 * 4
+    A plug-in bet is one, and set by the kernel.
+    """
+
+    def __cinit__(self, mixture, int n_bets=1):
+        cdef int padded = 1 if mixture == "plug-in" else (n_bets + 3) // 4 * 4
         if not 0 < n_bets <= PB_MOST_BETS:
             raise ValueError(f"bets must be at least 1 and at most {PB_MOST_BETS}; got {n_bets}")
-        largest = LARGEST_BET[mixture]
+        largest = LARGEST_BET.get(mixture, 1.0)
         bets = (np.geomspace(SMALLEST_BET, largest, n_bets) if n_bets > 1
                 else np.sqrt([SMALLEST_BET * largest]))
         self.mixture, self.n_bets = mixture, n_bets
@@ -152,6 +156,9 @@ cdef class Race:
         self.arrays["left"] = np.asarray(rest)
         self._weigh(&rest[0])
 
+    cdef _check_predictions(self, values):
+        pass
+
     def tell(self, Books books not None, values not None, int64_t n_kept=0, keys=None):
         """Rewards of items, one column an alive arm, into the kernel and the books.
 
@@ -169,6 +176,7 @@ cdef class Race:
             raise ValueError(f"rewards must have a column for each of {len(arms)} arms; got "
                              f"{rewards.shape[0]} rows of {rewards.shape[1]}")
         cdef uintptr_t[::1] rows = row_addresses(rewards)
+        self._check_predictions(values)
         PyErr_CheckSignals()
         books.blocks.append((arms, values))
         books._enter(integers_of(arms), rewards)
@@ -202,8 +210,10 @@ cdef class LeaderRace(Race):
     """
 
     def __cinit__(self, int64_t n_arms, int64_t n_items, Bets bets not None, limits, double delta,
-                  bint hybrid=False, double tolerance=0.0, double near_delta=0.0):
+                  bint hybrid=False, double tolerance=0.0, double near_delta=0.0,
+                  bint predicted=False):
         self.bets = bets
+        self.race.predicted = predicted
         self.race.bets, self.race.items = bets.bets, make_items(n_items, limits)
         self.race.threshold = 1.0 / delta
         self.race.hybrid = hybrid
@@ -239,8 +249,33 @@ cdef class LeaderRace(Race):
     cdef void _weigh(self, const double *left) noexcept:
         self.race.items.left = self.near.items.left = left
 
+    def predict(self, rewards not None, totals not None, highest not None, lowest not None):
+        """What the next `tell` is expected to bring, a column an alive arm.
+
+        Of all items that are left each arm's total prediction, the highest and the lowest.
+        """
+        cdef const double[:, ::1] of_rows = rewards
+        cdef const double[::1] of_all
+        cdef uintptr_t[::1] rows = row_addresses(of_rows)
+        for each in (totals, highest, lowest):
+            of_all = each
+            if of_all.shape[0] != of_rows.shape[1]:
+                raise ValueError("predictions must have a column for each arm")
+        self.arrays["predictions"] = rewards, np.asarray(rows), totals, highest, lowest
+        self.given.rows = <const double *const *>&rows[0]
+        self.given.totals = doubles_of(totals)
+        self.given.highest = doubles_of(highest)
+        self.given.lowest = doubles_of(lowest)
+
+    cdef _check_predictions(self, values):
+        if self.race.predicted and self.arrays["predictions"][0].shape != values.shape:
+            raise ValueError("predictions must be those of the rewards")
+
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
-        pb_betting_add(&self.race, rows, n_rows)
+        if self.race.predicted:
+            pb_betting_add_predicted(&self.race, rows, n_rows, &self.given)
+        else:
+            pb_betting_add(&self.race, rows, n_rows)
 
     cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
                         unsigned char *withdrawn) noexcept nogil:

@@ -77,8 +77,7 @@ class PairedRace(Ordered):
         self.value_range = check_limits(value_range)
         self.tolerance = check_scalar("tolerance", tolerance, "finite and at least 0",
                                       nonnegative)
-        self.bets = check_integer("bets", bets, 1, MOST_BETS)
-        self.mixture = check_choice("mixture", mixture, ("product", "ebmix"))
+        self.bets, self.mixture = self._check_bets(bets, mixture)
         self.block_size = (None if block_size is None
                            else check_integer("block_size", block_size, 1, LARGEST))
         self.max_evaluations = max_evaluations
@@ -110,6 +109,20 @@ class PairedRace(Ordered):
     _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "tolerance",
                                  "max_evaluations", "bets", "mixture", "block_size", "population")
     _PARTS: tuple[str, ...] = PARTS  # of a state
+    _MIXTURES: tuple[str, ...] = ("plug-in", "product", "ebmix")
+    _USUAL = "plug-in"  # where no number of bets is given
+
+    def _check_bets(self, bets, mixture):
+        """The number of bets, None for plug-in ones, and their mixture."""
+        if mixture is None:
+            mixture = self._USUAL if bets is None else "product"
+        mixture = check_choice("mixture", mixture, self._MIXTURES)
+        if mixture != "plug-in":
+            return check_integer("bets", 16 if bets is None else bets, 1, MOST_BETS), mixture
+        if bets is not None:
+            raise ValueError(f"bets must be left out for mixture='plug-in', which plays one; got "
+                             f"{shown(bets)}")
+        return None, mixture
 
     def _refuse_again(self):
         """What `__init__` of a subclass calls first."""
@@ -130,7 +143,7 @@ class PairedRace(Ordered):
         return -np.inf, np.inf, self.value_range
 
     def _make_bets(self):
-        return Bets(self.mixture, self.bets)
+        return Bets(self.mixture, self.bets or 1)
 
     # -- what is known ------------------------------------------------------
 
@@ -338,11 +351,18 @@ class PairedRace(Ordered):
             Where the state is another class's, lacks a part, or its parts do not fit
             each other.
         """
-        order, lengths, rewards, costs = check_state(state, cls, cls._OPTIONS, cls._PARTS)
-        race = cls(rng=0, **state["options"])
+        more = cls._more_parts(state)
+        order, lengths, rewards, costs = check_state(state, cls, cls._OPTIONS,
+                                                     (*cls._PARTS, *more))
+        race = cls(rng=0, **state["options"], **more)
         race._restore(state)
         race._replay(order, lengths, rewards, costs)
         return race
+
+    @staticmethod
+    def _more_parts(state):
+        """Parts that not every state has: they are arguments of `__init__`."""
+        return {}
 
     def _restore(self, state):
         """Take what a subclass adds to the state, before the replay."""

@@ -47,7 +47,7 @@ class BudgetRace(PairedRace):
     rng : None, int, SeedSequence or Generator
         Draws the order of the items, and who is preferred among equals.
     bets, mixture
-        As in `BettingRace`.
+        As in `BettingRace`; by default 16 constant bets.
     costs : array_like or "told", optional
         As in `BettingRace`.
     budget_cost : float, optional
@@ -125,10 +125,11 @@ class BudgetRace(PairedRace):
     _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "mixture",
                 "costs", "budget_cost", "population")
     _PARTS = (*PairedRace._PARTS, "keys")
+    _USUAL = "product"
 
     def __init__(self, n_arms: int, n_items: int, *, budget: int | None = None, k: int = 1,
-                 delta: float = 0.05, value_range: ArrayLike, rng: Rng = None, bets: int = 16,
-                 mixture: str = "product", costs: Costs = None,
+                 delta: float = 0.05, value_range: ArrayLike, rng: Rng = None,
+                 bets: int | None = None, mixture: str | None = None, costs: Costs = None,
                  budget_cost: float | None = None,
                  population: Literal["items", "sample"] | int = "items") -> None:
         self._refuse_again()

@@ -1,5 +1,6 @@
 """Races by betting under ask and tell: whoever can score an arm on an item can run one."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, ThresholdRace, TopKRace
 from pybandit.betting._money import Costs
 from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
+from pybandit.betting._predictions import Predictor, check_known
 from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingRace", "BettingThreshold"]
@@ -22,12 +24,12 @@ class BettingRace(PairedRace):
     """The best arm, or the k best, of a fixed set of items, read as little as it takes.
 
     Every alive arm is evaluated on the same items, drawn without replacement;
-    arms leave as soon as bets against them have won `1 / delta`. See
-    `BettingBound` for the race of k = 1 and its proof. For k > 1 there is such a
-    process for each ordered pair (a, b), against "the mean of b is at least that
-    of a". An arm is rejected when k others have beaten it, accepted when it has
-    beaten ``n_arms - k``, and pairs need ``k (n_arms - k) / delta``: a wrong set
-    takes a false claim of an arm outside over one inside.
+    arms leave as soon as bets against them have won `1 / delta`: see Notes for the
+    proof. For k > 1 there is such a process for each ordered pair (a, b), against
+    "the mean of b is at least that of a". An arm is rejected when k others have
+    beaten it, accepted when it has beaten ``n_arms - k``, and pairs need
+    ``k (n_arms - k) / delta``: a wrong set takes a false claim of an arm outside
+    over one inside.
 
     Parameters
     ----------
@@ -51,8 +53,14 @@ class BettingRace(PairedRace):
         is done with several survivors, and `recommend` gives the present leaders.
     rng : None, int, SeedSequence or Generator
         Draws the order of the items.
-    bets, hybrid, mixture
-        As in `BettingBound`; `hybrid` for k = 1 only.
+    bets : int, optional
+        The number of constant bets, in [1, 64]; not for plug-in bets.
+    hybrid : bool, default False
+        As in `BettingBound`; for k = 1 and ``mixture="product"``.
+    mixture : {"plug-in", "product", "ebmix"}, optional
+        How bets are placed: one a process, set anew before every item, or constant
+        ones as in `BettingBound`, which read about a quarter more. By default
+        ``"plug-in"``, and ``"product"`` where `bets` or `hybrid` is given.
     block_size : int, optional
         Items asked for at a time; by default 4, later a sixteenth of those read. With
         `costs` 1, later a thirty-second.
@@ -71,6 +79,11 @@ class BettingRace(PairedRace):
     weights : array_like of float, shape (n_items,), optional
         What each item counts, above 0; the question is then about weighted means. They
         need not add up to anything. `group_weights` has those of a mean of group means.
+    prior_scores : array_like of float, shape (n_items, J) or (n_items,), optional
+        What is known of all items: scores of other models or of earlier versions on
+        them, or features, in any units. For k = 1, plug-in bets and the mean over these items. The
+        guarantee holds whatever they are; where they tell which arm does well on
+        which items, less is read.
 
     Attributes
     ----------
@@ -95,6 +108,45 @@ class BettingRace(PairedRace):
 
     Notes
     -----
+    *Plug-in bets.* k = 1. For every alive arm b one bet, on the mean reward of a group
+    of others: the first by what was read, the first two or the first four. In units of
+    the range R, with A what the group is ahead of b and Q the sum of squares of the
+    differences that b was bet against with groups of that size, both on the items
+    before t::
+
+        c = -A / (N - t + 1),   d = (mean reward of the group - reward of b) / R
+        bet = scale min(max(0, 1 + A) / (5 + Q) N / (N - t + 1), 0.9 / (1 + c))
+        E *= 1 + bet (d - c)
+
+    The group is that of the largest ``max(0, 1 + A)**2 / (5 + Q)``: of models nearly as
+    good several vary less than one. `scale`, the same for all arms, is what their bets
+    won over what they should have won, sums of ``bet (d - c)`` and of its square at scale
+    1, in [0, 1], what is longer ago counting less: who leads by chance is ahead of all,
+    and the bets on it are too large together.
+
+    *Guarantee.* Group, bet and scale come from the items before t alone. If b is best, its
+    total is at least that of every member of the group, hence at least their mean: what is
+    left of the difference adds up to at most -A, and the next one, drawn evenly from the
+    items that are left, has mean at most c. So E changes by a factor of conditional mean
+    at most 1, and of at least 0.1, as d is at least -1 and a bet risks at most .9 of the
+    capital: E is a nonnegative supermartingale that begins at 1, and by Ville's inequality
+    ever reaches 1 / delta with probability at most delta. Only the process of the best arm
+    can err, so there is no union over arms, looks or groups, whatever was believed.
+    For k > 1 a pair is bet on likewise: A and Q those of the pair, scale 1.
+
+    *Prior scores.* Before a block is read the rewards p of all items that are left are
+    predicted, arm by arm, by ridge regressions on at most 16 principal components of the
+    prior scores, fitted to the items before. Bets are then on ``y = reward - p + mean of p
+    over the items left`` instead of the reward. The mean of y over the items that are left
+    is that of the rewards, for any p that is made before the item is drawn: c and the proof
+    stay as they are, whatever is predicted. d may now be as low as -1 less the largest p of
+    the group above its mean and the mean p of b above its smallest, known as p is, and a bet
+    risks .9 of the capital at that worst; where this would bind, the reward itself is bet
+    on. Bets must not be limited item by item: all items that are left have the same bet, as
+    nothing is known of the mean of differences weighted by item. Predictions are cut at a
+    quarter of the range, and shrunk by how well earlier ones agreed with what came: to
+    nothing, until that is clear.
+
     *Tolerance.* Arms are dropped at an error of .95 delta, and beside the drops each
     ordered pair (a, b) of the last 32 arms, for k > 1 of all, bets against "the mean of b
     is at least that of a plus tolerance" and claims it false at 1 / .05 delta times the
@@ -126,8 +178,8 @@ class BettingRace(PairedRace):
     stands as it is.
 
     O(bets) an arm and item for k = 1, O(bets n_arms) beyond that or, below 33
-    arms, with a tolerance. Keeps 8 bytes a reward told and an item, 160 an arm, and
-    160 an ordered pair where there are pairs.
+    arms, with a tolerance. Keeps 8 bytes a reward told and an item, some 120 an arm, and
+    64 an ordered pair where there are pairs; with 16 constant bets 160.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
@@ -140,38 +192,77 @@ class BettingRace(PairedRace):
     ...     arms, items = race.ask()
     ...     race.tell(arms, items, scores[items, arms])
     >>> race.recommend(), race.n_pulls
-    (array([4]), 310)
+    (array([4]), 280)
     """
 
     _OPTIONS = (*PairedRace._OPTIONS, "k", "hybrid", "costs", "max_cost", "weights")
 
     def __init__(self, n_arms: int, n_items: int | None, *, k: int = 1, delta: float = 0.05,
                  value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
-                 rng: Rng = None, bets: int = 16, hybrid: bool = False, mixture: str = "product",
-                 block_size: int | None = None, costs: Costs = None,
+                 rng: Rng = None, bets: int | None = None, hybrid: bool = False,
+                 mixture: str | None = None, block_size: int | None = None, costs: Costs = None,
                  max_cost: float | None = None,
                  population: Literal["items", "sample"] | int = "items",
-                 weights: ArrayLike | None = None) -> None:
+                 weights: ArrayLike | None = None,
+                 prior_scores: ArrayLike | None = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
             raise ValueError(f"k must be below n_arms = {n_arms}; got {self.k}")
         self.hybrid = check_flag("hybrid", hybrid)
+        if self.hybrid and mixture is None:
+            mixture = "product"
         if self.hybrid and (mixture != "product" or self.k > 1):
-            raise ValueError(f"hybrid must be False for k > 1 and mixture='ebmix'; got "
-                             f"{hybrid!r} with k = {self.k}, mixture={mixture!r}")
+            raise ValueError(f"hybrid must be False for k > 1 and where mixture is not 'product'; "
+                             f"got {hybrid!r} with k = {self.k}, mixture={mixture!r}")
+        self._prior = prior_scores
         super().__init__(n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
                          bets, mixture, block_size, costs=costs, most=("max_cost", max_cost),
                          population=population, weights=weights)
         self.max_cost = None if self._money is None else self._money.most
 
+    def _make_predictor(self):
+        if self._prior is None:
+            return None
+        if self.k > 1 or self.mixture != "plug-in":
+            raise ValueError(f"prior_scores must be left out for k > 1 and where mixture is not "
+                             f"'plug-in'; got k = {self.k}, mixture = {self.mixture!r}")
+        if self.n_items is None or self._world != self.n_items or self.weights is not None:
+            raise ValueError("prior_scores must be left out for an endless stream, a sample and "
+                             "weights: the mean of what they predict must be known; got n_items = "
+                             f"{self.n_items}, population = {self.population!r}")
+        self._prior = check_known("prior_scores", self._prior, self.n_items)
+        return Predictor(self._prior, self.n_arms, self._limits()[2])
+
+    def _tell(self, arms, items, rewards, costs=None):
+        if self._predictor is not None:
+            self._foresee(len(self._block_items()))
+        super()._tell(arms, items, rewards, costs)
+
+    def _foresee(self, n_rows):
+        """Predict the next rows, of what was read before them; again changes nothing."""
+        order = self._order
+        self._predictor.catch_up(self._books.blocks, order)
+        self._race.predict(*self._predictor.predict(order[self._books.n_items:], n_rows,
+                                                    self._race.alive))
+
+    def _state(self):
+        more = {} if self._prior is None else {"prior_scores": self._prior.copy()}
+        return super()._state() | more
+
+    @staticmethod
+    def _more_parts(state):
+        given = isinstance(state, Mapping) and "prior_scores" in state
+        return {"prior_scores": state["prior_scores"]} if given else {}
+
     def _make_race(self):
+        self._predictor = self._make_predictor()
         near = NEAR_SHARE * self.delta if self.tolerance > 0 else 0.0
         n_items, strict = self._world or 0, self.delta - near
         if self.k == 1:
             return LeaderRace(self.n_arms, n_items, self._make_bets(), self._limits(), strict,
-                              self.hybrid, self.tolerance, near)
+                              self.hybrid, self.tolerance, near, self._predictor is not None)
         return TopKRace(self.n_arms, n_items, self.k, self._make_bets(), self._limits(), strict,
                         self.tolerance, near)
 
@@ -217,8 +308,12 @@ class BettingThreshold(PairedRace):
     tolerance : float, default 0.0
         Arms whose mean is less than this from the threshold may go to either side,
         so that they end.
-    max_evaluations, rng, bets, mixture, block_size, population
+    max_evaluations, rng, block_size, population
         As in `BettingRace`.
+    bets : int, default 16
+        The number of constant bets, in [1, 64].
+    mixture : {"product", "ebmix"}, default "product"
+        As in `BettingBound`.
 
     Attributes
     ----------
@@ -251,10 +346,12 @@ class BettingThreshold(PairedRace):
     """
 
     _OPTIONS = (*PairedRace._OPTIONS, "threshold")
+    _MIXTURES = ("product", "ebmix")
+    _USUAL = "product"
 
     def __init__(self, n_arms: int, n_items: int | None, *, threshold: float, delta: float = 0.05,
                  value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
-                 rng: Rng = None, bets: int = 16, mixture: str = "product",
+                 rng: Rng = None, bets: int | None = None, mixture: str | None = None,
                  block_size: int | None = None,
                  population: Literal["items", "sample"] | int = "items") -> None:
         self._refuse_again()

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.evaluation._options import costs_of, make_race
 from pybandit.evaluation._run import run
-from pybandit.evaluation._scores import as_source
+from pybandit.evaluation._scores import as_source, known_scores
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of"]
@@ -14,11 +14,12 @@ __all__ = ["best_of"]
 def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None, *, k: int = 1,
             delta: float = 0.05, value_range: ArrayLike, tolerance: float = 0.0,
             max_evaluations: int | None = None, budget: int | None = None, rng: Rng = None,
-            progress: bool | None = None, bets: int = 16, hybrid: bool = False,
-            mixture: str = "product", block_size: int | None = None, costs: Any = None,
+            progress: bool | None = None, bets: int | None = None, hybrid: bool = False,
+            mixture: str | None = None, block_size: int | None = None, costs: Any = None,
             max_cost: float | None = None, budget_cost: float | None = None,
             population: Literal["items", "sample"] | int = "items",
-            weights: ArrayLike | None = None) -> BestOfResult:
+            weights: ArrayLike | None = None,
+            prior_scores: Any = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -84,6 +85,10 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         What each item counts, above 0: the question is about weighted means, and heavy items
         are read first. `group_weights` makes them of groups. Not with a budget; there are
         then no bounds on single means.
+    prior_scores : array_like or data frame, optional
+        What is known of the items, a row an item: scores of other models or of earlier
+        versions on the same items, or features. As in `BettingRace`; the rows of a
+        frame must have the labels of those of `scores`, where both are frames.
 
     Returns
     -------
@@ -110,7 +115,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     left, the totals decide between these (`exact`); models that were dropped before may
     still have been better, with probability at most delta.
 
-    O(bets) a score for k = 1, some 10 ns; see `BettingRace` for more, for the
+    O(1) a score for k = 1, some 10 ns; see `BettingRace` for more, for the
     proof, and for a race that can be saved and resumed.
 
     Examples
@@ -119,7 +124,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     >>> scores = np.random.default_rng(1).random((1000, 5)) * [0.5, 0.6, 0.7, 0.8, 1.0]
     >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
     >>> result.best, result.n_evaluations, result.fraction_read
-    (4, 310, 0.062)
+    (4, 280, 0.056)
     """
     source = as_source(scores, n_models, n_items,
                        isinstance(costs, str) and costs == "told")
@@ -128,6 +133,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
              costs=costs_of(costs, source), population=population),
         dict(tolerance=tolerance, max_evaluations=max_evaluations, max_cost=max_cost,
-             hybrid=hybrid, block_size=block_size, weights=weights),
+             hybrid=hybrid, block_size=block_size, weights=weights,
+             prior_scores=known_scores(prior_scores, source)),
         dict(budget=budget, budget_cost=budget_cost))
     return run(race, source, progress)

@@ -30,6 +30,19 @@ def as_source(scores, n_models, n_items, tells_costs=False):
     return source
 
 
+def known_scores(prior_scores, source):
+    """The cells of `prior_scores`, whose rows must have the labels of the scores' rows."""
+    if prior_scores is None:
+        return None
+    _, labels, cells = _parts(prior_scores)
+    if labels is not None and source.labels is not None:
+        for ours, theirs in zip(source.labels, labels, strict=False):
+            if ours != theirs:
+                raise ValueError(f"prior_scores must be of the items of scores, in their order; "
+                                 f"got {theirs!r} beside {ours!r}")
+    return cells
+
+
 class Source:
     """Names of models and labels of items, for messages."""
 

@@ -12,10 +12,10 @@ from betting.reference import betting as twin
 from racing.reference.problems import random_rewards
 
 
-def problem(seed):
+def problem(seed, plugged=False):
     """Rewards in some range, the range, and options that both sides take."""
     rng = np.random.default_rng(seed)
-    n_items, n_arms = int(rng.choice([12, 60, 250])), int(rng.integers(2, 6))
+    n_items, n_arms = int(rng.choice([12, 60, 250])), int(rng.integers(2, 6 + 6 * plugged))
     rewards, limits = random_rewards(rng, n_items, n_arms), [(0.0, 1.0), (-2.0, 3.0)][seed % 2]
     rewards = limits[0] + (limits[1] - limits[0]) * rewards
     options = dict(
@@ -25,6 +25,8 @@ def problem(seed):
         bets=int(rng.choice([1, 2, 5, 16, 64])),
         block_size=int(rng.choice([0, 1, 1])) or None,
     )
+    if plugged and rng.random() < 0.6:
+        options.update(mixture="plug-in", bets=None)
     return rng, rewards, limits, options
 
 
@@ -47,7 +49,7 @@ def test_the_twins_of_the_best_arms(k):
     """The order of the race's own state gives the twin's answer, at the twin's item."""
     ends = set()
     for seed in range(1000 * k, 1000 * k + 150):
-        rng, rewards, limits, options = problem(seed)
+        rng, rewards, limits, options = problem(seed, plugged=True)
         n_items, n_arms = rewards.shape
         if n_arms <= k:
             continue

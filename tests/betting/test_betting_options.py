@@ -43,6 +43,8 @@ RACE_ONLY = [
     ({"k": -1}, ["k", "-1"]),
     ({"hybrid": True, "mixture": "ebmix"}, ["hybrid", "ebmix"]),
     ({"hybrid": True, "k": 2}, ["hybrid", "k = 2"]),
+    ({"hybrid": True, "mixture": "plug-in"}, ["hybrid", "plug-in"]),
+    ({"bets": 5, "mixture": "plug-in"}, ["bets", "plug-in", "5"]),
     ({"n_arms": 1}, ["n_arms", "2", "1"]),
 ]
 THRESHOLD_ONLY = [
@@ -52,6 +54,7 @@ THRESHOLD_ONLY = [
     ({"threshold": np.nan}, ["threshold", "nan"]),
     ({"value_range": 1.0}, ["value_range", "1.0"]),
     ({"n_arms": 0}, ["n_arms", "0"]),
+    ({"mixture": "plug-in"}, ["mixture", "product", "plug-in"]),
 ]
 
 

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from betting.reference.plug_in import Plugged, PluggedPairs
+
 TWIN_OF = ("betting", "pairs", "top_k", "threshold")  # kernels of csrc
 
 SLACK = 1e-9  # a null mean further below 0 is no rounding: the hypothesis is impossible
@@ -210,13 +212,19 @@ class Claims:
 
     def __init__(self, n_arms, options, tolerance, threshold):
         self.options, self.tolerance, self.threshold = options, tolerance, threshold
-        self.processes = MIXTURES[options.mixture]((n_arms, n_arms), options.n_bets)
+        self.plugged = options.mixture == "plug-in"
+        self.processes = (PluggedPairs((n_arms, n_arms)) if self.plugged else
+                          MIXTURES[options.mixture]((n_arms, n_arms), options.n_bets))
         self.made = np.zeros((n_arms, n_arms), dtype=bool)
 
     def update(self, arms, d, gaps, t, population):
-        m = null_mean(-self.tolerance, gaps, t, population)
-        x, m = (to_unit(v, self.options.difference_range) for v in (d, m))
-        self.processes.update(pairs_of(arms), x, m, tilt_at(t, population))
+        m, tilt = null_mean(-self.tolerance, gaps, t, population), tilt_at(t, population)
+        units = self.options.difference_range
+        if self.plugged:
+            ahead = (gaps + (t - 1) * self.tolerance) / units
+            self.processes.update(pairs_of(arms), d / units, m / units, ahead, tilt)
+        else:
+            self.processes.update(pairs_of(arms), to_unit(d, units), to_unit(m, units), tilt)
         self.made |= pairs_of(arms) & (self.processes.log_total() >= np.log(self.threshold))
 
     def separate(self, inside, arms):
@@ -237,7 +245,9 @@ def race(rewards, offsets, order, options):
         return Outcome(int(possible[0]), 0, 0, True, (int(possible[0]),))
     scores = np.zeros(n_arms) if options.iid else offsets.astype(float)
     alive, t, n_evaluations = np.ones(n_arms, dtype=bool), 0, 0
-    capital = (Hybrid if options.hybrid else Leader)(n_arms, options)
+    plugged = options.mixture == "plug-in"
+    capital = (Plugged(n_arms, options.difference_range) if plugged else
+               (Hybrid if options.hybrid else Leader)(n_arms, options))
     near = NEAR_SHARE * options.delta if options.tolerance else 0.0
     share = options.delta - near
     tolerant = None
@@ -251,7 +261,10 @@ def race(rewards, offsets, order, options):
         d, gaps = differences(rewards[item]), differences(scores)
         x = to_unit(d, options.difference_range)
         m = to_unit(null_mean(0.0, gaps, t, population), options.difference_range)
-        capital.update(alive, rivals, x, m, tilt_at(t, population))
+        if plugged:
+            capital.update(alive, scores, rewards[item], t, population)
+        else:
+            capital.update(alive, rivals, x, m, tilt_at(t, population))
         survivors = alive & (capital.log_total(alive) < np.log(1 / share))
         if not survivors.any():
             survivors[leader] = True

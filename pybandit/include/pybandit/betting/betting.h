@@ -17,7 +17,13 @@ extern "C" {
  * the difference of the leader and b; b is dropped when its capital reaches the
  * threshold. Only the best arm's own process can err, so the chance of a wrong
  * winner is at most 1 / threshold, whenever one looks.
+ *
+ * PLUG_IN: the rival is the first of the others, or the mean of the first two or four,
+ * whichever promises most; of none of them b is behind if it is best. Bets of all arms
+ * are scaled by what earlier ones won over what they should have won.
  */
+enum { PB_BETTING_RANKED = 5 };
+
 typedef struct {
     /* the rules */
     pb_bets bets;
@@ -28,6 +34,7 @@ typedef struct {
                              them against all the alive, it wins */
     int64_t near_slots;   /* they begin when no more arms than this are alive */
     double near_error;    /* the chance that any of them is false */
+    int predicted;        /* PLUG_IN, finite, no weights: items come with pb_betting_add_predicted */
 
     /* workspace, the caller's */
     int64_t n_arms;
@@ -42,6 +49,8 @@ typedef struct {
 
     /* progress */
     int64_t n_alive, leader, runner_up;  /* positions */
+    int64_t n_ranked, ranked[PB_BETTING_RANKED];  /* PLUG_IN: positions of the first few */
+    double won, promised; /* PLUG_IN: by all bets, what is longer ago counting less */
     int64_t n_read, n_evaluations;
     int near_begun;
     int decided;          /* the leader wins: it is alone or near enough */
@@ -61,6 +70,23 @@ void pb_betting_begin(pb_betting *betting);
  * was used.
  */
 pb_status pb_betting_add(pb_betting *betting, const double *const *rows, int64_t n_rows);
+
+/*
+ * Predictions of rewards, made before the rows of a call are read: entries by column, as
+ * those of rewards. Of all items that are left, these rows included, their total, highest
+ * and lowest.
+ */
+typedef struct {
+    const double *const *rows;
+    const double *totals, *highest, *lowest;
+} pb_predictions;
+
+/*
+ * The same with predictions, which may be anything that is made of earlier items and of
+ * what is known of all: what they explain of the rewards no longer blurs the differences.
+ */
+pb_status pb_betting_add_predicted(pb_betting *betting, const double *const *rows, int64_t n_rows,
+                                   const pb_predictions *predictions);
 
 /*
  * Takes out the arms of the smallest scores, of equal ones that of the largest key,

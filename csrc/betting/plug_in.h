@@ -1,0 +1,310 @@
+#ifndef PLUG_IN_H
+#define PLUG_IN_H
+
+/*
+ * The race by one bet an arm, set before every item (pybandit/betting/bets.h, PLUG_IN);
+ * private to betting.c.
+ *
+ * An arm is bet against on the mean reward of a group: the first of the others, the
+ * first two or the first four. Under "b is best" no group is ahead of b in what is
+ * left. The average of several that are nearly as good varies less than the first
+ * of them alone; where b is near the first, only that one is ahead. So the group is
+ * chosen arm by arm, by num^2 / (PLUG_SQUARES + Q): the growth it promises.
+ *
+ * Leaders are chosen because they are ahead, so all promises are too large, the more
+ * so among many arms: the bets of all arms are scaled by what earlier bets of all arms
+ * won over what they should have won.
+ *
+ * Numbers of an arm lie by position among the alive, a row a number, so that the loop
+ * over the arms is one that vectors can take.
+ */
+#include "plug_four.h"
+
+enum { CAPITAL, LIMIT, SHIFTS, OUTSIDE, SQUARES, AFTER_SQUARES = SQUARES + GROUPS };
+/* With predictions: what is adjusted by them, how far one may be off, what is left of them. */
+enum { ADJUSTED = AFTER_SQUARES, VALUE, OVER, UNDER, LEFT, HIGH, LOW, PLUG_ROWS };
+
+static inline double *plug_row(const pb_betting *b, int which)
+{
+    return b->memory + which * b->n_arms;
+}
+
+/* What groups are ranked by: scores, adjusted where there are predictions. */
+static inline const double *plug_order(const pb_betting *b)
+{
+    return b->predicted ? plug_row(b, ADJUSTED) : b->scores;
+}
+
+/* The first RANKED positions, ties to the lowest. */
+static void plug_rank(pb_betting *b)
+{
+    const double *const scores = plug_order(b);
+    int64_t *const ranked = b->ranked;
+    int64_t n = 0;
+    for (int64_t i = 0; i < b->n_alive; i++) {
+        if (n == RANKED && scores[i] <= scores[ranked[n - 1]])
+            continue;
+        int64_t at = n < RANKED ? n++ : n - 1;
+        for (; at > 0 && scores[i] > scores[ranked[at - 1]]; at--)
+            ranked[at] = ranked[at - 1];
+        ranked[at] = i;
+    }
+    for (int64_t i = 0; i < b->n_alive; i++)
+        plug_row(b, OUTSIDE)[i] = 1.0;
+    for (int64_t r = 0; r < n && r < MEMBERS; r++)
+        plug_row(b, OUTSIDE)[ranked[r]] = 0.0;
+    b->n_ranked = n;
+    b->leader = ranked[0];
+    b->runner_up = n > 1 ? ranked[1] : -1;
+    for (int64_t i = 0; b->predicted && i < b->n_alive; i++)  /* who wins is told by scores */
+        if (b->scores[i] > b->scores[b->leader] ||
+            (b->scores[i] == b->scores[b->leader] && i < b->leader))
+            b->leader = i;
+}
+
+/* The same after an item: seldom do the first few change. */
+ALWAYS_INLINE void plug_follow(pb_betting *b)
+{
+    const double *const scores = b->scores;
+    const double last = scores[b->ranked[b->n_ranked - 1]];
+    const int64_t n = b->n_alive;
+    int64_t n_not_below = 0;
+    for (int64_t i = 0; i < n; i++)
+        n_not_below += scores[i] >= last;
+    int falls = n_not_below == b->n_ranked;
+    for (int64_t r = 1; r < b->n_ranked; r++)
+        falls &= scores[b->ranked[r - 1]] > scores[b->ranked[r]];
+    if (!falls || b->predicted)
+        plug_rank(b);
+}
+
+static inline void plug_begin(pb_betting *b)
+{
+    for (int64_t i = 0; i < b->n_alive; i++) {
+        plug_row(b, CAPITAL)[i] = 1.0;
+        plug_row(b, LIMIT)[i] = b->threshold;
+        plug_row(b, SHIFTS)[i] = 0.0;
+        plug_row(b, ADJUSTED)[i] = b->scores[i];
+        for (int g = 0; g < GROUPS; g++)
+            plug_row(b, SQUARES + g)[i] = PLUG_SQUARES * b->items.range * b->items.range;
+    }
+    b->won = b->promised = PLUG_BELIEF;
+    plug_rank(b);
+}
+
+#define GATHER(row, at) ((vector){(row)[(at)[0]], (row)[(at)[1]], (row)[(at)[2]], (row)[(at)[3]]})
+
+/* The arms at four positions, which may be the same. */
+ALWAYS_INLINE four plug_gather(const pb_betting *b, const int64_t *at, const int predicted)
+{
+    four made;
+    made.score = GATHER(b->scores, at);
+    made.reward = predicted ? GATHER(plug_row(b, VALUE), at) : GATHER(b->rewards, at);
+    if (predicted) {
+        made.sum = GATHER(plug_row(b, ADJUSTED), at);
+        made.under = GATHER(plug_row(b, UNDER), at);
+        made.raw = GATHER(b->rewards, at);
+    }
+    made.capital = GATHER(plug_row(b, CAPITAL), at);
+    made.limit = GATHER(plug_row(b, LIMIT), at);
+    for (int g = 0; g < GROUPS; g++)
+        made.squares[g] = GATHER(plug_row(b, SQUARES + g), at);
+    return made;
+}
+
+/* Writes the first n of them. */
+ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, const four *made)
+{
+    for (int lane = 0; lane < n; lane++) {
+        const int64_t i = at[lane];
+        plug_row(b, CAPITAL)[i] = made->capital[lane];
+        for (int g = 0; g < GROUPS; g++)
+            plug_row(b, SQUARES + g)[i] = made->squares[g][lane];
+    }
+}
+
+/* The arms at i to i + 3. */
+ALWAYS_INLINE four plug_load(const pb_betting *b, int64_t i, const int predicted)
+{
+    const double *const rows = b->memory + i;
+    const int64_t n = b->n_arms;
+    four made;
+    made.score = *(const unaligned *)(b->scores + i);
+    made.reward = *(const unaligned *)(predicted ? rows + VALUE * n : b->rewards + i);
+    if (predicted) {
+        made.sum = *(const unaligned *)(rows + ADJUSTED * n);
+        made.under = *(const unaligned *)(rows + UNDER * n);
+        made.raw = *(const unaligned *)(b->rewards + i);
+    }
+    made.capital = *(const unaligned *)(rows + CAPITAL * n);
+    made.limit = *(const unaligned *)(rows + LIMIT * n);
+    made.outside = *(const unaligned *)(rows + OUTSIDE * n);
+    for (int g = 0; g < GROUPS; g++)
+        made.squares[g] = *(const unaligned *)(rows + (SQUARES + g) * n);
+    return made;
+}
+
+ALWAYS_INLINE void plug_store(const pb_betting *b, int64_t i, const four *made)
+{
+    double *const rows = b->memory + i;
+    const int64_t n = b->n_arms;
+    *(unaligned *)(rows + CAPITAL * n) = made->capital;
+    for (int g = 0; g < GROUPS; g++)
+        *(unaligned *)(rows + (SQUARES + g) * n) = made->squares[g];
+}
+
+/* The numbers of a row that the ranked have, and `none` where there are fewer. */
+ALWAYS_INLINE void plug_ranked(const pb_betting *b, const double *row, double none, double *made)
+{
+    for (int rank = 0; rank < RANKED; rank++)
+        made[rank] = rank < b->n_ranked ? row[b->ranked[rank]] : none;
+}
+
+/* What makes a group, of the ranked. */
+typedef struct {
+    double score[RANKED], reward[RANKED], sum[RANKED], over[RANKED], raw[RANKED];
+} firsts;
+
+ALWAYS_INLINE void plug_firsts(const pb_betting *b, firsts *made, const int predicted)
+{
+    /* who is not there promises nothing */
+    plug_ranked(b, b->scores, predicted ? 0.0 : -INFINITY, made->score);
+    plug_ranked(b, predicted ? plug_row(b, VALUE) : b->rewards, 0.0, made->reward);
+    if (predicted) {
+        plug_ranked(b, plug_row(b, ADJUSTED), -INFINITY, made->sum);
+        plug_ranked(b, plug_row(b, OVER), 0.0, made->over);
+        plug_ranked(b, b->rewards, 0.0, made->raw);
+    }
+}
+
+/* All arms against the groups of which none of them is a member. */
+ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *first,
+                                outcome *all, const int predicted)
+{
+    groups rivals;
+    plug_above(rivals.score, first->score);
+    plug_above(rivals.reward, first->reward);
+    if (predicted) {
+        plug_above(rivals.sum, first->sum);
+        plug_above(rivals.over, first->over);
+        plug_above(rivals.raw, first->raw);
+    }
+    const int64_t last = b->n_alive - LANES;
+    /* the last four overlap those before: worked out first, written last */
+    four end = plug_load(b, last, predicted);
+    const int64_t seen = -last & (LANES - 1);
+    const vector lane = {0.0, 1.0, 2.0, 3.0};
+    const vector counts = PICK(lane >= ALL((double)seen), end.outside, ALL(0.0));
+    plug_four(&rivals, at, &counts, &end, all, predicted);
+    for (int64_t i = 0; i < last; i += LANES) {
+        four f = plug_load(b, i, predicted);
+        plug_four(&rivals, at, &f.outside, &f, all, predicted);
+        plug_store(b, i, &f);
+    }
+    plug_store(b, last, &end);
+}
+
+/* Bets on all arms; the members of groups each among the others. */
+ALWAYS_INLINE void plug_bet(pb_betting *b, const moment *at, outcome *all, const int predicted)
+{
+    firsts first;
+    int64_t members[MEMBERS];
+    vector counts = ALL(1.0);
+    plug_firsts(b, &first, predicted);
+    for (int rank = 0; rank < MEMBERS; rank++) {
+        members[rank] = b->ranked[rank < b->n_ranked ? rank : 0];
+        counts[rank] = rank < b->n_ranked;
+    }
+    groups rivals;
+    plug_among(rivals.score, first.score);
+    plug_among(rivals.reward, first.reward);
+    if (predicted) {
+        plug_among(rivals.sum, first.sum);
+        plug_among(rivals.over, first.over);
+        plug_among(rivals.raw, first.raw);
+    }
+    four f = plug_gather(b, members, predicted);
+    plug_four(&rivals, at, &counts, &f, all, predicted);
+    if (b->n_alive > MEMBERS)
+        plug_outside(b, at, &first, all, predicted);
+    plug_scatter(b, members, b->n_ranked < MEMBERS ? b->n_ranked : MEMBERS, &f);
+}
+
+ALWAYS_INLINE double lanes_sum(const vector *total)
+{
+    return ((*total)[0] + (*total)[2]) + ((*total)[1] + (*total)[3]);
+}
+
+/*
+ * Predictions of the rewards of all items that are left, arm by arm, come from what was
+ * read. What an item gives an arm beyond its prediction, plus the mean prediction of what
+ * is left, has the same mean over the items that are left as the rewards: bets are on it.
+ */
+ALWAYS_INLINE void plug_adjust(pb_betting *b, const double *predictions, double per_left)
+{
+    const int64_t n = b->n_alive;
+    double *const left = plug_row(b, LEFT);
+    for (int64_t i = 0; i < n; i++) {
+        const double prediction = predictions[b->columns[i]], mean = left[i] * per_left;
+        plug_row(b, VALUE)[i] = b->rewards[i] - (prediction - mean);
+        plug_row(b, OVER)[i] = plug_row(b, HIGH)[i] - mean;
+        plug_row(b, UNDER)[i] = mean - plug_row(b, LOW)[i];
+        left[i] -= prediction;
+    }
+}
+
+ALWAYS_INLINE void plug_adjust_sums(pb_betting *b)
+{
+    const double *const values = plug_row(b, VALUE), lead = values[b->leader];
+    for (int64_t i = 0; i < b->n_alive; i++)
+        plug_row(b, ADJUSTED)[i] += values[i] - lead;
+}
+
+/* Bets on one item; marks the arms whose hypothesis falls and returns how many. */
+ALWAYS_INLINE int64_t plug_item(pb_betting *b, const int predicted)
+{
+    const double range = b->items.range;
+    const double ratio = b->won / b->promised;
+    moment at = {range, PLUG_GAIN * range, 0.0, 1.0,
+                 ratio < 0.0 ? 0.0 : ratio > 1.0 ? 1.0 : ratio};
+    if (b->items.n_items) {
+        at.per_left = 1.0 / pb_items_left(&b->items, b->n_read);
+        at.tilt = (double)b->items.n_items * at.per_left;
+    }
+    outcome all = {ALL(0.0), ALL(0.0), {0, 0, 0, 0}};
+    plug_bet(b, &at, &all, predicted);
+    if (predicted)
+        plug_adjust_sums(b);
+    const double kept = 1.0 - 2.0 / ((double)b->n_read + PLUG_MEMORY);
+    b->won = kept * b->won + lanes_sum(&all.won);
+    b->promised = kept * b->promised + lanes_sum(&all.promised);
+    if (!(all.fell[0] | all.fell[1] | all.fell[2] | all.fell[3]))
+        return 0;
+    int64_t n_gone = 0;
+    for (int64_t i = 0; i < b->n_alive; i++) {
+        b->gone[i] = plug_row(b, CAPITAL)[i] >= plug_row(b, LIMIT)[i];
+        n_gone += b->gone[i];
+    }
+    return n_gone;
+}
+
+/* Every REST items. */
+static inline void plug_rest(pb_betting *b)
+{
+    for (int64_t i = 0; i < b->n_alive; i++) {
+        double *const capital = plug_row(b, CAPITAL) + i, *const shifts = plug_row(b, SHIFTS) + i;
+        const double factor = wealth_shift(*capital, shifts);
+        *capital = wealth_kept(*capital * factor);
+        if (factor != 1.0)
+            plug_row(b, LIMIT)[i] = wealth_limit(b->threshold, *shifts);
+    }
+}
+
+/* What position `from` had is at position `to` now. */
+static inline void plug_move(pb_betting *b, int64_t to, int64_t from)
+{
+    for (int which = 0; which < PLUG_ROWS; which++)
+        plug_row(b, which)[to] = plug_row(b, which)[from];
+}
+
+#endif

@@ -1,0 +1,116 @@
+"""Predictions of rewards from what is known of all items: control variates for the bets."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._shared.checks import check_numeric, refuse_masks
+
+MOST_COMPONENTS = 16
+# Ridge penalties in items, at components of unit mean square together; and none.
+PENALTIES = np.array([2.0, 8.0, 32.0])
+# A prediction is trusted by what it explained, less this many standard errors.
+DOUBT = 1.0
+# Of the range: larger predictions are cut, for bets must be small enough for the largest.
+MOST = 0.25
+
+
+def check_known(name, known, n_items):
+    """What is known of each item, as a table (n_items, J) of its own."""
+    table = check_numeric(name, refuse_masks(name, known))
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or table.shape[0] != n_items or not table.shape[1]:
+        raise ValueError(f"{name} must have a row for each of {n_items} items; got shape "
+                         f"{np.shape(known)}")
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(f"{name} must be finite; got {table[row, column]} for item {row} in "
+                         f"column {column}")
+    return np.array(table, dtype=np.float64, order="C")
+
+
+def components(table):
+    """The largest principal components of the standardised columns; their mean square is 1."""
+    centred = table - table.mean(axis=0)
+    scale = np.sqrt((centred**2).mean(axis=0))
+    # a column of one value tells nothing; nor what rounding leaves of it
+    scale[scale <= 1e-12 * np.abs(table).max(axis=0, initial=0.0)] = np.inf
+    with np.errstate(over="ignore"):
+        left, sizes, _ = np.linalg.svd(np.nan_to_num(centred / scale), full_matrices=False)
+    made = (left * sizes)[:, :MOST_COMPONENTS]
+    total = np.sqrt((made**2).sum() / len(made))
+    return np.ascontiguousarray(made / total if total > 0.0 else made)
+
+
+class Learned(NamedTuple):
+    """Sums over the items read; differences of two arms are all that is used of `cross`."""
+
+    blocks: int
+    items: int
+    first: np.ndarray   # (q,) of components
+    gram: np.ndarray    # (q, q)
+    cross: np.ndarray   # (q, arms) with rewards less the item's mean
+    means: np.ndarray   # (arms,) the sum of these
+    agreed: np.ndarray  # (penalties,) of predictions with what came
+    square: np.ndarray  # of predictions
+    noise: np.ndarray   # of the agreement, item by item
+
+
+class Predictor:
+    """Predicts rewards of arms by ridge regressions on components, made before a block.
+
+    Which penalty, and how far it is trusted, is told by how well earlier predictions, made
+    in the same way before their blocks, agreed with what came; until they did nothing is
+    predicted.
+    """
+
+    def __init__(self, known, n_arms, reward_range):
+        self._z, self._range = components(known), reward_range
+        q, none = self._z.shape[1], np.zeros(PENALTIES.size)
+        self._learned = Learned(0, 0, np.zeros(q), np.zeros((q, q)), np.zeros((q, n_arms)),
+                                np.zeros(n_arms), none, none, none)
+
+    def _coefficients(self, learned, arms):
+        """(penalties, q, arms), in units of the range, the same added to all arms."""
+        n = max(1, learned.items)
+        gram = learned.gram - np.outer(learned.first, learned.first) / n
+        cross = learned.cross[:, arms] - np.outer(learned.first, learned.means[arms]) / n
+        cross = cross - cross.mean(axis=1, keepdims=True)
+        return np.linalg.solve(gram + PENALTIES[:, None, None] * np.eye(len(gram)), cross)
+
+    def _after(self, learned, items, arms, values):
+        """What is learned once a block was read."""
+        z, n = self._z[items], max(1, learned.items)
+        rewards = (values - values.mean(axis=1, keepdims=True)) / self._range
+        rest = rewards - learned.means[arms] / n
+        rest -= rest.mean(axis=1, keepdims=True)
+        predicted = (z - learned.first / n) @ self._coefficients(learned, arms)
+        agreed, cross, means = (predicted * rest).sum(axis=2), learned.cross.copy(), learned.means.copy()
+        cross[:, arms] += z.T @ rewards
+        means[arms] += rewards.sum(axis=0)
+        return Learned(learned.blocks + 1, learned.items + len(items), learned.first + z.sum(axis=0),
+                       learned.gram + z.T @ z, cross, means, learned.agreed + agreed.sum(axis=1),
+                       learned.square + (predicted**2).sum(axis=(1, 2)),
+                       learned.noise + (agreed**2).sum(axis=1))
+
+    def catch_up(self, blocks, order):
+        """Learn the blocks that were told since; as a whole or not at all."""
+        for arms, values in blocks[self._learned.blocks:]:
+            at = self._learned.items
+            self._learned = self._after(self._learned, order[at:at + len(values)], arms, values)
+
+    def predict(self, left, n_rows, arms):
+        """Rows for the first of the items left; totals, highest, lowest over all of them."""
+        learned = self._learned
+        sure = np.maximum(0.0, learned.agreed - DOUBT * np.sqrt(learned.noise))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            trust = np.where(sure > 0.0, np.minimum(1.0, sure / learned.square), 0.0)
+        best = int((sure * trust).argmax())
+        if not trust[best]:
+            nothing = np.zeros(arms.size)
+            return np.zeros((n_rows, arms.size)), nothing, nothing, nothing
+        z = self._z[left]
+        made = (z - z.mean(axis=0)) @ (trust[best] * self._coefficients(learned, arms)[best])
+        made = np.clip(made, -MOST, MOST, out=made) * self._range
+        return (np.ascontiguousarray(made[:n_rows]), made.sum(axis=0), made.max(axis=0),
+                made.min(axis=0))
