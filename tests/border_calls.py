@@ -149,7 +149,10 @@ BETTING = {
     pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
 }
 EVALUATION = {pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
-                               costs=RNG.random((20, 3)))}
+                               costs=RNG.random((20, 3))),
+              pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
+                                     n_models=3, n_items=9, baseline=0),
+              pb.group_weights: dict(groups=["a", "b", "a"])}
 GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
 POLICIES = {
     pb.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),

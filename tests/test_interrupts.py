@@ -17,7 +17,7 @@ MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
 ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
-                                   "ConfidenceSequence.update", "best_of"},
+                                   "ConfidenceSequence.update", "best_of", "best_of_pairs"},
     "racing/test_signals.py": {
         "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",
         "race_populations", "slice_sample", "exact_sample", "RacingGibbs.sample",
@@ -35,7 +35,7 @@ READS = set("""
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request
 """.split())
-READING = {"get_include"}
+READING = {"get_include", "group_weights"}
 
 
 def owner_of(cls, method):

@@ -30,7 +30,7 @@ def seconds_of(call, *args):
 
 
 @pytest.mark.parametrize("times", TIMES)
-@pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget", "told"])
+@pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget", "told", "weighted"])
 def test_tell(name, times):
     """A block is in the kernel and in the books, or in neither; the end is the twin's."""
     rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))
@@ -96,6 +96,23 @@ def test_best_of(times):
         if n_interrupted % 10 == 0:
             assert run().to_dict() == alone
     assert np.array_equal(scores, kept)
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_best_of_pairs(times):
+    """The same of pairs: what was judged for a call that did not end is not kept for the next."""
+    rng, n_interrupted = np.random.default_rng(times), 0
+    strength = np.random.default_rng(5).normal([0, 0.1, 0.2, 0.6], 1.0, (200, 4))
+
+    def run():
+        return pb.best_of_pairs(lambda a, b, items: strength[items, a] > strength[items, b], 4,
+                                200, rng=1, progress=False)
+
+    alone, typical = run().to_dict(), seconds_of(run)
+    while n_interrupted < times:
+        n_interrupted += interrupted(1e-6 + typical * rng.random(), run)
+        if n_interrupted % 10 == 0:
+            assert run().to_dict() == alone
 
 
 @pytest.fixture(autouse=True)

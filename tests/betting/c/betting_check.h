@@ -54,7 +54,7 @@ typedef struct {
 static inline problem problem_new(uint64_t *random, pb_bets bets, int64_t n_arms,
                                   int64_t n_items, int64_t n_rows, double step)
 {
-    problem p = {bets, {n_items, -1.0, 2.0, 3.0}, n_arms, n_rows, n_arms + 2, NULL, NULL, NULL};
+    problem p = {bets, {n_items, -1.0, 2.0, 3.0, NULL}, n_arms, n_rows, n_arms + 2, NULL, NULL, NULL};
     p.rows = allocate(n_rows, sizeof *p.rows);
     p.columns = allocate(n_arms, sizeof *p.columns);
     p.offsets = allocate(n_arms, sizeof *p.offsets);

@@ -132,7 +132,7 @@ static void three_items_by_hand(void)
     const double tilt[N] = {1.0, 1.5, 3.0}, bets[G] = {.1, .5, 1., 2.};
     double *rows[N] = {values[0], values[1], values[2]}, offsets[D] = {0.0, 0.0, 0.0};
     int64_t columns[D] = {0, 1, 2};
-    problem p = {bets_of(.1, .5, 1., 2.), {N, 0.0, 1.0, 1.0}, D, N, D, rows, columns, offsets};
+    problem p = {bets_of(.1, .5, 1., 2.), {N, 0.0, 1.0, 1.0, NULL}, D, N, D, rows, columns, offsets};
     fixture f;
     fixture_init(&f, &p, 1e9, 0, 0.0, 0);
     for (int t = 0; t < N; t++)
@@ -146,6 +146,34 @@ static void three_items_by_hand(void)
         }
     assert(f.race.arms[f.race.leader] == 2 && f.race.n_read == 3 && f.race.n_evaluations == 9);
     assert(add(&f, &p, 0, N) == PB_OK && f.race.n_read == 3);  /* all N are read */
+    fixture_free(&f);
+    bets_free(&p.bets);
+}
+
+/* Two items by hand, of weights 1.5 and .5: after the first a quarter is left. */
+static void weighted_items_by_hand(void)
+{
+    enum { N = 2, D = 2, G = 4 };
+    double values[N][D] = {{.2, .5}, {.6, .1}};
+    const double left[N + 1] = {2.0, 0.5, 0.0}, bets[G] = {.1, .5, 1., 2.};
+    const double m[N][D] = {{.5, .5}, {.05, .95}}, x[N][D] = {{.65, .35}, {.25, .75}};
+    const double tilt[N] = {1.0, 4.0};
+    double *rows[N] = {values[0], values[1]}, offsets[D] = {0.0, 0.0};
+    int64_t columns[D] = {0, 1};
+    problem p = {bets_of(.1, .5, 1., 2.), {N, 0.0, 1.0, 1.0, left}, D, N, D, rows, columns,
+                 offsets};
+    fixture f;
+    fixture_init(&f, &p, 1e9, 0, 0.0, 0);
+    assert(add(&f, &p, 0, N) == PB_OK && f.race.n_read == N && !f.race.decided);
+    for (int i = 0; i < D; i++)
+        for (int g = 0; g < G; g++) {
+            double capital = 0.25;
+            for (int t = 0; t < N; t++)
+                capital *= 1.0 + fmin(bets[g] * tilt[t], .9 / m[t][i]) * (x[t][i] - m[t][i]);
+            assert(close_to(f.race.memory[i * pb_bets_memory(&p.bets) + g], capital, 1e-14));
+        }
+    /* 1.5 * .3 against .5 * .5 */
+    assert(close_to(f.race.scores[1] - f.race.scores[0], 0.2, 1e-14) && f.race.leader == 1);
     fixture_free(&f);
     bets_free(&p.bets);
 }
@@ -187,7 +215,7 @@ static void refuses_a_wide_row(void)
     uint64_t random = 4;
     for (int k = 0; k < 3; k++) {
         problem p = problem_new(&random, bets_new(PB_MIX_PRODUCT, 16, 0), 3, 0, 2, 0.5);
-        p.items = (pb_items){0, -INFINITY, INFINITY, 1.0};
+        p.items = (pb_items){0, -INFINITY, INFINITY, 1.0, NULL};
         const double offsets[3] = {5.0, 0.0, 0.0}, rewards[2][3] = {{0, 1, 0}, {0, .9, -.9}};
         memcpy(p.offsets, offsets, sizeof offsets);
         for (int i = 0; i < 6; i++)
@@ -282,7 +310,7 @@ static void hands_over_to_the_ruined(void)
     for (int64_t coins = 4800; coins < 5400; coins += 40) {
         const int64_t n = coins + 200;
         problem p = problem_new(&random, bets_of(1.0, 1.2, 1.4, 1.6), 3, 0, n, 0.0);
-        p.items = (pb_items){0, 0.0, 1.0, 1.0};
+        p.items = (pb_items){0, 0.0, 1.0, 1.0, NULL};
         for (int64_t row = 0; row < n; row++)
             for (int i = 0; i < 3; i++)
                 p.rows[row][p.columns[i]] = row < coins ? (double)(row % 2 == i % 2) : i < 2;
@@ -330,6 +358,7 @@ int main(void)
     withdraws_the_last();
     equals_the_race_in_logs();
     three_items_by_hand();
+    weighted_items_by_hand();
     refuses_bad_rows();
     hands_over_to_the_ruined();
     refuses_a_wide_row();

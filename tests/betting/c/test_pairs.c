@@ -88,7 +88,7 @@ static void two_items_by_hand(void)
     const double m[2][N] = {{.45, .25}, {.45, .55}}, x[2][N] = {{.65, .4}, {.35, .6}};
     const double sums[N][2] = {{0, 0}, {.7, .4}}, rewards[N][2] = {{.7, .4}, {.5, .7}};
     const int64_t slots[2] = {0, 1};
-    problem p = {.bets = bets_of(.1, .5, 1., 2.), .items = {N, 0.0, 1.0, 1.0}, .n_arms = 2};
+    problem p = {.bets = bets_of(.1, .5, 1., 2.), .items = {N, 0.0, 1.0, 1.0, NULL}, .n_arms = 2};
     pb_pairs pairs = pairs_new(&p, 0.1, 1e9);
     for (int t = 0; t < N; t++)
         assert(!pb_pairs_add(&pairs, t, slots, 2, sums[t], rewards[t]));
@@ -111,7 +111,7 @@ static void claims_the_certain_at_once(void)
     const int64_t slots[2] = {0, 1};
     for (int ebmix = 0; ebmix < 2; ebmix++)
         for (int64_t left = 50; left < 53; left++) {
-            problem p = {.items = {100, 0.0, 1.0, 1.0}, .n_arms = 2};
+            problem p = {.items = {100, 0.0, 1.0, 1.0, NULL}, .n_arms = 2};
             p.bets = bets_new(ebmix ? PB_MIX_EBMIX : PB_MIX_PRODUCT, 16, 0);
             pb_pairs pairs = pairs_new(&p, 0.0, 1e12);
             const int found = pb_pairs_add(&pairs, 100 - left, slots, 2, sums, rewards);

@@ -133,7 +133,7 @@ static void three_items_by_hand(void)
     const double m[2][N] = {{.2, .1, .05}, {.7, .75, .65}};
     const double gain[2][N] = {{.2, .05, .15}, {-.1, .1, .15}};
     int64_t column = 0;
-    problem p = {bets_of(.1, .5, 1., 2.), {N, 0.0, 2.0, 2.0}, 1, N, 1, rows, &column, NULL};
+    problem p = {bets_of(.1, .5, 1., 2.), {N, 0.0, 2.0, 2.0, NULL}, 1, N, 1, rows, &column, NULL};
     fixture f;
     fixture_init(&f, &p, 0.5, 0.1, 1e9);
     for (int t = 0; t < N; t++)

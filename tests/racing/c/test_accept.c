@@ -214,7 +214,7 @@ static void betting(void)
     const double bets[BETS] = {0.1, 0.3, 1.0, 2.0}, shares[BETS] = {0.25, 0.25, 0.25, 0.25};
     pb_threshold threshold = {
         .bets = {PB_MIX_PRODUCT, BETS, bets, shares, NULL},
-        .items = {N, 0.0, 1.0, 1.0},
+        .items = {N, 0.0, 1.0, 1.0, NULL},
         .threshold = 1e5,
         .n_arms = 1,
     };
