@@ -21,9 +21,10 @@ the first column: if it is headed id, item or name, or not at all, or holds only
 text. Cells that are empty, NA, NaN, null or none are lost scores.
 
 The guarantee holds for the mean over the items of the file that were not left out,
-and for no others, if --value-range was known before the scores were. An interval
-holds for its model by itself; a model of which all items were read has none, for
-its mean is known.
+and for no others unless they are a --sample, if --value-range was known before the
+scores were. An interval holds for its model by itself; a model of which all items
+were read has none, for its mean is known, unless they are a sample. With --groups
+there are no intervals.
 
 exit status: 0 with an answer, decided or not; 1 where a package is missing;
 2 where the options or the file are wrong, with the reason on stderr."""
@@ -48,6 +49,21 @@ def add(commands):
                          help="models this close to the best will do (default %(default)s)")
     command.add_argument("--max-evaluations", type=at_least(1), metavar="N",
                          help="scores read at most (default: no limit)")
+    command.add_argument("--budget", type=at_least(1), metavar="N",
+                         help="scores read at most, to be right as often as possible; no "
+                              "guarantee unless it says so")
+    command.add_argument("--costs", metavar="COSTS.csv",
+                         help="what each score costs: a file of the same form and models; of one "
+                              "line, what each model's cost")
+    command.add_argument("--max-cost", type=float, metavar="C",
+                         help="as --max-evaluations, in money")
+    command.add_argument("--budget-cost", type=float, metavar="C", help="as --budget, in money")
+    command.add_argument("--sample", action="store_true",
+                         help="the items are a sample: answer for the population they were drawn "
+                              "from")
+    command.add_argument("--groups", action="store_true",
+                         help="labels in the first column are groups of items, which count the "
+                              "same whatever their size")
     command.add_argument("--seed", type=at_least(0), default=1, metavar="N",
                          help="seed of the order of the items (default %(default)s)")
     command.add_argument("--lower-is-better", action="store_true",
@@ -130,21 +146,63 @@ def _race(scores, arguments):
 
     low, high = arguments.value_range
     if arguments.lower_is_better:
-        scores = Scores(scores.columns, scores.index, -scores.values, scores.lines)
+        scores = Scores(scores.columns, scores.index, -scores.values, scores.lines,
+                        scores.rows)
         low, high = -high, -low
     return best_of(scores, k=arguments.k, delta=arguments.delta, value_range=(low, high),
                    tolerance=arguments.tolerance, max_evaluations=arguments.max_evaluations,
-                   rng=arguments.seed, progress=False)
+                   budget=arguments.budget, costs=_costs(arguments, scores),
+                   max_cost=arguments.max_cost, budget_cost=arguments.budget_cost,
+                   population="sample" if arguments.sample else "items",
+                   weights=_weights(arguments, scores), rng=arguments.seed, progress=False)
+
+
+def _weights(arguments, scores):
+    from pybandit.evaluation import group_weights
+
+    if not arguments.groups:
+        return None
+    if isinstance(scores.index, range):
+        raise ValueError("--groups needs labels of the items in the first column, and there are "
+                         "none")
+    return group_weights([str(label) for label in scores.index])
+
+
+def _costs(arguments, scores):
+    """Costs of the items that were not left out, or of each model; None without."""
+    from pybandit._shared.cells import BadFile
+    from pybandit.evaluation._score_csv import read_scores
+
+    if arguments.costs is None:
+        return None
+    try:
+        costs = read_scores(arguments.costs, arguments.delimiter)
+        if costs.columns != scores.columns:
+            raise BadFile("must have the models of the scores, in their order")
+        if len(costs.lines) == 1:
+            return costs.values
+        if len(costs.lines) <= max(scores.rows):
+            raise BadFile(f"must have a line for each item of the scores, or one; has "
+                          f"{len(costs.lines)}")
+        for label, row in zip(scores.index, scores.rows, strict=True):
+            if costs.index[row] != label:
+                raise BadFile(f"line {costs.lines[row]} must be item {label!r}, as in the scores; "
+                              f"it is {costs.index[row]!r}")
+        return costs.values[scores.rows]
+    except BadFile as error:
+        raise BadFile(f"{arguments.costs}: {error}") from None
 
 
 def _interval(result, model, sign):
-    """Last bounds on a model's mean, in the file's sign."""
+    """Last bounds on a model's mean, in the file's sign; None where there are none."""
+    if not result._has_bounds:
+        return None
     bounds = result.confidence_sequence(model)
     return sorted((sign * float(bounds.lower[-1]), sign * float(bounds.upper[-1])))
 
 
 def _read_in_full(result, model):
-    return result.pulls[model] == result.n_items
+    return result.pulls[model] == result.n_items and result.population == "items"
 
 
 def as_json(result, scores, sign, n_dropped):
@@ -152,7 +210,8 @@ def as_json(result, scores, sign, n_dropped):
     known = result.to_dict()
     return known | {
         "means": [sign * mean for mean in known["means"]],
-        "intervals": [_interval(result, model, sign) for model in range(result.n_models)],
+        "intervals": ([_interval(result, model, sign) for model in range(result.n_models)]
+                      if result._has_bounds else None),
         "value_range": sorted(sign * limit for limit in known["value_range"]),
         "lower_is_better": sign < 0,
         "item_labels": [scores.index[item] for item in known["items"]],
@@ -163,18 +222,18 @@ def as_json(result, scores, sign, n_dropped):
 def report(result, scores, sign, n_dropped):
     """The answer, line by line."""
     total, digits = result.n_models * result.n_items, _digits(result)
-    title = "best" if result.decided else "best so far"
+    title = ("best" if result.decided else "guess" if result._budgeted
+             else "best so far")
     for model in result.top.tolist():
-        low, high = _interval(result, model, sign)
-        known = (f"over all {result.n_items:,} items" if _read_in_full(result, model) else
-                 f"between {low:.{digits}f} and {high:.{digits}f}")
         yield (f"{title}: {_short(result.name(model))}, mean "
-               f"{sign * result.means[model]:.{digits}f}, {known}")
+               f"{sign * result.means[model]:.{digits}f}{_known(result, model, sign)}")
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
     yield (f"Read {result.n_evaluations:,} of {total:,} scores "
            f"({percent(result.fraction_read)}): {result.n_models:,} models on "
            f"{result.n_items:,} items.")
+    if result.cost is not None:
+        yield f"They cost {result.cost:,.6g}."
     if n_dropped:
         yield from textwrap.wrap(
             f"Items that lack a score and were left out: {n_dropped:,} of "
@@ -184,12 +243,29 @@ def report(result, scores, sign, n_dropped):
     yield from _table(result, sign)
 
 
+def _known(result, model, sign):
+    """What is known of a mean, after a comma."""
+    weighted = "" if result.weights is None else ", weighted"
+    if _read_in_full(result, model):
+        return f"{weighted}, over all {result.n_items:,} items"
+    if not result._has_bounds:
+        return weighted
+    low, high = (f"{bound:.{_digits(result)}f}" for bound in _interval(result, model, sign))
+    return f", between {low} and {high}"
+
+
+def _bounds(result, model, sign):
+    """The cell of a table."""
+    if _read_in_full(result, model):
+        return "all read"
+    bounds = _interval(result, model, sign) or ()
+    return " to ".join(f"{bound:.{_digits(result)}f}" for bound in bounds)
+
+
 def _table(result, sign):
     shown, digits = _shown(result), _digits(result)
     rows = [(_short(result.name(model)), f"{result.pulls[model]:,}",
-             f"{sign * result.means[model]:.{digits}f}",
-             "all read" if _read_in_full(result, model) else
-             " to ".join(f"{bound:.{digits}f}" for bound in _interval(result, model, sign)),
+             f"{sign * result.means[model]:.{digits}f}", _bounds(result, model, sign),
              "best" if result.decided and model in result.top else "")
             for model in shown[:MOST_ROWS]]
     head = ("model", "items read", "mean", f"{100 * (1 - result.delta):g} % interval", "")

@@ -25,10 +25,13 @@ class Scores:
         NaN where a score is lost.
     lines : list of int
         The line of the file that each item ends on.
+    rows : list of int
+        Which of the file's items each is.
     """
 
-    def __init__(self, columns, index, values, lines):
+    def __init__(self, columns, index, values, lines, rows=None):
         self.columns, self.index, self.values, self.lines = columns, index, values, lines
+        self.rows = list(range(len(lines))) if rows is None else rows
 
     def to_numpy(self):
         return self.values
@@ -41,7 +44,7 @@ class Scores:
         """The items that have all their scores."""
         kept = np.flatnonzero(~np.isnan(self.values).any(axis=1)).tolist()
         return Scores(self.columns, [self.index[i] for i in kept], self.values[kept],
-                      [self.lines[i] for i in kept])
+                      [self.lines[i] for i in kept], [self.rows[i] for i in kept])
 
 
 def read_scores(path, delimiter=None):

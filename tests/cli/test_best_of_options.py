@@ -1,0 +1,101 @@
+"""pybandit best-of with budgets, costs, samples and groups."""
+
+import json
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit import cli
+
+SCORES = np.random.default_rng(0).random((200, 3)).round(3) * [0.6, 1.0, 0.9]
+COSTS = np.random.default_rng(1).exponential(size=(200, 3)).round(3)
+LABELS = ["law"] * 20 + ["code"] * 180
+
+
+def write(path, values, labels=LABELS):
+    lines = ["item,a,b,c", *(",".join([label, *map(str, row)])
+                             for label, row in zip(labels, values.tolist(), strict=True))]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write(tmp_path / "scores.csv", SCORES), write(tmp_path / "costs.csv", COSTS)
+
+
+def answer(capsys, *arguments):
+    assert cli.main(["best-of", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def text(capsys, *arguments):
+    assert cli.main(["best-of", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given, options", [
+    (["--budget", "60"], dict(budget=60)), (["--max-cost", "40"], dict(max_cost=40.0)),
+    (["--budget-cost", "40"], dict(budget_cost=40.0)), ([], {})])
+def test_costs_are_those_of_best_of(files, capsys, given, options):
+    known = answer(capsys, files[0], "--costs", files[1], *given)
+    expected = pb.best_of(SCORES, costs=COSTS, value_range=(0, 1), rng=1, **options)
+    assert known["cost"] == expected.cost and known["pulls"] == expected.pulls.tolist()
+    said = text(capsys, files[0], "--costs", files[1], *given)
+    assert f"They cost {expected.cost:,.6g}." in said
+    assert said.startswith("guess: " if "budget" in str(given) else
+                           "best" if expected.decided else "best so far")
+
+
+def test_a_line_of_costs_is_for_models(files, tmp_path, capsys):
+    one = write(tmp_path / "one.csv", COSTS[:1], ["x"])
+    known = answer(capsys, files[0], "--costs", one, "--lower-is-better")
+    assert known["cost"] == pytest.approx(np.dot(known["pulls"], COSTS[0]))
+
+
+def test_items_left_out_leave_their_costs_out(files, tmp_path, capsys):
+    lines = (tmp_path / "scores.csv").read_text().splitlines()
+    lines[1] = "law,,0.5,0.5"
+    (tmp_path / "scores.csv").write_text("\n".join(lines))
+    known = answer(capsys, files[0], "--costs", files[1], "--missing", "drop")
+    expected = pb.best_of(SCORES[1:], costs=COSTS[1:], value_range=(0, 1), rng=1)
+    assert known["cost"] == pytest.approx(expected.cost)
+
+
+def test_a_sample(files, capsys):
+    known = answer(capsys, files[0], "--sample")
+    assert known["population"] == "sample"
+    tied = text(capsys, files[0], "--sample", "--delta", "1e-60")
+    assert "Not decided after all 200 items of the sample" in tied and "all read" not in tied
+
+
+def test_groups(files, capsys):
+    known = answer(capsys, files[0], "--groups")
+    expected = pb.best_of(SCORES, weights=pb.group_weights(LABELS), value_range=(0, 1), rng=1)
+    assert known["pulls"] == expected.pulls.tolist() and known["intervals"] is None
+    said = text(capsys, files[0], "--groups")
+    assert "weighted" in said and "between" not in said
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda rows: rows[:3], "must have a line for each item"),
+    (lambda rows: ["item,a,c,b", *rows[1:]], "must have the models of the scores"),
+    (lambda rows: [*rows[:-1], "x,1,1,1"], "line 201 must be item 'code'"),
+    (lambda rows: [rows[0], "law,-1,1,1", *rows[2:]], "costs must be finite and at least 0")])
+def test_costs_of_something_else(files, tmp_path, capsys, change, message):
+    path = tmp_path / "costs.csv"
+    path.write_text("\n".join(change(path.read_text().splitlines())))
+    assert cli.main(["best-of", files[0], "--costs", files[1]]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_is_refused(tmp_path, files, capsys):
+    plain = tmp_path / "plain.csv"
+    plain.write_text("\n".join(",".join(map(str, row)) for row in SCORES.tolist()))
+    for arguments, message in [
+            ([files[0], "--max-cost", "9"], "max_cost must be left out without costs"),
+            ([files[0], "--budget", "9", "--groups"], "weights must be left out beside a budget"),
+            ([str(plain), "--groups"], "--groups needs labels")]:
+        assert cli.main(["best-of", *arguments]) == 2
+        assert message in capsys.readouterr().err
