@@ -95,7 +95,7 @@ def test_ten_thousand_samples(kind):
     rng, delta, n_wrong, n_other = np.random.default_rng(5), 0.1, 0, 0
     options = dict(k=2) if kind == "top" else dict(budget=170) if kind == "budget" else {}
     make = pb.BudgetRace if kind == "budget" else pb.BettingRace
-    chance = np.array([0.56, 0.5, 0.5])
+    chance = np.array([0.53, 0.5, 0.5])
     right = {0}
     for seed in range(10_000):
         rewards = (rng.random((60, 1)) * 0.5 + rng.random((60, 3)) * 0.5 < chance) * 1.0
