@@ -126,3 +126,10 @@ class Ordered:
             weight = left[:rewards.size] - left[1:rewards.size + 1]
             means[arm] = ((weight * rewards).sum() + rest * rewards.mean()) / left[0]
         return means
+
+    def _items_in_words(self):
+        if self.n_items is None:
+            return "endless items"
+        of = "" if self._world == self.n_items else (
+            " as a sample" if self._world is None else f" of {self._world:,}")
+        return f"{self.n_items:,} items{of}"

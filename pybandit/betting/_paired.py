@@ -397,10 +397,3 @@ class PairedRace(Ordered):
         cost = "" if self._money is None else f" for {self._spent().sum():,.6g}"
         return (f"{self.n_arms} arms, {items}, delta={self.delta:g}, {end} after "
                 f"{int(books.pulls.sum()):,} evaluations{cost}")
-
-    def _items_in_words(self):
-        if self.n_items is None:
-            return "endless items"
-        of = "" if self._world == self.n_items else (
-            " as a sample" if self._world is None else f" of {self._world:,}")
-        return f"{self.n_items:,} items{of}"

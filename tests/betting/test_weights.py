@@ -83,16 +83,17 @@ def test_order_is_drawn_by_weight():
 
 
 @pytest.mark.parametrize("delta", [0.25, 0.6])
-@pytest.mark.parametrize("k", [1, 2])
-def test_every_order_by_its_probability(k, delta):
+@pytest.mark.parametrize("options", [dict(k=1, bets=3), dict(k=2, bets=3),
+                                     dict(k=1, mixture="plug-in"), dict(k=2, mixture="plug-in")])
+def test_every_order_by_its_probability(options, delta):
     """Light items are for the better arm, heavy ones are drawn first: it is lost below delta."""
     weights = [1, 1, 2, 3, 1, 4]
     rewards = np.array([[1, 0, 0], [1, 0, 1], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0.5, 0.4, 0]])
     means = np.array(weights) @ rewards
     assert means.argmax() == 0 and rewards[:, 0].sum() > rewards[:, 1].sum()
-    right, lost = set(np.argsort(-means)[:k].tolist()), 0.0
+    right, lost = set(np.argsort(-means)[:options["k"]].tolist()), 0.0
     for order, chance in twin.orders(weights):
-        race = raced(rewards, np.array(weights, dtype=float), order, k=k, delta=delta, bets=3)
+        race = raced(rewards, np.array(weights, dtype=float), order, delta=delta, **options)
         lost += float(chance) * (set(race.recommend().tolist()) != right)
     assert lost <= delta
 

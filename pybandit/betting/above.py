@@ -1,0 +1,134 @@
+"""Which arms are above a threshold: a race by betting under ask and tell."""
+
+from typing import Literal
+
+import numpy as np
+
+from pybandit._shared.checks import check_scalar
+from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.betting._kernels import ThresholdRace
+from pybandit.betting._paired import PairedRace, guarded
+from pybandit.betting.limits import check_limits
+
+__all__ = ["BettingThreshold"]
+
+
+class BettingThreshold(PairedRace):
+    """Which arms have a mean above a threshold, read as little as it takes.
+
+    For each arm two processes of bets, against "mean <= threshold" and "mean >=
+    threshold", with the null mean of what is left, ``(N threshold - S) / (N - t +
+    1)``; an arm is decided when one has won ``n_arms / delta``. With one arm this
+    is the Metropolis-Hastings test with a guarantee.
+
+    Parameters
+    ----------
+    n_arms : int
+        At least 1.
+    n_items : int or None
+        As in `BettingRace`.
+    threshold : float
+        Inside `value_range`.
+    delta : float, default 0.05
+        The chance that any arm is on the wrong side is at most delta, in (0, 1).
+    value_range : (float, float)
+        Every reward lies there.
+    tolerance : float, default 0.0
+        Arms whose mean is less than this from the threshold may go to either side,
+        so that they end.
+    max_evaluations, rng, block_size, population
+        As in `BettingRace`.
+    bets : int, default 16
+        The number of constant bets, in [1, 64].
+    mixture : {"product", "ebmix"}, default "product"
+        As in `BettingBound`.
+
+    Attributes
+    ----------
+    above, below : ndarray of int64
+        Arms decided, increasing.
+    survivors : ndarray of int64
+        Arms not decided.
+    done, decided, exact, n_pulls, n_batches, pulls, means, variances
+        As in `BettingRace`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> wins = np.random.default_rng(1).random((5000, 3)) < [0.4, 0.55, 0.7]
+    >>> race = pb.BettingThreshold(3, 5000, threshold=0.5, value_range=(0, 1), rng=1)
+    >>> while not race.done:
+    ...     arms, items = race.ask()
+    ...     race.tell(arms, items, wins[items, arms])
+    >>> race.recommend(), race.below
+    (array([2, 1]), array([0]))
+    """
+
+    _OPTIONS = (*PairedRace._OPTIONS, "threshold")
+    _MIXTURES = ("product", "ebmix")
+    _USUAL = "product"
+
+    def __init__(self, n_arms: int, n_items: int | None, *, threshold: float, delta: float = 0.05,
+                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
+                 rng: Rng = None, bets: int | None = None, mixture: str | None = None,
+                 block_size: int | None = None,
+                 population: Literal["items", "sample"] | int = "items") -> None:
+        self._refuse_again()
+        limits = check_limits(value_range)
+        if not isinstance(limits, tuple):
+            raise ValueError(f"value_range must be (low, high) of the rewards; got "
+                             f"{value_range!r}")
+        low, high = limits
+        self.threshold = check_scalar("threshold", threshold, f"inside value_range = {limits}",
+                                      lambda x: (x > low) & (x < high))
+        super().__init__(n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
+                         bets, mixture, block_size, population=population)
+
+    def _make_race(self):
+        return ThresholdRace(self.n_arms, self._world or 0, self.threshold, self._make_bets(),
+                             self._limits(), self.delta, self.tolerance)
+
+    def _sides(self):
+        verdicts = self._race.verdicts
+        if self._is_exact():
+            verdicts[self._race.alive] = np.where(self._race.excess >= 0, 1, -1)
+        return verdicts
+
+    @property
+    @guarded
+    def above(self) -> Ints:
+        """Arms whose mean is above the threshold; int64, increasing."""
+        return np.flatnonzero(self._sides() > 0)
+
+    @property
+    @guarded
+    def below(self) -> Ints:
+        """Arms whose mean is below the threshold; int64, increasing."""
+        return np.flatnonzero(self._sides() < 0)
+
+    @property
+    @guarded
+    def survivors(self) -> Ints:
+        """Arms not decided; int64, increasing."""
+        return np.flatnonzero(self._sides() == 0)
+
+    @guarded
+    def recommend(self) -> Ints:
+        """The arms above the threshold, best mean first; int64."""
+        above = np.flatnonzero(self._sides() > 0)
+        return above[np.argsort(-self._books.centred[above], kind="stable")]
+
+    @guarded
+    def __repr__(self) -> str:
+        n_above, n_below, n_open = (int((self._sides() == side).sum()) for side in (1, -1, 0))
+        return (f"<BettingThreshold at {self.threshold:g}: {self._summary()}, {n_above} above, "
+                f"{n_below} below, {n_open} open>")
