@@ -167,7 +167,8 @@ def test_what_is_known_on_the_way(make):
         race.tell(arms, items, REWARDS[items % 300, arms])
         assert race.pulls.tolist() == [len(read[arm]) for arm in range(4)]
         for arm in range(4):
-            assert race.means[arm] == pytest.approx(np.mean(read[arm]), rel=1e-12)
+            if race.weights is None:
+                assert race.means[arm] == pytest.approx(np.mean(read[arm]), rel=1e-12)
             assert race.variances[arm] == pytest.approx(np.var(read[arm], ddof=1), rel=1e-12)
             assert race.rewards(arm).tolist() == read[arm]
         recommended = race.recommend()
