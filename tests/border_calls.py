@@ -71,6 +71,14 @@ def exact_step(value, n_steps, rng):
     return EXACT.step(value, n_steps=n_steps, rng=rng)
 
 
+def value_range(points):
+    return pb.mcmc.TaylorControl([0.0, 0.0], POINTS, third=1.0).value_range(points)
+
+
+def from_autodiff(**options):
+    return pb.mcmc.TaylorControl.from_autodiff(lambda n, theta: POINTS[n, 0] * theta[0], **options)
+
+
 def exact_from_control(**options):
     return pb.mcmc.ExactMinibatch.from_control(log_likelihood=quadratic, **options)
 
@@ -121,6 +129,8 @@ MCMC = {
     pb.mcmc.ExactMinibatch: dict(x=POINTS, y=LABELS),
     pb.mcmc.StudentT: dict(df=3.0),
     exact_sample: CHAINS,
+    value_range: dict(points=[[0.0, 0.0], [0.1, 0.2]]),
+    from_autodiff: dict(n_factors=60, center=[0.1, 0.2]),
     exact_from_control: dict(
         control=pb.mcmc.TaylorControl([0.0, 0.0], POINTS, -np.tile(np.eye(2), (60, 1, 1)),
                                       third=0.0)),

@@ -123,6 +123,12 @@ CALLS = PULLS | {
     "ExactMinibatch.from_control": function(lambda: mcmc.ExactMinibatch.from_control(
         CURVED, log_likelihood=lambda n, points: -0.5 * (POINTS[n] @ points.T)**2).step(
             np.zeros(2), n_steps=20, rng=1)),
+    "GLMControl.value_range": function(
+        lambda: CURVED.value_range(np.array([[0.1, 0.2], [0.3, 0.4]]))),
+    "TaylorControl.value_range": function(lambda: mcmc.TaylorControl(
+        np.zeros(2), POINTS, third=1.0).value_range(np.array([[0.1, 0.2], [0.3, 0.4]]))),
+    "TaylorControl.from_autodiff": function(lambda: mcmc.TaylorControl.from_autodiff(
+        lambda n, theta: np.sin(POINTS[n] @ theta), 3000, np.zeros(2)).hessian),
     "laplace": function(lambda: mcmc.laplace(
         lambda n, points: -((points[:, None] - POINTS[n]) ** 2).sum(axis=2).T, 3000, 2)),
     "PopulationMoments": function(lambda: pb.taylor_control(

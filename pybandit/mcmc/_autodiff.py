@@ -159,6 +159,8 @@ def products_of(hessians, rounding, most):
     n, d = hessians.shape[:2]
     left, each = np.array(hessians), np.arange(n)
     scale = np.abs(left).reshape(n, -1).max(axis=1)
+    if rounding >= DIFFERENCES:  # the error of a difference is that of its neighbours too
+        scale = np.maximum(scale, scale.mean())
     weights, directions = [], []
     while True:
         sizes = np.abs(left).reshape(n, -1)

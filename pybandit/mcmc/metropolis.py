@@ -135,7 +135,7 @@ class RacingMetropolis:
         self.options = dict(bound=bound, delta=delta, first_look=first_look,
                             value_range=value_range, max_fraction=max_fraction, indices=indices)
         self._check_control(n_factors)
-        if bound in ("betting", "auto") and value_range is None and (
+        if isinstance(bound, str) and bound in ("betting", "auto") and value_range is None and (
                 getattr(control, "third", None) is not None):
             self.ranges = Ranges(control)
             self.options |= dict(bound="betting", value_range=(-1.0, 1.0))  # set at each decision

@@ -18,6 +18,7 @@ from pybandit.mcmc import (
     RacingMetropolis,
     RandomWalk,
     StudentT,
+    TaylorControl,
 )
 from pybandit.studies import Batch, Event, Recommendation, Status, TellResult
 from pybandit.studies.plates import Layout, Plates
@@ -102,6 +103,9 @@ def chains(x: Floats, y: Floats) -> Any:
 
     control = GLMControl(x, y, y, np.zeros(3))
     exact = ExactMinibatch(x, y, family=StudentT(3.0), proposal="laplace", prior_precision=2.0)
+    smooth = TaylorControl.from_autodiff(lambda n, theta: x[n] @ theta, 9, np.zeros(3),
+                                         backend="jax", third=0.0)
+    assert_type(smooth.value_range(x[:2]), tuple[float, float])
     curved = GLMControl(x, y, -y, np.zeros(3), third=0.1)
     assert_type(ExactMinibatch.from_control(curved, log_likelihood=log_likelihood, radius=9.0),
                 ExactMinibatch)
