@@ -3,7 +3,7 @@
 import importlib as _importlib
 import typing as _typing
 
-from pybandit import bounds, environments, kernels
+from pybandit import bounds, environments, factors, kernels
 from pybandit._shared.checks import InfeasibleBudget
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
@@ -139,6 +139,7 @@ __all__ = [
     "environments",
     "estimators",
     "exact_sample",
+    "factors",
     "get_include",
     "group_weights",
     "kernels",

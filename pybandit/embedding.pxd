@@ -11,8 +11,8 @@ from pybandit.betting._csrc cimport (
 )
 from pybandit.policies._csrc cimport pb_batch, pb_ranked, pb_round_robin, pb_two
 from pybandit.racing._csrc cimport (
-    pb_accept, pb_convention, pb_factors, pb_lil, pb_lil_ucb, pb_populations, pb_race, pb_sampler,
-    pb_schedule, pb_subsample, pb_subsample_kind,
+    pb_accept, pb_convention, pb_factors, pb_lil, pb_lil_ucb, pb_pairwise, pb_populations,
+    pb_quadratic, pb_race, pb_sampler, pb_schedule, pb_subsample, pb_subsample_kind,
 )
 
 # pybandit/racing/schedule.h
@@ -34,6 +34,9 @@ cdef void race_begin(pb_race *race, pb_bitgen *bitgen) noexcept nogil
 cdef pb_status race_run(pb_race *race, pb_bitgen *bitgen) noexcept nogil
 
 # pybandit/racing/accept.h
+cdef int64_t accept_memory(const pb_factors *factors, pb_subsample_kind kind) noexcept nogil
+cdef void accept_init(pb_accept *accept, const pb_factors *factors, const pb_schedule *schedule,
+                      pb_subsample_kind kind, void *memory) noexcept nogil
 cdef pb_status accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bitgen) noexcept nogil
 
 # pybandit/racing/lil_ucb.h
@@ -56,6 +59,18 @@ cdef int control_linear_change(const int64_t *factors, int64_t n_factors, const 
 cdef double control_quadratic_change(int64_t n_parameters, const double *gradient,
                                      const double *hessian, const double *center,
                                      const double *points) noexcept nogil
+
+# pybandit/racing/pairwise.h
+cdef int pairwise_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                       int64_t n_states, double *out, void *user_data) noexcept nogil
+cdef int64_t pairwise_totals(const pb_pairwise *pairwise, int64_t n_factors, double *work,
+                             double *totals) noexcept nogil
+
+# pybandit/racing/quadratic.h
+cdef int quadratic_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                        int64_t n_states, double *out, void *user_data) noexcept nogil
+cdef void quadratic_totals(const pb_quadratic *quadratic, int64_t n_factors,
+                           double *totals) noexcept nogil
 
 # pybandit/racing/b_normal.h
 cdef int64_t b_normal_memory(const double *fractions, int64_t n_looks) noexcept nogil

@@ -24,11 +24,13 @@ from pybandit.policies._csrc cimport (
     pb_scan_least, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
 )
 from pybandit.racing._csrc cimport (
-    pb_accept, pb_accept_run, pb_b_normal_error, pb_b_normal_memory, pb_b_normal_solve,
+    pb_accept, pb_accept_init, pb_accept_memory, pb_accept_run, pb_b_normal_error,
+    pb_b_normal_memory, pb_b_normal_solve,
     pb_control_linear_change, pb_control_matrix, pb_control_quadratic_change, pb_control_read,
     pb_convention, pb_factors, pb_lil, pb_lil_bonus, pb_lil_ucb, pb_lil_ucb_begin,
-    pb_lil_ucb_continue, pb_lil_ucb_run, pb_populations,
-    pb_populations_next, pb_populations_run, pb_race, pb_race_begin, pb_race_run, pb_sampler,
+    pb_lil_ucb_continue, pb_lil_ucb_run, pb_pairwise, pb_pairwise_read, pb_pairwise_totals,
+    pb_populations, pb_populations_next, pb_populations_run, pb_quadratic, pb_quadratic_read,
+    pb_quadratic_totals, pb_race, pb_race_begin, pb_race_run, pb_sampler,
     pb_sampler_draw, pb_sampler_init, pb_sampler_memory, pb_schedule, pb_schedule_memory,
     pb_schedule_normal, pb_subsample, pb_subsample_init, pb_subsample_kind, pb_subsample_memory,
     pb_subsample_next, pb_subsample_restart,
@@ -68,6 +70,15 @@ cdef void race_begin(pb_race *race, pb_bitgen *bitgen) noexcept nogil:
 
 cdef pb_status race_run(pb_race *race, pb_bitgen *bitgen) noexcept nogil:
     return pb_race_run(race, bitgen)
+
+
+cdef int64_t accept_memory(const pb_factors *factors, pb_subsample_kind kind) noexcept nogil:
+    return pb_accept_memory(factors, kind)
+
+
+cdef void accept_init(pb_accept *accept, const pb_factors *factors, const pb_schedule *schedule,
+                      pb_subsample_kind kind, void *memory) noexcept nogil:
+    pb_accept_init(accept, factors, schedule, kind, memory)
 
 
 cdef pb_status accept_run(pb_accept *accept, double log_threshold,
@@ -118,6 +129,26 @@ cdef double control_quadratic_change(int64_t n_parameters, const double *gradien
                                      const double *hessian, const double *center,
                                      const double *points) noexcept nogil:
     return pb_control_quadratic_change(n_parameters, gradient, hessian, center, points)
+
+
+cdef int pairwise_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                       int64_t n_states, double *out, void *user_data) noexcept nogil:
+    return pb_pairwise_read(factors, n_factors, states, n_states, out, user_data)
+
+
+cdef int64_t pairwise_totals(const pb_pairwise *pairwise, int64_t n_factors, double *work,
+                             double *totals) noexcept nogil:
+    return pb_pairwise_totals(pairwise, n_factors, work, totals)
+
+
+cdef int quadratic_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                        int64_t n_states, double *out, void *user_data) noexcept nogil:
+    return pb_quadratic_read(factors, n_factors, states, n_states, out, user_data)
+
+
+cdef void quadratic_totals(const pb_quadratic *quadratic, int64_t n_factors,
+                           double *totals) noexcept nogil:
+    pb_quadratic_totals(quadratic, n_factors, totals)
 
 
 cdef int64_t b_normal_memory(const double *fractions, int64_t n_looks) noexcept nogil:

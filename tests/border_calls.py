@@ -15,8 +15,8 @@ KERNEL = np.eye(4)
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 # What holds results or is an error: made by the package, not by users.
 RESULTS = {"AcceptResult", "BestOfResult", "ConfidenceBounds", "DrawInfo", "ExactStep",
-           "InfeasibleBudget", "Laplace", "PopulationEstimate", "RaceResult", "SimulationResult",
-           "SliceResult", "Study", "get_include"}
+           "InfeasibleBudget", "Laplace", "MetropolisStep", "PopulationEstimate",
+           "RaceResult", "SimulationResult", "SliceResult", "Study", "get_include"}
 
 
 def log_likelihood(n, points):
@@ -67,6 +67,17 @@ def exact_sample(**options):
     return EXACT.sample(**options)
 
 
+def metropolis_step(value, n_steps, rng):
+    return pb.mcmc.RacingMetropolis(log_likelihood, 60, 1).step(value, n_steps=n_steps, rng=rng)
+
+
+PAIR = pb.mcmc.PairwiseTable(np.eye(2), [[1], [0]])
+
+
+def factors_of_a_pair(variable, values):
+    return PAIR(variable, values)
+
+
 def exact_step(value, n_steps, rng):
     return EXACT.step(value, n_steps=n_steps, rng=rng)
 
@@ -110,6 +121,15 @@ RACING = {
     raise_status: dict(status=0),
     status_of_a_test: dict(status=0),
 }
+FACTORS = {
+    pb.factors.categorical: dict(y=np.arange(60) % 2, log_probabilities=np.log([[0.5, 0.5]] * 3),
+                                 members=[0, 1]),
+    pb.factors.gaussian: dict(y=POINTS[:, 0], means=[0.1, 0.2], sd=1.0, members=[0, 1]),
+    pb.factors.members: dict(labels=[0, 1, 1], n_labels=2),
+    pb.factors.pairwise: dict(table=np.eye(2), labels=np.arange(60) % 2, neighbours=[0, 1],
+                              weights=[0.5, 0.5]),
+    pb.factors.poisson: dict(y=[1, 2, 0], rates=[1.0, 2.0], members=[0, 1]),
+}
 BOUNDS = {
     pb.bounds.b_normal: dict(delta=0.05, first_fraction=0.1),
     pb.bounds.boundary: dict(delta=0.05, fractions=[0.1, 0.2]),
@@ -142,7 +162,11 @@ MCMC = {
     preconditioned_by: dict(control=pb.mcmc.TaylorControl([0.0, 0.0], POINTS),
                             prior_precision=1.0),
     pb.mcmc.laplace: dict(log_likelihood=quadratic, n_factors=60, n_parameters=2),
+    pb.mcmc.PairwiseTable: dict(table=np.eye(2), neighbours=[[1], [0]], weights=[[0.5], [0.5]],
+                                log_prior=[0.0, 0.1]),
     pb.mcmc.RacingGibbs: dict(conditional=len, n_variables=2),
+    factors_of_a_pair: dict(variable=0, values=np.array([0, 1])),
+    metropolis_step: dict(value=[0.5], n_steps=1, rng=1),
     pb.mcmc.RacingMetropolis: dict(log_likelihood=len, n_factors=9, n_parameters=2),
     pb.mcmc.RandomWalk: {},
     pb.mcmc.SGLD: dict(gradient=len, step_size=0.1, batch_size=3),
@@ -210,7 +234,7 @@ MONTECARLO = {
     pb.population_monte_carlo: dict(caplet=pb.estimators.CIRCaplet(0.08, n_steps=4), n=30,
                                     population=10),
 }
-ROOMS = {"racing": RACING, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
+ROOMS = {"racing": RACING, "factors": FACTORS, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
          "evaluation": EVALUATION, "policies": POLICIES, "simulation": SIMULATION,
          "montecarlo": MONTECARLO}
 
@@ -228,7 +252,7 @@ def parameters_of(function, given):
 
 
 def public_callables():
-    modules = (pb, pb.bounds, pb.environments, pb.estimators, pb.kernels, pb.mcmc)
+    modules = (pb, pb.bounds, pb.environments, pb.estimators, pb.factors, pb.kernels, pb.mcmc)
     for module in modules:
         for name in module.__all__:
             if callable(getattr(module, name)):

@@ -81,6 +81,9 @@ GLM = mcmc.GLMControl(POINTS, POINTS[:, 0], POINTS[:, 1], np.zeros(2))
 TAYLOR = mcmc.TaylorControl(np.zeros(2), POINTS)
 ROWS = np.arange(3000)
 CURVED = mcmc.GLMControl(POINTS, np.zeros(3000), np.full(3000, -1.0), np.zeros(2), third=1.0)
+LABELS = (POINTS[:, 0] > 0.5).astype(np.int64)
+WALK = mcmc.RacingMetropolis(lambda n, points: -0.5 * (POINTS[n, :1] - points[:, 0]) ** 2, 3000, 1,
+                             proposal=mcmc.RandomWalk(0.05))
 EXACT = mcmc.ExactMinibatch(POINTS, (POINTS[:, 0] > 0.5) * 1.0)
 BANDITS = {
     "BernoulliBandit": pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
@@ -129,6 +132,14 @@ CALLS = PULLS | {
         np.zeros(2), POINTS, third=1.0).value_range(np.array([[0.1, 0.2], [0.3, 0.4]]))),
     "TaylorControl.from_autodiff": function(lambda: mcmc.TaylorControl.from_autodiff(
         lambda n, theta: np.sin(POINTS[n] @ theta), 3000, np.zeros(2)).hessian),
+    "RacingMetropolis.step": function(lambda: WALK.step([0.1], n_steps=20, rng=1).value),
+    "categorical": function(lambda: pb.factors.categorical(
+        LABELS, np.log([[0.2, 0.8], [0.5, 0.5]])).evaluate(ROWS, [0, 1])),
+    "gaussian": function(
+        lambda: pb.factors.gaussian(POINTS[:, 0], [0.1, 0.2]).evaluate(ROWS, [0, 1])),
+    "members": function(lambda: pb.factors.members(LABELS, 2)),
+    "pairwise": function(lambda: pb.factors.pairwise(np.eye(2), LABELS).evaluate(ROWS, [0, 1])),
+    "poisson": function(lambda: pb.factors.poisson(LABELS, [0.1, 0.2]).evaluate(ROWS, [0, 1])),
     "laplace": function(lambda: mcmc.laplace(
         lambda n, points: -((points[:, None] - POINTS[n]) ** 2).sum(axis=2).T, 3000, 2)),
     "PopulationMoments": function(lambda: pb.taylor_control(

@@ -181,7 +181,7 @@ SOAKS = {
     "race": racing("race of a function"), "lil_ucb": racing("lil_ucb"),
     "PopulationMoments": racing("moments"), "GLMControl": racing("controls"),
     "TaylorControl": changes, "RacingGibbs": racing("gibbs"),
-    "RacingMetropolis": racing("metropolis"),
+    "RacingMetropolis": racing("metropolis"), "PairwiseTable": racing("gibbs of pairs"),
     "ExactMinibatch": right(lambda: EXACT.step(EXACT.mode, n_steps=200, rng=1).value),
     "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
     "Study": study, "BanditSearchCV": search,

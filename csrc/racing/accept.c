@@ -8,12 +8,49 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "skewness.h"
 
-enum { TILE = 64 };  /* ratios handed to the bets at a time */
+enum {
+    TILE = 64,            /* ratios handed to the bets at a time */
+    ARRAY_RATIOS = 1024,  /* and gathered from an array */
+};
 
 static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t block_of(const pb_factors *factors)
+{
+    return minimum(factors->n_factors, factors->matrix ? ARRAY_RATIOS : PB_RACE_CALL_ROWS);
+}
+
+int64_t pb_accept_memory(const pb_factors *factors, pb_subsample_kind kind)
+{
+    return (int64_t)sizeof(pb_subsample) +
+           block_of(factors) * (int64_t)(sizeof(double) + sizeof(int64_t)) +
+           pb_subsample_memory(kind, factors->n_factors, 1) * (int64_t)sizeof(uint32_t);
+}
+
+void pb_accept_init(pb_accept *accept, const pb_factors *factors, const pb_schedule *schedule,
+                    pb_subsample_kind kind, void *memory)
+{
+    const int64_t block = block_of(factors);
+    pb_subsample *const subsample = memory;
+    double *const ratios = (double *)(void *)(subsample + 1);
+    int64_t *const indices = (int64_t *)(void *)(ratios + block);
+    uint32_t *const order = (uint32_t *)(void *)(indices + block);
+    if (kind == PB_SUBSAMPLE_REJECTION)
+        memset(order, 0, sizeof *order *
+                             (size_t)pb_subsample_memory(kind, factors->n_factors, 1));
+    pb_subsample_init(subsample, kind, factors->n_factors, 1, order);
+    *accept = (pb_accept){.factors = *factors,
+                          .schedule = *schedule,
+                          .subsample = subsample,
+                          .block = block,
+                          .indices = indices,
+                          .ratios = ratios,
+                          .bad_factor = -1};
+}
 
 static pb_status decide(pb_accept *a, int accepted)
 {

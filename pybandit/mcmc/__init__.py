@@ -5,10 +5,11 @@ from pybandit.mcmc.exact import ExactMinibatch, ExactStep
 from pybandit.mcmc.families import Binomial, StudentT
 from pybandit.mcmc.gibbs import RacingGibbs
 from pybandit.mcmc.laplace import Laplace, laplace
-from pybandit.mcmc.metropolis import RacingMetropolis
+from pybandit.mcmc.metropolis import MetropolisStep, RacingMetropolis
+from pybandit.mcmc.pairwise import PairwiseTable
 from pybandit.mcmc.preconditioned import Mixture, Preconditioned
 from pybandit.mcmc.proposals import SGLD, RandomWalk
 
-__all__ = ["Binomial", "ExactMinibatch", "ExactStep", "GLMControl", "Laplace", "Mixture",
-           "Preconditioned", "RacingGibbs", "RacingMetropolis", "RandomWalk", "SGLD", "StudentT",
-           "TaylorControl", "laplace"]
+__all__ = ["Binomial", "ExactMinibatch", "ExactStep", "GLMControl", "Laplace", "MetropolisStep",
+           "Mixture", "PairwiseTable", "Preconditioned", "RacingGibbs", "RacingMetropolis",
+           "RandomWalk", "SGLD", "StudentT", "TaylorControl", "laplace"]

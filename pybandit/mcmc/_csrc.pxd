@@ -1,9 +1,9 @@
 """The kernels of csrc/mcmc, declared for Cython; contracts in include/pybandit/mcmc."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from pybandit._shared._csrc cimport pb_bitgen, pb_status
-from pybandit.racing._csrc cimport pb_accept, pb_factors
+from pybandit.racing._csrc cimport pb_accept, pb_factors, pb_pairwise
 
 
 cdef extern from "pybandit/mcmc/alias.h" nogil:
@@ -162,3 +162,40 @@ cdef extern from "pybandit/mcmc/race_chain.h" nogil:
 
     pb_status pb_race_chain_begin(pb_race_chain *chain) noexcept
     pb_status pb_race_chain_step(pb_race_chain *chain, pb_bitgen *bitgen, int *is_test) noexcept
+
+
+
+
+cdef extern from "pybandit/mcmc/graph.h" nogil:
+    ctypedef struct pb_graph:
+        int64_t n_variables
+        int64_t n_states
+        const double *table
+        const int64_t *begins
+        const int32_t *neighbours
+        const double *weights
+        const double *log_prior
+
+    ctypedef int64_t (*pb_count_draw)(pb_bitgen *bitgen, double mean) noexcept nogil
+
+    ctypedef struct pb_graph_counts:
+        pb_count_draw poisson
+        const double *masses
+        const pb_alias *alias
+        const double *low
+        const double *high
+        double spread
+        double rate
+        double total
+        double *logs
+        int64_t *kept
+        int64_t n_read
+
+    void pb_graph_factors(const pb_graph *graph, int64_t variable, const int64_t *values,
+                          pb_pairwise *factors) noexcept
+    int64_t pb_graph_memory(const pb_graph *graph) noexcept
+    int64_t pb_graph_draw(const pb_graph *graph, int64_t variable, const int64_t *values,
+                          pb_bitgen *bitgen, double *work) noexcept
+    int64_t pb_graph_draw_counts(const pb_graph *graph, pb_graph_counts *counts,
+                                 int64_t variable, const int64_t *values, pb_bitgen *bitgen,
+                                 double *work) noexcept

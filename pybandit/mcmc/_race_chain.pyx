@@ -133,7 +133,7 @@ cdef class RaceChain:
         if pb_race_chain_begin(&self.chain) != PB_OK:
             self._fail()
         if not self.chain.log_density > -INFINITY:
-            raise ValueError(f"initial must have a finite log prior; got "
+            raise ValueError(f"initial, or the value of a step, must have a finite log prior; got "
                              f"{self.chain.log_density} at {self.values}")
 
     shown = ("scale",)

@@ -35,6 +35,12 @@ class CompiledLoop:
     def scale(self):
         return self.chain.scale
 
+    def steps(self, n):
+        """Take n steps: where it is, how many were accepted, how many rows read."""
+        self.chain.steps(n)
+        _, n_accepted, _, n_read, _ = self.chain.counts
+        return np.array(self.chain.values), n_accepted, n_read
+
     def end_warmup(self):
         n_steps, _, _, n_read, _ = self.chain.counts
         warn_of_reading(n_read, n_steps, self.chain.test.n_factors, self.control is not None,
@@ -77,7 +83,8 @@ class PythonLoop:
         self.movers = getattr(self.proposal, "parts", [self.proposal])
         self.log_density = self.prior(self.values)
         if self.log_density == -math.inf:
-            raise ValueError(f"initial must have a finite log prior; got -inf at {start}")
+            raise ValueError(f"initial, or the value of a step, must have a finite log prior; got "
+                             f"-inf at {start}")
         self.scales, self.n_adapted = [1.0] * len(self.movers), [0] * len(self.movers)
         self.adapts = sampler.adapt
         self.clear()
@@ -99,6 +106,12 @@ class PythonLoop:
         self.clear()
         self.warms_up = False
         warn_far(self.factors, self.control, self.points, self.start, self.farthest)
+
+    def steps(self, n):
+        """Take n steps: where it is, how many were accepted, how many rows read."""
+        for _ in range(n):
+            self.step()
+        return self.values.copy(), self.n_accepted, self.n_evaluations
 
     def prior(self, point):
         value = 0.0 if self.log_prior is None else checked_prior(self.log_prior(point), point)

@@ -9,13 +9,21 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_integer, check_numeric, shown
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
-from pybandit.racing._race import race
+from pybandit.mcmc._gibbs import GraphChain
+from pybandit.mcmc.pairwise import PairwiseTable
+from pybandit.racing._race import RaceResult, race
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
-from pybandit.racing.factors import Factors, Populations
+from pybandit.racing.factors import Factors, Populations, as_factors
 from pybandit.racing.populations import race_populations
+from pybandit.racing.sampler import totals_of
 
 STATISTICS = {"fraction": np.float64, "n_looks": np.int64, "n_evaluations": np.int64,
               "n_exact": np.int64}
+
+
+METHODS = ("race", "exact", "poisson")
+# Of Poisson-Gibbs: counts have the mean RATE L^2 + L; see docs/inside_samplers.md.
+RATE = 1.0
 
 
 class RacingGibbs:
@@ -29,7 +37,8 @@ class RacingGibbs:
 
     Parameters
     ----------
-    conditional : callable
+    conditional : callable or PairwiseTable
+        A `PairwiseTable` is swept without Python in the loop. Else
         ``conditional(variable, values)`` returns the log factors of that variable
         given all others: an array (N, D), `Factors`, or, where each state has factors
         of its own, `Populations` or a list of D arrays; or a pair (any of these, log
@@ -38,7 +47,12 @@ class RacingGibbs:
         may differ from variable to variable. With chains in several threads it is
         called from all of them.
     n_variables : int
-        At least 1.
+        At least 1; may be left out with a `PairwiseTable`.
+    method : {"race", "exact", "poisson"}
+        ``"race"`` reads factors until the winner is clear. ``"exact"`` sums up all of them;
+        `pybandit.factors` and a `PairwiseTable` have compiled sums. ``"poisson"``, for a
+        `PairwiseTable`, reads about L^2 + L factors, L the sum of their sizes, and is exact;
+        see Notes.
     bound, delta, variance, first_look, value_range, max_fraction, indices
         As in `race`; of these `race_populations` takes bound (student or normal),
         delta and first_look.
@@ -59,6 +73,13 @@ class RacingGibbs:
     -----
     `Factors` are what saves work: an array was computed in full before it is raced.
 
+    *Poisson-Gibbs* (Zhang & De Sa 2019). Given all other variables, the factors f_n of v, less
+    their least values, are in [0, M_n], L = sum M_n. With s_n ~ Poisson(L M_n + f_n(x_v)),
+    independent, prod_n of e^(-L M_n - f_n) (L M_n + f_n)^s_n / s_n! times e^(sum f_n) is
+    proportional to prod_n (L M_n)^s_n / s_n! (1 + f_n(x_v) / (L M_n))^s_n, so x_v is drawn from
+    those with s_n > 0 alone; both draws keep the law of x_v given the others. A sweep of it
+    moves less than one of ``"exact"``, as the counts remember x_v.
+
     Examples
     --------
     Two clusters of known means; each label given the others is a race over features:
@@ -76,7 +97,8 @@ class RacingGibbs:
     {'chain': 2, 'draw': 50, 'x_dim_0': 3}
     """
 
-    def __init__(self, conditional: Callable[[int, Ints], Any], n_variables: int, *,
+    def __init__(self, conditional: Callable[[int, Ints], Any] | PairwiseTable,
+                 n_variables: int | None = None, *, method: str = "race",
                  bound: str | NormalBound | EBSBound | BettingBound = "student",
                  delta: float | None = None, variance: str = "pairwise",
                  first_look: int | None = None, value_range: ArrayLike | None = None,
@@ -85,7 +107,19 @@ class RacingGibbs:
         if not callable(conditional):
             raise TypeError(f"conditional must be callable; got {shown(conditional)}")
         self.conditional = conditional
+        graph = isinstance(conditional, PairwiseTable)
+        if graph and n_variables is None:
+            n_variables = conditional.n_variables
         self.n_variables = check_integer("n_variables", n_variables, 1)
+        if graph and self.n_variables != conditional.n_variables:
+            raise ValueError(f"n_variables must be that of the PairwiseTable, "
+                             f"{conditional.n_variables}; got {n_variables}")
+        self.method = check_choice("method", method, METHODS)
+        if method == "poisson":
+            if not graph:
+                raise ValueError(f"method must be 'race' or 'exact' unless conditional is a "
+                                 f"PairwiseTable; got {method!r}")
+            conditional._graph.prepare_counts()
         self.options = dict(bound=bound, delta=delta, variance=variance, first_look=first_look,
                             value_range=value_range, max_fraction=max_fraction, indices=indices)
         # refuses bad options now, not in the first race
@@ -93,7 +127,13 @@ class RacingGibbs:
         self.order = check_choice("order", order, ("sequential", "random"))
         self.layout = Layout(check_name(name), check_labels(labels, self.n_variables),
                              self.n_variables, np.int64, STATISTICS,
-                             attributes_of("RacingGibbs", bound, delta))
+                             self._attributes(bound, delta))
+
+    def _attributes(self, bound, delta):
+        attributes = attributes_of("RacingGibbs", bound, delta) | {"method": self.method}
+        if self.method != "race":
+            attributes |= {"bound": "none", "delta": 0.0}
+        return attributes
 
     def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
                initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
@@ -135,10 +175,21 @@ class RacingGibbs:
         ImportError
             Where xarray is missing: ``pip install 'pybandit-core[arviz]'``.
         """
+        make = self._native_chain if isinstance(self.conditional, PairwiseTable) else partial(
+            _Chain, self)
         return sample_chains(
-            lambda generator, start: _Chain(self, generator, start), self.layout,
+            make, self.layout,
             n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
             rng=rng, n_threads=n_threads, progress=progress)
+
+
+    def _native_chain(self, generator, start):
+        n_states = self.conditional.n_states
+        if start.min() < 0 or start.max() >= n_states:
+            raise ValueError(f"initial must be states in [0, {n_states}); got {start.min()} to "
+                             f"{start.max()}")
+        return GraphChain(self.conditional._graph, generator, np.ascontiguousarray(start),
+                          self.method, RATE, self.order == "random", self.options)
 
 
 class _Chain:
@@ -154,7 +205,7 @@ class _Chain:
         self.seen = values.view()
         self.seen.flags.writeable = False
         self.order = np.arange(len(values))
-        self.random = sampler.order == "random"
+        self.random, self.exact = sampler.order == "random", sampler.method == "exact"
         self.clear()
 
     def clear(self):
@@ -177,6 +228,8 @@ class _Chain:
                                  f"the first alone; got a tuple of {len(factors)}")
             factors, log_prior = factors
         n_states, n_pairs, race_them = self.problem(factors)
+        if self.exact:
+            race_them = partial(self.sum_up, factors, n_pairs)
         offsets = self.rng.gumbel(size=n_states)
         if log_prior is not None:
             log_prior = check_numeric("the log prior that conditional returned", log_prior)
@@ -190,6 +243,14 @@ class _Chain:
         self.n_evaluations += result.n_evaluations
         self.n_exact += result.exact
         self.n_pairs += n_pairs
+
+    def sum_up(self, factors, n_pairs, offsets, rng):
+        """As if a race had read everything at its first look."""
+        if isinstance(factors, (Populations, list)):
+            raise ValueError("conditional must return an array or Factors for method='exact'; got "
+                             f"{type(factors).__name__}")
+        winner = int(np.argmax(totals_of(as_factors(factors)) + offsets))
+        return RaceResult(winner, 1, n_pairs, True)
 
     def problem(self, factors):
         """States, (factor, state) pairs, and what races them."""

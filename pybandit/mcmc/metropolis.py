@@ -1,12 +1,14 @@
 """Metropolis-Hastings by racing: a proposal is judged on few of the data."""
 
+import copy
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_flag, check_integer, shown
+from pybandit._shared.checks import check_flag, check_in, check_integer, shown
+from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.mcmc._bounded import check_control, factors_of
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
@@ -22,6 +24,26 @@ from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int64,
               "n_evaluations": np.int64, "n_exact": np.int64}
+# Factors up to which one test rejects indices that come again, as `accept` does.
+LARGEST_UNIFORM = 2**26
+
+
+class MetropolisStep(NamedTuple):
+    """What `RacingMetropolis.step` returns.
+
+    Attributes
+    ----------
+    value : ndarray of float64, shape (d,)
+        Where the chain is now.
+    n_accepted : int
+        Proposals taken, of the steps.
+    n_evaluations : int
+        Log ratios read.
+    """
+
+    value: Floats
+    n_accepted: int
+    n_evaluations: int
 
 
 class RacingMetropolis:
@@ -197,6 +219,60 @@ class RacingMetropolis:
             lambda generator, start: self._chain(generator, start, warned), self.layout,
             n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
             rng=rng, n_threads=n_threads, progress=progress)
+
+    def step(self, value: ArrayLike, *, n_steps: int = 1, rng: Rng = None) -> MetropolisStep:
+        """Steps from a point, for a loop of one's own; nothing is adapted.
+
+        Parameters
+        ----------
+        value : array_like of float, shape (d,)
+            Of finite log prior.
+        n_steps : int, default 1
+        rng : None, int, SeedSequence or Generator
+            A loop gives its Generator: another one for each call is slow.
+
+        Returns
+        -------
+        MetropolisStep
+            ``value``, ``n_accepted``, ``n_evaluations``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `sample`.
+
+        Notes
+        -----
+        What it returns follows from `value` and the state of `rng` alone, where the functions
+        and the proposal keep none. Some 100 microseconds and N / 8 bytes a call beside the
+        steps.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> rng = np.random.default_rng(1)
+        >>> y = rng.normal(0.3, 1.0, 10_000)
+        >>> sampler = pb.mcmc.RacingMetropolis(
+        ...     lambda n, points: -0.5 * (y[n, None] - points[:, 0]) ** 2, y.size, 1,
+        ...     proposal=pb.mcmc.RandomWalk(0.02))
+        >>> theta = np.array([0.3])
+        >>> for _ in range(10):
+        ...     theta, n_accepted, n_evaluations = sampler.step(theta, rng=rng)
+        """
+        start = np.array(check_in("value", value, "finite", np.isfinite))
+        if start.shape != (self.n_parameters,):
+            raise ValueError(f"value must have shape ({self.n_parameters},); got {start.shape}")
+        n_steps = check_integer("n_steps", n_steps, 1)
+        alone = copy.copy(self)  # few tests: nothing is adapted, and no permutation laid out
+        alone.adapt, alone.options = False, self.options | {"indices": self._indices_of_few()}
+        chain = alone._chain(as_generator(rng), start, None)
+        return MetropolisStep(*chain.steps(n_steps))
+
+    def _indices_of_few(self):
+        if self.options["indices"] != "auto":
+            return self.options["indices"]
+        n = self.n_factors or getattr(self.control, "n_factors", 0)
+        return "rejection" if n <= LARGEST_UNIFORM else "keyed"
 
     def _chain(self, generator, start, warned):
         """Compiled where proposal and control are of this package."""

@@ -52,6 +52,10 @@ class Callback:
     function: int
     user_data: int
     kept: tuple = field(compare=False, repr=False)
+    # what a NaN that was read means
+    explained: str = field(default=(
+        "; the compiled function left it out or wrote nan there (a numba function that raises "
+        "does so)"), repr=False)
 
     def evaluate(self, indices, states):
         """What the function writes for these pairs; NaN where it writes nothing."""
@@ -71,6 +75,7 @@ class Bound:
     function: object
     user_data: object
     arguments: tuple = ()
+    explained: str = Callback.explained
 
 
 def as_callback(function, user_data=None):
@@ -78,7 +83,8 @@ def as_callback(function, user_data=None):
     if isinstance(function, Bound):
         _refuse_second(user_data)
         inner = as_callback(function.function, function.user_data)
-        return Callback(inner.function, inner.user_data, (function, *inner.kept))
+        return Callback(inner.function, inner.user_data, (function, *inner.kept),
+                        function.explained)
     found = _recognise(function)
     if found is None:
         return None

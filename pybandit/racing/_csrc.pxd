@@ -1,6 +1,6 @@
 """The kernels of csrc/racing, declared for Cython; contracts in include/pybandit/racing."""
 
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from pybandit._shared._csrc cimport pb_bitgen, pb_heap, pb_status
 from pybandit.betting._csrc cimport pb_betting, pb_threshold
@@ -74,6 +74,38 @@ cdef extern from "pybandit/racing/expansion.h" nogil:
 
     int pb_expansion_change(const int64_t *factors, int64_t n_factors, const int64_t *states,
                             int64_t n_states, double *out, void *data) noexcept
+
+
+cdef extern from "pybandit/racing/pairwise.h" nogil:
+    ctypedef struct pb_pairwise:
+        int64_t n_states
+        int64_t n_labels
+        const double *table
+        const int64_t *labels
+        const int32_t *members
+        const double *weights
+
+    int pb_pairwise_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                         int64_t n_states, double *out, void *user_data) noexcept
+    int64_t pb_pairwise_memory(const pb_pairwise *pairwise) noexcept
+    int64_t pb_pairwise_totals(const pb_pairwise *pairwise, int64_t n_factors, double *work,
+                               double *totals) noexcept
+
+
+cdef extern from "pybandit/racing/quadratic.h" nogil:
+    ctypedef struct pb_quadratic:
+        int64_t n_states
+        const double *constants
+        const double *slopes
+        const double *curvatures
+        double center
+        const double *values
+        const int32_t *members
+
+    int pb_quadratic_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
+                          int64_t n_states, double *out, void *user_data) noexcept
+    void pb_quadratic_totals(const pb_quadratic *quadratic, int64_t n_factors,
+                             double *totals) noexcept
 
 
 cdef extern from "pybandit/racing/subsample.h" nogil:
@@ -179,6 +211,10 @@ cdef extern from "pybandit/racing/accept.h" nogil:
         int64_t bad_factor
         double bad_ratio
 
+    int64_t pb_accept_memory(const pb_factors *factors, pb_subsample_kind kind) noexcept
+    void pb_accept_init(pb_accept *accept, const pb_factors *factors,
+                        const pb_schedule *schedule, pb_subsample_kind kind,
+                        void *memory) noexcept
     pb_status pb_accept_run(pb_accept *accept, double log_threshold,
                             pb_bitgen *bitgen) noexcept
 

@@ -94,8 +94,7 @@ cdef class Source:
     cdef str explain(self, double value):
         if not isinstance(self.function, Callback) or not isnan(value):
             return ""
-        return ("; the compiled function left it out or wrote nan there (a numba function that "
-                "raises does so)")
+        return self.function.explained
 
 
 cdef int _call_compiled(const int64_t *factors, int64_t n_factors, const int64_t *states,

@@ -12,6 +12,7 @@ import numpy as np
 from pybandit._shared.checks import LARGEST, MOST_PULLS, check_choice, check_integer
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
+from pybandit.racing._native import native_of
 from pybandit.racing._track import check_offsets, index_kind
 from pybandit.racing.factors import Factors, as_factors
 
@@ -385,7 +386,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
         Where an argument is outside its range, or a factor is NaN or infinite.
     """
     factors = as_factors(factors)
-    totals = _totals(factors)
+    totals = totals_of(factors)
     if log_prior is not None:
         totals += check_offsets("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
@@ -403,7 +404,7 @@ def check_size(size):
     return shape
 
 
-def _totals(factors):
+def totals_of(factors):
     """sum_n log f_n(i) of every state above that of state 0, in one pass.
 
     Sums of differences keep the digits that totals of large rewards lose.
@@ -411,7 +412,10 @@ def _totals(factors):
     cdef const double[:, ::1] matrix
     cdef double[::1] sums
     totals = np.zeros(factors.n_states if isinstance(factors, Factors) else factors.shape[1])
-    if isinstance(factors, Factors):
+    native = native_of(factors) if isinstance(factors, Factors) else None
+    if native is not None:
+        totals = native.totals(factors.n_factors)
+    elif isinstance(factors, Factors):
         everything = np.arange(factors.n_states)
         step = max(1, EXACT_REWARDS // factors.n_states)
         for start in range(0, factors.n_factors, step):

@@ -26,6 +26,7 @@ INTERNAL = {
     "betting/pairs.h": "steps of pb_top_k and pb_betting, which own the pairs",
     "mcmc/alias.h": ONE_CLASS + "ExactMinibatch",
     "mcmc/glm.h": ONE_CLASS + "ExactMinibatch",
+    "mcmc/graph.h": ONE_CLASS + "RacingGibbs",
     "mcmc/minibatch.h": ONE_CLASS + "ExactMinibatch",
     "mcmc/moves.h": ONE_CLASS + "ExactMinibatch",
     "mcmc/race_chain.h": ONE_CLASS + "RacingMetropolis",

@@ -163,6 +163,10 @@ def gibbs():
     return mcmc.RacingGibbs(lambda v, x: as_function(MATRIX), 2)
 
 
+def gibbs_of_pairs():
+    return mcmc.RacingGibbs(mcmc.PairwiseTable(np.eye(3), np.arange(400)[::-1, None]))
+
+
 def metropolis():
     return mcmc.RacingMetropolis(lambda n, points: -0.5 * (Y[n, None] - points[:, 0]) ** 2,
                                  Y.size, 1, proposal=mcmc.RandomWalk(0.05))
@@ -170,7 +174,7 @@ def metropolis():
 
 @pytest.mark.parametrize("moments", [10, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("make", [gibbs, metropolis])
+@pytest.mark.parametrize("make", [gibbs, gibbs_of_pairs, metropolis])
 def test_chains_go_on(press, moments, threads, make):
     pytest.importorskip("xarray")
     sampler, run = make(), dict(n_warmup=2, n_chains=2, n_threads=threads)

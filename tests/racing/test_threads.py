@@ -136,6 +136,8 @@ OBJECTS = {
         moments, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals.tolist(),
         pb.PopulationMoments(POINTS)),
     "controls": controls,
+    "gibbs of pairs": lambda: chains(lambda: mcmc.RacingGibbs(mcmc.PairwiseTable(
+        np.eye(2), [[1] * 300, [0] * 300]), method="poisson")),
     "gibbs": lambda: chains(lambda: mcmc.RacingGibbs(lambda v, x: as_function(MATRIX), 2)),
     "metropolis": lambda: chains(lambda: mcmc.RacingMetropolis(
         lambda n, x: -0.5 * (MATRIX[n, :1] - x[:, 0]) ** 2, 2000, 1)),

@@ -13,6 +13,7 @@ from pybandit.mcmc import (
     GLMControl,
     Laplace,
     Mixture,
+    PairwiseTable,
     Preconditioned,
     RacingGibbs,
     RacingMetropolis,
@@ -116,7 +117,15 @@ def chains(x: Floats, y: Floats) -> Any:
     proposal = Mixture([draws, RandomWalk(0.1)], [19, 1])
     sampler = RacingMetropolis(log_likelihood, *x.shape, proposal=proposal, control=control,
                                log_prior=lambda theta: -0.5 * float(theta @ theta))
+    assert_type(sampler.step(np.zeros(3), rng=1).value, Floats)
     gibbs = RacingGibbs(lambda variable, values: x[values], 3, order="random")
+    graph = PairwiseTable(np.eye(2), [[1], [0]], log_prior=[0.0, 0.5])
+    assert_type(graph.n_states, int)
+    RacingGibbs(graph, method="poisson").sample(10)
+    labels = np.zeros(5, dtype=np.int64)
+    for part in pb.factors.members(labels, 2):
+        assert_type(pb.factors.gaussian(y, [0.0, 1.0], members=part), pb.Factors)
+    assert_type(pb.factors.pairwise(np.eye(2), labels, weights=np.ones(5)), pb.Factors)
     return sampler.sample(2000, n_warmup=500, rng=1), gibbs.sample(10, n_chains=2)
 
 

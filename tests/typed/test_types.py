@@ -51,8 +51,8 @@ def functions(value):
             for member in found]
 
 
-@pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".kernels", ".mcmc",
-                                  ".model_selection", ".studies", ".studies.plates",
+@pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".factors", ".kernels",
+                                  ".mcmc", ".model_selection", ".studies", ".studies.plates",
                                   ".studies.report", ".numba"])
 def test_everything_public_has_types(name):
     if name == ".numba":

@@ -49,6 +49,17 @@ typedef struct {
     double bad_ratio;        /* it was; -1 where only its square is not finite */
 } pb_accept;
 
+/* Bytes of memory of a test without bets: for one call of a function, or a gathered block. */
+int64_t pb_accept_memory(const pb_factors *factors, pb_subsample_kind kind);
+
+/*
+ * A test in `memory`, aligned for int64_t and double: without a range, a total and bets, which
+ * may be set afterwards. The factors, of one state, and the schedule, of two states and the
+ * two-sided convention, are copied, their arrays are not. `kind` as of pb_sampler_init.
+ */
+void pb_accept_init(pb_accept *accept, const pb_factors *factors, const pb_schedule *schedule,
+                    pb_subsample_kind kind, void *memory);
+
 /*
  * Tests sum_n d_n + total > log_threshold, which is not NaN; a tie is rejected. PB_OK and the
  * outcome, or PB_NOT_FINITE, PB_RANGE, PB_CALLBACK. O(T) for T ratios read, no memory.

@@ -1,0 +1,129 @@
+# cython: auto_pickle=False
+"""Factors that are compiled with this package: their data, address and sums."""
+
+import numpy as np
+
+from pybandit.racing._callbacks import Bound
+
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdint cimport int32_t, int64_t, uintptr_t
+
+from pybandit.racing._csrc cimport (
+    pb_factor_function, pb_pairwise, pb_pairwise_memory, pb_pairwise_read, pb_pairwise_totals,
+    pb_quadratic, pb_quadratic_read, pb_quadratic_totals,
+)
+
+cdef bytes SIGNATURE = (b"int (const int64_t *, int64_t, const int64_t *, int64_t, double *, "
+                        b"void *)")
+
+
+cdef class Native:
+    """Arrays behind a compiled function; read anew at every call, checked by who made it."""
+
+    def totals(self, int64_t n_factors):
+        """The sums over all factors, shape (D,); not finite where one is not."""
+        raise NotImplementedError
+
+
+cdef class Pairwise(Native):
+    """pb_pairwise: table (L, D), labels, members or None, weights or None."""
+
+    cdef pb_pairwise data
+    cdef const double[:, ::1] table
+    cdef const int64_t[::1] labels
+    cdef const int32_t[::1] members
+    cdef const double[::1] weights
+
+    def __cinit__(self, const double[:, ::1] table, const int64_t[::1] labels, members, weights):
+        self.table, self.labels = table, labels
+        self.data.n_labels, self.data.n_states = table.shape[0], table.shape[1]
+        self.data.table, self.data.labels = &table[0, 0], &labels[0]
+        if members is not None:
+            self.members = members
+            self.data.members = &self.members[0]
+        if weights is not None:
+            self.weights = weights
+            self.data.weights = &self.weights[0]
+
+    @property
+    def bound(self):
+        """What `Factors` takes as its function."""
+        return _bound(self, pb_pairwise_read, &self.data,
+                      f"; labels must be in [0, {self.data.n_labels})")
+
+    def totals(self, int64_t n_factors):
+        cdef double[::1] work = np.empty(pb_pairwise_memory(&self.data))
+        cdef double[::1] out = np.empty(self.data.n_states)
+        with nogil:
+            pb_pairwise_totals(&self.data, n_factors, &work[0], &out[0])
+        return np.asarray(out)
+
+
+cdef class Quadratic(Native):
+    """pb_quadratic: constants, slopes and curvatures (D,), values, members or None."""
+
+    cdef pb_quadratic data
+    cdef const double[::1] constants, slopes, curvatures, values
+    cdef const int32_t[::1] members
+
+    def __cinit__(self, const double[::1] constants, const double[::1] slopes,
+                  const double[::1] curvatures, double center, const double[::1] values, members):
+        self.constants, self.slopes, self.curvatures = constants, slopes, curvatures
+        self.values = values
+        self.data.n_states, self.data.center = constants.shape[0], center
+        self.data.constants, self.data.slopes = &constants[0], &slopes[0]
+        self.data.curvatures, self.data.values = &curvatures[0], &values[0]
+        if members is not None:
+            self.members = members
+            self.data.members = &self.members[0]
+
+    @property
+    def bound(self):
+        """What `Factors` takes as its function."""
+        return _bound(self, pb_quadratic_read, &self.data, "")
+
+    def totals(self, int64_t n_factors):
+        cdef double[::1] out = np.empty(self.data.n_states)
+        with nogil:
+            pb_quadratic_totals(&self.data, n_factors, &out[0])
+        return np.asarray(out)
+
+
+cdef _bound(Native owner, pb_factor_function function, void *data, str explained):
+    capsule = PyCapsule_New(<void *>function, SIGNATURE, NULL)
+    return Bound(capsule, <uintptr_t>data, (owner,), explained)
+
+
+def native_of(factors):
+    """The `Native` of `Factors`; None of any other."""
+    function = factors.function
+    if isinstance(function, Bound) and function.arguments:
+        owner = function.arguments[0]
+        return owner if isinstance(owner, Native) else None
+    return None
+
+
+def members_of(const int64_t[::1] labels, int64_t n_labels):
+    """Where each label stands, as one int32 array in the order of labels; and where each begins.
+
+    -1 for the second where a label is outside [0, n_labels).
+    """
+    cdef int64_t n = labels.shape[0], i
+    cdef int64_t[::1] begins = np.zeros(n_labels + 1, dtype=np.int64)
+    cdef int32_t[::1] order = np.empty(n, dtype=np.int32)
+    with nogil:
+        for i in range(n):
+            if not 0 <= labels[i] < n_labels:
+                break
+            begins[labels[i] + 1] += 1
+        else:
+            i = n
+    if i < n:
+        return i, None
+    ends = np.cumsum(begins)
+    cdef int64_t[::1] at = ends.copy()
+    with nogil:
+        for i in range(n):
+            order[at[labels[i]]] = <int32_t>i
+            at[labels[i]] += 1
+    return np.asarray(order), ends

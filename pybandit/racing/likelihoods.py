@@ -1,0 +1,296 @@
+"""Log factors of the common kinds, compiled with this package: no function is called back."""
+
+import numpy as np
+
+from pybandit._shared.checks import (
+    as_array,
+    check_in,
+    check_integer,
+    check_numeric,
+    is_masked,
+    shown,
+)
+from pybandit._shared.types import ArrayLike, Ints
+from pybandit.racing._native import Pairwise, Quadratic, members_of
+from pybandit.racing.factors import Factors, check_indices
+
+# What members number.
+MOST_MEMBERS = 2**31 - 1
+
+
+def pairwise(table: ArrayLike, labels: Ints, neighbours: ArrayLike | None = None, *,
+             weights: ArrayLike | None = None) -> Factors:
+    """Factors of one discrete variable that are entries of one table.
+
+    log f_n(i) = weights[n] * table[i, labels[neighbours[n]]]: a Potts or Ising model's, given
+    the other variables.
+
+    Parameters
+    ----------
+    table : array_like of float, shape (D, L)
+        The log factor of state i where the other variable is in state l.
+    labels : ndarray of int64
+        The states of all variables, in [0, L). Not copied: they are read anew at every draw,
+        so a Gibbs sweep writes them where they are.
+    neighbours : array_like of int, shape (N,), optional
+        Which of the labels; all, in order, by default.
+    weights : array_like of float, shape (N,), optional
+        1 by default.
+
+    Returns
+    -------
+    Factors
+        N of D states, for `race`, `RacingSampler`, `exact_sample` (which counts labels:
+        O(N + D L)) and `mcmc.RacingGibbs`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where an argument is outside its range. A label outside [0, L) is found when it is
+        read.
+
+    See Also
+    --------
+    pybandit.mcmc.PairwiseTable : the same of all variables of a graph.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> labels = np.random.default_rng(1).integers(0, 3, 10_000)
+    >>> factors = pb.factors.pairwise(2e-3 * np.eye(3), labels, np.arange(1, 10_000))
+    >>> sampler = pb.RacingSampler(factors, rng=1)
+    >>> labels[0], info = sampler.draw()
+    """
+    table = _finite("table", table, 2)
+    labels = _viewed_labels(labels)
+    members, n = _members("neighbours", neighbours, labels.size)
+    if weights is not None:
+        weights = _finite("weights", weights, 1)
+        if weights.shape != (n,):
+            raise ValueError(f"weights must have shape (N,) = ({n},); got {weights.shape}")
+    native = Pairwise(np.ascontiguousarray(table.T), labels, members, weights)
+    return Factors(native.bound, n, table.shape[0])
+
+
+def categorical(y: Ints, log_probabilities: ArrayLike, *,
+                members: ArrayLike | None = None) -> Factors:
+    """Factors log p(y_n | i) of observed categories.
+
+    Parameters
+    ----------
+    y : ndarray of int64, shape (N_y,)
+        Categories in [0, C). Not copied.
+    log_probabilities : array_like of float, shape (D, C)
+        Of each category at each state; finite.
+    members : array_like of int, shape (N,), optional
+        Which observations are factors; all by default. See `members`.
+
+    Returns
+    -------
+    Factors
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).integers(0, 2, 10_000)
+    >>> p = np.linspace(0.1, 0.9, 9)
+    >>> factors = pb.factors.categorical(y, np.log(np.stack([1 - p, p], axis=1)))
+    >>> pb.race(factors, rng=1).winner
+    4
+    """
+    table = _finite("log_probabilities", log_probabilities, 2)
+    labels = _viewed_labels(y, "y")
+    members, n = _members("members", members, labels.size)
+    return Factors(Pairwise(np.ascontiguousarray(table.T), labels, members, None).bound, n,
+                   table.shape[0])
+
+
+def gaussian(y: ArrayLike, means: ArrayLike, sd: ArrayLike = 1.0, *,
+             members: ArrayLike | None = None) -> Factors:
+    """Factors log N(y_n; means[i], sd[i]) of a mean, or a deviation, on a grid.
+
+    Parameters
+    ----------
+    y : array_like of float, shape (N_y,)
+        Not copied if C-contiguous float64; what is not finite raises when it is read.
+    means : float or array_like of float, shape (D,)
+    sd : float or array_like of float, shape (D,), default 1.0
+        Above 0.
+    members : array_like of int, shape (N,), optional
+        Which observations are factors, as those of one component of a mixture given the
+        labels; all by default. See `members`.
+
+    Returns
+    -------
+    Factors
+        Without the constant of the normal density. `exact_sample` adds up y and y^2 only:
+        O(N + D).
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
+    >>> factors = pb.factors.gaussian(y, np.linspace(-1, 1, 21))
+    >>> pb.RacingSampler(factors, rng=1).draw()[0], pb.exact_sample(factors, rng=1)
+    (13, 13)
+    """
+    y = _observations(y)
+    means = check_in("means", means, "finite", np.isfinite)
+    sd = check_in("sd", sd, "finite and above 0", lambda x: (x > 0) & (x < np.inf))
+    try:
+        means, sd = (np.atleast_1d(one) for one in np.broadcast_arrays(means, sd))
+    except ValueError:
+        raise ValueError(f"means and sd must be numbers or of one shape (D,); got {means.shape} "
+                         f"and {sd.shape}") from None
+    if means.ndim != 1 or not means.size:
+        raise ValueError(f"means and sd must have shape (D,), D >= 1; got {means.shape}")
+    center = float(np.median(means))
+    with np.errstate(all="ignore"):  # what is too large is found
+        precision, shift = 1.0 / sd**2, means - center
+        parts = (-0.5 * shift**2 * precision - np.log(sd), shift * precision, -0.5 * precision)
+    return _quadratic(*parts, center, y, members)
+
+
+def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None) -> Factors:
+    """Factors log Poisson(y_n; rates[i]) of a rate on a grid.
+
+    Parameters
+    ----------
+    y : array_like of float, shape (N_y,)
+        Counts, as in `gaussian`. They are not looked at before they are read.
+    rates : array_like of float, shape (D,)
+        Above 0.
+    members : array_like of int, shape (N,), optional
+        As in `gaussian`.
+
+    Returns
+    -------
+    Factors
+        Without log y!, which is the same for all states.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).poisson(3.0, 50_000)
+    >>> pb.exact_sample(pb.factors.poisson(y, [1.0, 2.0, 3.0, 4.0]), rng=1)
+    2
+    """
+    y = _observations(y)
+    rates = check_in("rates", rates, "finite and above 0", lambda x: (x > 0) & (x < np.inf))
+    if rates.ndim != 1 or not rates.size:
+        raise ValueError(f"rates must have shape (D,), D >= 1; got {rates.shape}")
+    center, slopes = float(np.median(rates)), np.log(rates)
+    return _quadratic(center * slopes - rates, slopes, np.zeros(rates.size), center, y, members)
+
+
+def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
+    """Where each label stands: the members of each component, for the `members` of factors.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (N,)
+        In [0, n_labels).
+    n_labels : int
+
+    Returns
+    -------
+    list of ndarray of int32
+        One a label, increasing; empty where a label does not occur. They share one array of
+        N. O(N + n_labels).
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> [part.tolist() for part in pb.factors.members([0, 2, 2, 0, 2], 3)]
+    [[0, 3], [], [1, 2, 4]]
+    """
+    n_labels = check_integer("n_labels", n_labels, 1, MOST_MEMBERS)
+    labels = as_array("labels", labels)
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or is_masked(labels):
+        raise TypeError(f"labels must be a 1-D array of integers without masks; got shape "
+                        f"{labels.shape} of {labels.dtype}")
+    if labels.size > MOST_MEMBERS:
+        raise ValueError(f"labels must be at most {MOST_MEMBERS}; got {labels.size}")
+    if labels.dtype == np.uint64 and labels.size and labels.max() >= n_labels:
+        raise ValueError(f"labels must be in [0, {n_labels}); got {labels.max()}")
+    order, ends = members_of(np.require(labels, np.int64, "CA"), n_labels)
+    if ends is None:
+        raise ValueError(f"labels must be in [0, {n_labels}); got {labels[order]} at index {order}")
+    order.flags.writeable = False
+    return [order[begin:end] for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def _quadratic(constants, slopes, curvatures, center, y, members):
+    members, n = _members("members", members, y.size)
+    parts = [np.ascontiguousarray(part) for part in (constants, slopes, curvatures)]
+    if not all(np.isfinite(part).all() for part in parts):
+        raise ValueError("means, sd and rates must be small enough to square, and sd large "
+                         "enough")
+    return Factors(Quadratic(*parts, center, y, members).bound, n, parts[0].size)
+
+
+def _observations(y):
+    """`y` as float64, its values not looked at: a race reads few of them."""
+    y = check_numeric("y", y)
+    if y.ndim != 1 or not y.size:
+        raise ValueError(f"y must have shape (N,), N >= 1; got {y.shape}")
+    return np.ascontiguousarray(y)
+
+
+def _finite(name, values, ndim):
+    values = check_in(name, values, "finite", np.isfinite)
+    if values.ndim != ndim or not values.size:
+        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, none of them 0; "
+                         f"got shape {values.shape}")
+    return np.ascontiguousarray(values)
+
+
+def _viewed_labels(labels, name="labels"):
+    """`labels` themselves, which are read anew at every call."""
+    if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or is_masked(labels) or not (
+            labels.dtype.isnative and labels.flags.c_contiguous and labels.flags.aligned):
+        raise TypeError(f"{name} must be a C-contiguous array of int64 without masks, for it is "
+                        f"read anew at every call; got {shown(labels)}")
+    if labels.ndim != 1 or not labels.size:
+        raise ValueError(f"{name} must have shape (n,), n >= 1; got {labels.shape}")
+    return labels
+
+
+def _members(name, given, n):
+    """Indices below n as int32, or None for all; and how many."""
+    if given is None:
+        return None, n
+    if n > MOST_MEMBERS:
+        raise ValueError(f"{name} must be left out beyond {MOST_MEMBERS} observations; got {n}")
+    if isinstance(given, np.ndarray) and given.dtype == np.int32 and given.ndim == 1 and (
+            given.flags.c_contiguous and not given.flags.writeable and given.size
+            and given.min() >= 0 and given.max() < n and not is_masked(given)):
+        return given, given.size  # nobody changes it
+    if is_masked(given):
+        raise ValueError(f"{name} must have no masked entries")
+    found = check_indices(name, given, MOST_MEMBERS + 1).astype(np.int32)
+    if found.size and found.max() >= n:
+        raise ValueError(f"{name} must be in [0, {n}), the size of labels or y; got {found.max()}")
+    if not found.size:
+        raise ValueError(f"{name} must hold at least one")
+    return found, found.size
