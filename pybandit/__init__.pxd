@@ -15,7 +15,8 @@ from pybandit.betting._csrc cimport (
     pb_mixture, pb_pairs, pb_threshold, pb_top_k,
 )
 from pybandit.embedding cimport (
-    accept_init, accept_memory, accept_run, b_normal_error, b_normal_memory, b_normal_solve,
+    accept_decide, accept_init, accept_memory, accept_run, b_normal_error, b_normal_memory,
+    b_normal_solve,
     betting_add, betting_begin, betting_memory, bitgen_gumbel_many, bounds_bernstein_serfling,
     bounds_bernstein_serfling_terms, bounds_normal, bounds_normal_tail,
     bounds_normal_tail_inverse, confidence_add, confidence_agrees, confidence_init,

@@ -38,6 +38,8 @@ cdef int64_t accept_memory(const pb_factors *factors, pb_subsample_kind kind) no
 cdef void accept_init(pb_accept *accept, const pb_factors *factors, const pb_schedule *schedule,
                       pb_subsample_kind kind, void *memory) noexcept nogil
 cdef pb_status accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bitgen) noexcept nogil
+cdef pb_status accept_decide(pb_accept *accept, double log_threshold, pb_bitgen *bitgen,
+                             int64_t *accepted, int64_t *n_evaluations) noexcept nogil
 
 # pybandit/racing/lil_ucb.h
 cdef double lil_bonus(const pb_lil *lil, double pulls) noexcept nogil

@@ -24,8 +24,8 @@ from pybandit.policies._csrc cimport (
     pb_scan_least, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
 )
 from pybandit.racing._csrc cimport (
-    pb_accept, pb_accept_init, pb_accept_memory, pb_accept_run, pb_b_normal_error,
-    pb_b_normal_memory, pb_b_normal_solve,
+    pb_accept, pb_accept_decide, pb_accept_init, pb_accept_memory, pb_accept_run,
+    pb_b_normal_error, pb_b_normal_memory, pb_b_normal_solve,
     pb_control_linear_change, pb_control_matrix, pb_control_quadratic_change, pb_control_read,
     pb_convention, pb_factors, pb_lil, pb_lil_bonus, pb_lil_ucb, pb_lil_ucb_begin,
     pb_lil_ucb_continue, pb_lil_ucb_run, pb_pairwise, pb_pairwise_read, pb_pairwise_totals,
@@ -84,6 +84,11 @@ cdef void accept_init(pb_accept *accept, const pb_factors *factors, const pb_sch
 cdef pb_status accept_run(pb_accept *accept, double log_threshold,
                           pb_bitgen *bitgen) noexcept nogil:
     return pb_accept_run(accept, log_threshold, bitgen)
+
+
+cdef pb_status accept_decide(pb_accept *accept, double log_threshold, pb_bitgen *bitgen,
+                             int64_t *accepted, int64_t *n_evaluations) noexcept nogil:
+    return pb_accept_decide(accept, log_threshold, bitgen, accepted, n_evaluations)
 
 
 cdef double lil_bonus(const pb_lil *lil, double pulls) noexcept nogil:

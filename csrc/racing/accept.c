@@ -221,3 +221,12 @@ pb_status pb_accept_run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
     a->status = run(a, log_threshold, bitgen);
     return a->status;
 }
+
+pb_status pb_accept_decide(pb_accept *a, double log_threshold, pb_bitgen *bitgen,
+                           int64_t *accepted, int64_t *n_evaluations)
+{
+    const pb_status status = pb_accept_run(a, log_threshold, bitgen);
+    *accepted = status == PB_OK && a->accepted;
+    *n_evaluations = a->n_evaluations;
+    return status;
+}

@@ -217,6 +217,8 @@ cdef extern from "pybandit/racing/accept.h" nogil:
                         void *memory) noexcept
     pb_status pb_accept_run(pb_accept *accept, double log_threshold,
                             pb_bitgen *bitgen) noexcept
+    pb_status pb_accept_decide(pb_accept *accept, double log_threshold, pb_bitgen *bitgen,
+                               int64_t *accepted, int64_t *n_evaluations) noexcept
 
 
 cdef extern from "pybandit/racing/populations.h" nogil:

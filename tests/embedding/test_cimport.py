@@ -212,6 +212,26 @@ def test_what_a_test_refuses_waits_for_raise_status(foreign):
     assert caught.value is error
 
 
+@pytest.mark.parametrize("n", [40, 20_000])
+def test_a_test_made_in_c_decides_as_python_does(foreign, n):
+    ratios = np.random.default_rng(4).normal(0.02, 1.0, n)
+    thresholds = np.linspace(-800.0, 1600.0, 25)
+    test = pb.AcceptanceTest(ratios, bound="normal", delta=0.01, rng=5)
+    expected = [test.test(threshold) for threshold in thresholds]
+    got = foreign.made_test(ratios, 0.01, 50, thresholds, np.random.default_rng(5))
+    assert got == [(0, one.accepted, one.n_evaluations) for one in expected]
+    assert n < 50 or len({one.n_evaluations for one in expected}) > 2
+
+
+def test_it_sums_factors_as_python_does(foreign):
+    rng = np.random.default_rng(6)
+    table, labels, y = rng.normal(size=(4, 3)), rng.integers(0, 4, 500), rng.normal(size=500)
+    parts = rng.normal(size=(3, 5))
+    pairs, quadratic = foreign.sums(table, labels, y, parts)
+    assert np.allclose(pairs, table[labels].sum(axis=0))
+    assert np.allclose(quadratic, 500 * parts[0] + y.sum() * parts[1] + (y**2).sum() * parts[2])
+
+
 @pytest.mark.parametrize("status", [-1, 1, 5, 99])
 def test_a_status_that_no_test_returns_is_refused(status):
     with pytest.raises(ValueError, match=f"status must be what a test returned; got {status}"):

@@ -30,12 +30,14 @@ def test_the_c_program(example):
     flags = " ".join(["-Wall", "-Wextra", "-Werror", *SANITIZE])
     in_folder("make", f"PYTHON={sys.executable}", f"CFLAGS={flags}")
     assert "standard errors" in in_folder("./draw")
+    assert "rows a step" in in_folder("./metropolis")
 
 
 def test_the_cython_module(example):
     in_folder = example("cython")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
     assert "total variation" in in_folder(sys.executable, "run.py")
+    assert "rows a step" in in_folder(sys.executable, "run_metropolis.py")
 
 
 def test_the_policy_and_the_environment(example):
@@ -74,8 +76,44 @@ def test_the_numba_sampler(example):
     assert "total variation" in example("numba")(sys.executable, "run.py")
 
 
-def test_the_pymc_step(example):
+def test_the_numba_chain(example):
+    pytest.importorskip("pybandit.numba", exc_type=ImportError)
+    assert "rows a step" in example("numba")(sys.executable, "metropolis.py")
+
+
+@pytest.mark.parametrize("program, says", [("run.py", "sigma: exact"),
+                                           ("metropolis.py", "rows a step")])
+def test_the_pymc_step(example, program, says):
     pytest.importorskip("pymc", exc_type=ImportError)
     # without a C compiler's help: this model is small, and compiling it takes longer
     flags = "cxx=,mode=FAST_COMPILE"
-    assert "sigma: exact" in example("pymc")(sys.executable, "run.py", PYTENSOR_FLAGS=flags)
+    assert says in example("pymc")(sys.executable, program, PYTENSOR_FLAGS=flags)
+
+
+def test_the_jax_kernel(example):
+    pytest.importorskip("jax", exc_type=ImportError)
+    in_folder = example("jax")
+    in_folder("make", f"PYTHON={sys.executable}", "CXXFLAGS=-O1 -Wall -Wextra -Werror")
+    assert "us a step" in in_folder(sys.executable, "run.py")
+    said = in_folder(sys.executable, "-c", TRACED)
+    assert said.split() == ["(4,", "3)", "refused", "refused"], said
+
+
+# What JAX does with the kernel: vmap in turns, keys of both kinds, wrong shapes refused.
+TRACED = """
+import jax, jax.numpy as jnp, numpy as np
+import run
+rng = np.random.default_rng(1)
+x = rng.normal(size=(500, 3))
+kernel = run.Kernel(x, (rng.random(500) < 0.5) * 1.0, 0.1 * np.eye(3), 1.0, np.zeros(3))
+states = run.State(jnp.zeros((4, 3)))
+moved, info = jax.jit(jax.vmap(kernel.step))(jax.random.split(jax.random.key(1), 4), states)
+again, _ = kernel.step(jax.random.PRNGKey(1), run.State(jnp.zeros(3)))
+print(moved.position.shape)
+for position in (jnp.zeros(2), jnp.full(3, jnp.nan)):
+    try:
+        jax.block_until_ready(kernel.step(jax.random.key(1), run.State(position)))
+    except Exception as error:
+        print("refused" if "INVALID_ARGUMENT" in str(error) or "a test failed" in str(error)
+              else repr(error))
+"""

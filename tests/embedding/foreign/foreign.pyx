@@ -67,6 +67,44 @@ def accept(uintptr_t test, double log_threshold, uintptr_t bits):
                     accept.exact != 0)
 
 
+def made_test(const double[::1] ratios, double delta, int64_t first_look, thresholds, rng):
+    """Return status, outcome and ratios read of tests whose memory and looks are made here."""
+    cdef pybandit.pb_bitgen *bitgen = <pybandit.pb_bitgen *>PyCapsule_GetPointer(
+        rng.bit_generator.capsule, "BitGenerator")
+    cdef pybandit.pb_factors factors = pybandit.pb_factors(ratios.shape[0], 1, &ratios[0], NULL,
+                                                           NULL)
+    cdef pybandit.pb_schedule schedule
+    cdef pybandit.pb_accept accept
+    cdef int64_t accepted, n_read
+    cdef double[::1] looks = np.empty(
+        pybandit.schedule_memory(ratios.shape[0], first_look, 1.0) // 8)
+    cdef double[::1] memory = np.empty(
+        pybandit.accept_memory(&factors, pybandit.PB_SUBSAMPLE_PERMUTATION) // 8 + 1)
+    assert pybandit.schedule_normal(delta, pybandit.PB_TWO_SIDED, ratios.shape[0], 2, first_look,
+                                    1.0, &looks[0], &schedule) == pybandit.PB_OK
+    pybandit.accept_init(&accept, &factors, &schedule, pybandit.PB_SUBSAMPLE_PERMUTATION,
+                         &memory[0])
+    outcomes = []
+    for threshold in thresholds:
+        status = pybandit.accept_decide(&accept, threshold, bitgen, &accepted, &n_read)
+        outcomes.append((status, accepted, n_read))
+    return outcomes
+
+
+def sums(const double[:, ::1] table, const int64_t[::1] labels, const double[::1] values,
+         const double[:, ::1] parts):
+    """Return the totals of factors from a table, and of quadratic ones."""
+    cdef pybandit.pb_pairwise pairs = pybandit.pb_pairwise(
+        table.shape[1], table.shape[0], &table[0, 0], &labels[0], NULL, NULL)
+    cdef pybandit.pb_quadratic quadratic = pybandit.pb_quadratic(
+        parts.shape[1], &parts[0, 0], &parts[1, 0], &parts[2, 0], 0.0, &values[0], NULL)
+    cdef double[::1] work = np.empty(pybandit.pb_pairwise_memory(&pairs))
+    cdef double[::1] first = np.empty(table.shape[1]), second = np.empty(parts.shape[1])
+    assert pybandit.pairwise_totals(&pairs, labels.shape[0], &work[0], &first[0]) == -1
+    pybandit.quadratic_totals(&quadratic, values.shape[0], &second[0])
+    return np.asarray(first), np.asarray(second)
+
+
 def confidence(const double[::1] values, double population, double alpha,
                const double[::1] bets):
     """Return the lower and upper bounds of a confidence sequence by betting."""

@@ -274,8 +274,60 @@ static void alike_is_no_evidence(void)
     fixture_free(&f);
 }
 
+/* A test made in one block of memory decides as one whose parts were made by hand. */
+static void made_in_one_block(void)
+{
+    enum { N = 30000 };
+    double *values = allocate(N, sizeof *values);
+    uint64_t random = 9;
+    for (int i = 0; i < N; i++)
+        values[i] = splitmix_double(&random) - 0.49;
+    pb_factors matrix = {N, 1, values, NULL, NULL};
+    const pb_factors kinds[] = {matrix, as_function(&matrix)};
+    const pb_subsample_kind orders[] = {PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
+                                        PB_SUBSAMPLE_KEYED};
+    for (int k = 0; k < 2; k++) {
+        fixture f;
+        fixture_init(&f, kinds[k], 50, 2.5, kinds[k].matrix ? 1024 : 16384);
+        void *memory = allocate(pb_accept_memory(&kinds[k], PB_SUBSAMPLE_PERMUTATION), 1);
+        pb_accept made;
+        pb_accept_init(&made, &kinds[k], &f.accept.schedule, PB_SUBSAMPLE_PERMUTATION, memory);
+        assert(made.status == PB_OK && !made.total && !made.betting && made.range == 0.0);
+        uint64_t counter = 5;
+        pb_bitgen bitgen = splitmix(&counter);
+        for (double threshold = -3000.0; threshold < 3000.0; threshold += 400.0) {
+            int64_t accepted = -1, read = -1;
+            assert(run(&f, threshold) == PB_OK);
+            assert(pb_accept_decide(&made, threshold, &bitgen, &accepted, &read) == PB_OK);
+            assert(accepted == f.accept.accepted && read == f.accept.n_evaluations);
+        }
+        free(memory);
+        for (int order = 0; order < 3; order++) {  /* all memory is in the block */
+            memory = allocate(pb_accept_memory(&kinds[k], orders[order]), 1);
+            pb_accept_init(&made, &kinds[k], &f.accept.schedule, orders[order], memory);
+            int64_t accepted, read;
+            for (double threshold = -9000.0; threshold < 9000.0; threshold += 100.0)
+                assert(pb_accept_decide(&made, threshold, &bitgen, &accepted, &read) == PB_OK &&
+                       (accepted == 0 || accepted == 1) && read >= 50 && read <= N);
+            assert(pb_accept_decide(&made, -9000.0, &bitgen, &accepted, &read) == PB_OK);
+            assert(accepted && read < N);
+            free(memory);
+        }
+        fixture_free(&f);
+    }
+    values[0] = NAN;
+    fixture f;
+    int64_t accepted = -1, read = -1;
+    fixture_init(&f, matrix, 50, 1e9, 1024);
+    assert(pb_accept_decide(&f.accept, 0.0, &f.bitgen, &accepted, &read) == PB_NOT_FINITE);
+    assert(accepted == 0 && read >= 50 && read <= N);
+    fixture_free(&f);
+    free(values);
+}
+
 int main(void)
 {
+    made_in_one_block();
     alike_is_no_evidence();
     the_sum_decides();
     a_total_moves_the_threshold();

@@ -66,6 +66,13 @@ void pb_accept_init(pb_accept *accept, const pb_factors *factors, const pb_sched
  */
 pb_status pb_accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bitgen);
 
+/*
+ * The same for those who do not see into the struct: whether it accepted, 1 or 0, and how many
+ * d it read; both are written where it fails too, as 0 and what was read.
+ */
+pb_status pb_accept_decide(pb_accept *accept, double log_threshold, pb_bitgen *bitgen,
+                           int64_t *accepted, int64_t *n_evaluations);
+
 #ifdef __cplusplus
 }
 #endif
