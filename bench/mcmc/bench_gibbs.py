@@ -24,14 +24,14 @@ with warnings.catch_warnings():
 
 
 @numba.njit
-def exact_sweep(x, neighbours, weight, totals):
+def exact_sweep(x, neighbours, weight, totals, rng):
     for v in range(x.size):
         totals[:] = 0.0
         for j in range(neighbours.shape[1]):
             totals[x[neighbours[v, j]]] += weight
         best, most = 0, -np.inf
         for s in range(totals.size):
-            total = totals[s] - np.log(-np.log(np.random.random()))
+            total = totals[s] - np.log(-np.log(rng.random()))
             if total > most:
                 most, best = total, s
         x[v] = best
@@ -59,7 +59,7 @@ def share_of_first(step, values, n_sweeps):
 
 
 def potts(n_variables, n_states, sizes, n_sweeps, rounds=3):
-    everybody = np.arange(n_variables)
+    everybody, rng = np.arange(n_variables), np.random.default_rng(1)
     neighbours = np.stack([np.delete(everybody, v) for v in everybody])
     print(f"\nPotts, {n_variables} variables of {n_states} states, all pairs tied")
     print("| L | | factors read | us an update | ESS a 1,000 sweeps | ESS a second |")
@@ -72,7 +72,7 @@ def potts(n_variables, n_states, sizes, n_sweeps, rounds=3):
         totals = np.zeros(n_states)
         steps = {name: chain.step for name, chain in chains.items()}
         steps["numba, exact"] = lambda x=x, weight=weight, totals=totals: exact_sweep(
-            x, neighbours, weight, totals)
+            x, neighbours, weight, totals, rng)
         values = {name: chain.values for name, chain in chains.items()} | {"numba, exact": x}
         for step in steps.values():
             step()

@@ -164,8 +164,6 @@ cdef extern from "pybandit/mcmc/race_chain.h" nogil:
     pb_status pb_race_chain_step(pb_race_chain *chain, pb_bitgen *bitgen, int *is_test) noexcept
 
 
-
-
 cdef extern from "pybandit/mcmc/graph.h" nogil:
     ctypedef struct pb_graph:
         int64_t n_variables

@@ -214,10 +214,10 @@ cdef class RaceChain:
 
     def steps(self, int64_t n):
         """Take n steps."""
-        cdef int64_t t
+        cdef int64_t _t
         cdef pb_status status = PB_OK
         cdef int is_test = 0
-        for t in range(n):
+        for _t in range(n):
             with self.lock, nogil:
                 status = pb_race_chain_step(&self.chain, self.bitgen, &is_test)
             if status != PB_OK:
