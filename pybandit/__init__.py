@@ -3,7 +3,7 @@
 import importlib as _importlib
 import typing as _typing
 
-from pybandit import bounds, environments, factors, kernels
+from pybandit import bounds, environments, factors, kernels, stopping
 from pybandit._shared.checks import InfeasibleBudget
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
@@ -26,7 +26,9 @@ from pybandit.montecarlo import (
 from pybandit.policies import (
     EBTC,
     GPUCB,
+    KLLUCB,
     KLUCB,
+    LUCB,
     UCB1,
     UCBE,
     UCBV,
@@ -49,6 +51,8 @@ from pybandit.policies import (
     SHVar,
     SuccessiveRejects,
     ThompsonSampling,
+    TopTwo,
+    TrackAndStop,
     UGapEb,
     Uniform,
 )
@@ -106,7 +110,9 @@ __all__ = [
     "GapEV",
     "GaussianThompson",
     "InfeasibleBudget",
+    "KLLUCB",
     "KLUCB",
+    "LUCB",
     "NormalBound",
     "Policy",
     "PopulationEstimate",
@@ -125,6 +131,8 @@ __all__ = [
     "Study",
     "SuccessiveRejects",
     "ThompsonSampling",
+    "TopTwo",
+    "TrackAndStop",
     "UCB1",
     "UCBE",
     "UCBV",
@@ -150,6 +158,7 @@ __all__ = [
     "race_populations",
     "simulate",
     "slice_sample",
+    "stopping",
     "taylor_control",
 ]
 

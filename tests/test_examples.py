@@ -144,6 +144,14 @@ def test_budget_examples_draw_their_pictures(name, cells, tmp_path, capsys):
     assert (name == "movielens_budget") == ("invented" in printed)
 
 
+def test_fixed_confidence_prints_its_tables(capsys):
+    load("fixed_confidence")["main"](["--quick"])
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"\d\.\d\d \[\d+\.\d\d\]", printed)) == 15
+    least = re.search(r"least of any rule +([\d,]+) +(\d+)", printed)
+    assert [int(number.replace(",", "")) for number in least.groups()] == [1740, 574]
+
+
 def test_variance_budget_finds_the_references():
     """Two cells on which the settings differ most; 500 runs."""
     example, shared = load("variance_budget"), load("budget_policies")

@@ -4,6 +4,7 @@ from pybandit.policies._staged import Uniform
 from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
+from pybandit.policies.ebtc import EBTC
 from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
 from pybandit.policies.gaussian import (
     GPUCB,
@@ -15,13 +16,15 @@ from pybandit.policies.gaussian import (
 )
 from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
 from pybandit.policies.index import KLUCB, UCB1, UCBV
+from pybandit.policies.lucb import KLLUCB, LUCB
 from pybandit.policies.policy import Policy
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
 from pybandit.policies.thompson import ThompsonSampling
-from pybandit.policies.top_two import EBTC
+from pybandit.policies.top_two import TopTwo
+from pybandit.policies.track_and_stop import TrackAndStop
 
-__all__ = ["EBTC", "GPUCB", "KLUCB", "UCB1", "UCBE", "UCBV", "VBR", "BatchHalving", "BatchRacing",
-           "BatchSAR", "BayesGap", "BayesUCB", "ContinuousRejects", "ExpectedImprovement", "GapE",
-           "GapEV", "GaussianThompson", "Policy", "ProbabilityOfImprovement", "RoundRobin",
-           "SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveRejects", "ThompsonSampling",
-           "UGapEb", "Uniform"]
+__all__ = ["EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "UCB1", "UCBE", "UCBV", "VBR",
+           "BatchHalving", "BatchRacing", "BatchSAR", "BayesGap", "BayesUCB", "ContinuousRejects",
+           "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson", "Policy",
+           "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving",
+           "SuccessiveRejects", "ThompsonSampling", "TopTwo", "TrackAndStop", "UGapEb", "Uniform"]

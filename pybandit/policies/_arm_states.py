@@ -45,13 +45,22 @@ def leaders_led(s):
     return bool((s.own <= s.led).all()) and s.led.sum(dtype=float) <= s.n_pulls
 
 
-TOP_TWO = Schema(
-    [flag("begun"), integer("leader", 0, "last_arm"), integer("chosen", 0, "last_arm"),
-     integer("led", 0, "n_pulls", shape=("n_arms",)),
-     integer("own", 0, "n_pulls", shape=("n_arms",)),
-     integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",)),
-     number("squares", shape=("n_arms",))],
-    base=NATIVE, invariants=[first_pulls_are_asked, leaders_led])
+def a_rule_stops(s):
+    """stopped only where there is a rule, after the first pulls, with no doubt left"""
+    return not s.stopped or s.has_rule and s.doubt < 0 and (s.begun or s.k in (0, s.n_arms))
+
+
+SEQUENTIAL = Schema(
+    [flag("begun"), flag("stopped"), integer("doubt", -1, "last_arm"),
+     integer("leader", 0, "last_arm"), integer("chosen", 0, "last_arm", shape=("n_chosen",)),
+     integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",))],
+    base=NATIVE, invariants=[first_pulls_are_asked, a_rule_stops])
+EBTC_STATE = Schema(
+    [integer("led", 0, "n_pulls", shape=("n_arms",)),
+     integer("own", 0, "n_pulls", shape=("n_arms",)), number("squares", shape=("n_arms",))],
+    base=SEQUENTIAL, invariants=[leaders_led])
+TRACKING = Schema([finite("owed", 0.0, "n_pulls", shape=("n_arms",))], base=SEQUENTIAL)
+TOP_TWO = Schema([flag("rng_given"), words("stream", 6)], base=SEQUENTIAL)
 
 
 def arms_count_pulls(s):

@@ -139,6 +139,32 @@ cdef extern from "pybandit/policies/kl_index.h" nogil:
     int64_t pb_kl_index_choose(pb_kl_index *index, double f) noexcept
 
 
+cdef extern from "pybandit/policies/glr.h" nogil:
+    ctypedef enum pb_glr_law:
+        PB_GLR_GAUSSIAN
+        PB_GLR_BERNOULLI
+        PB_GLR_POISSON
+
+    ctypedef struct pb_glr:
+        pb_glr_law law
+        double precision
+        double epsilon
+        int is_proven
+        double level
+
+    double pb_glr_divergence(const pb_glr *glr, double p, double q) noexcept
+    double pb_glr_statistic(const pb_glr *glr, double n_a, double mean_a, double n_b,
+                            double mean_b) noexcept
+    double pb_glr_threshold(const pb_glr *glr, double n_a, double n_b, double t) noexcept
+    int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
+                         int64_t n_arms, int64_t best, int64_t doubt, double t) noexcept
+
+
+cdef extern from "pybandit/policies/proportions.h" nogil:
+    double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms,
+                          double *shares) noexcept
+
+
 cdef extern from "pybandit/policies/logit_beta.h" nogil:
     ctypedef struct pb_logit:
         double at

@@ -1,24 +1,30 @@
-from numpy import int64
-from numpy.typing import ArrayLike, NDArray
+from typing import Literal
 
-from pybandit.policies.base import NativePolicy
+from numpy.random import Generator, SeedSequence
 
-__all__ = ["EBTC"]
+from pybandit.policies._sequential import SequentialPolicy
+from pybandit.policies.glr import GLR
 
-class EBTC(NativePolicy):
+__all__ = ["TopTwo"]
+
+class TopTwo(SequentialPolicy):
     def __init__(
         self,
         n_arms: int,
+        stopping: GLR | None = None,
         *,
-        epsilon: float = 0.1,
-        variances: ArrayLike | None = None,
-        variance_aware: bool = False,
+        leader: Literal["thompson", "empirical", "ucb"] = "thompson",
+        challenger: Literal["cost", "cost-improved", "thompson"] = "cost",
+        beta: float | Literal["ids"] = 0.5,
+        law: Literal["gaussian", "bernoulli", "poisson"] | None = None,
+        sigma: float | None = None,
         budget: int | None = None,
+        rng: int | SeedSequence | Generator | None = None,
     ) -> None: ...
     @property
-    def epsilon(self) -> float: ...
+    def leader(self) -> str: ...
     @property
-    def variance_aware(self) -> bool: ...
+    def challenger(self) -> str: ...
     @property
-    def budget(self) -> int | None: ...
-    def recommend(self) -> NDArray[int64]: ...
+    def beta(self) -> float | Literal["ids"]: ...
+    def seed(self, rng: Generator) -> None: ...

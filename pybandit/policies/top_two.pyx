@@ -1,59 +1,95 @@
 # cython: auto_pickle=False
-"""The best arm by a leader and its challenger.
+"""The best arm by a leader and a challenger, of which one is pulled.
 
-Jourdan, Degenne and Kaufmann, An epsilon-best-arm identification algorithm for
-fixed-confidence and beyond, NeurIPS 2023.
+Russo, Simple Bayesian algorithms for best-arm identification, Operations Research 2020; Shang et
+al., Fixed-confidence guarantees for Bayesian best-arm identification, AISTATS 2020; Jourdan et
+al., Top two algorithms revisited, NeurIPS 2022; Jourdan and Degenne, Non-asymptotic analysis of
+a UCB-based top two algorithm, NeurIPS 2023; You, Qin, Wang and Yang, Information-directed
+selection for top-two algorithms, COLT 2023.
 """
 
 import numpy as np
 
-from pybandit._shared.checks import (
-    MOST_PULLS, check_budget, check_flag, check_in, check_integer, check_scalar,
-    nonnegative,
-)
+from pybandit._shared.checks import check_choice, check_scalar
+from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit.policies._arm_states import TOP_TWO
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, log, sqrt
 from libc.stdint cimport int64_t
-
-from pybandit.policies._csrc cimport (
-    pb_batch, pb_batch_one, pb_scan_largest, pb_scan_least, pb_scan_position,
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport (
+    random_beta, random_standard_gamma, random_standard_normal, random_standard_uniform,
 )
-from pybandit.policies.base cimport NativePolicy
 
-__all__ = ["EBTC"]
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.policies._csrc cimport (
+    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, pb_glr_divergence, pb_glr_statistic,
+    pb_kl_upper,
+)
+from pybandit.policies._sequential cimport SequentialPolicy, find_largest, find_least
+
+__all__ = ["TopTwo"]
+
+cdef enum:
+    THOMPSON, EMPIRICAL, UCB
+
+cdef enum:
+    BY_COST, IMPROVED, BY_DRAWS
+    MOST_DRAWS = 1000
+
+LEADERS = ("thompson", "empirical", "ucb")
+CHALLENGERS = ("cost", "cost-improved", "thompson")
 
 
-cdef class EBTC(NativePolicy):
-    """The best mean against the arm hardest to tell from it, in equal shares.
+cdef class TopTwo(SequentialPolicy):
+    """Pulls the likely best arm, or the one that is hardest to tell from it.
 
-    EB-TC_eps of Jourdan et al. 2023 with a fixed share of 1/2. After one pull each
-    the leader B is the arm of largest mean and the challenger the arm k of least
-    ``(m_B - m_k + epsilon) / sqrt(1 / N_B + 1 / N_k)``. The leader is pulled when,
-    of the L_B pulls for which it led, this one included, at most L_B / 2 before this
-    one were its own; else the challenger is. Anytime: it asks for as long as it is
-    told, and `recommend` may be called at any moment.
+    After one pull of each arm, before each pull a leader B and a challenger C are chosen, and B
+    is pulled with probability beta, else C. The names of the literature:
+
+    ========= ============== ================ ================================
+    name      leader         challenger       paper
+    ========= ============== ================ ================================
+    TTTS      thompson       thompson         Russo 2020
+    T3C       thompson       cost             Shang et al. 2020
+    EB-TC     empirical      cost             Jourdan et al. 2022
+    EB-TCI    empirical      cost-improved    Jourdan et al. 2022
+    TTUCB     ucb            cost             Jourdan and Degenne 2023
+    ========= ============== ================ ================================
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
-    epsilon : float, default 0.1
-        Slack of the challenger's index, in the units of the rewards; finite, at
-        least 0. At 0 two arms that look alike can take all pulls for long.
-    variances : array_like of float, shape (n_arms,), optional
-        Of the arms' rewards, where known; above 0. The root is then of
-        ``v_B / N_B + v_k / N_k``.
-    variance_aware : bool, default False
-        The same with the unbiased variances of the rewards seen, after two pulls each.
-        Not with `variances`.
+    stopping : GLR, optional
+        `pybandit.stopping.GLR`; its law is that of the rewards.
+    leader : {"thompson", "empirical", "ucb"}
+        The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean,
+        ``Beta(1, 1)``, ``Gamma(1/2, 0)``); of the largest mean seen; of the largest upper bound,
+        ``N_k d(mean_k, bound_k) = 2 log t``, not for law ``"poisson"``.
+    challenger : {"cost", "cost-improved", "thompson"}
+        The arm of the least Z(B, k), see `pybandit.stopping.GLR`; of the least
+        ``Z(B, k) + log N_k``; the first other arm that draws from the posteriors name, after
+        1,000 draws without one that of least Z: late in a run this takes long.
+    beta : float or "ids"
+        In (0, 1); ``"ids"``: ``N_B d(mean_B, m) / Z(B, C)``, m the mean of all their rewards,
+        which is ``N_C / (N_B + N_C)`` for law ``"gaussian"`` (You et al. 2023). No share is
+        given beforehand then: it finds the optimal one.
+    law : {"gaussian", "bernoulli", "poisson"}, optional
+        Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
+    sigma : float, optional
+        Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
     budget : int, optional
-        Pulls after which it is `done`; at least K, or 2 K with `variance_aware`.
-        Without it `done` is never true: `simulate` then needs a `horizon`.
+        Pulls after which it is `done`; at least K. With neither budget nor `stopping` it goes
+        on for ever.
+    rng : None, int, SeedSequence or Generator
+        Seeds the policy's own stream.
 
     Attributes
     ----------
     done : bool
+    is_sure : bool
+        Whether the stopping rule has stopped it.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -61,203 +97,168 @@ cdef class EBTC(NativePolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget
-        does not reach the first pulls.
+        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        reach the first pulls. `tell` raises where a reward is outside its law's range.
 
     Notes
     -----
-    Ties go to the lowest index. Arms whose first pulls were lost are asked again
-    before any other. O(K) a pull.
+    The guarantee is the stopping rule's, whatever the pulls. Mean pulls are asymptotically
+    optimal as delta goes to 0 with ``beta="ids"`` and Gaussian rewards, and at most twice the
+    optimum with beta = 1/2 (these papers); ties go to the lowest index. Arms whose first pulls
+    were lost are asked again before any other. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.EBTC(4, budget=80)
+    >>> policy = pb.TopTwo(4, pb.stopping.GLR(0.05, sigma=0.5), rng=1)
+    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
-    ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
-    >>> policy.recommend(), policy.pulls
-    (array([1]), array([ 9, 40, 18, 13]))
+    ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
+    >>> policy.recommend(), policy.is_sure
+    (array([1]), True)
     """
 
-    cdef readonly double epsilon
-    cdef readonly bint variance_aware
-    cdef int64_t most          # the budget, or -1
-    cdef int64_t needed        # rewards of an arm before its index is defined
-    cdef bint begun            # whether all arms have as many
-    cdef int64_t leader, chosen, pending
-    # per arm, as a leader: pulls for which it was, and how many of them were its own
-    cdef int64_t[::1] led, own
-    cdef int64_t[::1] arms, counts
-    # per arm: mean, squared deviation of it, known variance; and scratch
-    cdef double[::1] centres, squares, known, indices
-    cdef bint has_known
+    cdef object names                     # of leader and challenger
+    cdef int leads, challenges            # where they are in LEADERS, CHALLENGERS
+    cdef double share                     # beta, or -1: ids
+    cdef double[::1] indices              # scratch
+    cdef object generator                 # the policy's own: nobody else holds its lock
+    cdef bitgen_t *bitgen
+    cdef bint rng_given
 
-    def __init__(self, n_arms, *, epsilon=0.1, variances=None, variance_aware=False,
-                 budget=None):
-        super().__init__(n_arms, 1)
-        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
-        self.variance_aware = check_flag("variance_aware", variance_aware)
-        self.has_known = variances is not None
-        self.known = np.ones(self.n_arms)
-        if self.has_known:
-            if self.variance_aware:
-                raise ValueError("variance_aware must be False where variances are given; got "
-                                 f"{variance_aware!r}")
-            variances = check_in("variances", variances, "finite and above 0",
-                                 lambda v: np.isfinite(v) & (v > 0))
-            if variances.shape != (self.n_arms,):
-                raise ValueError(f"variances must have shape ({self.n_arms},); got "
-                                 f"{variances.shape}")
-            self.known = np.array(variances)
-        self.needed = 2 if self.variance_aware else 1
-        self.most = -1
-        if budget is not None:
-            self.most = check_integer("budget", budget, 0, MOST_PULLS)
-            check_budget(self.most, self.needed * self.n_arms, self.n_arms,
-                         f"{self.needed} an arm before the first comparison")
-        self._wants_rewards = self.variance_aware
-        self.led, self.own = np.zeros((2, self.n_arms), dtype=np.int64)
-        self.arms = np.arange(self.n_arms)
-        self.counts = np.zeros(self.n_arms, dtype=np.int64)
-        self.centres, self.squares, self.indices = np.zeros((3, self.n_arms))
-        self._plan_first()
-        self._made(EBTC)
-
-    def _options(self):
-        self.guard.check()
-        return dict(n_arms=self.n_arms, epsilon=self.epsilon,
-                    variances=np.array(self.known) if self.has_known else None,
-                    variance_aware=self.variance_aware, budget=self.budget)
+    def __init__(self, n_arms, stopping=None, *, leader="thompson", challenger="cost", beta=0.5,
+                 law=None, sigma=None, budget=None, rng=None):
+        super().__init__(n_arms, 1, stopping, budget, 1, 1)
+        self._take_law(law, sigma)
+        self.names = (check_choice("leader", leader, LEADERS),
+                      check_choice("challenger", challenger, CHALLENGERS))
+        self.leads, self.challenges = LEADERS.index(leader), CHALLENGERS.index(challenger)
+        if self.leads == UCB and self.glr.law == PB_GLR_POISSON:
+            raise ValueError("leader must be 'thompson' or 'empirical' for law='poisson'; got "
+                             "'ucb'")
+        self.share = -1.0
+        if not (isinstance(beta, str) and beta == "ids"):
+            self.share = check_scalar("beta", beta, "in (0, 1), or 'ids'",
+                                      lambda x: (x > 0) & (x < 1))
+        self.indices = np.zeros(self.n_arms)
+        self.rng_given = rng is not None
+        self._start_stream(rng)
+        self._made(TopTwo)
 
     @property
-    def budget(self):
-        """Pulls after which it is done, or None."""
-        return None if self.most < 0 else self.most
+    def leader(self):
+        """The rule that chooses the leader."""
+        return self.names[0]
 
-    cdef bint _never_ends(self) noexcept:
-        return self.most < 0
+    @property
+    def challenger(self):
+        """The rule that chooses the challenger."""
+        return self.names[1]
 
-    cdef bint _is_done(self) noexcept nogil:
-        return 0 <= self.most <= self.n_pulls
+    @property
+    def beta(self):
+        """The leader's share of pulls, or "ids"."""
+        return "ids" if self.share < 0.0 else self.share
 
-    cdef pb_batch _next(self) noexcept nogil:
-        cdef pb_batch batch = pb_batch_one(&self.chosen)
-        if not self.begun:
-            batch.arms, batch.counts, batch.n_arms = &self.arms[0], &self.counts[0], self.n_arms
-            batch.n_pulls = self.pending
-        return batch
+    cdef _start_stream(self, rng):
+        self.generator = private_generator(rng)
+        self.bitgen = <bitgen_t *>bitgen_of(self.generator)
 
-    cdef void _advance(self) noexcept nogil:
-        cdef int64_t arm
-        cdef bint began = self.begun
-        if not began:
-            self._plan_first()
-        if not self.begun:
+    def seed(self, rng):
+        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        with self.guard:
+            if not self.rng_given and not self.n_pulls:
+                self._start_stream(rng)
+
+    def _options(self):
+        return super()._options() | self._law_options() | dict(
+            leader=self.leader, challenger=self.challenger, beta=self.beta)
+
+    cdef void _choose(self) noexcept nogil:
+        cdef int64_t best, other
+        cdef double share = self.share
+        if self.n_arms == 1:
             return
-        if began:
-            self.led[self.leader] += 1
-            self.own[self.leader] += self.chosen == self.leader
-            self._follow()
-        else:
-            for arm in range(self.n_arms):
-                self._measure(arm)
-            self.leader = find_largest(&self.centres[0], self.n_arms)
-        self.pending = 1
-        self.chosen = self.leader
-        # whole numbers: own > led / 2 with this pull among those led
-        if 2 * self.own[self.leader] > self.led[self.leader] + 1:
-            self.chosen = self._find_challenger()
+        best = self._find_leader()
+        other = self._find_challenger(best)
+        if share < 0.0:
+            share = self._split(best, other)
+        self.chosen[0] = best if random_standard_uniform(self.bitgen) < share else other
 
-    cdef void _plan_first(self) noexcept nogil:
-        """The pulls that arms lack, within the budget; or `begun`."""
-        cdef int64_t arm, left = self.most - self.n_pulls
-        self.pending = 0
+    cdef int64_t _find_leader(self) noexcept nogil:
+        cdef int64_t arm
+        if self.leads == THOMPSON:
+            return self._draw_best()
+        if self.leads == EMPIRICAL:
+            return self.best
         for arm in range(self.n_arms):
-            self.counts[arm] = max(self.needed - self._pulls[arm], 0)
-            if self.most >= 0:
-                self.counts[arm] = min(self.counts[arm], left - self.pending)
-            self.pending += self.counts[arm]
-        # a spent budget asks for nothing, and arms may lack pulls for ever
-        self.begun = self.pending == 0 and not self._is_done()
+            self.indices[arm] = self._bound(arm, 2.0 * log(<double>self.n_pulls))
+        return find_largest(&self.indices[0], self.n_arms)
 
-    cdef void _measure(self, int64_t arm) noexcept nogil:
-        cdef double n = self._pulls[arm]
-        self.centres[arm] = self._sums[arm] / n
-        if self.variance_aware:
-            self.squares[arm] = self._deviations[arm] / ((n - 1.0) * n)
-        else:
-            self.squares[arm] = self.known[arm] / n
+    cdef double _bound(self, int64_t arm, double level) noexcept nogil:
+        """The largest mean q with N d(mean, q) <= level."""
+        level /= self._pulls[arm]
+        if self.glr.law == PB_GLR_BERNOULLI:
+            return pb_kl_upper(self.centres[arm], level)
+        return self.centres[arm] + sqrt(level / self.glr.precision)
 
-    cdef void _follow(self) noexcept nogil:
-        """The arm pulled has another mean; who leads now, without a scan where it can be."""
-        cdef int64_t arm = self.chosen
-        cdef double before = self.centres[arm], now, best
-        self._measure(arm)
-        now, best = self.centres[arm], self.centres[self.leader]
-        if arm != self.leader:
-            if now > best or (now == best and arm < self.leader):
-                self.leader = arm
-        elif now < before:
-            self.leader = find_largest(&self.centres[0], self.n_arms)
+    cdef int64_t _draw_best(self) noexcept nogil:
+        """The arm of the largest mean drawn from its posterior."""
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            self.indices[arm] = self._draw(arm)
+        return find_largest(&self.indices[0], self.n_arms)
 
-    cdef int64_t _find_challenger(self) noexcept nogil:
-        """The arm of least index; by its square, which spares the root."""
-        cdef const double *centres = &self.centres[0]
-        cdef const double *squares = &self.squares[0]
-        cdef double *indices = &self.indices[0]
-        cdef double best = centres[self.leader], own = squares[self.leader]
-        cdef double slack = self.epsilon, gap
-        cdef int64_t arm, n = self.n_arms
-        for arm in range(n):
-            gap = best - centres[arm] + slack
-            indices[arm] = gap * gap / (squares[arm] + own)
-        if self.variance_aware and own == 0.0:
-            for arm in range(n):
-                # two arms without any deviation are told apart for sure, or are equal
-                if squares[arm] == 0.0:
-                    indices[arm] = INFINITY if best - centres[arm] + slack > 0.0 else 0.0
-        # the leader is no challenger, except where it is alone
-        indices[self.leader] = INFINITY
-        arm = find_least(indices, n)
-        return arm if arm != self.leader or n == 1 else 1
+    cdef double _draw(self, int64_t arm) noexcept nogil:
+        cdef double n = self._pulls[arm], gained = self._sums[arm]
+        if self.glr.law == PB_GLR_GAUSSIAN:
+            return self.centres[arm] + random_standard_normal(self.bitgen) / sqrt(
+                2.0 * self.glr.precision * n)
+        if self.glr.law == PB_GLR_BERNOULLI:
+            # sums of rewards round: never below 1
+            return random_beta(self.bitgen, 1.0 + gained, max(1.0 + n - gained, 1.0))
+        return random_standard_gamma(self.bitgen, 0.5 + gained) / n
 
-    def recommend(self):
-        """The arm of largest mean, int64 of shape (1,); at any time."""
-        with self.guard.reading():
-            return self._best(np.arange(self.n_arms), 1)
+    cdef int64_t _find_challenger(self, int64_t best) noexcept nogil:
+        cdef int64_t arm, _
+        cdef double n_best = self._pulls[best], mean = self.centres[best], n
+        if self.challenges == BY_DRAWS:
+            for _ in range(MOST_DRAWS):
+                arm = self._draw_best()
+                if arm != best:
+                    return arm
+        for arm in range(self.n_arms):
+            n = self._pulls[arm]
+            self.indices[arm] = pb_glr_statistic(&self.glr, n_best, mean, n, self.centres[arm])
+            if self.challenges == IMPROVED:
+                self.indices[arm] += log(n)
+        self.indices[best] = INFINITY
+        arm = find_least(&self.indices[0], self.n_arms)
+        # where all are infinitely far: any other arm
+        return arm if arm != best else (best == 0)
+
+    cdef double _split(self, int64_t best, int64_t other) noexcept nogil:
+        """The leader's share of Z: how much more a pull of it tells."""
+        cdef double n = self._pulls[best], m = self._pulls[other], both, own, others
+        cdef double mean = self.centres[best], rival = self.centres[other]
+        if mean <= rival:
+            return 0.5
+        both = (n * mean + m * rival) / (n + m)
+        own = n * pb_glr_divergence(&self.glr, mean, both)
+        others = m * pb_glr_divergence(&self.glr, rival, both)
+        return own / (own + others)
 
     cdef object _schema(self):
         return TOP_TWO
 
-    cdef dict _sizes(self):
-        return NativePolicy._sizes(self) | {
-            "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most}
-
     def _get_progress(self):
-        self.guard.check()
-        return {"begun": bool(self.begun), "leader": self.leader, "chosen": self.chosen,
-                "led": np.array(self.led), "own": np.array(self.own),
-                "counts": np.array(self.counts), "centres": np.array(self.centres),
-                "squares": np.array(self.squares)}
+        return super()._get_progress() | {"rng_given": bool(self.rng_given),
+                                          "stream": stream_state(self.generator)}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
-        self.begun, self.leader = progress["begun"], progress["leader"]
-        self.chosen = progress["chosen"]
-        for array, name in ((self.led, "led"), (self.own, "own"), (self.counts, "counts"),
-                            (self.centres, "centres"), (self.squares, "squares")):
-            np.asarray(array)[:] = progress[name]
-        self.pending = 1 if self.begun else np.sum(self.counts)
-
-
-cdef inline int64_t find_largest(const double *values, int64_t n) noexcept nogil:
-    """Where the largest is, ties to the lowest index."""
-    return pb_scan_position(values, n, pb_scan_largest(values, n), -1)
-
-
-cdef inline int64_t find_least(const double *values, int64_t n) noexcept nogil:
-    """Where the least is, ties to the lowest index; none is NaN."""
-    return pb_scan_position(values, n, pb_scan_least(values, n), -1)
+        self.rng_given = progress["rng_given"]
+        restore_stream(self.generator, progress["stream"])

@@ -209,8 +209,8 @@ def test_states_that_do_not_fit(make):
     others = [other() for other in MAKERS.values()]
     protocol.assert_states_of_others_refused(policy, others)
     if isinstance(policy, pb.EBTC):
-        for name in "leader", "chosen":
-            changes = [{name: N}, {name: -1}, {name: np.nan}]
+        for name, made in ("leader", int), ("chosen", lambda arm: np.array([arm])):
+            changes = [{name: made(N)}, {name: made(-1)}]
             protocol.assert_entries_refused(policy, changes, rf"hold {name} in \[0, 5\]")
         protocol.assert_entries_refused(make(), [dict(counts=np.full(N, 3)),
                                                  dict(counts=np.full(N, -1))], "hold counts in")

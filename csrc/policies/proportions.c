@@ -1,0 +1,118 @@
+/*
+ * Optimal shares of pulls (pybandit/policies/proportions.h).
+ *
+ * With x_b = w_b / w_best, all Z(best, b) / w_best are the same y at the optimum, where
+ *     Z / w_best = g_b(x) = d(mean_best, m) + x d(mean_b, m),  m = (mean_best + x mean_b) / (1 + x),
+ * increases from 0 to d(mean_best, mean_b), with derivative d(mean_b, m), and is concave. The y
+ * is the one where the sum of the r_b = d(mean_best, m) / d(mean_b, m) is 1; it increases in y.
+ */
+#include "pybandit/policies/proportions.h"
+
+#include <math.h>
+
+enum { MOST_STEPS = 100 };
+
+typedef struct {
+    double x, ratio, growth; /* growth: d ratio / d y */
+} solution;
+
+/* Z / w_best after x pulls of the arm, one of the best. */
+static double gain(const pb_glr *glr, double best, double mean, double x)
+{
+    const double m = best + (mean - best) * (x / (1.0 + x));
+    return pb_glr_divergence(glr, best, m) + x * pb_glr_divergence(glr, mean, m);
+}
+
+/* Left of the solution, where 0 is of no use: a best mean of 1 is infinitely far from the others. */
+static double start(const pb_glr *glr, double best, double mean, double y)
+{
+    if (isfinite(pb_glr_divergence(glr, mean, best)))
+        return 0.0;
+    double x = 1.0;
+    while (gain(glr, best, mean, x) > y)
+        x *= 0.25;
+    return x;
+}
+
+/* x of g(x) = y, 0 < y < g(infinity): Newton's steps from the left of a concave function. */
+static solution solve(const pb_glr *glr, double best, double mean, double y, double x)
+{
+    double to_best = 0.0, to_arm = 0.0, m = best;
+    for (int i = 0; i < MOST_STEPS; i++) {
+        m = best + (mean - best) * (x / (1.0 + x));
+        to_best = pb_glr_divergence(glr, best, m);
+        to_arm = pb_glr_divergence(glr, mean, m);
+        const double step = (y - to_best - x * to_arm) / to_arm;
+        x += step;
+        if (!(step > 1e-14 * x))
+            break;
+    }
+    const double slope = pb_glr_slope(glr, best, m) * to_arm -
+                         to_best * pb_glr_slope(glr, mean, m);
+    const double change = (mean - best) / ((1.0 + x) * (1.0 + x));
+    return (solution){x, to_best / to_arm, slope * change / (to_arm * to_arm * to_arm)};
+}
+
+/* x of all arms; the sum of the ratios, and its derivative in y. */
+static solution solve_all(const pb_glr *glr, const double *means, int64_t n_arms, int64_t best,
+                          double y, int is_above, double *shares)
+{
+    solution sum = {1.0, 0.0, 0.0};
+    for (int64_t arm = 0; arm < n_arms; arm++) {
+        if (arm == best)
+            continue;
+        /* y went up: the old x is to the left of the new one */
+        const double from = is_above ? shares[arm] : start(glr, means[best], means[arm], y);
+        const solution one = solve(glr, means[best], means[arm], y, from);
+        shares[arm] = one.x;
+        sum.ratio += one.ratio;
+        sum.growth += one.growth;
+    }
+    return sum;
+}
+
+static double find(const pb_glr *glr, const double *means, int64_t n_arms, int64_t best,
+                   double y, double high, double *shares)
+{
+    double low = 0.0, before = 0.0;
+    for (int i = 0; i < MOST_STEPS && low < high; i++) {
+        const solution sum = solve_all(glr, means, n_arms, best, y, i && y > before, shares);
+        if (sum.ratio < 1.0)
+            low = y;
+        else
+            high = y;
+        before = y;
+        const double next = y + (1.0 - sum.ratio) / sum.growth;
+        y = next > low && next < high ? next : 0.5 * (low + high);
+        if (fabs(y - before) <= 1e-13 * y)
+            break;
+    }
+    return y;
+}
+
+double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms, double *shares)
+{
+    int64_t best = 0, n_best = 0;
+    double nearest = INFINITY, equal = INFINITY, sum = 1.0;
+    for (int64_t arm = 1; arm < n_arms; arm++)
+        best = means[arm] > means[best] ? arm : best;
+    for (int64_t arm = 0; arm < n_arms; arm++) {
+        if (arm != best) {
+            nearest = fmin(nearest, pb_glr_divergence(glr, means[best], means[arm]));
+            equal = fmin(equal, gain(glr, means[best], means[arm], 1.0));
+        }
+        n_best += means[arm] == means[best];
+    }
+    if (n_best > 1 || n_arms == 1 || !(equal > 0.0)) {
+        for (int64_t arm = 0; arm < n_arms; arm++)
+            shares[arm] = means[arm] == means[best] ? 1.0 / (double)n_best : 0.0;
+        return 0.0;
+    }
+    const double y = find(glr, means, n_arms, best, equal, nearest, shares);
+    shares[best] = 1.0;
+    for (int64_t arm = 0; arm < n_arms; arm++)
+        sum += arm == best ? 0.0 : shares[arm];
+    for (int64_t arm = 0; arm < n_arms; arm++)
+        shares[arm] /= sum;
+    return y / sum;
+}

@@ -1,0 +1,90 @@
+"""Pulls until the best arm is told with confidence, over the least that any rule needs.
+
+    python examples/policies/fixed_confidence.py [--runs 300] [--quick] [--seed 1]
+
+Ten Gaussian arms of means 1, .9, ..., .1 and standard deviation 1; rules under the stopping rule
+`pybandit.stopping.GLR`, with its proven and its heuristic threshold, and LUCB, which has its own.
+A number is the mean of the pulls over T log(1 / delta), T that of Garivier and Kaufmann 2016,
+and in brackets its standard error; x: this many runs named another arm. Then the two Bernoulli
+tables of that paper, in pulls, with the heuristic threshold at delta = .1.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import pybandit as pb
+from pybandit.stopping import GLR, lower_bound
+
+MEANS = np.arange(10, 0, -1) / 10
+DELTAS = 0.1, 1e-4, 1e-10
+RULES = {
+    "TrackAndStop": lambda k, rule: pb.TrackAndStop(k, rule),
+    "T3C": lambda k, rule: pb.TopTwo(k, rule),
+    "T3C, ids": lambda k, rule: pb.TopTwo(k, rule, beta="ids"),
+    "EB-TC": lambda k, rule: pb.TopTwo(k, rule, leader="empirical"),
+    "EB-TCI, ids": lambda k, rule: pb.TopTwo(k, rule, leader="empirical", beta="ids",
+                                             challenger="cost-improved"),
+    "TTUCB": lambda k, rule: pb.TopTwo(k, rule, leader="ucb"),
+    "EBTC": lambda k, rule: pb.EBTC(k, epsilon=0.0, stopping=rule),
+}
+BERNOULLI = (0.5, 0.45, 0.43, 0.4), (0.3, 0.21, 0.2, 0.19, 0.18)
+
+
+def cell(make, environment, n_runs, seed, unit=1.0):
+    result = pb.simulate(make, environment, n_runs, rng=seed)
+    pulls = result.pulls / unit
+    wrong = int(result.errors.sum())
+    error = pulls.std() / n_runs**0.5
+    digits = 2 if unit > 1.0 else 0
+    return f"{pulls.mean():,.{digits}f} [{error:.{digits}f}]" + (f" x{wrong}" if wrong else "")
+
+
+def gaussian(rules, n_runs, seed):
+    arms = pb.environments.GaussianBandit(MEANS, 1.0)
+    least = lower_bound(MEANS, 0.1) / (0.8 * np.log(9.0))  # T
+    print(f"{'pulls over ' + format(least, ',.0f') + ' log(1/delta)':<32}"
+          + "".join(f"{delta:>18}" for delta in DELTAS))
+    for threshold in "heuristic", "proven":
+        for name, make in rules.items():
+            cells = [cell(lambda e, d=delta: make(10, GLR(d, threshold=threshold)), arms,  # noqa: B023
+                          n_runs, seed, least * np.log(1 / delta)) for delta in DELTAS]
+            print(f"{name + ', ' + threshold:<32}" + "".join(f"{text:>18}" for text in cells))
+    n_runs = max(2, n_runs // 10)
+    cells = [cell(lambda e, d=delta: pb.LUCB(10, d), arms, n_runs, seed,  # noqa: B023
+                  least * np.log(1 / delta)) for delta in DELTAS]
+    print(f"{'LUCB':<32}" + "".join(f"{text:>18}" for text in cells))
+
+
+def bernoulli(rules, n_runs, seed):
+    rule = GLR(0.1, "bernoulli", threshold="heuristic")
+    print("\n" + f"{'pulls, delta = .1':<32}" + "".join(f"{means!s:>34}" for means in BERNOULLI))
+    arms = [pb.environments.BernoulliBandit(means) for means in BERNOULLI]
+    rows = {name: lambda e, make=make: make(e.n_arms, rule) for name, make in rules.items()
+            if name != "EBTC"}  # its challenger is for Gaussian rewards
+    rows["KLLUCB"] = lambda e: pb.KLLUCB(e.n_arms, 0.1)
+    for name, make in rows.items():
+        cells = [cell(make, environment, n_runs, seed) for environment in arms]
+        print(f"{name:<32}" + "".join(f"{text:>34}" for text in cells))
+    cells = [f"{lower_bound(means, 0.1, 'bernoulli'):,.0f}" for means in BERNOULLI]
+    print(f"{'least of any rule':<32}" + "".join(f"{text:>34}" for text in cells))
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="Pulls over the least that any rule needs.")
+    parser.add_argument("--runs", type=int, default=300, help="a cell (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="two rules, 4 runs")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args(argv)
+    start = time.perf_counter()
+    rules, n_runs = RULES, arguments.runs
+    if arguments.quick:
+        rules, n_runs = {name: RULES[name] for name in ("T3C", "EBTC")}, 4
+    gaussian(rules, n_runs, arguments.seed)
+    bernoulli(rules, n_runs, arguments.seed)
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+#ifndef PYBANDIT_GLR_H
+#define PYBANDIT_GLR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Is arm a the best? The generalised likelihood ratio of its answer against "b is better",
+ *     Z(a, b) = min over u <= v of N_a d(mean_a, u) + N_b d(mean_b, v),
+ * u the mean of a, v that of b, d the divergence of two laws of the family. Both are at the
+ * mean of all rewards of the two arms where they meet, and Z is 0 where mean_b >= mean_a.
+ */
+typedef enum {
+    PB_GLR_GAUSSIAN,   /* d(p, q) = precision (p - q)^2, precision = 1 / (2 variance) */
+    PB_GLR_BERNOULLI,  /* means in [0, 1] */
+    PB_GLR_POISSON     /* means >= 0 */
+} pb_glr_law;
+
+typedef struct {
+    pb_glr_law law;
+    double precision;  /* of Gaussian rewards */
+    double epsilon;    /* Gaussian: an answer may be worse by as much; else 0 */
+    int is_proven;     /* the threshold, see pb_glr_threshold */
+    double level;      /* its part that does not grow */
+} pb_glr;
+
+/* The divergence of means p and q; INFINITY where q excludes what p allows. */
+double pb_glr_divergence(const pb_glr *glr, double p, double q);
+
+/* Its derivative in q. */
+double pb_glr_slope(const pb_glr *glr, double p, double q);
+
+/* Z(a, b) of two arms with pulls n_a, n_b > 0; with epsilon, against v >= u + epsilon. */
+double pb_glr_statistic(const pb_glr *glr, double n_a, double mean_a, double n_b, double mean_b);
+
+/*
+ * What Z has to exceed after n_a and n_b pulls of the two, t of all:
+ *     heuristic:  level + log(1 + log t)
+ *     Gaussian:   level + 4 log(4 + log(t / 2))
+ *     else:       level + 3 log(1 + log n_a) + 3 log(1 + log n_b)
+ */
+double pb_glr_threshold(const pb_glr *glr, double n_a, double n_b, double t);
+
+/*
+ * An arm that `best` is not told from, or -1 where there is none: `doubt`, if it is one, else
+ * the lowest. An arm without pulls is one. O(1) mostly, where `doubt` is what was found before.
+ */
+int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums, int64_t n_arms,
+                     int64_t best, int64_t doubt, double t);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

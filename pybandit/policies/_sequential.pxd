@@ -1,0 +1,49 @@
+"""Private to pybandit: policies that pull every arm first, and then as they choose."""
+
+from libc.stdint cimport int64_t
+
+from pybandit.policies._csrc cimport pb_glr
+from pybandit.policies.base cimport NativePolicy
+
+
+cdef enum:
+    MOST_CHOSEN = 2
+
+
+cdef class SequentialPolicy(NativePolicy):
+    cdef readonly object stopping         # a GLR, or None
+    cdef bint has_rule
+    cdef tuple law                        # of rewards: its name and sigma
+    cdef pb_glr glr
+    cdef double lowest, highest           # rewards are between them
+    cdef double refused                   # one that was not, where no Python looked; or NaN
+    cdef int64_t doubt                    # an arm that the leader was not told from, or -1
+    cdef bint stopped
+    cdef int64_t most                     # the budget, or -1
+    cdef int64_t needed                   # rewards of an arm before it is chosen
+    cdef bint begun                       # whether all arms have as many
+    cdef int64_t pending                  # pulls that are asked
+    cdef int64_t best                     # the arm of the largest mean
+    cdef int64_t[::1] chosen              # the arms asked, n_chosen of them, once begun
+    cdef int64_t n_chosen
+    cdef int64_t[::1] arms, counts        # first pulls
+    cdef double[::1] centres
+
+    # Of a policy that needs the law; without a rule it is Gaussian.
+    cdef int _take_law(self, law, sigma) except -1
+    cdef int _take(self, rule) except -1
+    cdef void _take_range(self, double lowest, double highest) noexcept
+    cdef void _decide(self) noexcept nogil
+    # All arms have their first rewards: before the first `_choose`.
+    cdef void _begin(self) noexcept nogil
+    # The chosen arms have other means: `leader`, and what else follows.
+    cdef void _follow(self) noexcept nogil
+    # Sets `chosen`.
+    cdef void _choose(self) noexcept nogil
+    cdef void _measure(self, int64_t arm) noexcept nogil
+    cdef void _plan_first(self) noexcept nogil
+
+
+# Where the largest is, and the least; ties to the lowest index, none is NaN.
+cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil
+cdef int64_t find_least(const double *values, int64_t n) noexcept nogil

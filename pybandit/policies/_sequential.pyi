@@ -1,0 +1,14 @@
+from numpy import int64
+from numpy.typing import NDArray
+
+from pybandit.policies.base import NativePolicy
+from pybandit.policies.glr import GLR
+
+class SequentialPolicy(NativePolicy):
+    @property
+    def stopping(self) -> GLR | None: ...
+    @property
+    def budget(self) -> int | None: ...
+    @property
+    def is_sure(self) -> bool: ...
+    def recommend(self) -> NDArray[int64]: ...

@@ -1,0 +1,224 @@
+# cython: auto_pickle=False
+"""Policies that pull every arm first, and then as they choose, until a rule stops them.
+
+What ends them is a budget, a stopping rule, or neither.
+"""
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_PULLS, check_budget, check_integer, shown
+from pybandit.policies._arm_states import SEQUENTIAL
+
+from libc.math cimport INFINITY, NAN, isfinite, isnan
+from libc.stdint cimport int64_t
+
+from pybandit.policies._csrc cimport (
+    pb_batch, pb_glr_doubt, pb_scan_largest, pb_scan_least, pb_scan_position,
+)
+from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.glr cimport GLR
+
+
+cdef class SequentialPolicy(NativePolicy):
+    """First pulls of each arm in one batch, lost ones asked again; then what `_choose` says."""
+
+    def __init__(self, n_arms, k, stopping, budget, needed, n_chosen):
+        super().__init__(n_arms, k)
+        self.stopping, self.needed, self.n_chosen = as_rule(stopping), needed, n_chosen
+        self.has_rule = self.stopping is not None
+        self._take(GLR(0.5) if self.stopping is None else self.stopping)
+        self.doubt, self.most = -1, -1
+        if budget is not None:
+            self.most = check_integer("budget", budget, 0, MOST_PULLS)
+            check_budget(self.most, needed * self.n_arms, self.n_arms,
+                         f"{needed} an arm before the first comparison")
+        self.chosen = np.zeros(MOST_CHOSEN, dtype=np.int64)
+        self.arms = np.arange(self.n_arms)
+        self.counts = np.zeros(self.n_arms, dtype=np.int64)
+        self.centres = np.zeros(self.n_arms)
+        self._plan_first()
+
+    cdef int _take_law(self, law, sigma) except -1:
+        """The law of the rewards, where no rule says it."""
+        if self.stopping is None:
+            return self._take(GLR(0.5, "gaussian" if law is None else law,
+                                  sigma=1.0 if sigma is None else sigma))
+        for name, given in (("law", law), ("sigma", sigma)):
+            if given is not None:
+                raise ValueError(f"{name} must be None where stopping is given, which has it; got "
+                                 f"{shown(given)}")
+        return 0
+
+    cdef int _take(self, rule) except -1:
+        """The rule's law is that of the rewards."""
+        self.law = rule.law, rule.sigma
+        self.glr = (<GLR?>rule)._kernel(self.n_arms)
+        self._take_range(-INFINITY if rule.law == "gaussian" else 0.0,
+                         1.0 if rule.law == "bernoulli" else INFINITY)
+        return 0
+
+    cdef void _take_range(self, double lowest, double highest) noexcept:
+        self.lowest, self.highest, self.refused = lowest, highest, NAN
+        # one by one, so that each can be looked at
+        self._wants_rewards = self._wants_rewards or lowest == 0.0
+
+    def _check_rewards(self, arms, rewards, missing):
+        rewards = super()._check_rewards(arms, rewards, missing)
+        bad = (rewards < self.lowest) | (rewards > self.highest)
+        if bad.any():
+            at = int(bad.argmax())
+            raise ValueError(f"rewards must be in [{self.lowest:g}, {self.highest:g}]; got "
+                             f"{rewards[at]} at index {at}, arm {arms[at]}")
+        return rewards
+
+    cdef bint _accepts(self, double reward) noexcept nogil:
+        return isfinite(reward) and self.lowest <= reward <= self.highest
+
+    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        cdef int64_t j
+        for j in range(n):
+            if rewards[j] < self.lowest or rewards[j] > self.highest:
+                self.refused = rewards[j]
+        NativePolicy._absorb(self, arms, rewards, n)
+
+    def _check_seen(self):
+        if not isnan(self.refused):
+            raise ValueError(f"rewards must be in [{self.lowest:g}, {self.highest:g}]; got "
+                             f"{self.refused}")
+
+    @property
+    def budget(self):
+        """Pulls after which it is done, or None."""
+        return None if self.most < 0 else self.most
+
+    @property
+    def is_sure(self):
+        """Whether the stopping rule has stopped it; False without one."""
+        self.guard.check()
+        return bool(self.stopped)
+
+    cdef bint _never_ends(self) noexcept:
+        return self.most < 0 and not self.has_rule
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.stopped or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1)
+
+    cdef pb_batch _next(self) noexcept nogil:
+        cdef pb_batch batch
+        batch.arms, batch.counts, batch.first = &self.chosen[0], NULL, 0
+        batch.n_arms = batch.n_pulls = self.pending
+        if not self.begun:
+            batch.arms, batch.counts, batch.n_arms = &self.arms[0], &self.counts[0], self.n_arms
+        return batch
+
+    cdef void _advance(self) noexcept nogil:
+        cdef int64_t arm
+        if self.begun:
+            self._follow()
+        else:
+            self._plan_first()
+            if not self.begun:
+                return
+            for arm in range(self.n_arms):
+                self._measure(arm)
+            self.best = find_largest(&self.centres[0], self.n_arms)
+            self._begin()
+        self._decide()
+        self.pending = self.n_chosen
+        self._choose()
+
+    cdef void _decide(self) noexcept nogil:
+        """Whether the rule stops."""
+        if self.has_rule:
+            self.doubt = pb_glr_doubt(&self.glr, &self._pulls[0], &self._sums[0], self.n_arms,
+                                      self.best, self.doubt, self.n_pulls)
+            self.stopped = self.doubt < 0
+
+    cdef void _begin(self) noexcept nogil:
+        pass
+
+    cdef void _follow(self) noexcept nogil:
+        cdef int64_t j
+        for j in range(self.n_chosen):
+            self._measure(self.chosen[j])
+        self.best = find_largest(&self.centres[0], self.n_arms)
+
+    cdef void _choose(self) noexcept nogil:
+        pass
+
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        cdef int64_t j
+        if self.begun:
+            for j in range(n):
+                self._measure(arms[j])
+            self.best = find_largest(&self.centres[0], self.n_arms)
+
+    cdef void _measure(self, int64_t arm) noexcept nogil:
+        self.centres[arm] = self._sums[arm] / self._pulls[arm]
+
+    cdef void _plan_first(self) noexcept nogil:
+        """The pulls that arms lack, within the budget; or `begun`."""
+        cdef int64_t arm, left = self.most - self.n_pulls
+        self.pending = 0
+        for arm in range(self.n_arms):
+            self.counts[arm] = max(self.needed - self._pulls[arm], 0)
+            if self.most >= 0:
+                self.counts[arm] = min(self.counts[arm], left - self.pending)
+            self.pending += self.counts[arm]
+        # a spent budget asks for nothing, and arms may lack pulls for ever
+        self.begun = self.pending == 0 and not self._is_done()
+
+    def recommend(self):
+        """The arms of largest mean, best first, int64 of shape (k,); at any time."""
+        with self.guard.reading():
+            return self._best(np.arange(self.n_arms), self.k)
+
+    cdef object _schema(self):
+        return SEQUENTIAL
+
+    cdef dict _sizes(self):
+        return NativePolicy._sizes(self) | {
+            "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most,
+            "n_chosen": self.n_chosen, "has_rule": bool(self.has_rule)}
+
+    def _options(self):
+        self.guard.check()
+        return dict(n_arms=self.n_arms, budget=self.budget,
+                    stopping=None if self.stopping is None else self.stopping.options())
+
+    def _law_options(self):
+        """Of a policy that needs the law."""
+        law, sigma = (None, None) if self.stopping is not None else self.law
+        return dict(law=law, sigma=sigma if law == "gaussian" else None)
+
+    def _get_progress(self):
+        self.guard.check()
+        return {"begun": bool(self.begun), "stopped": bool(self.stopped), "doubt": self.doubt,
+                "leader": self.best, "chosen": np.array(self.chosen[:self.n_chosen]),
+                "counts": np.array(self.counts), "centres": np.array(self.centres)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.begun, self.stopped = progress["begun"], progress["stopped"]
+        self.best, self.doubt = progress["leader"], progress["doubt"]
+        np.asarray(self.chosen)[:self.n_chosen] = progress["chosen"]
+        np.asarray(self.counts)[:] = progress["counts"]
+        np.asarray(self.centres)[:] = progress["centres"]
+        self.pending = self.n_chosen if self.begun else np.sum(self.counts)
+
+
+def as_rule(stopping):
+    """A GLR, or None; of the dict, too, that a state holds."""
+    if stopping is None or isinstance(stopping, GLR):
+        return stopping
+    if isinstance(stopping, dict):
+        return GLR(**stopping)
+    raise TypeError(f"stopping must be a pybandit.stopping.GLR or None; got {shown(stopping)}")
+
+
+cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil:
+    return pb_scan_position(values, n, pb_scan_largest(values, n), -1)
+
+
+cdef int64_t find_least(const double *values, int64_t n) noexcept nogil:
+    return pb_scan_position(values, n, pb_scan_least(values, n), -1)

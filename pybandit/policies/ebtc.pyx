@@ -1,0 +1,182 @@
+# cython: auto_pickle=False
+"""The best arm by a leader and its challenger.
+
+Jourdan, Degenne and Kaufmann, An epsilon-best-arm identification algorithm for
+fixed-confidence and beyond, NeurIPS 2023.
+"""
+
+import numpy as np
+
+from pybandit._shared.checks import check_flag, check_in, check_scalar, nonnegative
+from pybandit.policies._arm_states import EBTC_STATE
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+
+from pybandit.policies._sequential cimport SequentialPolicy, find_largest, find_least
+
+__all__ = ["EBTC"]
+
+
+cdef class EBTC(SequentialPolicy):
+    """The best mean against the arm hardest to tell from it, in equal shares.
+
+    EB-TC_eps of Jourdan et al. 2023 with a fixed share of 1/2. After one pull each
+    the leader B is the arm of largest mean and the challenger the arm k of least
+    ``(m_B - m_k + epsilon) / sqrt(1 / N_B + 1 / N_k)``. The leader is pulled when,
+    of the L_B pulls for which it led, this one included, at most L_B / 2 before this
+    one were its own; else the challenger is. Anytime: it asks for as long as it is
+    told, and `recommend` may be called at any moment.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    epsilon : float, default 0.1
+        Slack of the challenger's index, in the units of the rewards; finite, at
+        least 0. At 0 two arms that look alike can take all pulls for long.
+    variances : array_like of float, shape (n_arms,), optional
+        Of the arms' rewards, where known; above 0. The root is then of
+        ``v_B / N_B + v_k / N_k``.
+    variance_aware : bool, default False
+        The same with the unbiased variances of the rewards seen, after two pulls each.
+        Not with `variances`.
+    budget : int, optional
+        Pulls after which it is `done`; at least K, or 2 K with `variance_aware`. Without it
+        and `stopping`, `done` is never true: `simulate` then needs a `horizon`.
+    stopping : GLR, optional
+        `pybandit.stopping.GLR`: it is `done`, and `is_sure`, when the rule stops it. Its law and
+        sigma count for the rule only.
+
+    Attributes
+    ----------
+    done : bool
+    is_sure : bool
+        Whether the stopping rule has stopped it.
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` where the budget
+        does not reach the first pulls.
+
+    Notes
+    -----
+    Ties go to the lowest index. Arms whose first pulls were lost are asked again
+    before any other. O(K) a pull.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.EBTC(4, budget=80)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
+    >>> policy.recommend(), policy.pulls
+    (array([1]), array([ 9, 40, 18, 13]))
+    """
+
+    cdef readonly double epsilon
+    cdef readonly bint variance_aware
+    # per arm, as a leader: pulls for which it was, and how many of them were its own
+    cdef int64_t[::1] led, own
+    # per arm: squared deviation of its mean, known variance; and scratch
+    cdef double[::1] squares, known, indices
+    cdef bint has_known
+
+    def __init__(self, n_arms, *, epsilon=0.1, variances=None, variance_aware=False,
+                 budget=None, stopping=None):
+        self.variance_aware = check_flag("variance_aware", variance_aware)
+        super().__init__(n_arms, 1, stopping, budget, 2 if self.variance_aware else 1, 1)
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
+        self.has_known = variances is not None
+        self.known = np.ones(self.n_arms)
+        if self.has_known:
+            if self.variance_aware:
+                raise ValueError("variance_aware must be False where variances are given; got "
+                                 f"{variance_aware!r}")
+            variances = check_in("variances", variances, "finite and above 0",
+                                 lambda v: np.isfinite(v) & (v > 0))
+            if variances.shape != (self.n_arms,):
+                raise ValueError(f"variances must have shape ({self.n_arms},); got "
+                                 f"{variances.shape}")
+            self.known = np.array(variances)
+        self._wants_rewards = self._wants_rewards or self.variance_aware
+        self.led, self.own = np.zeros((2, self.n_arms), dtype=np.int64)
+        self.squares, self.indices = np.zeros((2, self.n_arms))
+        self._made(EBTC)
+
+    def _options(self):
+        return super()._options() | dict(
+            epsilon=self.epsilon, variances=np.array(self.known) if self.has_known else None,
+            variance_aware=self.variance_aware)
+
+    cdef void _choose(self) noexcept nogil:
+        self.chosen[0] = self.best
+        # whole numbers: own > led / 2 with this pull among those led
+        if 2 * self.own[self.best] > self.led[self.best] + 1:
+            self.chosen[0] = self._find_challenger()
+
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        """Nothing: who leads the pull that is asked is counted when it is told."""
+
+    cdef void _measure(self, int64_t arm) noexcept nogil:
+        cdef double n = self._pulls[arm]
+        self.centres[arm] = self._sums[arm] / n
+        if self.variance_aware:
+            self.squares[arm] = self._deviations[arm] / ((n - 1.0) * n)
+        else:
+            self.squares[arm] = self.known[arm] / n
+
+    cdef void _follow(self) noexcept nogil:
+        """The arm pulled has another mean; who leads now, without a scan where it can be."""
+        cdef int64_t arm = self.chosen[0]
+        cdef double before = self.centres[arm], now, best
+        self.led[self.best] += 1
+        self.own[self.best] += arm == self.best
+        self._measure(arm)
+        now, best = self.centres[arm], self.centres[self.best]
+        if arm != self.best:
+            if now > best or (now == best and arm < self.best):
+                self.best = arm
+        elif now < before:
+            self.best = find_largest(&self.centres[0], self.n_arms)
+
+    cdef int64_t _find_challenger(self) noexcept nogil:
+        """The arm of least index; by its square, which spares the root."""
+        cdef const double *centres = &self.centres[0]
+        cdef const double *squares = &self.squares[0]
+        cdef double *indices = &self.indices[0]
+        cdef double best = centres[self.best], own = squares[self.best]
+        cdef double slack = self.epsilon, gap
+        cdef int64_t arm, n = self.n_arms
+        for arm in range(n):
+            gap = best - centres[arm] + slack
+            indices[arm] = gap * gap / (squares[arm] + own)
+        if self.variance_aware and own == 0.0:
+            for arm in range(n):
+                # two arms without any deviation are told apart for sure, or are equal
+                if squares[arm] == 0.0:
+                    indices[arm] = INFINITY if best - centres[arm] + slack > 0.0 else 0.0
+        # the leader is no challenger, except where it is alone
+        indices[self.best] = INFINITY
+        arm = find_least(indices, n)
+        return arm if arm != self.best or n == 1 else 1
+
+    cdef object _schema(self):
+        return EBTC_STATE
+
+    def _get_progress(self):
+        return super()._get_progress() | {
+            "led": np.array(self.led), "own": np.array(self.own),
+            "squares": np.array(self.squares)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        for array, name in ((self.led, "led"), (self.own, "own"), (self.squares, "squares")):
+            np.asarray(array)[:] = progress[name]

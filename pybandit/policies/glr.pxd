@@ -1,0 +1,11 @@
+"""Private to pybandit: the stopping rule that policies ask after each pull."""
+
+from pybandit.policies._csrc cimport pb_glr
+
+
+cdef class GLR:
+    cdef readonly double delta, sigma, epsilon
+    cdef readonly str law, threshold
+
+    # For so many arms; it may be copied, and outlives the object.
+    cdef pb_glr _kernel(self, n_arms)

@@ -1,0 +1,279 @@
+# cython: auto_pickle=False
+"""When to stop: the best arm is told from every other, with confidence 1 - delta.
+
+Garivier and Kaufmann, Optimal best arm identification with fixed confidence, COLT 2016;
+Kaufmann and Koolen, Mixture martingales revisited with applications to sequential tests and
+confidence intervals, JMLR 2021.
+"""
+
+import numpy as np
+
+from pybandit._shared.checks import (
+    MOST_PULLS, check_choice, check_delta, check_in, check_positive, check_scalar, nonnegative,
+)
+from pybandit.policies._thresholds import family_level, gaussian_level
+
+cimport cython
+from libc.math cimport NAN, log
+from libc.stdint cimport int64_t
+
+from pybandit.policies._csrc cimport (
+    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, pb_glr, pb_glr_statistic,
+    pb_glr_threshold, pb_proportions,
+)
+
+__all__ = ["GLR", "lower_bound", "optimal_proportions"]
+
+LAWS = {"gaussian": PB_GLR_GAUSSIAN, "bernoulli": PB_GLR_BERNOULLI, "poisson": PB_GLR_POISSON}
+
+
+@cython.final
+cdef class GLR:
+    """Stop when the likelihood of "another arm is better" is small enough; for any policy.
+
+    With a the arm of the largest mean, ``Z(a, b)`` the log of the likelihood ratio of all
+    rewards against the best explanation in which b is at least as good, it stops when
+    ``Z(a, b) > threshold`` for all b. The arm of the largest mean is then the best with
+    probability 1 - delta, whatever rule chose the pulls (Garivier and Kaufmann 2016).
+
+    Parameters
+    ----------
+    delta : float
+        Error probability, in (0, 1).
+    law : {"gaussian", "bernoulli", "poisson"}
+        Of the rewards of an arm, given its mean. ``"gaussian"``: of standard deviation
+        `sigma`; ``"bernoulli"``: in [0, 1], 0 and 1 or between.
+    sigma : float, default 1
+        Law ``"gaussian"``: finite and above 0.
+    threshold : {"proven", "heuristic"}
+        ``"proven"``: of Kaufmann and Koolen 2021, see below. ``"heuristic"``:
+        ``log((1 + log t) / delta)``, which papers use: shorter, no proof; the errors that were
+        measured are far below delta.
+    epsilon : float, default 0
+        Law ``"gaussian"``: an answer may be worse than the best by as much. At 0 the rule
+        goes on for ever where two arms are equal, and should.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    An object says nothing of any run: one may serve many policies and threads. O(1) a pull
+    mostly: the arm that was in doubt before is looked at first.
+
+    **Proof** of ``"proven"``. Let a* be the best arm. Naming a worse arm a takes
+    ``Z(a, a*) > threshold``, and Z(a, a*) is a least value over means u of a and v of a* with
+    ``u <= v``, among which are the true ones: so ``N_a d(mean_a, u) + N_a* d(mean_a*, v)``
+    of the true means is above the threshold as well. By Kaufmann and Koolen 2021 a sum over
+    two arms is ever above it, whatever the rule that chooses the pulls, with probability at
+    most ``delta / (K - 1)``. There are K - 1 such a. The thresholds, with
+    ``x = log((K - 1) / delta) / 2``:
+
+    - ``"gaussian"``: ``2 C(x) + 4 log(4 + log(t / 2))``, C their function of theorem 9;
+    - the others: ``2 T(x) + 3 log(1 + log N_a) + 3 log(1 + log N_b)``, theorem 7. Where
+      rewards are in [0, 1] and not all 0 or 1, their moment-generating function is at most
+      that of the Bernoulli law of the same mean, which is all that the theorem takes.
+
+    With epsilon, naming an arm worse than the best by more than epsilon takes the same for
+    means with ``u + epsilon <= v``.
+
+    References
+    ----------
+    A. Garivier and E. Kaufmann, COLT 2016; E. Kaufmann and W. M. Koolen, JMLR 22, 2021.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> rule = pb.stopping.GLR(0.05, law="bernoulli")
+    >>> rule.is_sure([200, 200], [0.9, 0.5]), rule.is_sure([200, 200], [0.6, 0.5])
+    (True, False)
+    """
+
+    def __init__(self, delta, law="gaussian", *, sigma=1.0, threshold="proven", epsilon=0.0):
+        delta = check_delta(delta)
+        law = check_choice("law", law, tuple(LAWS))
+        sigma = check_positive("sigma", sigma)
+        threshold = check_choice("threshold", threshold, ("proven", "heuristic"))
+        epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
+        if law != "gaussian":
+            for name, value, default in (("sigma", sigma, 1.0), ("epsilon", epsilon, 0.0)):
+                if value != default:
+                    raise ValueError(f"{name} is for law='gaussian' only; got {value!r} with "
+                                     f"law={law!r}")
+        self.delta, self.law, self.sigma = delta, law, sigma
+        self.threshold, self.epsilon = threshold, epsilon
+
+    def options(self):
+        """The arguments that make it again, as a dict of plain numbers and strings."""
+        return dict(delta=self.delta, law=self.law, sigma=self.sigma, threshold=self.threshold,
+                    epsilon=self.epsilon)
+
+    cdef pb_glr _kernel(self, n_arms):
+        cdef pb_glr kernel
+        kernel.law, kernel.epsilon = LAWS[self.law], self.epsilon
+        kernel.precision = 0.5 / (self.sigma * self.sigma)
+        kernel.is_proven = self.threshold == "proven"
+        x = 0.5 * log(max(n_arms - 1, 1) / self.delta)
+        if not kernel.is_proven:
+            kernel.level = -log(self.delta)
+        elif self.law == "gaussian":
+            kernel.level = gaussian_level(x)
+        else:
+            kernel.level = family_level(x)
+        return kernel
+
+    def margins(self, pulls, means):
+        """By how much Z of the best arm is above its threshold, against each other arm.
+
+        Parameters
+        ----------
+        pulls : array_like of int, shape (n_arms,)
+            Rewards seen of each arm.
+        means : array_like of float, shape (n_arms,)
+            Their means; anything where none was seen.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_arms,)
+            NaN at the arm of the largest mean itself; minus infinity where an arm was not seen.
+            The rule stops where all are above 0.
+        """
+        cdef pb_glr kernel
+        cdef int64_t best, arm
+        cdef double t, n_best
+        pulls, means = checked_arms(self.law, pulls, means)
+        seen = pulls > 0
+        margins = np.full(pulls.size, -np.inf)
+        best = int(np.argmax(np.where(seen, means, -np.inf)))
+        if seen[best]:
+            kernel, t, n_best = self._kernel(pulls.size), pulls.sum(), pulls[best]
+            for arm in np.flatnonzero(seen):
+                margins[arm] = pb_glr_statistic(
+                    &kernel, n_best, means[best], pulls[arm], means[arm]) - pb_glr_threshold(
+                    &kernel, n_best, pulls[arm], t)
+        margins[best] = NAN
+        return margins
+
+    def is_sure(self, pulls, means):
+        """Whether it stops there; arguments as in `margins`."""
+        margins = self.margins(pulls, means)
+        others = margins[~np.isnan(margins)]
+        return bool((others > 0).all()) and int(np.sum(pulls)) > 0
+
+    def __eq__(self, other):
+        return isinstance(other, GLR) and self.options() == other.options()
+
+    def __hash__(self):
+        return hash(tuple(self.options().values()))
+
+    def __reduce__(self):
+        return again, (self.options(),)
+
+    def __repr__(self):
+        parts = [f"delta={self.delta!r}", f"law={self.law!r}"]
+        if self.law == "gaussian":
+            parts += [f"sigma={self.sigma!r}", f"epsilon={self.epsilon!r}"]
+        return f"GLR({', '.join(parts)}, threshold={self.threshold!r})"
+
+
+def again(options):
+    return GLR(**options)
+
+
+def checked_arms(law, pulls, means):
+    """Pulls as int64 and means as float64, of one shape."""
+    pulls = check_in("pulls", pulls, "whole numbers of at least 0",
+                     lambda n: (n >= 0) & (n <= MOST_PULLS) & (n == np.floor(n)))
+    means = check_in("means", means, "real numbers", lambda x: np.ones(x.shape, dtype=bool))
+    if pulls.ndim != 1 or not pulls.size or means.shape != pulls.shape:
+        raise ValueError(f"pulls and means must have the same shape, (n_arms,); got {pulls.shape} "
+                         f"and {means.shape}")
+    check_means(law, means[pulls > 0])
+    return pulls.astype(np.int64), means
+
+
+def check_means(law, means):
+    high = 1.0 if law == "bernoulli" else np.inf
+    low = -np.inf if law == "gaussian" else 0.0
+    bad = ~(np.isfinite(means) & (means >= low) & (means <= high))
+    if bad.any():
+        raise ValueError(f"means must be finite and in [{low:g}, {high:g}] for law={law!r}; got "
+                         f"{means[bad][0]}")
+
+
+def optimal_proportions(means, law="gaussian", *, sigma=1.0):
+    """Shares of pulls that tell the best arm from the others soonest.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+    law : {"gaussian", "bernoulli", "poisson"}
+    sigma : float, default 1
+        Law ``"gaussian"``: standard deviation of a reward.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_arms,)
+        Of sum 1; where several means are the largest, equal shares of these.
+
+    Notes
+    -----
+    Theorem 5 of Garivier and Kaufmann 2016, to some 1e-12; O(n_arms).
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> pb.stopping.optimal_proportions([1.0, 0.5, 0.5, 0.0]).round(3)
+    array([0.397, 0.279, 0.279, 0.046])
+    """
+    return solved(means, law, sigma)[0]
+
+
+def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
+    """Pulls that every rule of error probability delta needs in the mean.
+
+    ``T kl(delta, 1 - delta)``, T the inverse of the least Z of the optimal proportions
+    (Garivier and Kaufmann 2016, theorem 1).
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+    delta : float
+        In (0, 1); 0 pulls at 1/2 and above.
+    law : {"gaussian", "bernoulli", "poisson"}
+    sigma : float, default 1
+
+    Returns
+    -------
+    float
+        Infinite where the largest mean is not one arm's only.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> round(pb.stopping.lower_bound([0.5, 0.45, 0.43, 0.4], 0.1, "bernoulli"))
+    1740
+    """
+    delta = check_delta(delta)
+    least = solved(means, law, sigma)[1]
+    needed = (2 * delta - 1) * np.log(delta / (1 - delta)) if delta < 0.5 else 0.0
+    if np.size(means) == 1 or needed == 0.0:
+        return 0.0
+    return float(needed / least) if least > 0 else np.inf
+
+
+def solved(means, law, sigma):
+    cdef pb_glr kernel
+    cdef double[::1] shares
+    cdef const double[::1] values
+    rule = GLR(0.5, law, sigma=sigma)
+    means = check_in("means", means, "finite", np.isfinite)
+    if means.ndim != 1 or not means.size:
+        raise ValueError(f"means must have shape (n_arms,); got {means.shape}")
+    check_means(law, means)
+    kernel = (<GLR>rule)._kernel(means.size)
+    values, shares = np.array(means), np.empty(means.size)
+    least = pb_proportions(&kernel, &values[0], values.size, &shares[0])
+    return np.asarray(shares), least

@@ -1,0 +1,34 @@
+from pybandit.policies._sequential import SequentialPolicy
+
+__all__ = ["KLLUCB", "LUCB"]
+
+class _BoundsPolicy(SequentialPolicy):
+    @property
+    def delta(self) -> float: ...
+    @property
+    def epsilon(self) -> float: ...
+
+class LUCB(_BoundsPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        delta: float,
+        k: int = 1,
+        *,
+        sigma: float = 1.0,
+        epsilon: float = 0.0,
+        budget: int | None = None,
+    ) -> None: ...
+    @property
+    def sigma(self) -> float: ...
+
+class KLLUCB(_BoundsPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        delta: float,
+        k: int = 1,
+        *,
+        epsilon: float = 0.0,
+        budget: int | None = None,
+    ) -> None: ...

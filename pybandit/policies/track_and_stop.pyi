@@ -1,0 +1,20 @@
+from typing import Literal
+
+from pybandit.policies._sequential import SequentialPolicy
+from pybandit.policies.glr import GLR
+
+__all__ = ["TrackAndStop"]
+
+class TrackAndStop(SequentialPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        stopping: GLR | None = None,
+        *,
+        tracking: Literal["D", "C"] = "D",
+        law: Literal["gaussian", "bernoulli", "poisson"] | None = None,
+        sigma: float | None = None,
+        budget: int | None = None,
+    ) -> None: ...
+    @property
+    def tracking(self) -> str: ...

@@ -1,0 +1,70 @@
+#include "../../_shared/c/check.h"
+
+#include "pybandit/policies/proportions.h"
+
+static double least(const pb_glr *glr, const double *means, int64_t n, int64_t best,
+                    const double *shares)
+{
+    double z = INFINITY;
+    for (int64_t arm = 0; arm < n; arm++)
+        if (arm != best)
+            z = fmin(z, pb_glr_statistic(glr, shares[best], means[best], shares[arm], means[arm]));
+    return z;
+}
+
+/* Shares of sum 1 with equal Z, and no share moved from one arm to another is better. */
+static void shares_are_the_best(void)
+{
+    static const pb_glr_law laws[] = {PB_GLR_GAUSSIAN, PB_GLR_BERNOULLI, PB_GLR_POISSON};
+    uint64_t random = 1;
+    double means[8], shares[8], moved[8];
+    for (int run = 0; run < 6000; run++) {
+        const pb_glr glr = {laws[run % 3], 0.5, 0.0, 1, 0.0};
+        const int64_t n = 2 + (int64_t)(splitmix_next(&random) % 7);
+        int64_t best = 0;
+        for (int64_t arm = 0; arm < n; arm++) {
+            means[arm] = run % 11 == 0 && arm % 3 ? 0.0 : splitmix_double(&random);
+            best = means[arm] > means[best] ? arm : best;
+        }
+        const double value = pb_proportions(&glr, means, n, shares);
+        double sum = 0.0;
+        for (int64_t arm = 0; arm < n; arm++) {
+            assert(shares[arm] > 0.0 && shares[arm] < 1.0);
+            sum += shares[arm];
+            if (arm != best) {
+                const double z = pb_glr_statistic(&glr, shares[best], means[best], shares[arm],
+                                                  means[arm]);
+                assert(close_to(z, value, 1e-7 * value));
+            }
+        }
+        assert(close_to(sum, 1.0, 1e-12));
+        for (int64_t a = 0; a < n; a++)
+            for (int64_t b = 0; b < n; b++) {
+                for (int64_t arm = 0; arm < n; arm++)
+                    moved[arm] = shares[arm];
+                const double step = 1e-3 * fmin(shares[a], shares[b]);
+                moved[a] += step;
+                moved[b] -= step;
+                assert(least(&glr, means, n, best, moved) <= value * (1.0 + 1e-9));
+            }
+    }
+}
+
+static void ties_share(void)
+{
+    const pb_glr glr = {PB_GLR_GAUSSIAN, 0.5, 0.0, 1, 0.0};
+    const double means[] = {0.0, 2.0, 1.0, 2.0};
+    double shares[4];
+    assert(pb_proportions(&glr, means, 4, shares) == 0.0);
+    assert(shares[0] == 0.0 && shares[1] == 0.5 && shares[2] == 0.0 && shares[3] == 0.5);
+    assert(pb_proportions(&glr, means, 1, shares) == 0.0 && shares[0] == 1.0);
+    assert(pb_proportions(&glr, means, 2, shares) > 0.0);
+    assert(close_to(shares[0], 0.5, 1e-9) && close_to(shares[1], 0.5, 1e-9));
+}
+
+int main(void)
+{
+    shares_are_the_best();
+    ties_share();
+    return 0;
+}

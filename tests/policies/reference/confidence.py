@@ -1,0 +1,259 @@
+"""GLR stopping, optimal proportions and the policies with a confidence, as one would write them."""
+
+import functools
+import math
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import lambertw, zeta
+
+TWIN_OF = ("glr", "proportions")  # kernels of csrc
+
+
+def divergence(law, p, q, sigma=1.0):
+    if law == "gaussian":
+        return (p - q) ** 2 / (2 * sigma**2)
+    if law == "poisson":
+        if p == 0 or q == 0:
+            return math.inf if p else q
+        return p * math.log(p / q) - p + q
+    total = 0.0
+    for one, other in ((p, q), (1 - p, 1 - q)):
+        if one > 0:
+            total += one * math.log(one / other) if other > 0 else math.inf
+    return total
+
+
+def statistic(law, n_a, a, n_b, b, sigma=1.0, epsilon=0.0):
+    """By minimising over the mean of b where the two meet."""
+    if a + epsilon <= b:
+        return 0.0
+
+    def total(v):
+        return (n_a * divergence(law, a, v - epsilon, sigma)
+                + n_b * divergence(law, b, v, sigma))
+
+    found = minimize_scalar(total, bounds=(b, a + epsilon), method="bounded",
+                            options={"xatol": 1e-12 * (1 + abs(a))})
+    return min(found.fun, total(b) if epsilon == 0 else math.inf)
+
+
+@functools.lru_cache
+def gaussian_level(x):
+    """C_G of Kaufmann and Koolen 2021, over a grid."""
+    lam = np.linspace(0.5, 1.0, 40_002)[1:-1]
+    g = 2 * lam - 2 * lam * np.log(4 * lam) + np.log(zeta(2 * lam)) - 0.5 * np.log(1 - lam)
+    return float(((g + x) / lam).min())
+
+
+def h_inverse(x):
+    """u >= 1 with u - log u = x."""
+    return float(-lambertw(-math.exp(-x), -1).real)
+
+
+def family_level(x):
+    """T of Kaufmann and Koolen 2021, theorem 7."""
+    y = (h_inverse(1 + x) + math.log(2 * zeta(2))) / 2
+    if y >= 1 / math.log(1.5) - math.log(1 / math.log(1.5)):
+        return 2 * math.exp(1 / h_inverse(y)) * h_inverse(y)
+    return 2 * 1.5 * (y - math.log(math.log(1.5)))
+
+
+def threshold(law, kind, delta, n_arms, n_a, n_b, t):
+    if kind == "heuristic":
+        return math.log((1 + math.log(t)) / delta)
+    x = math.log((n_arms - 1) / delta) / 2
+    if law == "gaussian":
+        return 2 * gaussian_level(x) + 4 * math.log(4 + math.log(t / 2))
+    return (3 * math.log(1 + math.log(n_a)) + 3 * math.log(1 + math.log(n_b))
+            + 2 * family_level(x))
+
+
+def proportions(law, means, sigma=1.0):
+    """Shares and the largest least Z, by roots of roots."""
+    means = np.asarray(means, dtype=float)
+    best = int(means.argmax())
+    if (means == means[best]).sum() > 1 or means.size == 1:
+        return (means == means[best]) / (means == means[best]).sum(), 0.0
+    others = [b for b in range(means.size) if b != best]
+
+    def cost(b, x):
+        m = (means[best] + x * means[b]) / (1 + x)
+        return divergence(law, means[best], m, sigma), divergence(law, means[b], m, sigma)
+
+    def x_of(b, y):
+        def over(log_x):
+            x = math.exp(log_x)
+            to_best, to_arm = cost(b, x)
+            return to_best + x * to_arm - y
+        return math.exp(brentq(over, -25, 13, xtol=1e-14))
+
+    def excess(y):
+        return sum(np.divide(*cost(b, x_of(b, y))) for b in others) - 1
+
+    nearest = min(divergence(law, means[best], means[b], sigma) for b in others)
+    y = brentq(excess, 1e-4 * nearest, nearest * (1 - 1e-4), xtol=1e-15 * nearest, rtol=1e-13)
+    shares = np.ones(means.size)
+    shares[others] = [x_of(b, y) for b in others]
+    return shares / shares.sum(), y / shares.sum()
+
+
+class _Twin:
+    """After one pull each, what `choose` names, until `stops`; rewards a list an arm."""
+
+    def __init__(self, n_arms, rule=None, law="gaussian", sigma=1.0, budget=math.inf):
+        self.K, self.rule, self.budget = n_arms, rule, budget
+        self.law, self.sigma = (rule.law, rule.sigma) if rule else (law, sigma)
+        self.rewards = [[] for _ in range(n_arms)]
+        self.order, self.stopped, self.per_round = [], False, 1
+
+    def mean(self, arm):
+        return sum(self.rewards[arm]) / len(self.rewards[arm])
+
+    def n(self, arm):
+        return len(self.rewards[arm])
+
+    @property
+    def means(self):
+        return [self.mean(arm) for arm in range(self.K)]
+
+    def best(self):
+        return max(range(self.K), key=lambda arm: (self.mean(arm), -arm))
+
+    def cost(self, a, b):
+        epsilon = self.rule.epsilon if self.rule else 0.0
+        if self.mean(a) + epsilon <= self.mean(b):
+            return 0.0
+        n, m = self.n(a), self.n(b)
+        if self.law == "gaussian":  # what minimising gives
+            gap = self.mean(a) - self.mean(b) + epsilon
+            return gap**2 / (2 * self.sigma**2 * (1 / n + 1 / m))
+        both = (n * self.mean(a) + m * self.mean(b)) / (n + m)
+        return (n * divergence(self.law, self.mean(a), both)
+                + m * divergence(self.law, self.mean(b), both))
+
+    def stops(self):
+        best, t = self.best(), len(self.order)
+        return self.rule is not None and all(
+            self.cost(best, b) > threshold(self.law, self.rule.threshold, self.rule.delta, self.K,
+                                           self.n(best), self.n(b), t)
+            for b in range(self.K) if b != best)
+
+    def run(self, draw, most=math.inf):
+        for arm in range(self.K):
+            self.pull(arm, draw)
+        while True:
+            self.stopped = self.stops()
+            if self.stopped or len(self.order) + self.per_round > min(self.budget, most):
+                return self.best()
+            for arm in self.choose():
+                self.pull(arm, draw)
+
+    def pull(self, arm, draw):
+        self.order.append(arm)
+        self.rewards[arm].append(draw(arm))
+
+
+class TopTwo(_Twin):
+    def __init__(self, n_arms, rng, leader, challenger, beta, **options):
+        super().__init__(n_arms, **options)
+        self.rng, self.leader, self.challenger, self.beta = rng, leader, challenger, beta
+
+    def draw(self, arm):
+        n, total = self.n(arm), sum(self.rewards[arm])
+        if self.law == "gaussian":
+            return self.mean(arm) + self.rng.standard_normal() * self.sigma / math.sqrt(n)
+        if self.law == "bernoulli":
+            return self.rng.beta(1 + total, max(1, 1 + n - total))
+        return self.rng.standard_gamma(0.5 + total) / n
+
+    def draw_best(self):
+        return int(np.argmax([self.draw(arm) for arm in range(self.K)]))
+
+    def upper(self, arm):
+        level = 2 * math.log(len(self.order)) / self.n(arm)
+        if self.law == "gaussian":
+            return self.mean(arm) + self.sigma * math.sqrt(2 * level)
+        p = self.mean(arm)
+        if p >= 1:
+            return 1.0
+        return brentq(lambda q: divergence("bernoulli", p, q) - level, p, 1 - 1e-16, xtol=1e-15)
+
+    def choose(self):
+        if self.K == 1:
+            return [0]
+        arms = range(self.K)
+        best = {"thompson": self.draw_best, "empirical": self.best,
+                "ucb": lambda: int(np.argmax([self.upper(arm) for arm in arms]))}[self.leader]()
+        other = None
+        for _ in range(1000 if self.challenger == "thompson" else 0):
+            other = self.draw_best()
+            if other != best:
+                break
+        if other in (None, best):
+            costs = [self.cost(best, arm) + math.log(self.n(arm))
+                     * (self.challenger == "cost-improved") for arm in arms]
+            costs[best] = math.inf
+            other = int(np.argmin(costs))
+        share = self.beta
+        if share == "ids":
+            share = self.ids(best, other)
+        return [best if self.rng.random() < share else other]
+
+    def ids(self, best, other):
+        if self.mean(best) <= self.mean(other):
+            return 0.5
+        n, m = self.n(best), self.n(other)
+        both = (n * self.mean(best) + m * self.mean(other)) / (n + m)
+        own = n * divergence(self.law, self.mean(best), both)
+        return own / (own + m * divergence(self.law, self.mean(other), both))
+
+
+class TrackAndStop(_Twin):
+    def __init__(self, n_arms, tracking="D", **options):
+        super().__init__(n_arms, **options)
+        self.tracking, self.owed = tracking, np.zeros(n_arms)
+
+    def choose(self):
+        w, t = proportions(self.law, self.means, self.sigma)[0], len(self.order)
+        counts = np.array([self.n(arm) for arm in range(self.K)])
+        if self.tracking == "C":
+            e = 0.5 / math.sqrt(self.K**2 + t)
+            self.owed += (1 - self.K * e) * w + e
+            return [int(np.argmax(self.owed - counts))]
+        if counts.min() < math.sqrt(t) - self.K / 2:
+            return [int(np.argmin(counts))]
+        return [int(np.argmax(t * w - counts))]
+
+
+class LUCB(_Twin):
+    def __init__(self, n_arms, delta, k, sigma=1.0, epsilon=0.0, kl=False, budget=math.inf):
+        super().__init__(n_arms, budget=budget)
+        self.delta, self.k, self.sigma, self.epsilon, self.kl = delta, k, sigma, epsilon, kl
+        self.per_round = 2
+
+    def bounds(self, arm):
+        t, n, p = len(self.order), self.n(arm), self.mean(arm)
+        if not self.kl:
+            width = self.sigma * math.sqrt(
+                2 * math.log(5 * self.K * t**4 / (4 * self.delta)) / n)
+            return p - width, p + width
+        x = math.log((4 * math.e + 2) * self.K * t**2 / self.delta)
+        level = (x + math.log(x)) / n
+
+        def over(q):
+            return divergence("bernoulli", p, q) - level
+
+        low = brentq(over, 1e-300, p, xtol=1e-15) if p > 1e-300 and over(1e-300) > 0 else 0.0
+        high = brentq(over, p, 1 - 1e-16, xtol=1e-15) if over(1 - 1e-16) > 0 else 1.0
+        return low, high
+
+    def stops(self):
+        ranked = sorted(range(self.K), key=lambda arm: (-self.mean(arm), arm))
+        bounds = [self.bounds(arm) for arm in range(self.K)]
+        self.pair = [min(sorted(ranked[:self.k]), key=lambda arm: bounds[arm][0]),
+                     max(sorted(ranked[self.k:]), key=lambda arm: bounds[arm][1])]
+        return bounds[self.pair[1]][1] - bounds[self.pair[0]][0] < self.epsilon
+
+    def choose(self):
+        return self.pair

@@ -1,0 +1,379 @@
+"""GLR stopping, TopTwo, TrackAndStop, LUCB and KLLUCB: the twins, the protocol, the errors."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit._shared.generators import private_generator
+from pybandit.stopping import GLR, lower_bound, optimal_proportions
+
+from policies import protocol
+from policies.reference import confidence as twin
+
+LAWS = ["gaussian", "bernoulli", "poisson"]
+
+
+# -- the rule ----------------------------------------------------------------------------
+
+
+def rules(law, rng):
+    options = dict(delta=float(rng.choice([0.3, 0.05, 1e-6])), law=law,
+                   threshold=str(rng.choice(["proven", "heuristic"])))
+    if law == "gaussian":
+        options |= dict(sigma=float(rng.uniform(0.3, 3)), epsilon=float(rng.choice([0, 0.2])))
+    return GLR(**options)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_margins_are_those_of_the_twin(law):
+    for seed in range(150):
+        rng = np.random.default_rng([seed, LAWS.index(law)])
+        n_arms = int(rng.integers(1, 7))
+        pulls, means = rng.integers(1, 400, n_arms), rng.random(n_arms)
+        if seed % 5 == 0 and law != "gaussian":
+            means[0] = 0.0
+        rule = rules(law, rng)
+        margins, best = rule.margins(pulls, means), int(means.argmax())
+        for arm in range(n_arms):
+            z = twin.statistic(law, pulls[best], means[best], pulls[arm], means[arm], rule.sigma,
+                               rule.epsilon)
+            level = twin.threshold(law, rule.threshold, rule.delta, max(n_arms, 2), pulls[best],
+                                   pulls[arm], pulls.sum())
+            if arm == best:
+                assert np.isnan(margins[arm])
+            else:
+                assert margins[arm] == pytest.approx(z - level, rel=1e-6, abs=1e-6)
+        assert rule.is_sure(pulls, means) == bool((np.delete(margins, best) > 0).all())
+
+
+def test_arms_that_were_not_seen():
+    rule = GLR(0.1)
+    assert not rule.is_sure([0, 0], [np.inf, 1.0]) and not rule.is_sure([9, 0], [9.0, 1.0])
+    assert rule.margins([1000, 0, 1000], [0.0, np.inf, 5.0]).tolist()[1] == -np.inf
+    assert rule.is_sure([1], [0.0]) and not rule.is_sure([0], [0.0])
+
+
+def test_rules_are_values():
+    rule = GLR(0.1, sigma=2.0, epsilon=0.5, threshold="heuristic")
+    for other in pickle.loads(pickle.dumps(rule)), copy.deepcopy(rule), GLR(**rule.options()):
+        assert other == rule and hash(other) == hash(rule) and repr(other) == repr(rule)
+    assert rule != GLR(0.1) and rule != 0.1
+    assert repr(GLR(0.1, "poisson")) == "GLR(delta=0.1, law='poisson', threshold='proven')"
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_proportions_are_those_of_the_twin(law):
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 7])
+        means = rng.uniform(0.05, 0.95, int(rng.integers(2, 12)))
+        if seed % 4 == 0:
+            means = np.round(means, 1)
+        expected, least = twin.proportions(law, means)
+        assert optimal_proportions(means, law) == pytest.approx(expected, abs=1e-9)
+        needed = 0.8 * np.log(9.0) / least if least else np.inf
+        assert lower_bound(means, 0.1, law) == pytest.approx(needed, rel=1e-9)
+
+
+def test_proportions_at_the_ends():
+    """Where a twin's arithmetic fails: what makes them optimal holds."""
+    for law in "bernoulli", "poisson":
+        cases = [[0.0, 0.4], [0.7, 0.0], [0.0, 0.0, 0.3], [0.5, 0.4999, 0.1]]
+        for means in cases + [[1.0, 0.3, 0.0], [1.0, 0.0]] * (law == "bernoulli"):
+            w, best = optimal_proportions(means, law), int(np.argmax(means))
+            others = [b for b in range(len(means)) if b != best]
+            costs, ratios = [], []
+            for b in others:
+                m = (w[best] * means[best] + w[b] * means[b]) / (w[best] + w[b])
+                parts = [twin.divergence(law, means[a], m) for a in (best, b)]
+                costs.append(w[best] * parts[0] + w[b] * parts[1])
+                ratios.append(parts[0] / parts[1])
+            assert w.sum() == pytest.approx(1.0) and (w > 0).all()
+            assert costs == pytest.approx([costs[0]] * len(costs), rel=1e-6)
+            assert sum(ratios) == pytest.approx(1.0, rel=1e-4)
+    assert optimal_proportions([0.2, 0.5, 0.5]).tolist() == [0.0, 0.5, 0.5]
+    assert optimal_proportions([3.0]).tolist() == [1.0] and lower_bound([3.0], 0.1) == 0.0
+    assert lower_bound([1.0, 1.0], 0.1) == np.inf and lower_bound([1.0, 0.0], 0.5) == 0.0
+
+
+# -- the twins of the policies -----------------------------------------------------------
+
+
+def table_of(rng, n_arms, law):
+    means = rng.random(n_arms)
+    if law == "gaussian":
+        return means[:, None] * 3 + rng.standard_normal((n_arms, 400))
+    if law == "bernoulli":
+        return (rng.random((n_arms, 400)) < means[:, None]) * 1.0
+    return rng.poisson(4 * means[:, None], (n_arms, 400)) * 1.0
+
+
+def orders(policy, reference, table, most=300):
+    """Of both, which end alike."""
+    seen, order = [0] * policy.n_arms, []
+
+    def draw(arm):
+        seen[arm] += 1
+        return float(table[arm, seen[arm] - 1])
+
+    out = reference.run(draw, most)
+    seen = [0] * policy.n_arms
+    while not policy.done and policy.n_pulls + reference.per_round <= max(most, policy.n_arms):
+        arms = policy.ask()
+        policy.tell(arms, [draw(arm) for arm in arms])
+        order += arms.tolist()
+    assert policy.is_sure == reference.stopped
+    assert policy.recommend()[0] == out
+    return order, reference.order
+
+
+PAIRS = [(leader, challenger, beta) for leader in ("thompson", "empirical", "ucb")
+         for challenger in ("cost", "cost-improved", "thompson") for beta in (0.5, "ids")]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("leader, challenger, beta", PAIRS)
+def test_top_two_and_its_twin(leader, challenger, beta, law):
+    if (leader, law) == ("ucb", "poisson"):
+        return
+    for seed in range(4):
+        rng = np.random.default_rng([seed, PAIRS.index((leader, challenger, beta))])
+        n_arms = 1 if seed == 3 and beta == 0.5 else int(rng.integers(2, 8))
+        rule = GLR(0.1, law, threshold=["proven", "heuristic"][seed % 2])
+        names = dict(leader=leader, challenger=challenger, beta=beta)
+        ours, theirs = orders(
+            pb.TopTwo(n_arms, rule, rng=seed, **names),
+            twin.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
+            table_of(rng, n_arms, law), 160)
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("tracking", ["D", "C"])
+def test_track_and_stop_and_its_twin(tracking, law):
+    for seed in range(3):
+        rng = np.random.default_rng([seed, 3])
+        n_arms = int(rng.integers(2, 6))
+        rule = GLR(0.2, law, threshold="heuristic")
+        table = table_of(rng, n_arms, law)
+        if law != "gaussian":  # the twin's roots fail at 0 and 1
+            table = 0.125 + 0.75 * table
+        ours, theirs = orders(pb.TrackAndStop(n_arms, rule, tracking=tracking),
+                              twin.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("kl", [False, True], ids=["LUCB", "KLLUCB"])
+def test_lucb_and_its_twin(kl):
+    for seed in range(40):
+        rng = np.random.default_rng([seed, kl])
+        n_arms = int(rng.integers(2, 9))
+        k = int(rng.integers(1, n_arms))
+        options = dict(delta=float(rng.choice([0.1, 1e-4])), k=k,
+                       epsilon=float(rng.choice([0.0, 0.4])))
+        table = table_of(rng, n_arms, "bernoulli" if kl else "gaussian")
+        if kl:
+            policy = pb.KLLUCB(n_arms, **options)
+        else:
+            options["sigma"] = 0.5
+            policy = pb.LUCB(n_arms, **options)
+        ours, theirs = orders(policy, twin.LUCB(n_arms, kl=kl, **options), table)
+        assert ours == theirs
+
+
+def test_the_rates_of_kl_lucb_sum_to_delta():
+    """The sum of its docstring, at the worst K and delta, to a million and an integral beyond."""
+    t = np.arange(1.0, 1e6)
+    x = np.log((4 * np.e + 2) * t**2 / 0.999999)
+    rate = x + np.log(x)
+    total = (np.e * np.ceil(np.maximum(rate * np.log(t), 1.0)) * np.exp(-rate)).sum()
+    assert total + 1e-4 < 1.0
+
+
+# -- the protocol ------------------------------------------------------------------------
+
+N = 6
+MAKERS = {
+    "T3C": lambda: pb.TopTwo(N, budget=90, rng=1),
+    "EB-TCI": lambda: pb.TopTwo(N, GLR(0.1, "bernoulli"), leader="empirical",
+                                challenger="cost-improved", budget=80, rng=1),
+    "TTS": lambda: pb.TopTwo(N, law="bernoulli", challenger="thompson", budget=70, rng=1),
+    "TTUCB": lambda: pb.TopTwo(N, GLR(0.1), leader="ucb", beta="ids", budget=90, rng=1),
+    "track D": lambda: pb.TrackAndStop(N, GLR(0.1), budget=90),
+    "track C": lambda: pb.TrackAndStop(N, law="bernoulli", tracking="C", budget=90),
+    "EBTC": lambda: pb.EBTC(N, stopping=GLR(0.1, sigma=0.5), budget=90),
+    "LUCB": lambda: pb.LUCB(N, 0.1, 2, budget=90),
+    "KLLUCB": lambda: pb.KLLUCB(N, 0.1, budget=90),
+}
+makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+# sums are exact in any order
+TABLE = np.random.default_rng(5).integers(0, 2**20, (N, 37)) / 2**20
+
+
+@makers
+def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
+    protocol.assert_asking_changes_nothing(make, pb.environments.TableBandit(TABLE))
+
+
+@makers
+def test_what_is_known_on_the_way(make):
+    protocol.assert_known_on_the_way(make, pb.environments.TableBandit(TABLE))
+
+
+@makers
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_a_bad_batch_changes_nothing(make, missing):
+    bandit = pb.environments.TableBandit(TABLE)
+    protocol.assert_bad_batches_change_nothing(make, bandit, missing, 15)
+
+
+@makers
+def test_lost_pulls(make):
+    bandit, rng = pb.environments.TableBandit(TABLE), np.random.default_rng(2)
+    policy = protocol.assert_lost_pulls_count(make, bandit, rng, 4)
+    assert policy.n_pulls <= 90 and policy.recommend().tolist() != [4]
+    policy = protocol.lose_all(make())
+    assert policy.n_pulls <= 90 and policy.recommend()[0] == 0
+
+
+@makers
+@pytest.mark.parametrize("seed", range(4))
+def test_a_policy_continues_bit_for_bit(make, seed):
+    rng = np.random.default_rng(seed)
+    protocol.assert_copies_continue(make, TABLE, rng, [20, 100][seed % 2], 0.2 * (seed > 1))
+
+
+@makers
+def test_a_copy_is_on_its_own(make):
+    protocol.assert_a_copy_is_on_its_own(make, pb.environments.TableBandit(TABLE))
+
+
+@makers
+def test_states_that_do_not_fit(make):
+    policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
+    protocol.assert_states_of_others_refused(policy, [other() for other in MAKERS.values()])
+    changes = [{"leader": N}, {"doubt": -2}, {"chosen": np.array([N] * len(policy.ask()))}]
+    protocol.assert_entries_refused(policy, changes, r"state must hold")
+
+
+def test_a_state_that_says_it_is_sure_without_a_reason_is_refused():
+    policy, _ = protocol.play(pb.TopTwo(3, GLR(0.1), rng=1), pb.environments.TableBandit(TABLE[:3]),
+                              3)
+    state = policy.get_state()
+    state["progress"]["stopped"] = True
+    with pytest.raises(ValueError, match="stopped only where there is a rule"):
+        pb.TopTwo.from_state(state)
+
+
+@makers
+def test_simulated_as_by_hand(make):
+    protocol.assert_simulated_as_by_hand(make, TABLE)
+
+
+def test_equal_arms_go_on():
+    for policy in (pb.TopTwo(3, GLR(0.5), rng=1), pb.TrackAndStop(3, GLR(0.5)), pb.LUCB(3, 0.5),
+                   pb.KLLUCB(3, 0.5), pb.EBTC(3, stopping=GLR(0.5))):
+        for _ in range(500):
+            arms = policy.ask()
+            policy.tell(arms, np.full(arms.size, 0.5))
+        assert not policy.done and not policy.is_sure and not policy.is_endless
+
+
+def test_equal_arms_end_with_epsilon():
+    for policy in (pb.TopTwo(3, GLR(0.1, sigma=0.1, epsilon=0.5), rng=1),
+                   pb.LUCB(3, 0.1, sigma=0.1, epsilon=0.5)):
+        while not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, np.full(arms.size, 0.5))
+        assert policy.is_sure and policy.n_pulls < 200
+
+
+def test_all_arms_or_none_need_no_pulls():
+    for k in 0, 3:
+        policy = pb.LUCB(3, 0.1, k)
+        assert policy.done and policy.is_sure and policy.n_pulls == 0
+        assert policy.recommend().size == k
+        assert pb.LUCB.from_state(policy.get_state()).done
+
+
+def test_rewards_outside_the_law():
+    policy = pb.TopTwo(2, GLR(0.1, "bernoulli"))
+    with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got 1.5 at index 1, arm 1"):
+        policy.tell([0, 1], [0.5, 1.5])
+    with pytest.raises(ValueError, match=r"rewards must be in \[0, inf\]; got -1.0"):
+        pb.TrackAndStop(2, GLR(0.1, "poisson")).tell([0, 1], [0.5, -1.0])
+    bandit = pb.environments.GaussianBandit([0.2, 0.8], 1.0)
+    with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]"):
+        pb.simulate(lambda e: pb.KLLUCB(2, 0.1), bandit, 2, rng=1, horizon=50)
+
+
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: GLR(0.0), ValueError, r"delta must be in \(0, 1\); got 0.0"),
+    (lambda: GLR(0.1, "beta"), ValueError, "law must be one of 'gaussian', 'bernoulli', 'poisson'"),
+    (lambda: GLR(0.1, sigma=np.inf), ValueError, "sigma must be finite and above 0; got inf"),
+    (lambda: GLR(0.1, "bernoulli", sigma=2.0), ValueError, "sigma is for law='gaussian' only"),
+    (lambda: GLR(0.1, "poisson", epsilon=0.1), ValueError, "epsilon is for law='gaussian' only"),
+    (lambda: GLR(0.1, threshold="mine"), ValueError, "threshold must be one of 'proven', 'heur"),
+    (lambda: GLR(0.1).margins([1, 2], [1.0]), ValueError, r"same shape, \(n_arms,\); got \(2,\)"),
+    (lambda: GLR(0.1).margins([1, 1.5], [1, 1]), ValueError, "pulls must be whole numbers of at"),
+    (lambda: GLR(0.1, "bernoulli").margins([1, 1], [1, 2]), ValueError, r"means must be finite and "
+     r"in \[0, 1\] for law='bernoulli'; got 2.0"),
+    (lambda: optimal_proportions([]), ValueError, r"means must have shape \(n_arms,\); got \(0,\)"),
+    (lambda: lower_bound([0.1, np.nan], 0.1), ValueError, "means must be finite; got nan"),
+    (lambda: pb.TopTwo(3, 0.1), TypeError, "stopping must be a pybandit.stopping.GLR or None; got"),
+    (lambda: pb.TopTwo(3, leader="best"), ValueError, "leader must be one of 'thompson', 'empir"),
+    (lambda: pb.TopTwo(3, beta=1.0), ValueError, r"beta must be in \(0, 1\), or 'ids'; got 1.0"),
+    (lambda: pb.TopTwo(3, beta="id"), TypeError, "beta must hold real numbers"),
+    (lambda: pb.TopTwo(3, GLR(0.1), sigma=2.0), ValueError, "sigma must be None where stopping"),
+    (lambda: pb.TopTwo(3, GLR(0.1), law="poisson"), ValueError, "law must be None where stopping"),
+    (lambda: pb.TopTwo(3, law="poisson", leader="ucb"), ValueError, "leader must be 'thompson' or"),
+    (lambda: pb.TopTwo(3, budget=2), pb.InfeasibleBudget, "budget must be at least 3 for 3 arms"),
+    (lambda: pb.TrackAndStop(3, tracking="E"), ValueError, "tracking must be one of 'D', 'C'"),
+    (lambda: pb.LUCB(3, 1.5), ValueError, r"delta must be in \(0, 1\); got 1.5"),
+    (lambda: pb.LUCB(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
+    (lambda: pb.KLLUCB(3, 0.1, epsilon=-1), ValueError, "epsilon must be finite and at least 0"),
+])
+def test_bad_input(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+# -- errors ------------------------------------------------------------------------------
+
+TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
+
+
+@pytest.mark.parametrize("make", [
+    lambda e: pb.TopTwo(2, GLR(0.1)), lambda e: pb.TrackAndStop(2, GLR(0.1)),
+    lambda e: pb.EBTC(2, epsilon=0.0, stopping=GLR(0.1)), lambda e: pb.LUCB(2, 0.1)])
+def test_equal_arms_are_rarely_told_apart(make):
+    """Every stop is an error; at delta = 0.1 more than 50 of 300 come by chance once in 10^4."""
+    result = pb.simulate(make, TWO_EQUAL, 300, rng=3, horizon=400)
+    assert (result.pulls < 400 - 1).sum() <= 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.1, 0.01])
+@pytest.mark.parametrize("name", ["T3C", "track", "EBTC", "LUCB", "KLLUCB", "T3C bernoulli"])
+def test_errors_are_at_most_delta(name, delta):
+    """Ten thousand runs of two equal arms, where each stop is an error, and of ten arms."""
+    bernoulli = name in ("KLLUCB", "T3C bernoulli")
+    makers = {
+        "T3C": lambda e: pb.TopTwo(e.n_arms, GLR(delta)),
+        "T3C bernoulli": lambda e: pb.TopTwo(e.n_arms, GLR(delta, "bernoulli")),
+        "track": lambda e: pb.TrackAndStop(e.n_arms, GLR(delta)),
+        "EBTC": lambda e: pb.EBTC(e.n_arms, epsilon=0.0, stopping=GLR(delta)),
+        "LUCB": lambda e: pb.LUCB(e.n_arms, delta),
+        "KLLUCB": lambda e: pb.KLLUCB(e.n_arms, delta),
+    }
+    most = 1e4 * delta + 5 * np.sqrt(1e4 * delta)
+    equal = pb.environments.BernoulliBandit([0.5, 0.5]) if bernoulli else TWO_EQUAL
+    result = pb.simulate(makers[name], equal, 10_000, rng=4, horizon=1000)
+    assert (result.pulls < 999).sum() <= most
+    means = np.arange(10, 0, -1) / 10
+    ten = (pb.environments.BernoulliBandit(0.05 + 0.9 * means) if bernoulli
+           else pb.environments.GaussianBandit(3 * means, 1.0))
+    result = pb.simulate(makers[name], ten, 10_000, rng=5)
+    assert result.errors.sum() <= most
