@@ -45,7 +45,10 @@ double pb_glr_threshold(const pb_glr *glr, double n_a, double n_b, double t)
     if (!glr->is_proven)
         return glr->level + log(1.0 + log(t));
     if (glr->law == PB_GLR_GAUSSIAN)
-        return glr->level + 4.0 * log(4.0 + log(0.5 * t));
+        return (1.0 + 1.0 / fmin(n_a, n_b)) *
+               (glr->level + 0.5 * (log1p(n_a) + log1p(n_b)));
+    if (glr->law == PB_GLR_BERNOULLI)
+        return glr->level + 0.5 * (log(4.0 * n_a) + log(4.0 * n_b));
     return glr->level + 3.0 * (log(1.0 + log(n_a)) + log(1.0 + log(n_b)));
 }
 

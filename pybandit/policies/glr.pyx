@@ -11,7 +11,7 @@ import numpy as np
 from pybandit._shared.checks import (
     MOST_PULLS, check_choice, check_delta, check_in, check_positive, check_scalar, nonnegative,
 )
-from pybandit.policies._thresholds import family_level, gaussian_level
+from pybandit.policies._thresholds import family_level
 
 cimport cython
 from libc.math cimport NAN, log
@@ -46,9 +46,8 @@ cdef class GLR:
     sigma : float, default 1
         Law ``"gaussian"``: finite and above 0.
     threshold : {"proven", "heuristic"}
-        ``"proven"``: of Kaufmann and Koolen 2021, see below. ``"heuristic"``:
-        ``log((1 + log t) / delta)``, which papers use: shorter, no proof; the errors that were
-        measured are far below delta.
+        ``"proven"``: see Notes. ``"heuristic"``: ``log((1 + log t) / delta)``, which papers
+        use: lower, no proof; the errors that were measured are far below delta.
     epsilon : float, default 0
         Law ``"gaussian"``: an answer may be worse than the best by as much. At 0 the rule
         goes on for ever where two arms are equal, and should.
@@ -65,23 +64,32 @@ cdef class GLR:
 
     **Proof** of ``"proven"``. Let a* be the best arm. Naming a worse arm a takes
     ``Z(a, a*) > threshold``, and Z(a, a*) is a least value over means u of a and v of a* with
-    ``u <= v``, among which are the true ones: so ``N_a d(mean_a, u) + N_a* d(mean_a*, v)``
-    of the true means is above the threshold as well. By Kaufmann and Koolen 2021 a sum over
-    two arms is ever above it, whatever the rule that chooses the pulls, with probability at
-    most ``delta / (K - 1)``. There are K - 1 such a. The thresholds, with
-    ``x = log((K - 1) / delta) / 2``:
+    ``u <= v``, among which are the true ones: so ``s_a + s_a*`` is above the threshold as well,
+    ``s = N d(mean, true mean)``. There are K - 1 such a; each may do so with probability
+    ``delta / (K - 1) = exp(-x)``. An arm's likelihood of rewards, mixed over other means, over
+    that of its true mean is a martingale of mean 1, and so is the product of two arms', whatever
+    rule pulls them: it is ever above ``exp(x)`` with probability at most exp(-x).
 
-    - ``"gaussian"``: ``2 C(x) + 4 log(4 + log(t / 2))``, C their function of theorem 9;
-    - the others: ``2 T(x) + 3 log(1 + log N_a) + 3 log(1 + log N_b)``, theorem 7. Where
-      rewards are in [0, 1] and not all 0 or 1, their moment-generating function is at most
-      that of the Bernoulli law of the same mean, which is all that the theorem takes.
+    - ``"gaussian"``: mixed over means by a normal law of standard deviation sigma about the true
+      one, it is ``exp(s N / (1 + N)) / sqrt(1 + N)``. So ``s_a + s_b`` is ever above
+      ``(1 + 1 / min(N_a, N_b)) (x + log(1 + N_a) / 2 + log(1 + N_b) / 2)`` with that
+      probability at most. For rewards that are sigma-sub-Gaussian it is a supermartingale: the
+      promise holds for them too.
+    - ``"bernoulli"``: mixed by Beta(1/2, 1/2), it is at least ``exp(s) / sqrt(4 N)`` (Krichevsky
+      and Trofimov 1981), so the threshold is ``x + log(4 N_a) / 2 + log(4 N_b) / 2``. Where
+      rewards are in [0, 1] and not all 0 or 1, their moment-generating function is at most that of
+      the Bernoulli law of the same mean, and it is a supermartingale.
+    - ``"poisson"``: ``2 T(x / 2) + 3 log(1 + log N_a) + 3 log(1 + log N_b)``, theorem 7 of Kaufmann
+      and Koolen 2021 and its function T.
 
     With epsilon, naming an arm worse than the best by more than epsilon takes the same for
     means with ``u + epsilon <= v``.
 
     References
     ----------
-    A. Garivier and E. Kaufmann, COLT 2016; E. Kaufmann and W. M. Koolen, JMLR 22, 2021.
+    A. Garivier and E. Kaufmann, COLT 2016; E. Kaufmann and W. M. Koolen, JMLR 22, 2021;
+    R. Krichevsky and V. Trofimov, The performance of universal encoding, 1981; H. Robbins,
+    Statistical methods related to the law of the iterated logarithm, 1970.
 
     Examples
     --------
@@ -115,13 +123,12 @@ cdef class GLR:
         kernel.law, kernel.epsilon = LAWS[self.law], self.epsilon
         kernel.precision = 0.5 / (self.sigma * self.sigma)
         kernel.is_proven = self.threshold == "proven"
-        x = 0.5 * log(max(n_arms - 1, 1) / self.delta)
         if not kernel.is_proven:
             kernel.level = -log(self.delta)
-        elif self.law == "gaussian":
-            kernel.level = gaussian_level(x)
-        else:
-            kernel.level = family_level(x)
+            return kernel
+        kernel.level = log(max(n_arms - 1, 1) / self.delta)
+        if self.law == "poisson":
+            kernel.level = family_level(0.5 * kernel.level)
         return kernel
 
     def margins(self, pulls, means):

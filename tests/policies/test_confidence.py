@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.special import betaln, xlogy
 
 import pybandit as pb
 from pybandit._shared.generators import private_generator
@@ -96,6 +97,33 @@ def test_proportions_at_the_ends():
     assert optimal_proportions([0.2, 0.5, 0.5]).tolist() == [0.0, 0.5, 0.5]
     assert optimal_proportions([3.0]).tolist() == [1.0] and lower_bound([3.0], 0.1) == 0.0
     assert lower_bound([1.0, 1.0], 0.1) == np.inf and lower_bound([1.0, 0.0], 0.5) == 0.0
+
+
+def test_a_mixture_is_no_further_than_the_threshold_says():
+    """The likelihood of any sum of n rewards in [0, 1] over its mixture: at most sqrt(4 n)."""
+    for n in (1, 2, 3, 5, 10, 100, 10**4):
+        s = np.linspace(0.0, n, 3001)
+        most = xlogy(s, s / n) + xlogy(n - s, 1 - s / n)
+        mixed = betaln(s + 0.5, n - s + 0.5) - betaln(0.5, 0.5)
+        assert (most - mixed).max() <= 0.5 * np.log(4 * n) + 1e-9
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
+    """At any of 2,000 pulls in turn; delta = .2. Without what grows it is above in most runs."""
+    rng, n_runs, n = np.random.default_rng(8), 400, np.arange(1, 1001)
+    draws = {"gaussian": lambda: rng.standard_normal((n_runs, 1000)),
+             "bernoulli": lambda: rng.random((n_runs, 1000)) < 0.3,
+             "poisson": lambda: rng.poisson(0.7, (n_runs, 1000))}[law]
+    true = {"gaussian": 0.0, "bernoulli": 0.3, "poisson": 0.7}[law]
+    sums = 0.0
+    for _ in range(2):
+        means = np.cumsum(draws(), axis=1) / n
+        sums = sums + n * np.vectorize(lambda p: twin.divergence(law, p, true))(means)
+    level = np.array([twin.threshold(law, "proven", 0.2, 2, k, k, 2 * k) for k in n])
+    assert 0 <= (sums > level).any(axis=1).mean() <= 0.2
+    if law != "poisson":
+        assert (sums > np.log(1 / 0.2)).any(axis=1).mean() > 0.5
 
 
 # -- the twins of the policies -----------------------------------------------------------

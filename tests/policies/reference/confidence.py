@@ -1,6 +1,5 @@
 """GLR stopping, optimal proportions and the policies with a confidence, as one would write them."""
 
-import functools
 import math
 
 import numpy as np
@@ -38,14 +37,6 @@ def statistic(law, n_a, a, n_b, b, sigma=1.0, epsilon=0.0):
     return min(found.fun, total(b) if epsilon == 0 else math.inf)
 
 
-@functools.lru_cache
-def gaussian_level(x):
-    """C_G of Kaufmann and Koolen 2021, over a grid."""
-    lam = np.linspace(0.5, 1.0, 40_002)[1:-1]
-    g = 2 * lam - 2 * lam * np.log(4 * lam) + np.log(zeta(2 * lam)) - 0.5 * np.log(1 - lam)
-    return float(((g + x) / lam).min())
-
-
 def h_inverse(x):
     """u >= 1 with u - log u = x."""
     return float(-lambertw(-math.exp(-x), -1).real)
@@ -62,11 +53,14 @@ def family_level(x):
 def threshold(law, kind, delta, n_arms, n_a, n_b, t):
     if kind == "heuristic":
         return math.log((1 + math.log(t)) / delta)
-    x = math.log((n_arms - 1) / delta) / 2
+    x = math.log((n_arms - 1) / delta)
     if law == "gaussian":
-        return 2 * gaussian_level(x) + 4 * math.log(4 + math.log(t / 2))
+        grows = math.log(1 + n_a) / 2 + math.log(1 + n_b) / 2
+        return (1 + 1 / min(n_a, n_b)) * (x + grows)
+    if law == "bernoulli":
+        return x + math.log(4 * n_a) / 2 + math.log(4 * n_b) / 2
     return (3 * math.log(1 + math.log(n_a)) + 3 * math.log(1 + math.log(n_b))
-            + 2 * family_level(x))
+            + 2 * family_level(x / 2))
 
 
 def proportions(law, means, sigma=1.0):

@@ -39,8 +39,9 @@ double pb_glr_statistic(const pb_glr *glr, double n_a, double mean_a, double n_b
 /*
  * What Z has to exceed after n_a and n_b pulls of the two, t of all:
  *     heuristic:  level + log(1 + log t)
- *     Gaussian:   level + 4 log(4 + log(t / 2))
- *     else:       level + 3 log(1 + log n_a) + 3 log(1 + log n_b)
+ *     Gaussian:   (1 + 1 / min(n_a, n_b)) (level + log(1 + n_a) / 2 + log(1 + n_b) / 2)
+ *     Bernoulli:  level + log(4 n_a) / 2 + log(4 n_b) / 2
+ *     Poisson:    level + 3 log(1 + log n_a) + 3 log(1 + log n_b)
  */
 double pb_glr_threshold(const pb_glr *glr, double n_a, double n_b, double t);
 
