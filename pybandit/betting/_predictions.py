@@ -85,11 +85,13 @@ class Predictor:
         rest = rewards - learned.means[arms] / n
         rest -= rest.mean(axis=1, keepdims=True)
         predicted = (z - learned.first / n) @ self._coefficients(learned, arms)
-        agreed, cross, means = (predicted * rest).sum(axis=2), learned.cross.copy(), learned.means.copy()
+        agreed = (predicted * rest).sum(axis=2)
+        cross, means = learned.cross.copy(), learned.means.copy()
         cross[:, arms] += z.T @ rewards
         means[arms] += rewards.sum(axis=0)
-        return Learned(learned.blocks + 1, learned.items + len(items), learned.first + z.sum(axis=0),
-                       learned.gram + z.T @ z, cross, means, learned.agreed + agreed.sum(axis=1),
+        return Learned(learned.blocks + 1, learned.items + len(items),
+                       learned.first + z.sum(axis=0), learned.gram + z.T @ z, cross, means,
+                       learned.agreed + agreed.sum(axis=1),
                        learned.square + (predicted**2).sum(axis=(1, 2)),
                        learned.noise + (agreed**2).sum(axis=1))
 

@@ -45,7 +45,8 @@ def test_the_capital_against_the_best_is_fair_whatever_is_predicted(n_arms, adve
         capital = np.zeros((len(orders), 5))
         for row, order in enumerate(orders):
             race, books = kernel(n_arms, 5, 1e-12)
-            twin, sums, alive = Plugged(n_arms, 1.0), np.zeros(n_arms), np.ones(n_arms, dtype=bool)
+            twin, sums = Plugged(n_arms, 1.0), np.zeros(n_arms)
+            alive = np.ones(n_arms, dtype=bool)
             for t, item in enumerate(order, start=1):
                 # what is predicted of an item is made of the items before
                 rng = np.random.default_rng((number, *order[:t - 1]))
@@ -163,7 +164,8 @@ BAD = [
     (dict(prior_scores=np.ones((10, 0))), ["prior_scores", "(10, 0)"]),
     (dict(prior_scores=np.ones((10, 2, 2))), ["prior_scores", "(10, 2, 2)"]),
     (dict(prior_scores=0.5), ["prior_scores", "()"]),
-    (dict(prior_scores=[[1.0, np.nan]] * 10), ["prior_scores must be finite", "item 0", "column 1"]),
+    (dict(prior_scores=[[1.0, np.nan]] * 10), ["prior_scores must be finite", "item 0",
+                                                  "column 1"]),
     (dict(prior_scores=[[np.inf]] * 10), ["prior_scores must be finite", "inf"]),
     (dict(prior_scores=np.ma.masked_equal([1.0, 2.0] * 5, 2.0)), ["prior_scores"]),
     (dict(prior_scores=np.ones(10), k=2), ["prior_scores must be left out", "k = 2"]),
