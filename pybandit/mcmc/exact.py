@@ -222,8 +222,7 @@ class ExactMinibatch:
             0. With r_i = l_i - g_i, |r_i(points[1]) - r_i(points[0])| <= c_i M. Of both orders of
             the points the larger value counts, so that M is symmetric. It is called in Python.
         slack : float, default 1e-12
-            By how much a difference may exceed its bound: the rounding of its evaluation. As
-            far as it is used, rows count for so much too little.
+            By how much a difference may exceed its bound: the rounding of its evaluation.
         radius : float, optional
             As of the class: bounds, and `third`, need hold where |L^{-1} (x - center)| <= R alone.
         prior_precision, proposal, test, gamma, adapt, name, labels
@@ -246,7 +245,7 @@ class ExactMinibatch:
         proof in csrc/mcmc/minibatch.c. Parameters whose third derivatives are alike in size
         serve it best. Every row that is read is held against its bound; rows that are
         not read are taken on trust, and so is the expansion: Hessians by differences are none.
-        A function is asked for up to 16 rows at a time, the same one twice perhaps.
+        A function gets up to 16 rows at a time, one of them twice perhaps.
 
         Examples
         --------
