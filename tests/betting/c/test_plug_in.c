@@ -202,7 +202,7 @@ static void two_items_by_hand(void)
     double values[2][2] = {{.5, .2}, {.4, .6}};
     double *rows[2] = {values[0], values[1]}, offsets[2] = {0.0, 0.0};
     int64_t columns[2] = {0, 1};
-    problem p = {plug_in(), {3, 0.0, 1.0, 1.0}, 2, 2, 2, rows, columns, offsets};
+    problem p = {plug_in(), {3, 0.0, 1.0, 1.0, NULL}, 2, 2, 2, rows, columns, offsets};
     fixture f;
     fixture_init(&f, &p, 1e9);
     assert(add(&f, &p, 0, 1) == PB_OK);
@@ -226,7 +226,7 @@ static void refuses_a_wide_row(void)
 {
     uint64_t random = 4;
     problem p = problem_new(&random, plug_in(), 3, 0, 2, 0.5);
-    p.items = (pb_items){0, -INFINITY, INFINITY, 1.0};
+    p.items = (pb_items){0, -INFINITY, INFINITY, 1.0, NULL};
     const double offsets[3] = {5.0, 0.0, 0.0}, rewards[2][3] = {{0, .9, 0}, {0, .9, -.9}};
     memcpy(p.offsets, offsets, sizeof offsets);
     for (int i = 0; i < 6; i++)
