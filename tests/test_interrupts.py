@@ -35,7 +35,7 @@ READS = set("""
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request
 """.split())
-READING = {"get_include", "group_weights"}
+READING = {"get_include", "group_weights", "lower_bound", "optimal_proportions"}
 
 
 def owner_of(cls, method):
