@@ -133,8 +133,10 @@ int main(void)
     expand(&m);
 
     const pb_control_linear linear = {1, m.x, m.slopes, m.curvatures, &m.mode, m.points};
-    pb_control control = {{N, 1, NULL, log_ratios, &m}, pb_control_linear_change,
-                          (void *)(uintptr_t)&linear};
+    pb_control control = {.factors = {N, 1, NULL, log_ratios, &m},
+                          .subtract = pb_control_linear_change,
+                          .data = (void *)(uintptr_t)&linear,
+                          .ahead = pb_control_linear_ahead};
     const pb_factors factors = {N, 1, NULL, pb_control_read, &control};
     pb_schedule schedule;
     void *const looks = reserve(pb_schedule_memory(N, 50, 1.0));
