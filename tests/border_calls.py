@@ -121,7 +121,7 @@ RACING = {
     raise_status: dict(status=0),
     status_of_a_test: dict(status=0),
 }
-FACTORS = {
+KINDS = {
     pb.factors.categorical: dict(y=np.arange(60) % 2, log_probabilities=np.log([[0.5, 0.5]] * 3),
                                  members=[0, 1]),
     pb.factors.gaussian: dict(y=POINTS[:, 0], means=[0.1, 0.2], sd=1.0, members=[0, 1]),
@@ -237,7 +237,7 @@ MONTECARLO = {
     pb.population_monte_carlo: dict(caplet=pb.estimators.CIRCaplet(0.08, n_steps=4), n=30,
                                     population=10),
 }
-ROOMS = {"racing": RACING, "factors": FACTORS, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
+ROOMS = {"racing": RACING, "factors": KINDS, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
          "evaluation": EVALUATION, "policies": POLICIES, "simulation": SIMULATION,
          "montecarlo": MONTECARLO}
 

@@ -8,7 +8,6 @@
  */
 #include "pybandit/betting/betting.h"
 
-#include <assert.h>
 #include <stddef.h>
 
 #include "hybrid.h"
@@ -315,7 +314,6 @@ WIDE static pb_status add_any(pb_betting *b, const double *const *rows, int64_t 
 
 pb_status pb_betting_add(pb_betting *b, const double *const *rows, int64_t n_rows)
 {
-    assert(!b->predicted);
     if (plugs_in(b))
         return add_plugged(b, rows, n_rows);
     const int sixteen = b->bets.mixture == PB_MIX_PRODUCT && b->bets.n_bets == 16;
@@ -331,7 +329,6 @@ WIDE static pb_status add_predicted(pb_betting *b, const double *const *rows, in
 pb_status pb_betting_add_predicted(pb_betting *b, const double *const *rows, int64_t n_rows,
                                    const pb_predictions *predictions)
 {
-    assert(b->predicted && plugs_in(b) && b->items.n_items && !b->items.left);
     for (int64_t i = 0; i < b->n_alive; i++) {
         const int64_t column = b->columns[i];
         plug_row(b, LEFT)[i] = predictions->totals[column];

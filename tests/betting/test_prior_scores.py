@@ -17,8 +17,8 @@ ADVERSARIES = {
     "noise": lambda rng, rewards, left, read: rng.normal(size=(len(left), rewards.shape[1])),
     "the truth": lambda rng, rewards, left, read: rewards[left] * 1.0,
     "its reverse": lambda rng, rewards, left, read: -3.0 * rewards[left],
-    "the truth of one": lambda rng, rewards, left, read: (
-        rewards[left] * (np.arange(rewards.shape[1]) == len(read) % rewards.shape[1])),
+    "nearly the truth of one": lambda rng, rewards, left, read: (
+        0.9137 * rewards[left] * (np.arange(rewards.shape[1]) == len(read) % rewards.shape[1])),
     "large": lambda rng, rewards, left, read: 50.0 * rng.random((len(left), rewards.shape[1])),
 }
 

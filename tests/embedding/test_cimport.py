@@ -39,6 +39,8 @@ INTERNAL = {
     "policies/batch_sar.h": ONE_CLASS + "BatchSAR",
     "policies/gaussian.h": ONE_CLASS + "BayesGap and its rivals",
     "policies/gaussian_scores.h": ONE_CLASS + "BayesGap and its rivals",
+    "policies/glr.h": "the stopping rule of pybandit.stopping and its policies",
+    "policies/proportions.h": ONE_CLASS + "TrackAndStop",
     "policies/kl_index.h": ONE_CLASS + "KLUCB",
     "policies/logit_beta.h": ONE_CLASS + "ThompsonSampling",
     "policies/thompson.h": ONE_CLASS + "ThompsonSampling",
@@ -48,9 +50,14 @@ INTERNAL = {
     "racing/moments.h": "steps of pb_race, which owns the moments",
     "pb_control_linear_ahead": "what pb_control_read does before it reads",
     "pb_subsample_rest": "the last look of pb_accept",
+    "pb_betting_add_predicted": "what BettingRace does with prior scores",
+    "pb_predictions": "what BettingRace predicts of prior scores",
+    "pb_items_left": "what the races by betting divide by",
+    "pb_items_weight": "what the races by betting add",
     "pb_items_allow": "a check inside of the races by betting",
     "pb_betting_withdraw": "what BudgetRace does between looks",
     "pb_top_k_withdraw": "what BudgetRace does between looks",
+    "PB_BETTING_RANKED": "the size of an array in pb_betting",
     "PB_SUBSAMPLE_ROUNDS": "the size of an array in pb_subsample",
 }
 KEPT = {"pb_pairs", "pb_column"}  # structs of those headers that stand in public ones
