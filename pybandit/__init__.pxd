@@ -11,8 +11,8 @@ from pybandit._shared._csrc cimport (
 from pybandit.betting._csrc cimport (
     PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN, PB_CONFIDENCE_BETS,
     PB_CONFIDENCE_BETTING, PB_CONFIDENCE_HOEFFDING, PB_MIX_EBMIX, PB_MIX_PLUG_IN, PB_MIX_PRODUCT,
-    PB_MOST_BETS, pb_bets, pb_bets_memory, pb_betting, pb_confidence, pb_confidence_method, pb_items,
-    pb_mixture, pb_pairs, pb_threshold, pb_top_k,
+    PB_MOST_BETS, pb_bets, pb_bets_memory, pb_betting, pb_confidence, pb_confidence_method,
+    pb_items, pb_mixture, pb_pairs, pb_threshold, pb_top_k,
 )
 from pybandit.embedding cimport (
     accept_decide, accept_init, accept_memory, accept_run, b_normal_error, b_normal_memory,

@@ -133,4 +133,5 @@ def test_errors_in_ten_thousand_races(name, options):
         at = np.sort(means)[-options.get("k", 1)] - options.get("tolerance", 0.0) - 1e-12
         wrong += means[result.top].min() < at
     assert wrong <= delta * n + 4.9 * np.sqrt(n * delta * (1 - delta)), wrong / n
-    assert wrong or name == "ties"
+    # pairs share delta: sets of two err too seldom to be seen
+    assert wrong or name == "ties" or "k" in options
