@@ -1,9 +1,16 @@
 """The bits of a NumPy Generator, for the kernels."""
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport random_standard_normal
 
 from pybandit._shared._csrc cimport pb_bitgen
 
 
 cdef inline pb_bitgen *bitgen_of(generator) except NULL:
     return <pb_bitgen *>PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+
+
+cdef inline double next_normal(void *state) noexcept nogil:
+    """A standard normal, for kernels that ask for one; `state` is the bits."""
+    return random_standard_normal(<bitgen_t *>state)

@@ -4,27 +4,22 @@
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fmin
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_poisson, random_standard_normal
+from numpy.random.c_distributions cimport random_poisson
 
 from pybandit._shared._csrc cimport PB_CALLBACK, PB_NOT_FINITE, PB_OK, pb_bitgen, pb_status
-from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.bits cimport bitgen_of, next_normal
 from pybandit.mcmc._csrc cimport (
-    PB_MOVE_AUTOREGRESSIVE, PB_MOVE_WALK, pb_chain, pb_chain_memory, pb_chain_place,
-    pb_chain_step, pb_move, pb_own_rows,
+    pb_chain, pb_chain_memory, pb_chain_place, pb_chain_step, pb_own_rows,
 )
+from pybandit.mcmc._move_list cimport MoveList
 from pybandit.mcmc._problem cimport Problem
 from pybandit.racing._source cimport Source
 
 cdef enum:
     ROWS = 1 << 16        # that are read between two looks for Ctrl-C
     STEPS = 1 << 14       # and steps
-
-
-cdef double next_normal(void *state) noexcept nogil:
-    return random_standard_normal(<bitgen_t *>state)
 
 
 cdef int64_t next_poisson(void *state, double mean) noexcept nogil:
@@ -95,11 +90,10 @@ cdef class Chain:
     cdef Problem problem
     cdef Own own
     cdef pb_chain chain
-    cdef object rng, lock, kept
+    cdef MoveList moves
+    cdef object rng, lock
     cdef pb_bitgen *bitgen
     cdef double[::1] memory
-    cdef const char[::1] move_memory
-    cdef double[::1] first_scales
 
     def __cinit__(self, Problem problem not None, moves, rng, start, bint adapts=False,
                   Own own=None):
@@ -117,7 +111,8 @@ cdef class Chain:
         self.chain.z, self.chain.point = &self.memory[0], &self.memory[d]
         self.chain.next_z, self.chain.next_point = &self.memory[2 * d], &self.memory[3 * d]
         self.chain.work = &self.memory[4 * d]
-        self._take(tuple(moves))
+        self.moves = MoveList(moves)
+        self.chain.moves, self.chain.n_moves = self.moves.moves, self.moves.n
         self._begin_at(np.ascontiguousarray(start))
 
     cdef _begin_at(self, const double[::1] start):
@@ -137,33 +132,12 @@ cdef class Chain:
                              f"of the mode, in deviations of the approximation; got "
                              f"{np.asarray(start)}")
 
-    cdef _take(self, tuple moves):
-        cdef const double[:, ::1] factor
-        cdef const double[::1] center
-        cdef pb_move *to
-        self.kept = moves  # their arrays are read
-        self.move_memory = np.zeros(len(moves) * sizeof(pb_move), dtype=np.int8)
-        self.chain.moves, self.chain.n_moves = <pb_move *>&self.move_memory[0], len(moves)
-        self.first_scales = np.array([move.scale for move in moves])
-        for i, move in enumerate(moves):
-            to = self.chain.moves + <int64_t>i
-            to.kind = PB_MOVE_WALK if move.is_walk else PB_MOVE_AUTOREGRESSIVE
-            to.below, to.target, to.scale = move.below, move.target, move.scale
-            if move.factor is not None:
-                factor = move.factor
-                to.factor = &factor[0, 0]
-            if move.center is not None:
-                center = move.center
-                to.center = &center[0]
-
     shown = ("scale",)
 
     @property
     def scale(self):
         """What warm-up multiplied the proposal's length by; of a mixture one a part."""
-        scales = np.array([self.chain.moves[i].scale for i in range(self.chain.n_moves)])
-        scales /= self.first_scales
-        return scales if scales.size > 1 else float(scales[0])
+        return self.moves.scale
 
     @property
     def values(self):
@@ -181,12 +155,9 @@ cdef class Chain:
         self.chain.n_accepted = self.chain.n_evaluations = self.chain.n_exact = 0
 
     def end_warmup(self):
-        cdef int64_t i
         self.chain.adapts = False
         self.clear()
-        for i in range(self.chain.n_moves):
-            if self.chain.moves[i].kind == PB_MOVE_AUTOREGRESSIVE:
-                self.chain.moves[i].scale = fmin(1.0, self.chain.moves[i].scale)
+        self.moves.end_warmup()
 
     def advance(self, int64_t t, int64_t until, int64_t thin, double[:, ::1] values, columns):
         """Steps t to at most until - 1; returns how far it came, for looks at Ctrl-C.

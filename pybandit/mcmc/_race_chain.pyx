@@ -11,23 +11,19 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uintptr_t
 from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_standard_exponential, random_standard_normal
+from numpy.random.c_distributions cimport random_standard_exponential
 
 from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
-from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.bits cimport bitgen_of, next_normal
 from pybandit.mcmc._csrc cimport (
-    PB_MOVE_AUTOREGRESSIVE, PB_MOVE_WALK, pb_move, pb_race_chain, pb_race_chain_begin,
-    pb_race_chain_step,
+    pb_race_chain, pb_race_chain_begin, pb_race_chain_step,
 )
+from pybandit.mcmc._move_list cimport MoveList
 from pybandit.racing._csrc cimport pb_accept
 
 cdef enum:
     ROWS = 1 << 14        # that are read between two looks for Ctrl-C
     STEPS = 1 << 10       # and steps: functions of Python may take long
-
-
-cdef double next_normal(void *state) noexcept nogil:
-    return random_standard_normal(<bitgen_t *>state)
 
 
 cdef double next_exponential(void *state) noexcept nogil:
@@ -57,11 +53,11 @@ cdef class RaceChain:
 
     cdef pb_race_chain chain
     cdef readonly object test
-    cdef object rng, lock, log_prior, error, kept
+    cdef MoveList moves
+    cdef object rng, lock, log_prior, error
     cdef pb_bitgen *bitgen
     cdef double[:, ::1] points
-    cdef double[::1] memory, first_scales
-    cdef const char[::1] move_memory
+    cdef double[::1] memory
     cdef const double[::1] center, gradient
     cdef const double[:, ::1] precision, hessian, inverse
 
@@ -76,7 +72,8 @@ cdef class RaceChain:
         self.chain.points, self.chain.work = &self.points[0, 0], &self.memory[0]
         self.chain.start, self.chain.farthest = &self.memory[3 * d], NULL
         self.take_test(test)
-        self._take_moves(tuple(moves))
+        self.moves = MoveList(moves)
+        self.chain.moves, self.chain.n_moves = self.moves.moves, self.moves.n
         self._take_prior(log_prior, precision)
         if control is not None:
             self._take_control(control, ranges)
@@ -86,25 +83,6 @@ cdef class RaceChain:
         """Judge by this test from now on."""
         self.test = test
         self.chain.test = <pb_accept *><uintptr_t>test.address
-
-    cdef _take_moves(self, tuple moves):
-        cdef const double[:, ::1] factor
-        cdef const double[::1] center
-        cdef pb_move *to
-        self.kept = moves  # their arrays are read
-        self.move_memory = np.zeros(len(moves) * sizeof(pb_move), dtype=np.int8)
-        self.chain.moves, self.chain.n_moves = <pb_move *>&self.move_memory[0], len(moves)
-        self.first_scales = np.array([move.scale for move in moves])
-        for i, move in enumerate(moves):
-            to = self.chain.moves + <int64_t>i
-            to.kind = PB_MOVE_WALK if move.is_walk else PB_MOVE_AUTOREGRESSIVE
-            to.below, to.target, to.scale = move.below, move.target, move.scale
-            if move.factor is not None:
-                factor = move.factor
-                to.factor = &factor[0, 0]
-            if move.center is not None:
-                center = move.center
-                to.center = &center[0]
 
     cdef _take_prior(self, log_prior, precision):
         self.log_prior = log_prior
@@ -141,9 +119,7 @@ cdef class RaceChain:
     @property
     def scale(self):
         """What warm-up multiplied the proposal's length by; of a mixture one a part."""
-        scales = np.array([self.chain.moves[i].scale for i in range(self.chain.n_moves)])
-        scales /= self.first_scales
-        return scales if scales.size > 1 else float(scales[0])
+        return self.moves.scale
 
     @property
     def values(self):
@@ -169,12 +145,9 @@ cdef class RaceChain:
 
     def end_warmup(self):
         """Scales and travel stay as they are from now on."""
-        cdef int64_t i
         self.chain.adapts, self.chain.farthest = False, NULL
         self.clear()
-        for i in range(self.chain.n_moves):
-            if self.chain.moves[i].kind == PB_MOVE_AUTOREGRESSIVE:
-                self.chain.moves[i].scale = min(1.0, self.chain.moves[i].scale)
+        self.moves.end_warmup()
 
     def advance(self, int64_t t, int64_t until, int64_t thin, double[:, ::1] values, columns):
         """Steps t to at most until - 1; returns how far it came, for looks at Ctrl-C.

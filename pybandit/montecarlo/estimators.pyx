@@ -16,11 +16,9 @@ from pybandit.simulation.base import arm_values
 from libc.math cimport NAN, exp, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
-from numpy.random cimport bitgen_t
-from numpy.random.c_distributions cimport random_standard_normal
 
 from pybandit._shared._csrc cimport pb_bitgen
-from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.bits cimport bitgen_of, next_normal
 from pybandit.montecarlo._csrc cimport (
     pb_annealing, pb_annealing_log_likelihood, pb_annealing_margins, pb_annealing_run, pb_cir,
     pb_cir_path, pb_cir_weighted,
@@ -36,10 +34,6 @@ cdef enum:
 MOST_MONEY = 1e100  # squares of it are numbers
 # Of a first slice, in standard deviations of the prior.
 NARROWEST = 1e-3
-
-
-cdef double next_normal(void *state) noexcept nogil:
-    return random_standard_normal(<bitgen_t *>state)
 
 
 cdef class CIRCaplet(Environment):

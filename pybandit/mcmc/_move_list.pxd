@@ -1,0 +1,11 @@
+"""The moves of a chain, as its kernel reads them."""
+
+from pybandit.mcmc._csrc cimport pb_move
+
+
+cdef class MoveList:
+    cdef pb_move *moves
+    cdef int n
+    cdef object kept
+    cdef char[::1] memory
+    cdef double[::1] first_scales
