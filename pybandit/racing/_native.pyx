@@ -18,11 +18,11 @@ cdef bytes SIGNATURE = (b"int (const int64_t *, int64_t, const int64_t *, int64_
 
 
 cdef class Native:
-    """Arrays behind a compiled function; read anew at every call, checked by who made it."""
+    """Arrays behind a compiled function; read anew at every call, checked by who made it.
 
-    def totals(self, int64_t n_factors):
-        """The sums over all factors, shape (D,); not finite where one is not."""
-        raise NotImplementedError
+    ``totals(n_factors)`` is the sum over all factors, shape (D,), not finite where one is not;
+    `bound` what `Factors` takes.
+    """
 
 
 cdef class Pairwise(Native):

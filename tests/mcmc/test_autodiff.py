@@ -120,9 +120,17 @@ def test_an_exact_chain_with_exact_derivatives():
     control.directions = np.ascontiguousarray(case.x[:, None, :])
     control.weights = np.ascontiguousarray(-(p * (1 - p))[:, None])
     control.hessian = np.ascontiguousarray((case.x.T * control.weights[:, 0]) @ case.x)
-    control.third = third
-    sampler = mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood)
-    sampler.step(mode, n_steps=2000, rng=1)
+
+    def run(third):
+        control.third = third
+        return mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood).step(
+            mode, n_steps=2000, rng=1)
+
+    # as often as the chain of the family, whose arithmetic is its own
+    expected = case.sampler().step(mode, n_steps=2000, rng=1)
+    assert abs(run(third).n_accepted - expected.n_accepted) < 60
+    with pytest.raises(ValueError, match="the bound of row"):
+        run(0.02 * third)
 
 
 def test_hessians_that_are_no_few_products_stay_matrices():
