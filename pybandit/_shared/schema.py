@@ -103,9 +103,21 @@ def flag(name, shape=()):
     return Entry(name, np.bool_, 0, 1, shape)
 
 
-def words(name, size):
-    """The state of a stream: numbers of 64 bits."""
-    return Entry(name, np.uint64, 0, 2**64 - 1, (size,))
+class _Stream(Entry):
+    """The state of a PCG64; one of an even increment may repeat a number for ever."""
+
+    def taken(self, values, known):
+        """And its increment is odd, as seeding makes it."""
+        words = super().taken(values, known)
+        if not words[3] & np.uint64(1):
+            raise ValueError(f"state must hold a stream of an odd increment in {self.name}; got "
+                             f"{words[3]} at index 3")
+        return words
+
+
+def stream(name="stream"):
+    """Where a policy's stream is, as `generators.stream_state` has it."""
+    return _Stream(name, np.uint64, 0, 2**64 - 1, (6,))
 
 
 def anything(name):

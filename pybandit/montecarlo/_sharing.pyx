@@ -9,7 +9,7 @@ from pybandit._shared.checks import (
     check_scalar,
 )
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
-from pybandit._shared.schema import Schema, anything, check_size, finite, words
+from pybandit._shared.schema import Schema, anything, check_size, finite, stream
 from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
 from pybandit.policies._ring_states import NATIVE
 
@@ -265,7 +265,7 @@ cdef class SharedBudget(NativePolicy):
 
     cdef dict _sizes(self):
         return NativePolicy._sizes(self) | {
-            "first": self.pilot * self.n_arms, "most_cost": self.most_cost,
+            "first": self.pilot * self.n_arms, "runs": self.runs, "most_cost": self.most_cost,
             "each_costs_one": not self._wants_costs}
 
     cdef int _resume(self) except -1:
@@ -298,6 +298,12 @@ def pilot_is_whole(s):
     return s.n_pulls == 0 or s.n_pulls >= s.first
 
 
+def batches_are_whole(s):
+    """whole batches of runs after the pilot, unless the budget cut the last one"""
+    return (s.n_pulls <= s.first or (s.n_pulls - s.first) % s.runs == 0
+            or s.each_costs_one and s.n_pulls == s.most_cost)
+
+
 def runs_are_paid(s):
     """a total_cost of the runs, where each costs 1, of no more than the budget"""
     return not s.each_costs_one or s.n_pulls == s.total_cost <= s.most_cost
@@ -305,8 +311,8 @@ def runs_are_paid(s):
 
 SHARED = Schema(
     [finite("total_cost", low=0.0), finite("cost_sums", low=0.0, shape=("n_arms",)),
-     anything("rule"), words("stream", 6)],
-    base=NATIVE, invariants=[pilot_is_whole, runs_are_paid])
+     anything("rule"), stream()],
+    base=NATIVE, invariants=[pilot_is_whole, batches_are_whole, runs_are_paid])
 
 
 cdef bint _are_costs(const double[::1] costs, int64_t n):

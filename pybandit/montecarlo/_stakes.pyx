@@ -42,6 +42,10 @@ cdef class Stakes:
     cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil:
         # as if one more value had come, as far from the mean as the largest variance has it
         cdef double half = 0.5 * (self.highs[estimator] - self.lows[estimator])
+        cdef double most = n * half * half
+        if not deviation <= most:  # values outside the range, which `bounds` refuses
+            deviation = most
+        deviation = max(deviation, 0.0)  # of equal values it rounds
         return (n + 1.0) / (half * half + deviation)
 
     cdef void add(self, int64_t estimator, double value, double weight,

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_choice, check_integer, check_scalar
-from pybandit._shared.schema import Schema, anything, finite, integer
+from pybandit._shared.schema import Schema, anything, finite, integer, number
 from pybandit.montecarlo._intervals import Moments, all_times, method_of, one_look
 from pybandit.montecarlo._sharing import SHARED
 from pybandit.montecarlo._weights import inverse_variance, pooled, predictable
@@ -401,7 +401,7 @@ cdef class EstimatorAllocator(SharedBudget):
 
 ALLOCATOR = Schema(
     [finite("weight", low=0.0), finite("weighted"), finite("origin"),
-     finite("powers", low=0.0, shape=(3, "n_arms")), finite("thirds", shape=("n_arms",)),
+     finite("powers", low=0.0, shape=(3, "n_arms")), number("thirds", shape=("n_arms",)),
      finite("common", shape=("n_arms", 2)), integer("n_common", 0, "n_pulls", ("n_arms", 2)),
      anything("stakes")],
     base=SHARED)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
-from pybandit._shared.schema import Schema, anything, finite, flag, integer, number, words
+from pybandit._shared.schema import Schema, anything, finite, flag, integer, number, stream
 from pybandit.policies._ring_states import NATIVE
 
 
@@ -37,7 +37,7 @@ def first_pulls_are_asked(s):
         return False
     if s.begun:
         return bool((s.pulls >= s.needed).all())
-    return s.n_pulls == s.most or 0 < s.counts.sum() <= s.most - s.n_pulls
+    return s.n_pulls == s.most < MOST_PULLS or 0 < s.counts.sum() <= s.most - s.n_pulls
 
 
 def leaders_led(s):
@@ -51,7 +51,7 @@ def a_rule_stops(s):
 
 
 SEQUENTIAL = Schema(
-    [flag("begun"), flag("stopped"), integer("doubt", -1, "last_arm"),
+    [flag("begun"), flag("stopped"), integer("doubt", -1, "last_doubt"),
      integer("leader", 0, "last_arm"), integer("chosen", 0, "last_arm", shape=("n_chosen",)),
      integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",))],
     base=NATIVE, invariants=[first_pulls_are_asked, a_rule_stops])
@@ -60,7 +60,7 @@ EBTC_STATE = Schema(
      integer("own", 0, "n_pulls", shape=("n_arms",)), number("squares", shape=("n_arms",))],
     base=SEQUENTIAL, invariants=[leaders_led])
 TRACKING = Schema([finite("owed", 0.0, "n_pulls", shape=("n_arms",))], base=SEQUENTIAL)
-TOP_TWO = Schema([flag("rng_given"), words("stream", 6)], base=SEQUENTIAL)
+TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
 
 
 def arms_count_pulls(s):
@@ -80,7 +80,7 @@ THOMPSON = Schema(
     [finite("arms", shape=("n_arms", 4)), finite("chances", shape=("n_chances",)),
      number("threshold", shape=(4,), nan=False), integer("age", 0, MOST_PULLS),
      integer("chosen", -1, "last_arm"), integer("n_tries", 0, "n_batches"),
-     flag("lacking", shape=("n_arms",)), flag("rng_given"), words("stream", 6)],
+     flag("lacking", shape=("n_arms",)), flag("rng_given"), stream()],
     base=NATIVE, invariants=[arms_count_pulls, threshold_was_placed])
 
 
@@ -120,5 +120,5 @@ BAYES_GAPS = [Schema([integer("found", 0, "last_arm"), number("least_bound", nan
               for base in (GAUSSIAN, REFITTED)]
 
 
-THOMPSONS = [Schema([flag("rng_given"), words("stream", 6)], base=base)
+THOMPSONS = [Schema([flag("rng_given"), stream()], base=base)
              for base in (GAUSSIAN, REFITTED)]

@@ -223,6 +223,23 @@ def places_are_open(s):
                            and not s.accepted[s.ring[:s.ring_n_arms]].any())
 
 
+def bounds_hold_means(s):
+    """no lower bound above its upper one"""
+    return bool((s.lower <= s.upper).all())
+
+
+def thresholds_are_ranks(s):
+    """the n_open-th largest lower bound on the ring in reject_below, and the next upper one in
+    accept_above, until race_done"""
+    if s.race_done:
+        return True
+    ring = s.ring[:s.ring_n_arms]
+    lower, upper = (np.r_[np.inf, np.sort(bounds[ring])[::-1], -np.inf]
+                    for bounds in (s.lower, s.upper))
+    return (s.n_open <= ring.size and s.reject_below == lower[s.n_open]
+            and s.accept_above == upper[s.n_open + 1])
+
+
 def batches_are_counted(s):
     """race_batches = n_batches"""
     return s.race_batches == s.n_batches
@@ -233,7 +250,8 @@ BATCH_RACING = Schema(
      integer("n_open", 0, "k"), number("reject_below", nan=False),
      number("accept_above", nan=False), flag("moved"), flag("race_done"),
      integer("race_batches", 0, "n_batches")],
-    base=ACCEPTING, invariants=[places_are_open, batches_are_counted])
+    base=ACCEPTING,
+    invariants=[places_are_open, bounds_hold_means, thresholds_are_ranks, batches_are_counted])
 
 
 def arms_are_left(s):

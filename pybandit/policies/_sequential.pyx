@@ -179,7 +179,8 @@ cdef class SequentialPolicy(NativePolicy):
     cdef dict _sizes(self):
         return NativePolicy._sizes(self) | {
             "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most,
-            "n_chosen": self.n_chosen, "has_rule": bool(self.has_rule)}
+            "n_chosen": self.n_chosen, "has_rule": bool(self.has_rule),
+            "last_doubt": -1 if self.stopping is None else self.n_arms - 1}
 
     def _options(self):
         self.guard.check()

@@ -61,16 +61,29 @@ def may_overflow(state):
                for one in arrays if one.dtype.kind == "f")
 
 
+def is_at_the_end(state):
+    """Whether the next pulls are more than can be counted, or its covariances are none."""
+    spread = state["progress"].get("spread", np.zeros(0))
+    n = state["progress"].get("posterior_variances", spread).size
+    covariance = np.zeros((n, n))
+    if spread.size == n * (n + 1) // 2:
+        covariance[np.tril_indices(n)] = spread
+    numbers = [part[name] for part, name in entries_of(state) if isinstance(part[name], int)]
+    return max(numbers) > 2**52 or np.linalg.eigvalsh(covariance).min(initial=0.0) < -1e-6
+
+
 def assert_keeps_its_promises(policy):
     """It ends, spends no more than its budget, and asks for its own arms.
 
-    And its own state is taken again, unless sums overflow on the way.
+    And its own state is taken again, unless sums or counts overflow on the way, or forged
+    covariances are none.
     """
     budget = getattr(policy, "budget", None)
     if getattr(policy, "costs", None) == "observed":
         budget = None  # the last batch may cost more than is left
     most = getattr(policy, "max_batches", None)
-    n_batches, vast = 0, may_overflow(policy.get_state())
+    state = policy.get_state()
+    n_batches, vast = 0, may_overflow(state) or is_at_the_end(state)
     while not policy.done and n_batches < MOST + 1000 * (budget is not None or most is not None):
         if getattr(policy, "batch_size", 0) > 100_000:
             return

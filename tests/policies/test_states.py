@@ -1,5 +1,6 @@
 """A state that is restored is refused with a reason, or is a policy that keeps its promises."""
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -43,7 +44,7 @@ def test_mutated_states(name, stop, mutations, other):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("names", [FAST[part::4] for part in range(4)], ids=range(4))
-@settings(max_examples=share_of(0.175), deadline=None, derandomize=True,
+@settings(max_examples=share_of(0.1785), deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(which=st.integers(0, len(FAST)), **CASES)
 def test_many_mutated_states(names, which, stop, mutations, other):
@@ -77,6 +78,34 @@ def test_a_chosen_arm_that_does_not_exist_is_refused(entry, value):
     state["progress"][entry] = value
     with pytest.raises(ValueError, match="state must hold .*chosen"):
         pb.BayesGap.from_state(state)
+
+
+@pytest.mark.parametrize("name", ["thompson", "top two", "gaussian thompson", "allocator"])
+def test_a_stream_that_repeats_itself_is_refused(name):
+    """All zeros made the same number for ever, and `ask` drew until another came."""
+    policy = played(EVERY[name](), 3)
+    state = policy.get_state()
+    state["progress"]["stream"] = np.zeros(6, dtype=np.uint64)
+    with pytest.raises(ValueError, match="stream of an odd increment"):
+        type(policy).from_state(state)
+
+
+@pytest.mark.parametrize("entry, change, words", [
+    ("reject_below", 2.0, "in reject_below"), ("accept_above", -1.0, "in reject_below"),
+    ("lower", 1.0, "no lower bound above"), ("n_open", 1, "k, and arms on the ring")])
+def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
+    """It accepted more arms than there were places."""
+    state = played(EVERY["batch racing"](), 20).get_state()
+    state["progress"][entry] = state["progress"][entry] + change
+    with pytest.raises(ValueError, match=words):
+        pb.BatchRacing.from_state(state)
+
+
+def test_a_doubt_without_a_rule_is_refused():
+    state = played(EVERY["lucb"](), 8).get_state()
+    state["progress"]["doubt"] = 1
+    with pytest.raises(ValueError, match=r"doubt in \[-1, -1\]"):
+        pb.LUCB.from_state(state)
 
 
 @pytest.mark.parametrize("n_pulls", [-1, 0, 1, 2, 3, 8, 9, 2**62])

@@ -81,7 +81,7 @@ def test_forged_states(files, name, mutations):
 
 
 @pytest.mark.slow
-@settings(max_examples=share_of(0.02), deadline=None, derandomize=True,
+@settings(max_examples=share_of(0.006), deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(SOME), mutations=MUTATIONS)
 def test_many_forged_states(files, name, mutations):
