@@ -29,47 +29,76 @@ double pb_glr_slope(const pb_glr *glr, double p, double q)
     return (q - p) / (glr->law == PB_GLR_BERNOULLI ? q * (1.0 - q) : q);
 }
 
-double pb_glr_statistic(const pb_glr *glr, double n_a, double mean_a, double n_b, double mean_b)
+double pb_glr_cost(const pb_glr *glr, const pb_glr_arm *arm, double q)
 {
-    const double gap = mean_a - mean_b + glr->epsilon;
+    return glr->law == PB_GLR_UNKNOWN ? pb_glr_unknown_cost(arm, q)
+                                      : arm->n * pb_glr_divergence(glr, arm->mean, q);
+}
+
+double pb_glr_meeting(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b)
+{
+    if (glr->law == PB_GLR_UNKNOWN)
+        return pb_glr_unknown_meeting(a, b, glr->epsilon);
+    return (a->n * a->mean + b->n * (b->mean - glr->epsilon)) / (a->n + b->n);
+}
+
+double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b)
+{
+    const double gap = a->mean - b->mean + glr->epsilon;
     if (!(gap > 0.0))
         return 0.0;
     if (glr->law == PB_GLR_GAUSSIAN)
-        return glr->precision * gap * gap / (1.0 / n_a + 1.0 / n_b);
-    const double both = (n_a * mean_a + n_b * mean_b) / (n_a + n_b);
-    return n_a * pb_glr_divergence(glr, mean_a, both) + n_b * pb_glr_divergence(glr, mean_b, both);
+        return glr->precision * gap * gap / (1.0 / a->n + 1.0 / b->n);
+    const double meeting = pb_glr_meeting(glr, a, b);
+    return pb_glr_cost(glr, a, meeting) + pb_glr_cost(glr, b, meeting + glr->epsilon);
 }
 
-double pb_glr_threshold(const pb_glr *glr, double n_a, double n_b, double t)
+static double threshold(const pb_glr *glr, double n_a, double n_b, double t, double z)
 {
     if (!glr->is_proven)
         return glr->level + log(1.0 + log(t));
-    if (glr->law == PB_GLR_GAUSSIAN)
+    switch (glr->law) {
+    case PB_GLR_GAUSSIAN:
         return (1.0 + 1.0 / fmin(n_a, n_b)) *
                (glr->level + 0.5 * (log1p(n_a) + log1p(n_b)));
-    if (glr->law == PB_GLR_BERNOULLI)
+    case PB_GLR_BERNOULLI:
         return glr->level + 0.5 * (log(4.0 * n_a) + log(4.0 * n_b));
-    return glr->level + 3.0 * (log(1.0 + log(n_a)) + log(1.0 + log(n_b)));
+    case PB_GLR_POISSON:
+        return glr->level + 3.0 * (log(1.0 + log(n_a)) + log(1.0 + log(n_b)));
+    case PB_GLR_UNKNOWN:
+        break;
+    }
+    /* concave costs: the least of all ways to share z is with one arm */
+    return glr->level + 0.5 * (log1p(n_a) + log1p(n_b)) +
+           fmax(pb_glr_unknown_excess(n_a, z), pb_glr_unknown_excess(n_b, z));
 }
 
-static int is_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums, int64_t best,
-                    int64_t arm, double t)
+double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t)
+{
+    const double z = pb_glr_statistic(glr, a, b);
+    return z < INFINITY ? z - threshold(glr, a->n, b->n, t, z) : -INFINITY;
+}
+
+static int is_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
+                    const double *deviations, int64_t best, int64_t arm, double t)
 {
     if (arm == best)
         return 0;
-    const double n_a = (double)pulls[best], n_b = (double)pulls[arm];
-    return n_a < 1.0 || n_b < 1.0 ||
-           pb_glr_statistic(glr, n_a, sums[best] / n_a, n_b, sums[arm] / n_b) <=
-               pb_glr_threshold(glr, n_a, n_b, t);
+    if (pulls[best] < 1 || pulls[arm] < 1)
+        return 1;
+    const pb_glr_arm a = pb_glr_arm_of(pulls[best], sums[best], deviations[best]);
+    const pb_glr_arm b = pb_glr_arm_of(pulls[arm], sums[arm], deviations[arm]);
+    return !(pb_glr_margin(glr, &a, &b, t) > 0.0);
 }
 
-int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums, int64_t n_arms,
-                     int64_t best, int64_t doubt, double t)
+int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
+                     const double *deviations, int64_t n_arms, int64_t best, int64_t doubt,
+                     double t)
 {
-    if (doubt >= 0 && is_doubt(glr, pulls, sums, best, doubt, t))
+    if (doubt >= 0 && is_doubt(glr, pulls, sums, deviations, best, doubt, t))
         return doubt;
     for (int64_t arm = 0; arm < n_arms; arm++)
-        if (is_doubt(glr, pulls, sums, best, arm, t))
+        if (is_doubt(glr, pulls, sums, deviations, best, arm, t))
             return arm;
     return -1;
 }

@@ -144,6 +144,7 @@ cdef extern from "pybandit/policies/glr.h" nogil:
         PB_GLR_GAUSSIAN
         PB_GLR_BERNOULLI
         PB_GLR_POISSON
+        PB_GLR_UNKNOWN
 
     ctypedef struct pb_glr:
         pb_glr_law law
@@ -152,12 +153,22 @@ cdef extern from "pybandit/policies/glr.h" nogil:
         int is_proven
         double level
 
+    ctypedef struct pb_glr_arm:
+        double n
+        double mean
+        double variance
+
     double pb_glr_divergence(const pb_glr *glr, double p, double q) noexcept
-    double pb_glr_statistic(const pb_glr *glr, double n_a, double mean_a, double n_b,
-                            double mean_b) noexcept
-    double pb_glr_threshold(const pb_glr *glr, double n_a, double n_b, double t) noexcept
+    double pb_glr_cost(const pb_glr *glr, const pb_glr_arm *arm, double q) noexcept
+    double pb_glr_meeting(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b) noexcept
+    double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a,
+                            const pb_glr_arm *b) noexcept
+    double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b,
+                         double t) noexcept
+    pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviations) noexcept
     int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
-                         int64_t n_arms, int64_t best, int64_t doubt, double t) noexcept
+                         const double *deviations, int64_t n_arms, int64_t best, int64_t doubt,
+                         double t) noexcept
 
 
 cdef extern from "pybandit/policies/proportions.h" nogil:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from pybandit.policies._csrc cimport pb_glr
+from pybandit.policies._csrc cimport pb_glr, pb_glr_arm
 from pybandit.policies.base cimport NativePolicy
 
 
@@ -40,6 +40,8 @@ cdef class SequentialPolicy(NativePolicy):
     cdef void _follow(self) noexcept nogil
     # Sets `chosen`.
     cdef void _choose(self) noexcept nogil
+    # What the likelihood ratios know of an arm.
+    cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil
     cdef void _measure(self, int64_t arm) noexcept nogil
     cdef void _plan_first(self) noexcept nogil
 

@@ -13,7 +13,7 @@ from libc.math cimport INFINITY, NAN, isfinite, isnan
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport (
-    pb_batch, pb_glr_doubt, pb_scan_largest, pb_scan_least, pb_scan_position,
+    PB_GLR_UNKNOWN, pb_batch, pb_glr_arm, pb_glr_arm_of, pb_glr_doubt, pb_scan_largest, pb_scan_least, pb_scan_position,
 )
 from pybandit.policies.base cimport NativePolicy
 from pybandit.policies.glr cimport GLR
@@ -53,8 +53,9 @@ cdef class SequentialPolicy(NativePolicy):
         """The rule's law is that of the rewards."""
         self.law = rule.law, rule.sigma
         self.glr = (<GLR?>rule)._kernel(self.n_arms)
-        self._take_range(-INFINITY if rule.law == "gaussian" else 0.0,
+        self._take_range(-INFINITY if rule.is_gaussian else 0.0,
                          1.0 if rule.law == "bernoulli" else INFINITY)
+        self._wants_rewards = self._wants_rewards or self.glr.law == PB_GLR_UNKNOWN
         return 0
 
     cdef void _take_range(self, double lowest, double highest) noexcept:
@@ -130,8 +131,9 @@ cdef class SequentialPolicy(NativePolicy):
     cdef void _decide(self) noexcept nogil:
         """Whether the rule stops."""
         if self.has_rule:
-            self.doubt = pb_glr_doubt(&self.glr, &self._pulls[0], &self._sums[0], self.n_arms,
-                                      self.best, self.doubt, self.n_pulls)
+            self.doubt = pb_glr_doubt(&self.glr, &self._pulls[0], &self._sums[0],
+                                      &self._deviations[0], self.n_arms, self.best, self.doubt,
+                                      self.n_pulls)
             self.stopped = self.doubt < 0
 
     cdef void _begin(self) noexcept nogil:
@@ -152,6 +154,9 @@ cdef class SequentialPolicy(NativePolicy):
             for j in range(n):
                 self._measure(arms[j])
             self.best = find_largest(&self.centres[0], self.n_arms)
+
+    cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil:
+        return pb_glr_arm_of(self._pulls[arm], self._sums[arm], self._deviations[arm])
 
     cdef void _measure(self, int64_t arm) noexcept nogil:
         self.centres[arm] = self._sums[arm] / self._pulls[arm]

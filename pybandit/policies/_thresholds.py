@@ -1,4 +1,4 @@
-"""The part of a threshold that does not grow: Kaufmann and Koolen 2021, for one parameter."""
+"""The part of a threshold that does not grow."""
 
 import functools
 import math
@@ -6,7 +6,7 @@ import math
 
 @functools.lru_cache(maxsize=1024)
 def family_level(x):
-    """2 T(x) of their theorem 7."""
+    """2 T(x) of Kaufmann and Koolen 2021, theorem 7: laws of one parameter."""
     from scipy.special import zeta
 
     y = 0.5 * (_inverse(1.0 + x) + math.log(2.0 * zeta(2.0)))
@@ -14,6 +14,12 @@ def family_level(x):
     if u >= 1.0 / math.log(1.5):
         return 4.0 * math.exp(1.0 / u) * u
     return 6.0 * (y - math.log(math.log(1.5)))
+
+
+@functools.lru_cache(maxsize=1024)
+def independent_level(x):
+    """The y with ``(1 + y) exp(-y) = exp(-x)``, x at least 0: of two independent arms."""
+    return _inverse(1.0 + x) - 1.0
 
 
 def _inverse(x):

@@ -11,20 +11,22 @@ import numpy as np
 from pybandit._shared.checks import (
     MOST_PULLS, check_choice, check_delta, check_in, check_positive, check_scalar, nonnegative,
 )
-from pybandit.policies._thresholds import family_level
+from pybandit.policies._thresholds import family_level, independent_level
 
 cimport cython
 from libc.math cimport NAN, log
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport (
-    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, pb_glr, pb_glr_statistic,
-    pb_glr_threshold, pb_proportions,
+    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, pb_glr, pb_glr_arm,
+    pb_glr_arm_of, pb_glr_margin, pb_proportions,
 )
 
 __all__ = ["GLR", "lower_bound", "optimal_proportions"]
 
-LAWS = {"gaussian": PB_GLR_GAUSSIAN, "bernoulli": PB_GLR_BERNOULLI, "poisson": PB_GLR_POISSON}
+LAWS = {"gaussian": PB_GLR_GAUSSIAN, "bernoulli": PB_GLR_BERNOULLI, "poisson": PB_GLR_POISSON,
+        "gaussian-unknown": PB_GLR_UNKNOWN}
+KNOWN = tuple(LAWS)[:3]
 
 
 @cython.final
@@ -40,16 +42,17 @@ cdef class GLR:
     ----------
     delta : float
         Error probability, in (0, 1).
-    law : {"gaussian", "bernoulli", "poisson"}
+    law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}
         Of the rewards of an arm, given its mean. ``"gaussian"``: of standard deviation
-        `sigma`; ``"bernoulli"``: in [0, 1], 0 and 1 or between.
+        `sigma`; ``"bernoulli"``: in [0, 1], 0 and 1 or between; ``"gaussian-unknown"``: each arm
+        of a standard deviation of its own that nobody knows.
     sigma : float, default 1
         Law ``"gaussian"``: finite and above 0.
     threshold : {"proven", "heuristic"}
         ``"proven"``: see Notes. ``"heuristic"``: ``log((1 + log t) / delta)``, which papers
         use: lower, no proof; the errors that were measured are far below delta.
     epsilon : float, default 0
-        Law ``"gaussian"``: an answer may be worse than the best by as much. At 0 the rule
+        Gaussian laws: an answer may be worse than the best by as much. At 0 the rule
         goes on for ever where two arms are equal, and should.
 
     Raises
@@ -82,14 +85,28 @@ cdef class GLR:
     - ``"poisson"``: ``2 T(x / 2) + 3 log(1 + log N_a) + 3 log(1 + log N_b)``, theorem 7 of Kaufmann
       and Koolen 2021 and its function T.
 
+    - ``"gaussian-unknown"``: ``N d`` is ``N log(1 + (mean - u)^2 / v) / 2``, v the mean squared
+      deviation of the arm's rewards. Mixed over all scales, and over means by a normal law of
+      one such scale about the true mean, the likelihood is ``exp(g(s))`` times that of the
+      scales alone, ``g(s) = s - log(1 + N) / 2 - N log((N + exp(2 s / N)) / (N + 1)) / 2``. Along
+      one arm's rewards that is a martingale of mean 1 from the first on (Lai 1976), so its
+      largest logarithm is at most a standard exponential variable; but only for who sees these
+      rewards up to scale, so it is not multiplied with another arm's. Two arms' rewards are
+      independent, whatever rule asks for them: the sum of the two largest is above x with a
+      probability of at most ``(1 + x) exp(-x)``, and x is where that is ``delta / (K - 1)``. As g
+      increases and is concave, g(s_a) + g(s_b) is least, for a given sum, where one is 0: that
+      sum's threshold is the larger of these two. Rewards of an arm that are all equal tell
+      nothing.
+
     With epsilon, naming an arm worse than the best by more than epsilon takes the same for
     means with ``u + epsilon <= v``.
 
     References
     ----------
     A. Garivier and E. Kaufmann, COLT 2016; E. Kaufmann and W. M. Koolen, JMLR 22, 2021;
-    R. Krichevsky and V. Trofimov, The performance of universal encoding, 1981; H. Robbins,
-    Statistical methods related to the law of the iterated logarithm, 1970.
+    R. Krichevsky and V. Trofimov, The performance of universal encoding, 1981; T. L. Lai, On
+    confidence sequences, 1976; H. Robbins, Statistical methods related to the law of the iterated
+    logarithm, 1970.
 
     Examples
     --------
@@ -105,11 +122,12 @@ cdef class GLR:
         sigma = check_positive("sigma", sigma)
         threshold = check_choice("threshold", threshold, ("proven", "heuristic"))
         epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
-        if law != "gaussian":
-            for name, value, default in (("sigma", sigma, 1.0), ("epsilon", epsilon, 0.0)):
-                if value != default:
-                    raise ValueError(f"{name} is for law='gaussian' only; got {value!r} with "
-                                     f"law={law!r}")
+        if law != "gaussian" and sigma != 1.0:
+            raise ValueError(f"sigma is for law='gaussian' only; got {sigma!r} with law={law!r}")
+        self.is_gaussian = law in ("gaussian", "gaussian-unknown")
+        if not self.is_gaussian and epsilon:
+            raise ValueError(f"epsilon is for Gaussian laws only; got {epsilon!r} with "
+                             f"law={law!r}")
         self.delta, self.law, self.sigma = delta, law, sigma
         self.threshold, self.epsilon = threshold, epsilon
 
@@ -129,9 +147,11 @@ cdef class GLR:
         kernel.level = log(max(n_arms - 1, 1) / self.delta)
         if self.law == "poisson":
             kernel.level = family_level(0.5 * kernel.level)
+        elif self.law == "gaussian-unknown":
+            kernel.level = independent_level(kernel.level)
         return kernel
 
-    def margins(self, pulls, means):
+    def margins(self, pulls, means, variances=None):
         """By how much Z of the best arm is above its threshold, against each other arm.
 
         Parameters
@@ -140,6 +160,9 @@ cdef class GLR:
             Rewards seen of each arm.
         means : array_like of float, shape (n_arms,)
             Their means; anything where none was seen.
+        variances : array_like of float, shape (n_arms,), optional
+            Law ``"gaussian-unknown"``, and needed there: their sample variances, as a policy's
+            `variances`; anything below two rewards.
 
         Returns
         -------
@@ -148,24 +171,45 @@ cdef class GLR:
             The rule stops where all are above 0.
         """
         cdef pb_glr kernel
+        cdef pb_glr_arm leader, rival
         cdef int64_t best, arm
-        cdef double t, n_best
+        cdef double t
         pulls, means = checked_arms(self.law, pulls, means)
+        deviations = self._deviations(pulls, variances)
         seen = pulls > 0
         margins = np.full(pulls.size, -np.inf)
         best = int(np.argmax(np.where(seen, means, -np.inf)))
         if seen[best]:
-            kernel, t, n_best = self._kernel(pulls.size), pulls.sum(), pulls[best]
+            kernel, t = self._kernel(pulls.size), pulls.sum()
+            leader = pb_glr_arm_of(pulls[best], pulls[best] * means[best], deviations[best])
             for arm in np.flatnonzero(seen):
-                margins[arm] = pb_glr_statistic(
-                    &kernel, n_best, means[best], pulls[arm], means[arm]) - pb_glr_threshold(
-                    &kernel, n_best, pulls[arm], t)
+                rival = pb_glr_arm_of(pulls[arm], pulls[arm] * means[arm], deviations[arm])
+                margins[arm] = pb_glr_margin(&kernel, &leader, &rival, t)
         margins[best] = NAN
         return margins
 
-    def is_sure(self, pulls, means):
+    def _deviations(self, pulls, variances):
+        """Sums of squared deviations; 0 where the law does not need them."""
+        if self.law != "gaussian-unknown":
+            if variances is not None:
+                raise ValueError("variances must be None unless law='gaussian-unknown'; got some "
+                                 f"with law={self.law!r}")
+            return np.zeros(pulls.size)
+        if variances is None:
+            raise ValueError("variances must be given for law='gaussian-unknown'; got None")
+        variances = check_in("variances", variances, "real numbers",
+                             lambda x: np.ones(x.shape, dtype=bool))
+        if variances.shape != pulls.shape:
+            raise ValueError(f"variances must have shape {pulls.shape}; got {variances.shape}")
+        bad = (pulls > 1) & ~((variances >= 0) & np.isfinite(variances))
+        if bad.any():
+            raise ValueError("variances must be finite and at least 0 where there are two "
+                             f"rewards; got {variances[bad][0]}")
+        return np.where(pulls > 1, variances * (pulls - 1), 0.0)
+
+    def is_sure(self, pulls, means, variances=None):
         """Whether it stops there; arguments as in `margins`."""
-        margins = self.margins(pulls, means)
+        margins = self.margins(pulls, means, variances)
         others = margins[~np.isnan(margins)]
         return bool((others > 0).all()) and int(np.sum(pulls)) > 0
 
@@ -181,7 +225,9 @@ cdef class GLR:
     def __repr__(self):
         parts = [f"delta={self.delta!r}", f"law={self.law!r}"]
         if self.law == "gaussian":
-            parts += [f"sigma={self.sigma!r}", f"epsilon={self.epsilon!r}"]
+            parts += [f"sigma={self.sigma!r}"]
+        if self.is_gaussian:
+            parts += [f"epsilon={self.epsilon!r}"]
         return f"GLR({', '.join(parts)}, threshold={self.threshold!r})"
 
 
@@ -203,7 +249,7 @@ def checked_arms(law, pulls, means):
 
 def check_means(law, means):
     high = 1.0 if law == "bernoulli" else np.inf
-    low = -np.inf if law == "gaussian" else 0.0
+    low = 0.0 if law in ("bernoulli", "poisson") else -np.inf
     bad = ~(np.isfinite(means) & (means >= low) & (means <= high))
     if bad.any():
         raise ValueError(f"means must be finite and in [{low:g}, {high:g}] for law={law!r}; got "
@@ -275,7 +321,7 @@ def solved(means, law, sigma):
     cdef pb_glr kernel
     cdef double[::1] shares
     cdef const double[::1] values
-    rule = GLR(0.5, law, sigma=sigma)
+    rule = GLR(0.5, check_choice("law", law, KNOWN), sigma=sigma)
     means = check_in("means", means, "finite", np.isfinite)
     if means.ndim != 1 or not means.size:
         raise ValueError(f"means must have shape (n_arms,); got {means.shape}")

@@ -13,18 +13,20 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_scalar
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit.policies._arm_states import TOP_TWO
+from pybandit.policies._sequential import as_rule
 
-from libc.math cimport INFINITY, log, sqrt
+from libc.math cimport INFINITY, expm1, log, sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport (
-    random_beta, random_standard_gamma, random_standard_normal, random_standard_uniform,
+    random_beta, random_standard_gamma, random_standard_normal, random_standard_t,
+    random_standard_uniform,
 )
 
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
-    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, pb_glr_divergence, pb_glr_statistic,
-    pb_kl_upper,
+    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, pb_glr_arm, pb_glr_cost,
+    pb_glr_meeting, pb_glr_statistic, pb_kl_upper,
 )
 from pybandit.policies._sequential cimport SequentialPolicy, find_largest, find_least
 
@@ -44,7 +46,7 @@ CHALLENGERS = ("cost", "cost-improved", "thompson")
 cdef class TopTwo(SequentialPolicy):
     """Pulls the likely best arm, or the one that is hardest to tell from it.
 
-    After one pull of each arm, before each pull a leader B and a challenger C are chosen, and B
+    After one pull of each arm, two for unknown variances, before each pull a leader B and a challenger C are chosen, and B
     is pulled with probability beta, else C. The names of the literature:
 
     ========= ============== ================ ================================
@@ -64,18 +66,19 @@ cdef class TopTwo(SequentialPolicy):
     stopping : GLR, optional
         `pybandit.stopping.GLR`; its law is that of the rewards.
     leader : {"thompson", "empirical", "ucb"}
-        The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean,
-        ``Beta(1, 1)``, ``Gamma(1/2, 0)``); of the largest mean seen; of the largest upper bound,
+        The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean, and
+        of the logarithm of an unknown variance: Student's t; ``Beta(1, 1)``,
+        ``Gamma(1/2, 0)``); of the largest mean seen; of the largest upper bound,
         ``N_k d(mean_k, bound_k) = 2 log t``, not for law ``"poisson"``.
     challenger : {"cost", "cost-improved", "thompson"}
         The arm of the least Z(B, k), see `pybandit.stopping.GLR`; of the least
         ``Z(B, k) + log N_k``; the first other arm that draws from the posteriors name, after
         1,000 draws without one that of least Z: late in a run this takes long.
     beta : float or "ids"
-        In (0, 1); ``"ids"``: ``N_B d(mean_B, m) / Z(B, C)``, m the mean of all their rewards,
+        In (0, 1); ``"ids"``: ``N_B d(mean_B, m) / Z(B, C)``, m where the two means meet in Z,
         which is ``N_C / (N_B + N_C)`` for law ``"gaussian"`` (You et al. 2023). No share is
         given beforehand then: it finds the optimal one.
-    law : {"gaussian", "bernoulli", "poisson"}, optional
+    law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
         Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
     sigma : float, optional
         Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
@@ -131,7 +134,10 @@ cdef class TopTwo(SequentialPolicy):
 
     def __init__(self, n_arms, stopping=None, *, leader="thompson", challenger="cost", beta=0.5,
                  law=None, sigma=None, budget=None, rng=None):
-        super().__init__(n_arms, 1, stopping, budget, 1, 1)
+        stopping = as_rule(stopping)
+        # Student's t has n - 1 degrees of freedom
+        needed = 1 + ("gaussian-unknown" in (law, stopping and stopping.law))
+        super().__init__(n_arms, 1, stopping, budget, needed, 1)
         self._take_law(law, sigma)
         self.names = (check_choice("leader", leader, LEADERS),
                       check_choice("challenger", challenger, CHALLENGERS))
@@ -203,6 +209,8 @@ cdef class TopTwo(SequentialPolicy):
         level /= self._pulls[arm]
         if self.glr.law == PB_GLR_BERNOULLI:
             return pb_kl_upper(self.centres[arm], level)
+        if self.glr.law == PB_GLR_UNKNOWN:
+            return self.centres[arm] + sqrt(self._arm(arm).variance * expm1(2.0 * level))
         return self.centres[arm] + sqrt(level / self.glr.precision)
 
     cdef int64_t _draw_best(self) noexcept nogil:
@@ -217,6 +225,9 @@ cdef class TopTwo(SequentialPolicy):
         if self.glr.law == PB_GLR_GAUSSIAN:
             return self.centres[arm] + random_standard_normal(self.bitgen) / sqrt(
                 2.0 * self.glr.precision * n)
+        if self.glr.law == PB_GLR_UNKNOWN:
+            return self.centres[arm] + random_standard_t(self.bitgen, n - 1.0) * sqrt(
+                self._arm(arm).variance / (n - 1.0))
         if self.glr.law == PB_GLR_BERNOULLI:
             # sums of rewards round: never below 1
             return random_beta(self.bitgen, 1.0 + gained, max(1.0 + n - gained, 1.0))
@@ -224,17 +235,17 @@ cdef class TopTwo(SequentialPolicy):
 
     cdef int64_t _find_challenger(self, int64_t best) noexcept nogil:
         cdef int64_t arm, _
-        cdef double n_best = self._pulls[best], mean = self.centres[best], n
+        cdef pb_glr_arm leader = self._arm(best), rival
         if self.challenges == BY_DRAWS:
             for _ in range(MOST_DRAWS):
                 arm = self._draw_best()
                 if arm != best:
                     return arm
         for arm in range(self.n_arms):
-            n = self._pulls[arm]
-            self.indices[arm] = pb_glr_statistic(&self.glr, n_best, mean, n, self.centres[arm])
+            rival = self._arm(arm)
+            self.indices[arm] = pb_glr_statistic(&self.glr, &leader, &rival)
             if self.challenges == IMPROVED:
-                self.indices[arm] += log(n)
+                self.indices[arm] += log(rival.n)
         self.indices[best] = INFINITY
         arm = find_least(&self.indices[0], self.n_arms)
         # where all are infinitely far: any other arm
@@ -242,14 +253,14 @@ cdef class TopTwo(SequentialPolicy):
 
     cdef double _split(self, int64_t best, int64_t other) noexcept nogil:
         """The leader's share of Z: how much more a pull of it tells."""
-        cdef double n = self._pulls[best], m = self._pulls[other], both, own, others
-        cdef double mean = self.centres[best], rival = self.centres[other]
-        if mean <= rival:
+        cdef pb_glr_arm leader = self._arm(best), rival = self._arm(other)
+        cdef double both, own, others
+        if leader.mean <= rival.mean:
             return 0.5
-        both = (n * mean + m * rival) / (n + m)
-        own = n * pb_glr_divergence(&self.glr, mean, both)
-        others = m * pb_glr_divergence(&self.glr, rival, both)
-        return own / (own + others)
+        both = pb_glr_meeting(&self.glr, &leader, &rival)
+        own = pb_glr_cost(&self.glr, &leader, both)
+        others = pb_glr_cost(&self.glr, &rival, both + self.glr.epsilon)
+        return own / (own + others) if 0.0 < own + others < INFINITY else 0.5
 
     cdef object _schema(self):
         return TOP_TWO

@@ -12,7 +12,7 @@ from pybandit.policies._arm_states import TRACKING
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
-from pybandit.policies._csrc cimport pb_proportions
+from pybandit.policies._csrc cimport PB_GLR_UNKNOWN, pb_proportions
 from pybandit.policies._sequential cimport SequentialPolicy, find_largest
 
 __all__ = ["TrackAndStop"]
@@ -88,6 +88,9 @@ cdef class TrackAndStop(SequentialPolicy):
     def __init__(self, n_arms, stopping=None, *, tracking="D", law=None, sigma=None, budget=None):
         super().__init__(n_arms, 1, stopping, budget, 1, 1)
         self._take_law(law, sigma)
+        if self.glr.law == PB_GLR_UNKNOWN:
+            raise ValueError("stopping must be of a law with one parameter; got law="
+                             "'gaussian-unknown', for which TopTwo is made")
         self.tracking = check_choice("tracking", tracking, ("D", "C"))
         self.sums_shares = self.tracking == "C"
         self.shares, self.owed, self.indices = np.zeros((3, self.n_arms))

@@ -5,6 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.integrate import quad
 from scipy.special import betaln, xlogy
 
 import pybandit as pb
@@ -15,6 +17,7 @@ from policies import protocol
 from policies.reference import confidence as twin
 
 LAWS = ["gaussian", "bernoulli", "poisson"]
+EVERY_LAW = [*LAWS, "gaussian-unknown"]
 
 
 # -- the rule ----------------------------------------------------------------------------
@@ -50,6 +53,58 @@ def test_margins_are_those_of_the_twin(law):
         assert rule.is_sure(pulls, means) == bool((np.delete(margins, best) > 0).all())
 
 
+def test_margins_of_unknown_variances_are_those_of_the_twin():
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 4])
+        n_arms = int(rng.integers(2, 5))
+        pulls = rng.integers(2, [6, 300][seed % 2], n_arms)
+        means = rng.random(n_arms)
+        variances = rng.choice([1e-4, 0.01, 1.0], n_arms) * rng.uniform(0.5, 2, n_arms)
+        rule = GLR(float(rng.choice([0.3, 1e-6])), "gaussian-unknown",
+                   threshold=str(rng.choice(["proven", "heuristic"])),
+                   epsilon=float(rng.choice([0.0, 0.2])))
+        margins, best = rule.margins(pulls, means, variances), int(means.argmax())
+        arms = list(zip(pulls.tolist(), means.tolist(),
+                        (variances * (pulls - 1) / pulls).tolist(), strict=True))
+        for arm in set(range(n_arms)) - {best}:
+            expected = twin.unknown_margin(rule.threshold, rule.delta, n_arms, arms[best],
+                                           arms[arm], pulls.sum(), rule.epsilon)
+            assert margins[arm] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        assert rule.is_sure(pulls, means, variances) == bool((np.delete(margins, best) > 0).all())
+
+
+def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
+    rule = GLR(0.3, "gaussian-unknown")
+    assert rule.margins([500, 500], [1.0, 0.0], [0.0, 0.0])[1] == -np.inf
+    assert rule.margins([1, 500], [1.0, 0.0], [np.nan, 1e-9])[1] < 0
+    assert rule.is_sure([500, 500], [1.0, 0.0], [0.0, 1.0])
+
+
+def test_the_mixture_over_scales_has_mean_one():
+    """At the law of the t statistic, with the tails that draws would hardly meet."""
+    for n in (2, 3, 5, 40, 500):
+        def density(y, n=n):
+            t = np.sinh(y)
+            z = n / 2 * np.log1p(t * t / (n - 1))
+            return np.exp(twin.unknown_logarithm(n, z) + stats.t.logpdf(t, n - 1)) * np.cosh(y)
+
+        assert 2 * quad(density, 0, 40 / n**0.5 + 4, limit=500)[0] == pytest.approx(1, abs=1e-4)
+
+
+def test_the_largest_of_the_mixture_over_scales_is_rare():
+    """Of 40,000 runs of 100 rewards, alone and in pairs."""
+    rng, n = np.random.default_rng(3), np.arange(1, 101)
+    x = rng.standard_normal((40_000, 100))
+    means = np.cumsum(x, axis=1) / n
+    v = np.maximum(np.cumsum(x**2, axis=1) / n - means**2, 1e-300)
+    logs = n / 2 * (np.log(v + means**2) - np.log(v + means**2 / (n + 1))) - np.log(n + 1) / 2
+    largest = logs.max(axis=1)
+    for level in 1.0, 3.0:
+        assert 0.1 * np.exp(-level) < (largest > level).mean() < np.exp(-level)
+        pairs = largest[::2] + largest[1::2]
+        assert (pairs > level).mean() < (1 + level) * np.exp(-level)
+
+
 def test_arms_that_were_not_seen():
     rule = GLR(0.1)
     assert not rule.is_sure([0, 0], [np.inf, 1.0]) and not rule.is_sure([9, 0], [9.0, 1.0])
@@ -58,6 +113,8 @@ def test_arms_that_were_not_seen():
 
 
 def test_rules_are_values():
+    assert repr(GLR(0.1, "gaussian-unknown", epsilon=0.5)) == (
+        "GLR(delta=0.1, law='gaussian-unknown', epsilon=0.5, threshold='proven')")
     rule = GLR(0.1, sigma=2.0, epsilon=0.5, threshold="heuristic")
     for other in pickle.loads(pickle.dumps(rule)), copy.deepcopy(rule), GLR(**rule.options()):
         assert other == rule and hash(other) == hash(rule) and repr(other) == repr(rule)
@@ -131,6 +188,9 @@ def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
 
 def table_of(rng, n_arms, law):
     means = rng.random(n_arms)
+    if law == "gaussian-unknown":
+        spreads = rng.choice([0.1, 1.0, 3.0], n_arms)[:, None]
+        return means[:, None] * 3 + spreads * rng.standard_normal((n_arms, 400))
     if law == "gaussian":
         return means[:, None] * 3 + rng.standard_normal((n_arms, 400))
     if law == "bernoulli":
@@ -161,12 +221,13 @@ PAIRS = [(leader, challenger, beta) for leader in ("thompson", "empirical", "ucb
          for challenger in ("cost", "cost-improved", "thompson") for beta in (0.5, "ids")]
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", EVERY_LAW)
 @pytest.mark.parametrize("leader, challenger, beta", PAIRS)
 def test_top_two_and_its_twin(leader, challenger, beta, law):
     if (leader, law) == ("ucb", "poisson"):
         return
-    for seed in range(4):
+    # the twin looks everywhere where variances are unknown
+    for seed in range(4 if law in LAWS else 2):
         rng = np.random.default_rng([seed, PAIRS.index((leader, challenger, beta))])
         n_arms = 1 if seed == 3 and beta == 0.5 else int(rng.integers(2, 8))
         rule = GLR(0.1, law, threshold=["proven", "heuristic"][seed % 2])
@@ -174,7 +235,7 @@ def test_top_two_and_its_twin(leader, challenger, beta, law):
         ours, theirs = orders(
             pb.TopTwo(n_arms, rule, rng=seed, **names),
             twin.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
-            table_of(rng, n_arms, law), 160)
+            table_of(rng, n_arms, law), 160 if law in LAWS else 40)
         assert ours == theirs
 
 
@@ -229,6 +290,9 @@ MAKERS = {
                                 challenger="cost-improved", budget=80, rng=1),
     "TTS": lambda: pb.TopTwo(N, law="bernoulli", challenger="thompson", budget=70, rng=1),
     "TTUCB": lambda: pb.TopTwo(N, GLR(0.1), leader="ucb", beta="ids", budget=90, rng=1),
+    "T3C unknown": lambda: pb.TopTwo(N, GLR(0.1, "gaussian-unknown"), budget=80, rng=1),
+    "TTUCB unknown": lambda: pb.TopTwo(N, law="gaussian-unknown", leader="ucb",
+                                       challenger="thompson", beta="ids", budget=70, rng=1),
     "track D": lambda: pb.TrackAndStop(N, GLR(0.1), budget=90),
     "track C": lambda: pb.TrackAndStop(N, law="bernoulli", tracking="C", budget=90),
     "EBTC": lambda: pb.EBTC(N, stopping=GLR(0.1, sigma=0.5), budget=90),
@@ -342,7 +406,19 @@ def test_rewards_outside_the_law():
     (lambda: GLR(0.1, "beta"), ValueError, "law must be one of 'gaussian', 'bernoulli', 'poisson'"),
     (lambda: GLR(0.1, sigma=np.inf), ValueError, "sigma must be finite and above 0; got inf"),
     (lambda: GLR(0.1, "bernoulli", sigma=2.0), ValueError, "sigma is for law='gaussian' only"),
-    (lambda: GLR(0.1, "poisson", epsilon=0.1), ValueError, "epsilon is for law='gaussian' only"),
+    (lambda: GLR(0.1, "poisson", epsilon=0.1), ValueError, "epsilon is for Gaussian laws only"),
+    (lambda: GLR(0.1, "gaussian-unknown", sigma=2.0), ValueError, "sigma is for law='gaussian'"),
+    (lambda: GLR(0.1, "gaussian-unknown").margins([3, 3], [1.0, 0.0]), ValueError,
+     "variances must be given for law='gaussian-unknown'; got None"),
+    (lambda: GLR(0.1, "gaussian-unknown").margins([3, 3], [1.0, 0.0], [1.0]), ValueError,
+     r"variances must have shape \(2,\)"),
+    (lambda: GLR(0.1, "gaussian-unknown").is_sure([3, 3], [1.0, 0.0], [1.0, -1.0]), ValueError,
+     "variances must be finite and at least 0 where there are two rewards; got -1.0"),
+    (lambda: GLR(0.1).margins([3, 3], [1.0, 0.0], [1.0, 1.0]), ValueError,
+     "variances must be None unless law='gaussian-unknown'"),
+    (lambda: pb.TrackAndStop(3, GLR(0.1, "gaussian-unknown")), ValueError,
+     "stopping must be of a law with one parameter"),
+    (lambda: lower_bound([1.0, 0.0], 0.1, "gaussian-unknown"), ValueError, "law must be one of"),
     (lambda: GLR(0.1, threshold="mine"), ValueError, "threshold must be one of 'proven', 'heur"),
     (lambda: GLR(0.1).margins([1, 2], [1.0]), ValueError, r"same shape, \(n_arms,\); got \(2,\)"),
     (lambda: GLR(0.1).margins([1, 1.5], [1, 1]), ValueError, "pulls must be whole numbers of at"),

@@ -2,13 +2,20 @@
 
 #include "pybandit/policies/proportions.h"
 
+static double ratio(const pb_glr *glr, const double *shares, const double *means, int64_t best,
+                    int64_t arm)
+{
+    const pb_glr_arm a = {shares[best], means[best], 0.0}, b = {shares[arm], means[arm], 0.0};
+    return pb_glr_statistic(glr, &a, &b);
+}
+
 static double least(const pb_glr *glr, const double *means, int64_t n, int64_t best,
                     const double *shares)
 {
     double z = INFINITY;
     for (int64_t arm = 0; arm < n; arm++)
         if (arm != best)
-            z = fmin(z, pb_glr_statistic(glr, shares[best], means[best], shares[arm], means[arm]));
+            z = fmin(z, ratio(glr, shares, means, best, arm));
     return z;
 }
 
@@ -32,8 +39,7 @@ static void shares_are_the_best(void)
             assert(shares[arm] > 0.0 && shares[arm] < 1.0);
             sum += shares[arm];
             if (arm != best) {
-                const double z = pb_glr_statistic(&glr, shares[best], means[best], shares[arm],
-                                                  means[arm]);
+                const double z = ratio(&glr, shares, means, best, arm);
                 assert(close_to(z, value, 1e-7 * value));
             }
         }

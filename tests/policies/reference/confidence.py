@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw, zeta
 
-TWIN_OF = ("glr", "proportions")  # kernels of csrc
+TWIN_OF = ("glr", "glr_unknown", "proportions")  # kernels of csrc
 
 
 def divergence(law, p, q, sigma=1.0):
@@ -35,6 +35,47 @@ def statistic(law, n_a, a, n_b, b, sigma=1.0, epsilon=0.0):
     found = minimize_scalar(total, bounds=(b, a + epsilon), method="bounded",
                             options={"xatol": 1e-12 * (1 + abs(a))})
     return min(found.fun, total(b) if epsilon == 0 else math.inf)
+
+
+def unknown_cost(n, mean, v, q):
+    return n / 2 * math.log1p((mean - q) ** 2 / v) if mean != q else 0.0
+
+
+def unknown_statistic(a, b, epsilon=0.0):
+    """Arms (n, mean, v), by looking everywhere; and where the first one's mean is."""
+    low, high = b[1] - epsilon, a[1]
+    if high <= low:
+        return 0.0, high
+
+    def total(u):
+        return unknown_cost(*a, u) + unknown_cost(*b, u + epsilon)
+
+    # fine where a small variance makes a narrow valley: at both ends
+    steps = np.concatenate([[0], np.geomspace(1e-9, 0.5, 150)])
+    grid = low + (high - low) * np.concatenate([steps, 1 - steps[::-1]])
+    values = [total(u) for u in grid]
+    least = [(values[0], grid[0]), (values[-1], grid[-1])]
+    for i in range(1, len(grid) - 1):
+        if values[i] <= min(values[i - 1], values[i + 1]):
+            found = minimize_scalar(total, bounds=(grid[i - 1], grid[i + 1]), method="bounded",
+                                    options={"xatol": 1e-13 * (high - low)})
+            least.append((found.fun, found.x))
+    return min(least)
+
+
+def unknown_logarithm(n, z):
+    """Of the mixed likelihood, at the cost z = N d(mean, true mean)."""
+    return z - math.log(1 + n) / 2 - n / 2 * math.log((n + math.exp(2 * z / n)) / (n + 1))
+
+
+def unknown_margin(kind, delta, n_arms, a, b, t, epsilon=0.0):
+    """By looking at all ways to share Z between the two arms."""
+    z = unknown_statistic(a, b, epsilon)[0]
+    if kind == "heuristic":
+        return z - math.log((1 + math.log(t)) / delta)
+    level = brentq(lambda x: math.log1p(x) - x - math.log(delta / (n_arms - 1)), 0, 2000)
+    return min(unknown_logarithm(a[0], part) + unknown_logarithm(b[0], z - part)
+               for part in np.linspace(0, z, 301)) - level
 
 
 def h_inverse(x):
@@ -98,6 +139,8 @@ class _Twin:
     def __init__(self, n_arms, rule=None, law="gaussian", sigma=1.0, budget=math.inf):
         self.K, self.rule, self.budget = n_arms, rule, budget
         self.law, self.sigma = (rule.law, rule.sigma) if rule else (law, sigma)
+        self.epsilon = rule.epsilon if rule else 0.0
+        self.is_unknown = self.law == "gaussian-unknown"
         self.rewards = [[] for _ in range(n_arms)]
         self.order, self.stopped, self.per_round = [], False, 1
 
@@ -107,6 +150,9 @@ class _Twin:
     def n(self, arm):
         return len(self.rewards[arm])
 
+    def arm(self, arm):
+        return self.n(arm), self.mean(arm), float(np.var(self.rewards[arm]))
+
     @property
     def means(self):
         return [self.mean(arm) for arm in range(self.K)]
@@ -115,9 +161,11 @@ class _Twin:
         return max(range(self.K), key=lambda arm: (self.mean(arm), -arm))
 
     def cost(self, a, b):
-        epsilon = self.rule.epsilon if self.rule else 0.0
+        epsilon = self.epsilon
         if self.mean(a) + epsilon <= self.mean(b):
             return 0.0
+        if self.is_unknown:
+            return unknown_statistic(self.arm(a), self.arm(b), epsilon)[0]
         n, m = self.n(a), self.n(b)
         if self.law == "gaussian":  # what minimising gives
             gap = self.mean(a) - self.mean(b) + epsilon
@@ -128,14 +176,18 @@ class _Twin:
 
     def stops(self):
         best, t = self.best(), len(self.order)
+        if self.rule and self.is_unknown:
+            return all(unknown_margin(self.rule.threshold, self.rule.delta, self.K, self.arm(best),
+                                      self.arm(b), t, self.rule.epsilon) > 0
+                       for b in range(self.K) if b != best)
         return self.rule is not None and all(
             self.cost(best, b) > threshold(self.law, self.rule.threshold, self.rule.delta, self.K,
                                            self.n(best), self.n(b), t)
             for b in range(self.K) if b != best)
 
     def run(self, draw, most=math.inf):
-        for arm in range(self.K):
-            self.pull(arm, draw)
+        for arm in np.repeat(range(self.K), 1 + self.is_unknown):
+            self.pull(int(arm), draw)
         while True:
             self.stopped = self.stops()
             if self.stopped or len(self.order) + self.per_round > min(self.budget, most):
@@ -157,6 +209,9 @@ class TopTwo(_Twin):
         n, total = self.n(arm), sum(self.rewards[arm])
         if self.law == "gaussian":
             return self.mean(arm) + self.rng.standard_normal() * self.sigma / math.sqrt(n)
+        if self.is_unknown:
+            return self.mean(arm) + self.rng.standard_t(n - 1) * math.sqrt(
+                self.arm(arm)[2] / (n - 1))
         if self.law == "bernoulli":
             return self.rng.beta(1 + total, max(1, 1 + n - total))
         return self.rng.standard_gamma(0.5 + total) / n
@@ -169,6 +224,9 @@ class TopTwo(_Twin):
         if self.law == "gaussian":
             return self.mean(arm) + self.sigma * math.sqrt(2 * level)
         p = self.mean(arm)
+        if self.is_unknown:
+            return brentq(lambda q: unknown_cost(*self.arm(arm), q) / self.n(arm) - level, p,
+                          p + math.exp(level) * 10, xtol=1e-14)
         if p >= 1:
             return 1.0
         return brentq(lambda q: divergence("bernoulli", p, q) - level, p, 1 - 1e-16, xtol=1e-15)
@@ -197,6 +255,9 @@ class TopTwo(_Twin):
     def ids(self, best, other):
         if self.mean(best) <= self.mean(other):
             return 0.5
+        if self.is_unknown:
+            z, both = unknown_statistic(self.arm(best), self.arm(other), self.epsilon)
+            return unknown_cost(*self.arm(best), both) / z
         n, m = self.n(best), self.n(other)
         both = (n * self.mean(best) + m * self.mean(other)) / (n + m)
         own = n * divergence(self.law, self.mean(best), both)

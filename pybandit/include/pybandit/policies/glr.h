@@ -16,41 +16,74 @@ extern "C" {
 typedef enum {
     PB_GLR_GAUSSIAN,   /* d(p, q) = precision (p - q)^2, precision = 1 / (2 variance) */
     PB_GLR_BERNOULLI,  /* means in [0, 1] */
-    PB_GLR_POISSON     /* means >= 0 */
+    PB_GLR_POISSON,    /* means >= 0 */
+    PB_GLR_UNKNOWN     /* Gaussian of unknown variance, each arm its own; see pb_glr_unknown_* */
 } pb_glr_law;
 
 typedef struct {
     pb_glr_law law;
     double precision;  /* of Gaussian rewards */
-    double epsilon;    /* Gaussian: an answer may be worse by as much; else 0 */
+    double epsilon;    /* Gaussian, both: an answer may be worse by as much; else 0 */
     int is_proven;     /* the threshold, see pb_glr_threshold */
     double level;      /* its part that does not grow */
 } pb_glr;
 
-/* The divergence of means p and q; INFINITY where q excludes what p allows. */
+/* What is known of an arm. */
+typedef struct {
+    double n;          /* rewards, at least 1 */
+    double mean;
+    double variance;   /* of these n about their mean, over n; of unknown laws only */
+} pb_glr_arm;
+
+/* The divergence of means p and q; INFINITY where q excludes what p allows. Not of unknown laws. */
 double pb_glr_divergence(const pb_glr *glr, double p, double q);
 
 /* Its derivative in q. */
 double pb_glr_slope(const pb_glr *glr, double p, double q);
 
-/* Z(a, b) of two arms with pulls n_a, n_b > 0; with epsilon, against v >= u + epsilon. */
-double pb_glr_statistic(const pb_glr *glr, double n_a, double mean_a, double n_b, double mean_b);
+/* N d(mean, q), what rewards say against the mean q. */
+double pb_glr_cost(const pb_glr *glr, const pb_glr_arm *arm, double q);
+
+/* The mean u of a in Z(a, b), a's mean plus epsilon above b's; v is epsilon above it. */
+double pb_glr_meeting(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b);
+
+/* Z(a, b); with epsilon, against v >= u + epsilon. INFINITY where variances of 0 say so. */
+double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b);
 
 /*
- * What Z has to exceed after n_a and n_b pulls of the two, t of all:
+ * Z - threshold, where above 0 arm a is told from b; t pulls of all. The thresholds:
  *     heuristic:  level + log(1 + log t)
  *     Gaussian:   (1 + 1 / min(n_a, n_b)) (level + log(1 + n_a) / 2 + log(1 + n_b) / 2)
  *     Bernoulli:  level + log(4 n_a) / 2 + log(4 n_b) / 2
  *     Poisson:    level + 3 log(1 + log n_a) + 3 log(1 + log n_b)
+ *     unknown:    level + log(1 + n_a) / 2 + log(1 + n_b) / 2 + pb_glr_unknown_excess
  */
-double pb_glr_threshold(const pb_glr *glr, double n_a, double n_b, double t);
+double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t);
+
+/* The arm of its rewards' count, sum and squared deviations; count > 0. */
+static inline pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviations)
+{
+    const double n = (double)pulls;
+    return (pb_glr_arm){n, sum / n, deviations > 0.0 ? deviations / n : 0.0};
+}
 
 /*
  * An arm that `best` is not told from, or -1 where there is none: `doubt`, if it is one, else
  * the lowest. An arm without pulls is one. O(1) mostly, where `doubt` is what was found before.
  */
-int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums, int64_t n_arms,
-                     int64_t best, int64_t doubt, double t);
+int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
+                     const double *deviations, int64_t n_arms, int64_t best, int64_t doubt,
+                     double t);
+
+/*
+ * Of unknown variance: N d(mean, q) is N log(1 + (mean - q)^2 / variance) / 2. The likelihood of
+ * the rewards, over all scales and a normal law of means, over that of the true mean q and all
+ * scales (Lai 1976) is exp(z - log(1 + N) / 2 - excess), z = N d(mean, q) and
+ *     excess = N log((N + exp(2 z / N)) / (N + 1)) / 2.
+ */
+double pb_glr_unknown_cost(const pb_glr_arm *arm, double q);
+double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon);
+double pb_glr_unknown_excess(double n, double z);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,90 @@
+/*
+ * Likelihood ratios of Gaussian rewards of unknown variances (pybandit/policies/glr.h).
+ *
+ * With a's mean at `gap` above b's, counted from b's mean, and the common mean at x, the sum of
+ * costs is least where its derivative is 0:
+ *     F(x) = n_a (x - gap) (v_b + x^2) + n_b x (v_a + (x - gap)^2) = 0,
+ * a cubic with F(0) <= 0 <= F(gap) and up to two minima between.
+ */
+#include <math.h>
+
+#include "pybandit/policies/glr.h"
+
+enum { MOST_STEPS = 80 };
+
+double pb_glr_unknown_cost(const pb_glr_arm *arm, double q)
+{
+    const double d = arm->mean - q;
+    if (d == 0.0)
+        return 0.0;
+    return 0.5 * arm->n * log1p(d * d / arm->variance);
+}
+
+double pb_glr_unknown_excess(double n, double z)
+{
+    const double y = 2.0 * z / n;
+    if (y > 700.0)
+        return 0.5 * n * (y - log1p(n));
+    return 0.5 * n * log1p(expm1(y) / (n + 1.0));
+}
+
+typedef struct {
+    double cubic, square, linear, constant;
+} polynomial;
+
+static double at(const polynomial *f, double x)
+{
+    return ((f->cubic * x + f->square) * x + f->linear) * x + f->constant;
+}
+
+/* The root of a function that increases from low to high: Newton's steps, halved where they leave. */
+static double root_between(const polynomial *f, double low, double high)
+{
+    double x = 0.5 * (low + high);
+    for (int i = 0; i < MOST_STEPS && low < high; i++) {
+        const double value = at(f, x);
+        if (value > 0.0)
+            high = x;
+        else
+            low = x;
+        const double slope = (3.0 * f->cubic * x + 2.0 * f->square) * x + f->linear;
+        double next = x - value / slope;
+        if (!(next > low && next < high))
+            next = 0.5 * (low + high);
+        if (fabs(next - x) <= 1e-15 * high)
+            break;
+        x = next;
+    }
+    return x;
+}
+
+static double cost_at(const pb_glr_arm *a, const pb_glr_arm *b, double gap, double x)
+{
+    const pb_glr_arm above = {a->n, gap, a->variance}, below = {b->n, 0.0, b->variance};
+    return pb_glr_unknown_cost(&above, x) + pb_glr_unknown_cost(&below, x);
+}
+
+double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
+{
+    const double gap = a->mean - b->mean + epsilon, n = a->n + b->n;
+    const polynomial f = {n, -gap * (a->n + 2.0 * b->n),
+                          a->n * b->variance + b->n * (a->variance + gap * gap),
+                          -a->n * gap * b->variance};
+    /* F turns at most twice; it may have a root where it rises */
+    const double turn = f.square * f.square - 3.0 * f.cubic * f.linear;
+    double ends[4] = {0.0, gap, gap, gap};
+    if (turn > 0.0) {
+        ends[1] = fmin(fmax((-f.square - sqrt(turn)) / (3.0 * n), 0.0), gap);
+        ends[2] = fmin(fmax((-f.square + sqrt(turn)) / (3.0 * n), 0.0), gap);
+    }
+    double best = cost_at(a, b, gap, 0.0) <= cost_at(a, b, gap, gap) ? 0.0 : gap;
+    for (int i = 0; i < 4; i += 2) {
+        const double low = ends[i], high = ends[i + 1];
+        if (low < high && at(&f, low) <= 0.0 && at(&f, high) >= 0.0) {
+            const double x = root_between(&f, low, high);
+            if (cost_at(a, b, gap, x) < cost_at(a, b, gap, best))
+                best = x;
+        }
+    }
+    return b->mean - epsilon + best;
+}
