@@ -24,6 +24,7 @@ from pybandit.montecarlo import (
     population_monte_carlo,
 )
 from pybandit.policies import (
+    APT,
     EBTC,
     GPUCB,
     KLLUCB,
@@ -43,17 +44,21 @@ from pybandit.policies import (
     GapE,
     GapEV,
     GaussianThompson,
+    GoodArms,
+    LilUCB,
     Policy,
     ProbabilityOfImprovement,
     RoundRobin,
     SequentialHalving,
     SHAdaVar,
     SHVar,
+    SuccessiveElimination,
     SuccessiveRejects,
     ThompsonSampling,
     TopTwo,
     TrackAndStop,
     UGapEb,
+    UGapEc,
     Uniform,
 )
 from pybandit.racing import (
@@ -82,6 +87,11 @@ from pybandit.racing import (
 from pybandit.simulation import SimulationResult, simulate
 
 __all__ = [
+    "APT",
+    "GoodArms",
+    "LilUCB",
+    "SuccessiveElimination",
+    "UGapEc",
     "EBTC",
     "VBR",
     "AcceptResult",

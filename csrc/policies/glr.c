@@ -73,6 +73,21 @@ static double threshold(const pb_glr *glr, double n_a, double n_b, double t, dou
            fmax(pb_glr_unknown_excess(n_a, z), pb_glr_unknown_excess(n_b, z));
 }
 
+double pb_glr_single(const pb_glr *glr, double n, double z)
+{
+    switch (glr->law) {
+    case PB_GLR_GAUSSIAN:
+        return (1.0 + 1.0 / n) * (glr->level + 0.5 * log1p(n));
+    case PB_GLR_BERNOULLI:
+        return glr->level + 0.5 * log(4.0 * n);
+    case PB_GLR_POISSON:
+        return glr->level + 3.0 * log(1.0 + log(n));
+    case PB_GLR_UNKNOWN:
+        break;
+    }
+    return glr->level + 0.5 * log1p(n) + pb_glr_unknown_excess(n, z);
+}
+
 double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t)
 {
     const double z = pb_glr_statistic(glr, a, b);

@@ -1,14 +1,14 @@
 /*
- * Likelihood ratios of Gaussian rewards of unknown variances (pybandit/policies/glr.h).
+ * Likelihood ratios of Gaussian rewards of unknown variances (pybandit/policies/glr_unknown.h).
  *
  * With a's mean at `gap` above b's, counted from b's mean, and the common mean at x, the sum of
  * costs is least where its derivative is 0:
  *     F(x) = n_a (x - gap) (v_b + x^2) + n_b x (v_a + (x - gap)^2) = 0,
  * a cubic with F(0) <= 0 <= F(gap) and up to two minima between.
  */
-#include <math.h>
+#include "pybandit/policies/glr_unknown.h"
 
-#include "pybandit/policies/glr.h"
+#include <math.h>
 
 enum { MOST_STEPS = 80 };
 

@@ -5,6 +5,7 @@ from pybandit.policies.batch import BatchHalving, RoundRobin
 from pybandit.policies.batch_racing import BatchRacing
 from pybandit.policies.batch_sar import BatchSAR
 from pybandit.policies.ebtc import EBTC
+from pybandit.policies.elimination import SuccessiveElimination
 from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
 from pybandit.policies.gaussian import (
     GPUCB,
@@ -14,17 +15,20 @@ from pybandit.policies.gaussian import (
     GaussianThompson,
     ProbabilityOfImprovement,
 )
+from pybandit.policies.good_arms import APT, GoodArms
 from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
 from pybandit.policies.index import KLUCB, UCB1, UCBV
-from pybandit.policies.lucb import KLLUCB, LUCB
+from pybandit.policies.lil_ucb import LilUCB
+from pybandit.policies.lucb import KLLUCB, LUCB, UGapEc
 from pybandit.policies.policy import Policy
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
 from pybandit.policies.thompson import ThompsonSampling
 from pybandit.policies.top_two import TopTwo
 from pybandit.policies.track_and_stop import TrackAndStop
 
-__all__ = ["EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "UCB1", "UCBE", "UCBV", "VBR",
+__all__ = ["APT", "EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "UCB1", "UCBE", "UCBV", "VBR",
            "BatchHalving", "BatchRacing", "BatchSAR", "BayesGap", "BayesUCB", "ContinuousRejects",
-           "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson", "Policy",
-           "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving",
-           "SuccessiveRejects", "ThompsonSampling", "TopTwo", "TrackAndStop", "UGapEb", "Uniform"]
+           "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson", "GoodArms", "LilUCB",
+           "Policy", "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar", "SHVar",
+           "SequentialHalving", "SuccessiveElimination", "SuccessiveRejects", "ThompsonSampling",
+           "TopTwo", "TrackAndStop", "UGapEb", "UGapEc", "Uniform"]

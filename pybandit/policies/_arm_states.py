@@ -63,6 +63,35 @@ TRACKING = Schema([finite("owed", 0.0, "n_pulls", shape=("n_arms",))], base=SEQU
 TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
 
 
+def arms_left_increase(s):
+    """n_left increasing arms, the leader among them, until one is left"""
+    left = s.chosen[:s.n_left]
+    return bool((np.diff(left) > 0).all()) and (
+        not s.begun or s.leader in left and (s.stopped or s.n_left > 1))
+
+
+ELIMINATION = Schema([integer("n_left", 1, "n_arms")], base=SEQUENTIAL,
+                     invariants=[arms_left_increase])
+
+
+def k_are_on_top(s):
+    """k arms in is_top"""
+    return s.is_top.sum() == s.k
+
+
+UGAP_SURE = Schema([flag("is_top", shape=("n_arms",))], base=SEQUENTIAL,
+                   invariants=[k_are_on_top])
+
+
+def all_names_stop(s):
+    """stopped where all arms have a name, and only then; none before the first pulls"""
+    return s.stopped == bool(s.names.all()) and (s.begun or not s.names.any())
+
+
+GOOD_ARMS = Schema([integer("names", -1, 1, shape=("n_arms",))], base=SEQUENTIAL,
+                   invariants=[all_names_stop])
+
+
 def arms_count_pulls(s):
     """arms that count their pulls"""
     gained, lost = s.arms.T[:2]

@@ -7,6 +7,7 @@ from pybandit.policies.base cimport NativePolicy
 
 
 cdef enum:
+    # at a time, of most of them
     MOST_CHOSEN = 2
 
 
@@ -42,6 +43,8 @@ cdef class SequentialPolicy(NativePolicy):
     cdef void _choose(self) noexcept nogil
     # What the likelihood ratios know of an arm.
     cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil
+    # The largest mean q with N d(mean, q) <= level; not of Poisson rewards.
+    cdef double _upper_mean(self, int64_t arm, double level) noexcept nogil
     cdef void _measure(self, int64_t arm) noexcept nogil
     cdef void _plan_first(self) noexcept nogil
 

@@ -9,11 +9,12 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, check_budget, check_integer, shown
 from pybandit.policies._arm_states import SEQUENTIAL
 
-from libc.math cimport INFINITY, NAN, isfinite, isnan
+from libc.math cimport INFINITY, NAN, expm1, isfinite, isnan, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport (
-    PB_GLR_UNKNOWN, pb_batch, pb_glr_arm, pb_glr_arm_of, pb_glr_doubt, pb_scan_largest, pb_scan_least, pb_scan_position,
+    PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr_arm, pb_glr_arm_of, pb_glr_doubt,
+    pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
 )
 from pybandit.policies.base cimport NativePolicy
 from pybandit.policies.glr cimport GLR
@@ -32,7 +33,7 @@ cdef class SequentialPolicy(NativePolicy):
             self.most = check_integer("budget", budget, 0, MOST_PULLS)
             check_budget(self.most, needed * self.n_arms, self.n_arms,
                          f"{needed} an arm before the first comparison")
-        self.chosen = np.zeros(MOST_CHOSEN, dtype=np.int64)
+        self.chosen = np.zeros(max(MOST_CHOSEN, n_chosen), dtype=np.int64)
         self.arms = np.arange(self.n_arms)
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
         self.centres = np.zeros(self.n_arms)
@@ -157,6 +158,14 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil:
         return pb_glr_arm_of(self._pulls[arm], self._sums[arm], self._deviations[arm])
+
+    cdef double _upper_mean(self, int64_t arm, double level) noexcept nogil:
+        level /= self._pulls[arm]
+        if self.glr.law == PB_GLR_BERNOULLI:
+            return pb_kl_upper(min(self.centres[arm], 1.0), level)
+        if self.glr.law == PB_GLR_UNKNOWN:
+            return self.centres[arm] + sqrt(self._arm(arm).variance * expm1(2.0 * level))
+        return self.centres[arm] + sqrt(level / self.glr.precision)
 
     cdef void _measure(self, int64_t arm) noexcept nogil:
         self.centres[arm] = self._sums[arm] / self._pulls[arm]

@@ -1,6 +1,6 @@
 from pybandit.policies._sequential import SequentialPolicy
 
-__all__ = ["KLLUCB", "LUCB"]
+__all__ = ["KLLUCB", "LUCB", "UGapEc"]
 
 class _BoundsPolicy(SequentialPolicy):
     @property
@@ -32,3 +32,17 @@ class KLLUCB(_BoundsPolicy):
         epsilon: float = 0.0,
         budget: int | None = None,
     ) -> None: ...
+
+class UGapEc(_BoundsPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        delta: float,
+        k: int = 1,
+        *,
+        sigma: float = 1.0,
+        epsilon: float = 0.0,
+        budget: int | None = None,
+    ) -> None: ...
+    @property
+    def sigma(self) -> float: ...

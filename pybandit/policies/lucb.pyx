@@ -2,14 +2,15 @@
 """The best arms by lower and upper confidence bounds.
 
 Kalyanakrishnan, Tewari, Auer and Stone, PAC subset selection in stochastic multi-armed bandits,
-ICML 2012; Kaufmann and Kalyanakrishnan, Information complexity in bandit subset selection,
-COLT 2013.
+ICML 2012; Gabillon, Ghavamzadeh and Lazaric, Best arm identification: a unified approach to fixed
+budget and fixed confidence, NIPS 2012; Kaufmann and Kalyanakrishnan, Information complexity in
+bandit subset selection, COLT 2013.
 """
 
 import numpy as np
 
 from pybandit._shared.checks import check_delta, check_positive, check_scalar, nonnegative
-from pybandit.policies._arm_states import SEQUENTIAL
+from pybandit.policies._arm_states import SEQUENTIAL, UGAP_SURE
 
 from libc.math cimport INFINITY, M_E, log, sqrt
 from libc.stdint cimport int64_t
@@ -17,7 +18,7 @@ from libc.stdint cimport int64_t
 from pybandit.policies._csrc cimport pb_kl_lower, pb_kl_upper, pb_ranked, pb_ranking_sort
 from pybandit.policies._sequential cimport SequentialPolicy
 
-__all__ = ["KLLUCB", "LUCB"]
+__all__ = ["KLLUCB", "LUCB", "UGapEc"]
 
 
 cdef class _BoundsPolicy(SequentialPolicy):
@@ -32,8 +33,8 @@ cdef class _BoundsPolicy(SequentialPolicy):
     cdef unsigned char[::1] is_top
     cdef int64_t high, low                # h and l
 
-    def __init__(self, n_arms, delta, k, epsilon, budget):
-        super().__init__(n_arms, k, None, budget, 1, 2)
+    def __init__(self, n_arms, delta, k, epsilon, budget, n_chosen=2):
+        super().__init__(n_arms, k, None, budget, 1, n_chosen)
         self.delta = check_delta(delta)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.has_rule = True
@@ -58,22 +59,35 @@ cdef class _BoundsPolicy(SequentialPolicy):
         return 0.0
 
     cdef void _rank(self) noexcept nogil:
-        cdef pb_ranked *ranked = <pb_ranked *>&self.sorting[0, 0]
+        """Of the largest means."""
         cdef int64_t arm
-        for arm in range(self.n_arms):
-            self.is_top[arm] = 0
-        if self.k == 1:
-            self.is_top[self.best] = 1
+        if self.k > 1:
+            self._mark(self._sorted(&self.centres[0]))
             return
-        pb_ranking_sort(&self.arms[0], self.n_arms, &self.centres[0], ranked,
+        for arm in range(self.n_arms):
+            self.is_top[arm] = arm == self.best
+
+    cdef pb_ranked *_sorted(self, const double *values) noexcept nogil:
+        """All arms, the largest value first."""
+        cdef pb_ranked *ranked = <pb_ranked *>&self.sorting[0, 0]
+        pb_ranking_sort(&self.arms[0], self.n_arms, values, ranked,
                         <pb_ranked *>&self.sorting[1, 0])
-        for arm in range(self.k):
-            self.is_top[ranked[arm].arm] = 1
+        return ranked
+
+    cdef void _mark(self, const pb_ranked *ranked) noexcept nogil:
+        """The first k are on top."""
+        cdef int64_t j
+        for j in range(self.n_arms):
+            self.is_top[ranked[j].arm] = j < self.k
 
     cdef void _decide(self) noexcept nogil:
-        cdef double rate = self._rate(), least = INFINITY, largest = -INFINITY, bound
-        cdef int64_t arm
         self._rank()
+        self.stopped = self._find_pair(self._rate()) < self.epsilon
+
+    cdef double _find_pair(self, double rate) noexcept nogil:
+        """h and l, and how far l's upper bound is above h's lower one."""
+        cdef double least = INFINITY, largest = -INFINITY, bound
+        cdef int64_t arm
         for arm in range(self.n_arms):
             if self.is_top[arm]:
                 bound = self._lower(arm, rate)
@@ -83,7 +97,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
                 bound = self._upper(arm, rate)
                 if bound > largest:
                     largest, self.low = bound, arm
-        self.stopped = largest - least < self.epsilon
+        return largest - least
 
     cdef void _choose(self) noexcept nogil:
         self.chosen[0], self.chosen[1] = self.high, self.low
@@ -254,3 +268,135 @@ cdef class KLLUCB(_BoundsPolicy):
 
     cdef double _upper(self, int64_t arm, double rate) noexcept nogil:
         return pb_kl_upper(min(self.centres[arm], 1.0), rate / self._pulls[arm])
+
+
+cdef class UGapEc(_BoundsPolicy):
+    """The k best arms by bounds of each arm's regret: UGapE with a confidence.
+
+    Gabillon et al. 2012: B_a is the k-th largest upper bound of the other arms less a's lower
+    bound, at most which a is worse than the k-th best of these. The answer are the k arms of the
+    least B; of its arm of the least lower bound and the other arm of the largest upper one, that
+    with fewer pulls is pulled, until the B of all k are below epsilon.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    delta : float
+        Error probability, in (0, 1).
+    k : int, default 1
+        How many arms are looked for, in [0, n_arms].
+    sigma : float, default 1
+        Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
+        an interval of length ``2 sigma``. Finite and above 0.
+    epsilon : float, default 0
+        An answer may hold arms that are worse by less than it than one left out.
+    budget : int, optional
+        Pulls after which it is `done` in any case, perhaps not sure; at least K.
+
+    Attributes
+    ----------
+    done : bool
+    is_sure : bool
+        Whether the bounds have parted: the answer is right with probability 1 - delta.
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        reach the first pulls.
+
+    Notes
+    -----
+    **Proof.** Bounds are ``mean_a -+ sigma sqrt(2 log(4 K t^3 / delta) / N_a)``. Where none fails,
+    an arm of the answer is worse than the k-th best by at most its B, so by less than epsilon.
+    After t pulls an arm has one of t counts, and a bound on either side of one fails with
+    probability at most ``delta / (4 K t^3)``: the sum over counts, sides, K arms and t is
+    ``delta zeta(2) / 2 < delta``.
+
+    Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
+    to the lowest index; of two with as many pulls the one of the answer is pulled. O(K) a pull.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.UGapEc(4, 0.05, k=2, sigma=0.5)
+    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
+    >>> policy.recommend()
+    array([1, 2])
+    """
+
+    cdef readonly double sigma
+    cdef double[:, ::1] bounds            # lower, upper and -B of each arm
+
+    def __init__(self, n_arms, delta, k=1, *, sigma=1.0, epsilon=0.0, budget=None):
+        super().__init__(n_arms, delta, k, epsilon, budget, 1)
+        self.sigma = check_positive("sigma", sigma)
+        self.bounds = np.zeros((3, self.n_arms))
+        np.asarray(self.is_top)[:self.k] = 1
+        self._made(UGapEc)
+
+    def _options(self):
+        return super()._options() | dict(sigma=self.sigma)
+
+    cdef double _rate(self) noexcept nogil:
+        cdef double t = self.n_pulls
+        return log(4.0 * self.n_arms / self.delta) + 3.0 * log(t)
+
+    cdef double _lower(self, int64_t arm, double rate) noexcept nogil:
+        return self.bounds[0, arm]
+
+    cdef double _upper(self, int64_t arm, double rate) noexcept nogil:
+        return self.bounds[1, arm]
+
+    cdef void _decide(self) noexcept nogil:
+        cdef double rate = self._rate(), width, least = INFINITY
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            width = self.sigma * sqrt(2.0 * rate / self._pulls[arm])
+            self.bounds[0, arm] = self.centres[arm] - width
+            self.bounds[1, arm] = self.centres[arm] + width
+        self._find_regrets()
+        self._mark(self._sorted(&self.bounds[2, 0]))
+        for arm in range(self.n_arms):
+            if self.is_top[arm]:
+                least = min(least, self.bounds[2, arm])
+        self.stopped = -least < self.epsilon
+        self._find_pair(rate)
+
+    cdef void _find_regrets(self) noexcept nogil:
+        """-B: the k-th largest of the other upper bounds is the k-th, or the one after it."""
+        cdef pb_ranked *ranked = self._sorted(&self.bounds[1, 0])
+        cdef double last = self.bounds[1, ranked[self.k - 1].arm]
+        cdef double first = self.bounds[1, ranked[self.k].arm]
+        cdef int64_t j, arm
+        for j in range(self.n_arms):
+            arm = ranked[j].arm
+            self.bounds[2, arm] = self.bounds[0, arm] - (first if j < self.k else last)
+
+    cdef void _choose(self) noexcept nogil:
+        self.chosen[0] = self.low if self._pulls[self.low] < self._pulls[self.high] else self.high
+
+    def recommend(self):
+        """The arms of the least B at the last pull, best mean first; int64 of shape (k,)."""
+        with self.guard.reading():
+            arms = np.arange(self.n_arms) if not self.begun else np.flatnonzero(self.is_top)
+            return self._best(arms, self.k)
+
+    cdef object _schema(self):
+        return UGAP_SURE
+
+    def _get_progress(self):
+        return super()._get_progress() | {"is_top": np.array(self.is_top, dtype=bool)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        np.asarray(self.is_top)[:] = progress["is_top"]

@@ -16,7 +16,7 @@ class TopTwo(SequentialPolicy):
         leader: Literal["thompson", "empirical", "ucb"] = "thompson",
         challenger: Literal["cost", "cost-improved", "thompson"] = "cost",
         beta: float | Literal["ids"] = 0.5,
-        law: Literal["gaussian", "bernoulli", "poisson"] | None = None,
+        law: Literal["gaussian", "bernoulli", "poisson", "gaussian-unknown"] | None = None,
         sigma: float | None = None,
         budget: int | None = None,
         rng: int | SeedSequence | Generator | None = None,

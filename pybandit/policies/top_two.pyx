@@ -15,7 +15,7 @@ from pybandit._shared.generators import private_generator, restore_stream, strea
 from pybandit.policies._arm_states import TOP_TWO
 from pybandit.policies._sequential import as_rule
 
-from libc.math cimport INFINITY, expm1, log, sqrt
+from libc.math cimport INFINITY, log, sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport (
@@ -26,7 +26,7 @@ from numpy.random.c_distributions cimport (
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
     PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, pb_glr_arm, pb_glr_cost,
-    pb_glr_meeting, pb_glr_statistic, pb_kl_upper,
+    pb_glr_meeting, pb_glr_statistic,
 )
 from pybandit.policies._sequential cimport SequentialPolicy, find_largest, find_least
 
@@ -135,8 +135,9 @@ cdef class TopTwo(SequentialPolicy):
     def __init__(self, n_arms, stopping=None, *, leader="thompson", challenger="cost", beta=0.5,
                  law=None, sigma=None, budget=None, rng=None):
         stopping = as_rule(stopping)
+        known = stopping.law if stopping else law
         # Student's t has n - 1 degrees of freedom
-        needed = 1 + ("gaussian-unknown" in (law, stopping and stopping.law))
+        needed = 1 + (isinstance(known, str) and known == "gaussian-unknown")
         super().__init__(n_arms, 1, stopping, budget, needed, 1)
         self._take_law(law, sigma)
         self.names = (check_choice("leader", leader, LEADERS),
@@ -201,17 +202,8 @@ cdef class TopTwo(SequentialPolicy):
         if self.leads == EMPIRICAL:
             return self.best
         for arm in range(self.n_arms):
-            self.indices[arm] = self._bound(arm, 2.0 * log(<double>self.n_pulls))
+            self.indices[arm] = self._upper_mean(arm, 2.0 * log(<double>self.n_pulls))
         return find_largest(&self.indices[0], self.n_arms)
-
-    cdef double _bound(self, int64_t arm, double level) noexcept nogil:
-        """The largest mean q with N d(mean, q) <= level."""
-        level /= self._pulls[arm]
-        if self.glr.law == PB_GLR_BERNOULLI:
-            return pb_kl_upper(self.centres[arm], level)
-        if self.glr.law == PB_GLR_UNKNOWN:
-            return self.centres[arm] + sqrt(self._arm(arm).variance * expm1(2.0 * level))
-        return self.centres[arm] + sqrt(level / self.glr.precision)
 
     cdef int64_t _draw_best(self) noexcept nogil:
         """The arm of the largest mean drawn from its posterior."""

@@ -51,52 +51,6 @@ static void ends(void)
     assert(pb_glr_statistic(&slack, &one, &above) == 0.0);
 }
 
-static double least_of_many(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
-{
-    double least = INFINITY;
-    const double low = b->mean - epsilon, gap = a->mean - low;
-    for (int i = 0; i <= 4000; i++) {
-        const double q = low + gap * i / 4000.0;
-        least = fmin(least, pb_glr_unknown_cost(a, q) + pb_glr_unknown_cost(b, q + epsilon));
-    }
-    return least;
-}
-
-/* The least of both minima, of variances and counts that differ by orders of magnitude. */
-static void unknown_variances_meet_at_the_least_cost(void)
-{
-    uint64_t random = 3;
-    for (int run = 0; run < 3000; run++) {
-        const double epsilon = run % 3 ? 0.0 : 0.2;
-        const pb_glr glr = {PB_GLR_UNKNOWN, 1.0, epsilon, 1, 0.0};
-        pb_glr_arm arms[2];
-        for (int i = 0; i < 2; i++) {
-            arms[i].n = 1.0 + floor(exp(6.0 * splitmix_double(&random)));
-            arms[i].mean = splitmix_double(&random);
-            arms[i].variance = run % 11 ? exp(-16.0 * splitmix_double(&random)) : 0.0;
-        }
-        if (arms[0].mean < arms[1].mean) {
-            const pb_glr_arm first = arms[0];
-            arms[0] = arms[1];
-            arms[1] = first;
-        }
-        const double z = pb_glr_statistic(&glr, &arms[0], &arms[1]);
-        assert(z >= 0.0);
-        if (run % 11 == 0) {
-            assert(z == INFINITY && pb_glr_margin(&glr, &arms[0], &arms[1], 9.0) == -INFINITY);
-            continue;
-        }
-        const double least = least_of_many(&arms[0], &arms[1], epsilon);
-        assert(z <= least * (1.0 + 1e-9) && z >= 0.9 * least - 0.05 * (arms[0].n + arms[1].n));
-        const double both = pb_glr_meeting(&glr, &arms[0], &arms[1]);
-        assert(close_to(pb_glr_cost(&glr, &arms[0], both) +
-                            pb_glr_cost(&glr, &arms[1], both + epsilon), z, 1e-9 * (1.0 + z)));
-    }
-    assert(close_to(pb_glr_unknown_excess(5.0, 3000.0), 3000.0 - 2.5 * log(6.0), 1e-9));
-    assert(pb_glr_unknown_excess(5.0, 0.0) == 0.0);
-    assert(close_to(pb_glr_unknown_excess(10.0, 4.0), 5.0 * log((10.0 + exp(0.8)) / 11.0), 1e-12));
-}
-
 /* What is in doubt, and that nothing is once all others are far. */
 static void doubt_is_the_one_before_or_the_lowest(void)
 {
@@ -120,7 +74,6 @@ int main(void)
     statistic_is_the_least_sum();
     slopes_are_those_of_the_divergence();
     ends();
-    unknown_variances_meet_at_the_least_cost();
     doubt_is_the_one_before_or_the_lowest();
     return 0;
 }

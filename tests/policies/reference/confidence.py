@@ -220,13 +220,15 @@ class TopTwo(_Twin):
         return int(np.argmax([self.draw(arm) for arm in range(self.K)]))
 
     def upper(self, arm):
-        level = 2 * math.log(len(self.order)) / self.n(arm)
-        if self.law == "gaussian":
-            return self.mean(arm) + self.sigma * math.sqrt(2 * level)
+        return self.upper_at(arm, 2 * math.log(len(self.order)) / self.n(arm))
+
+    def upper_at(self, arm, level):
+        """The largest q with d(mean, q) <= level."""
         p = self.mean(arm)
+        if self.law == "gaussian":
+            return p + self.sigma * math.sqrt(2 * level)
         if self.is_unknown:
-            return brentq(lambda q: unknown_cost(*self.arm(arm), q) / self.n(arm) - level, p,
-                          p + math.exp(level) * 10, xtol=1e-14)
+            return p + math.sqrt(self.arm(arm)[2] * math.expm1(2 * level))
         if p >= 1:
             return 1.0
         return brentq(lambda q: divergence("bernoulli", p, q) - level, p, 1 - 1e-16, xtol=1e-15)

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "pybandit/policies/glr_unknown.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,13 +29,6 @@ typedef struct {
     int is_proven;     /* the threshold, see pb_glr_threshold */
     double level;      /* its part that does not grow */
 } pb_glr;
-
-/* What is known of an arm. */
-typedef struct {
-    double n;          /* rewards, at least 1 */
-    double mean;
-    double variance;   /* of these n about their mean, over n; of unknown laws only */
-} pb_glr_arm;
 
 /* The divergence of means p and q; INFINITY where q excludes what p allows. Not of unknown laws. */
 double pb_glr_divergence(const pb_glr *glr, double p, double q);
@@ -60,6 +55,9 @@ double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm
  */
 double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t);
 
+/* What z = N d(mean, m) of one arm has to exceed to exclude its mean m: as above, of one n. */
+double pb_glr_single(const pb_glr *glr, double n, double z);
+
 /* The arm of its rewards' count, sum and squared deviations; count > 0. */
 static inline pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviations)
 {
@@ -74,16 +72,6 @@ static inline pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviati
 int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
                      const double *deviations, int64_t n_arms, int64_t best, int64_t doubt,
                      double t);
-
-/*
- * Of unknown variance: N d(mean, q) is N log(1 + (mean - q)^2 / variance) / 2. The likelihood of
- * the rewards, over all scales and a normal law of means, over that of the true mean q and all
- * scales (Lai 1976) is exp(z - log(1 + N) / 2 - excess), z = N d(mean, q) and
- *     excess = N log((N + exp(2 z / N)) / (N + 1)) / 2.
- */
-double pb_glr_unknown_cost(const pb_glr_arm *arm, double q);
-double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon);
-double pb_glr_unknown_excess(double n, double z);
 
 #ifdef __cplusplus
 }

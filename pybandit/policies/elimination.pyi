@@ -1,0 +1,12 @@
+from numpy import int64
+from numpy.typing import NDArray
+
+from pybandit.policies._sequential import SequentialPolicy
+from pybandit.policies.glr import GLR
+
+__all__ = ["SuccessiveElimination"]
+
+class SuccessiveElimination(SequentialPolicy):
+    def __init__(self, n_arms: int, stopping: GLR, *, budget: int | None = None) -> None: ...
+    @property
+    def alive(self) -> NDArray[int64]: ...

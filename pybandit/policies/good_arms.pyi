@@ -1,0 +1,46 @@
+from typing import Literal
+
+from numpy import int64
+from numpy.typing import NDArray
+
+from pybandit.policies._sequential import SequentialPolicy
+
+__all__ = ["APT", "GoodArms"]
+
+class _ThresholdPolicy(SequentialPolicy):
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def epsilon(self) -> float: ...
+
+class APT(_ThresholdPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        budget: int | None = None,
+        *,
+        threshold: float,
+        epsilon: float = 0.0,
+    ) -> None: ...
+
+class GoodArms(_ThresholdPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        delta: float,
+        *,
+        threshold: float,
+        sampling: Literal["hdoc", "lucb-g", "apt"] = "hdoc",
+        law: Literal["gaussian", "bernoulli", "gaussian-unknown"] = "gaussian",
+        sigma: float = 1.0,
+        epsilon: float = 0.0,
+        budget: int | None = None,
+    ) -> None: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def sampling(self) -> str: ...
+    @property
+    def good(self) -> NDArray[int64]: ...
+    @property
+    def bad(self) -> NDArray[int64]: ...

@@ -1,0 +1,24 @@
+from typing import Literal
+
+from pybandit.policies._sequential import SequentialPolicy
+
+__all__ = ["LilUCB"]
+
+class LilUCB(SequentialPolicy):
+    def __init__(
+        self,
+        n_arms: int,
+        delta: float,
+        *,
+        sigma: float = 1.0,
+        constants: Literal["proven", "heuristic"] = "proven",
+        budget: int | None = None,
+    ) -> None: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def constants(self) -> str: ...
+    @property
+    def share(self) -> float: ...

@@ -1,0 +1,32 @@
+"""A policy with a confidence and its twin on the same rewards."""
+
+
+def table_of(rng, n_arms, law):
+    means = rng.random(n_arms)
+    if law == "gaussian-unknown":
+        spreads = rng.choice([0.1, 1.0, 3.0], n_arms)[:, None]
+        return means[:, None] * 3 + spreads * rng.standard_normal((n_arms, 400))
+    if law == "gaussian":
+        return means[:, None] * 3 + rng.standard_normal((n_arms, 400))
+    if law == "bernoulli":
+        return (rng.random((n_arms, 400)) < means[:, None]) * 1.0
+    return rng.poisson(4 * means[:, None], (n_arms, 400)) * 1.0
+
+
+def orders(policy, reference, table, most=300):
+    """Of both, which end alike."""
+    seen, order = [0] * policy.n_arms, []
+
+    def draw(arm):
+        seen[arm] += 1
+        return float(table[arm, seen[arm] - 1])
+
+    out = reference.run(draw, most)
+    seen = [0] * policy.n_arms
+    while not policy.done and policy.n_pulls + reference.per_round <= max(most, policy.n_arms):
+        arms = policy.ask()
+        policy.tell(arms, [draw(arm) for arm in arms])
+        order += arms.tolist()
+    assert policy.is_sure == reference.stopped
+    assert policy.recommend().tolist() == (out if isinstance(out, list) else [out])
+    return order, reference.order

@@ -1,0 +1,175 @@
+"""Elimination, bounds of regrets and of iterated logarithms, thresholds: as one would write them."""
+
+import math
+
+import numpy as np
+
+from policies.reference.confidence import (
+    LUCB,
+    TopTwo,
+    _Twin,
+    divergence,
+    threshold,
+    unknown_cost,
+    unknown_logarithm,
+    unknown_margin,
+)
+
+
+class SuccessiveElimination(_Twin):
+    def __init__(self, n_arms, rule):
+        super().__init__(n_arms, rule)
+        self.left = list(range(n_arms))
+
+    @property
+    def per_round(self):
+        return len(self.left)
+
+    @per_round.setter
+    def per_round(self, value):
+        pass
+
+    def best(self):
+        return max(self.left, key=lambda arm: (self.mean(arm), -arm))
+
+    def margin(self, a, b, epsilon):
+        t = len(self.order)
+        if self.is_unknown:
+            return unknown_margin(self.rule.threshold, self.rule.delta, self.K, self.arm(a),
+                                  self.arm(b), t, epsilon)
+        self.epsilon = epsilon
+        return self.cost(a, b) - threshold(self.law, self.rule.threshold, self.rule.delta,
+                                           max(self.K, 2), self.n(a), self.n(b), t)
+
+    def stops(self):
+        best = self.best()
+        self.left = [b for b in self.left if b == best or self.margin(best, b, 0.0) <= 0]
+        return all(self.margin(best, b, self.rule.epsilon) > 0 for b in self.left if b != best)
+
+    def choose(self):
+        return list(self.left)
+
+
+class LilUCB(_Twin):
+    def __init__(self, n_arms, delta, sigma, constants):
+        super().__init__(n_arms)
+        self.sigma = sigma
+        if constants == "proven":
+            self.e, self.beta = 0.01, 1.0
+            c = (2 + self.e) / self.e * (1 / math.log(1 + self.e)) ** (1 + self.e)
+            self.d = ((math.sqrt(1 + delta) - 1) / 2) ** 2 / c
+            assert 4 * math.sqrt(c * self.d) + 4 * c * self.d <= delta * (1 + 1e-9)
+            odds = ((2 + self.beta) / self.beta) ** 2
+            self.share = odds * (1 + math.log(2 * math.log(odds / self.d)) / math.log(1 / self.d))
+        else:
+            self.e, self.beta, self.d, self.share = 0.0, 0.5, delta / 5, 1 + 10 / n_arms
+
+    def stops(self):
+        counts = [self.n(arm) for arm in range(self.K)]
+        return any(n >= 1 + self.share * (sum(counts) - n) for n in counts)
+
+    def upper(self, arm):
+        n = self.n(arm)
+        w = (1 + self.e) * n
+        if self.e == 0:
+            w = max(w, math.e)
+        return self.mean(arm) + (1 + self.beta) * (1 + math.sqrt(self.e)) * math.sqrt(
+            2 * self.sigma**2 * (1 + self.e) * math.log(math.log(w) / self.d) / n)
+
+    def choose(self):
+        return [max(range(self.K), key=lambda arm: (self.upper(arm), -arm))]
+
+    def run(self, draw, most=math.inf):
+        best = super().run(draw, most)
+        if self.stopped:
+            return max(range(self.K), key=lambda arm: (self.n(arm), -arm))
+        return best
+
+
+class UGapEc(LUCB):
+    def __init__(self, n_arms, delta, k, sigma, epsilon):
+        super().__init__(n_arms, delta, k, sigma, epsilon)
+        self.per_round = 1
+
+    def stops(self):
+        arms, t = range(self.K), len(self.order)
+        width = [self.sigma * math.sqrt(2 * math.log(4 * self.K * t**3 / self.delta) / self.n(arm))
+                 for arm in arms]
+        upper = [self.mean(arm) + width[arm] for arm in arms]
+        lower = [self.mean(arm) - width[arm] for arm in arms]
+        regret = [sorted((upper[i] for i in arms if i != arm), reverse=True)[self.k - 1]
+                  - lower[arm] for arm in arms]
+        ranked = sorted(arms, key=lambda arm: (regret[arm], arm))
+        self.answer, others = sorted(ranked[:self.k]), sorted(ranked[self.k:])
+        low = min(self.answer, key=lambda arm: lower[arm])
+        high = max(others, key=lambda arm: upper[arm])
+        self.pair = [high if self.n(high) < self.n(low) else low]
+        return regret[ranked[self.k - 1]] < self.epsilon
+
+    def run(self, draw, most=math.inf):
+        super().run(draw, most)
+        return sorted(self.answer, key=lambda arm: (-self.mean(arm), arm))
+
+
+class APT(_Twin):
+    def __init__(self, n_arms, threshold, epsilon):
+        super().__init__(n_arms)
+        self.c, self.eps = threshold, epsilon
+
+    def nearest(self, arms):
+        return min(arms, key=lambda arm: (
+            math.sqrt(self.n(arm)) * (abs(self.mean(arm) - self.c) + self.eps), arm))
+
+    def choose(self):
+        return [self.nearest(range(self.K))]
+
+    def run(self, draw, most=math.inf):
+        super().run(draw, most)
+        good = [arm for arm in range(self.K) if self.mean(arm) >= self.c]
+        return sorted(good, key=lambda arm: (-self.mean(arm), arm))
+
+
+class GoodArms(APT, TopTwo):
+    def __init__(self, n_arms, delta, threshold, sampling, law, sigma, epsilon):
+        _Twin.__init__(self, n_arms, law=law, sigma=sigma)
+        self.c, self.eps, self.sampling = threshold, epsilon, sampling
+        self.x, self.names = math.log(n_arms / delta), [0] * n_arms
+
+    def level(self, n):
+        """Of the laws of one parameter."""
+        if self.law == "gaussian":
+            return (1 + 1 / n) * (self.x + math.log(1 + n) / 2)
+        return self.x + math.log(4 * n) / 2
+
+    def name(self, arm):
+        p, n = self.mean(arm), self.n(arm)
+        side = 1 if p >= self.c else -1
+        q = self.c - side * self.eps
+        if self.is_unknown:
+            z = unknown_cost(*self.arm(arm), q)
+            return side * (unknown_logarithm(n, z) > self.x)
+        return side * (n * divergence(self.law, p, q, self.sigma) > self.level(n))
+
+    def stops(self):
+        self.names = [self.names[arm] or self.name(arm) for arm in range(self.K)]
+        return all(self.names)
+
+    def upper(self, arm):
+        if self.sampling == "hdoc":
+            level = math.log(len(self.order))
+        elif self.is_unknown:
+            level = self.x + math.log(1 + self.n(arm)) / 2
+        else:
+            level = self.level(self.n(arm))
+        return self.upper_at(arm, level / self.n(arm))
+
+    def choose(self):
+        arms = [arm for arm in range(self.K) if not self.names[arm]]
+        if self.sampling == "apt":
+            return [self.nearest(arms)]
+        return [max(arms, key=lambda arm: (self.upper(arm), -arm))]
+
+    def run(self, draw, most=math.inf):
+        _Twin.run(self, draw, most)
+        good = np.flatnonzero(np.array(self.names) > 0).tolist()
+        return sorted(good, key=lambda arm: (-self.mean(arm), arm))

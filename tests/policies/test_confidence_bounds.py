@@ -1,0 +1,271 @@
+"""SuccessiveElimination, LilUCB, UGapEc, APT, GoodArms: the twins, the protocol, the errors."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.stopping import GLR
+
+from policies import protocol
+from policies.confidence_runs import orders, table_of
+from policies.reference import bounds as twin
+
+LAWS = ["gaussian", "bernoulli", "gaussian-unknown"]
+
+
+# -- the twins ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [*LAWS, "poisson"])
+def test_elimination_and_its_twin(law):
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 1])
+        n_arms = int(rng.integers(1, 8))
+        rule = GLR(0.3, law, threshold=["proven", "heuristic"][seed % 2],
+                   epsilon=0.3 * (seed % 3 == 0) * (law in ("gaussian", "gaussian-unknown")))
+        table = table_of(rng, n_arms, law)
+        if law == "gaussian-unknown":  # one reward has no variance
+            n_arms = max(n_arms, 2)
+            table = table_of(rng, n_arms, law)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule),
+                                      Patient(n_arms, rule), table, 100)
+        else:
+            ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule),
+                                  twin.SuccessiveElimination(n_arms, rule), table)
+        assert ours == theirs
+
+
+class Patient(twin.SuccessiveElimination):
+    """One pull of each arm first, as the policy does, though two make a variance."""
+
+    def __init__(self, n_arms, rule):
+        super().__init__(n_arms, rule)
+        self.unknown, self.is_unknown = True, False
+
+    def margin(self, a, b, epsilon):
+        if min(self.n(a), self.n(b)) < 2:
+            return -1.0
+        self.is_unknown = True
+        return super().margin(a, b, epsilon)
+
+    def stops(self):
+        stops = super().stops()
+        self.is_unknown = False
+        return stops
+
+
+@pytest.mark.parametrize("constants", ["proven", "heuristic"])
+def test_lil_ucb_and_its_twin(constants):
+    for seed in range(25):
+        rng = np.random.default_rng([seed, 2])
+        n_arms = int(rng.integers(1, 9))
+        options = dict(delta=float(rng.choice([0.1, 1e-4])), sigma=0.5, constants=constants)
+        ours, theirs = orders(pb.LilUCB(n_arms, **options), twin.LilUCB(n_arms, **options),
+                              table_of(rng, n_arms, "gaussian"))
+        assert ours == theirs
+    assert pb.LilUCB(7, **options).share == pytest.approx(twin.LilUCB(7, **options).share)
+
+
+def test_ugap_and_its_twin():
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 3])
+        n_arms = int(rng.integers(2, 9))
+        options = dict(delta=float(rng.choice([0.1, 1e-4])), k=int(rng.integers(1, n_arms)),
+                       epsilon=float(rng.choice([0.0, 0.4])), sigma=0.25)
+        ours, theirs = orders(pb.UGapEc(n_arms, **options), twin.UGapEc(n_arms, **options),
+                              table_of(rng, n_arms, "gaussian"))
+        assert ours == theirs
+
+
+def test_apt_and_its_twin():
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 4])
+        n_arms = int(rng.integers(1, 9))
+        options = dict(threshold=1.5, epsilon=float(rng.choice([0.0, 0.2])))
+        policy = pb.APT(n_arms, **options)
+        ours, theirs = orders(policy, twin.APT(n_arms, **options),
+                              table_of(rng, n_arms, "gaussian"))
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("sampling", ["hdoc", "lucb-g", "apt"])
+def test_good_arms_and_their_twin(sampling, law):
+    for seed in range(15):
+        rng = np.random.default_rng([seed, 5])
+        n_arms = int(rng.integers(1, 7))
+        options = dict(delta=0.3, threshold=0.5 if law == "bernoulli" else 1.5,
+                       sampling=sampling, law=law, epsilon=float(rng.choice([0.0, 0.1])),
+                       sigma=0.5 if law == "gaussian" else 1.0)
+        policy, reference = pb.GoodArms(n_arms, **options), twin.GoodArms(n_arms, **options)
+        ours, theirs = orders(policy, reference, table_of(rng, n_arms, law))
+        assert ours == theirs
+        names = np.array(reference.names)
+        assert policy.good.tolist() == np.flatnonzero(names > 0).tolist()
+        assert policy.bad.tolist() == np.flatnonzero(names < 0).tolist()
+
+
+# -- the protocol ------------------------------------------------------------------------
+
+N = 6
+MAKERS = {
+    "elimination": lambda: pb.SuccessiveElimination(N, GLR(0.3, sigma=0.3), budget=90),
+    "elimination unknown": lambda: pb.SuccessiveElimination(N, GLR(0.3, "gaussian-unknown"),
+                                                            budget=90),
+    "lil": lambda: pb.LilUCB(N, 0.1, sigma=0.3, budget=90),
+    "lil heuristic": lambda: pb.LilUCB(N, 0.1, sigma=0.3, constants="heuristic", budget=90),
+    "UGapEc": lambda: pb.UGapEc(N, 0.1, 2, sigma=0.1, epsilon=0.1, budget=90),
+    "APT": lambda: pb.APT(N, 90, threshold=0.5),
+    "HDoC": lambda: pb.GoodArms(N, 0.1, threshold=0.5, law="bernoulli", budget=90),
+    "LUCB-G": lambda: pb.GoodArms(N, 0.1, threshold=0.5, sigma=0.3, sampling="lucb-g",
+                                  epsilon=0.05, budget=90),
+    "good unknown": lambda: pb.GoodArms(N, 0.1, threshold=0.5, law="gaussian-unknown",
+                                        sampling="apt", budget=90),
+}
+makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+# sums are exact in any order
+TABLE = np.random.default_rng(5).integers(0, 2**20, (N, 37)) / 2**20
+
+
+@makers
+def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
+    protocol.assert_asking_changes_nothing(make, pb.environments.TableBandit(TABLE))
+
+
+@makers
+def test_what_is_known_on_the_way(make):
+    protocol.assert_known_on_the_way(make, pb.environments.TableBandit(TABLE))
+
+
+@makers
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_a_bad_batch_changes_nothing(make, missing):
+    bandit = pb.environments.TableBandit(TABLE)
+    protocol.assert_bad_batches_change_nothing(make, bandit, missing, 15)
+
+
+@makers
+def test_lost_pulls(make):
+    bandit, rng = pb.environments.TableBandit(TABLE), np.random.default_rng(2)
+    policy = protocol.assert_lost_pulls_count(make, bandit, rng, 4)
+    assert policy.n_pulls <= 90 and 4 not in policy.recommend()[:1]
+    assert protocol.lose_all(make()).n_pulls <= 90
+
+
+@makers
+@pytest.mark.parametrize("seed", range(4))
+def test_a_policy_continues_bit_for_bit(make, seed):
+    rng = np.random.default_rng(seed)
+    protocol.assert_copies_continue(make, TABLE, rng, [20, 100][seed % 2], 0.2 * (seed > 1))
+
+
+@makers
+def test_a_copy_is_on_its_own(make):
+    protocol.assert_a_copy_is_on_its_own(make, pb.environments.TableBandit(TABLE))
+
+
+@makers
+def test_states_that_do_not_fit(make):
+    policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
+    protocol.assert_states_of_others_refused(policy, [other() for other in MAKERS.values()])
+    changes = [{"leader": N}, {"doubt": -2}, {"doubt": 0, "begun": False}]
+    protocol.assert_entries_refused(policy, changes, r"state must hold")
+
+
+@makers
+def test_simulated_as_by_hand(make):
+    protocol.assert_simulated_as_by_hand(make, TABLE)
+
+
+# -- what each promises ------------------------------------------------------------------
+
+
+def played(policy, means, spread, seed, most=10**6):
+    rng, means = np.random.default_rng(seed), np.asarray(means)
+    while not policy.done and policy.n_pulls < most:
+        arms = policy.ask()
+        policy.tell(arms, means[arms] + spread * rng.standard_normal(arms.size))
+    return policy
+
+
+def test_elimination_asks_all_that_are_left_at_once():
+    policy = pb.SuccessiveElimination(5, GLR(0.1, sigma=0.1))
+    assert policy.ask().tolist() == policy.alive.tolist() == [0, 1, 2, 3, 4]
+    played(policy, [0.0, 1.0, 0.9, 0.1, 0.2], 0.1, 1)
+    assert policy.is_sure and policy.alive.tolist() == policy.recommend().tolist() == [1]
+    assert policy.pulls[2] == policy.pulls[1] == policy.n_batches > policy.pulls[0]
+
+
+def test_epsilon_ends_elimination_with_several_left():
+    policy = played(pb.SuccessiveElimination(3, GLR(0.1, sigma=0.1, epsilon=0.3)),
+                    [0.5, 0.5, 0.0], 0.1, 1)
+    assert policy.is_sure and policy.alive.tolist() == [0, 1]
+
+
+def test_a_round_that_the_budget_does_not_pay_is_not_begun():
+    policy = played(pb.SuccessiveElimination(3, GLR(0.1), budget=11), [0.5, 0.5, 0.5], 0.1, 1)
+    assert policy.n_pulls == 9 and policy.done and not policy.is_sure
+
+
+def test_arms_get_their_names_one_by_one():
+    policy = pb.GoodArms(3, 0.1, threshold=0.0, sigma=1.0)
+    found = []
+    rng = np.random.default_rng(3)
+    while not policy.done:
+        arms = policy.ask()
+        assert not set(arms.tolist()) & set(found)
+        policy.tell(arms, np.array([3.0, 1.0, -1.0])[arms] + rng.standard_normal(arms.size))
+        named = [*policy.good.tolist(), *policy.bad.tolist()]
+        found += [arm for arm in named if arm not in found]
+    assert found == [0, 1, 2] and policy.recommend().tolist() == [0, 1] and policy.is_sure
+
+
+def test_arms_at_the_threshold_take_either_name_with_epsilon_and_none_without():
+    for epsilon, names in (0.2, 2), (0.0, 1):
+        policy = pb.GoodArms(2, 0.1, threshold=0.5, sigma=0.1, epsilon=epsilon)
+        for _ in range(2000):
+            if not policy.done:
+                arms = policy.ask()
+                policy.tell(arms, np.where(arms == 0, 0.5, 0.9))
+        assert policy.good.size + policy.bad.size == names and policy.done == (names == 2)
+
+
+def test_equal_arms_go_on():
+    for policy in (pb.SuccessiveElimination(3, GLR(0.5)), pb.UGapEc(3, 0.5),
+                   pb.LilUCB(3, 0.5)):
+        for _ in range(300):
+            arms = policy.ask()
+            policy.tell(arms, np.full(arms.size, 0.5))
+        assert not policy.done and not policy.is_sure and not policy.is_endless
+    assert pb.APT(3, threshold=0.5).is_endless
+
+
+def test_all_arms_or_none_need_no_pulls():
+    for k in 0, 3:
+        policy = pb.UGapEc(3, 0.1, k)
+        assert policy.done and policy.is_sure and policy.recommend().size == k
+        assert pb.UGapEc.from_state(policy.get_state()).done
+
+
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: pb.SuccessiveElimination(3, None), TypeError, "stopping must be a .*GLR; got None"),
+    (lambda: pb.SuccessiveElimination(3, 0.1), TypeError, "stopping must be a .*GLR"),
+    (lambda: pb.SuccessiveElimination(3, GLR(0.1), budget=2), pb.InfeasibleBudget, "budget must"),
+    (lambda: pb.LilUCB(3, 0.1, constants="mine"), ValueError, "constants must be one of"),
+    (lambda: pb.LilUCB(3, 0.1, sigma=0.0), ValueError, "sigma must be finite and above 0"),
+    (lambda: pb.UGapEc(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
+    (lambda: pb.APT(3, 2, threshold=0.5), pb.InfeasibleBudget, "budget must"),
+    (lambda: pb.APT(3, threshold=np.nan), ValueError, "threshold must be finite; got nan"),
+    (lambda: pb.GoodArms(3, 0.1, threshold=1.0, law="bernoulli"), ValueError,
+     r"threshold must be in \(0, 1\), and epsilon away"),
+    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", epsilon=0.5), ValueError,
+     "epsilon away from both ends"),
+    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, law="poisson"), ValueError, "law must be one of"),
+    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", sigma=0.5), ValueError,
+     "sigma is for law='gaussian' only"),
+    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, sampling="ucb"), ValueError, "sampling must be"),
+])
+def test_bad_arguments(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
