@@ -222,11 +222,15 @@ cdef class SequentialPolicy(NativePolicy):
         self.pending = self.n_chosen if self.begun else np.sum(self.counts)
 
 
+# what a state says of a rule
+STATED = set(GLR(0.5).options())
+
+
 def as_rule(stopping):
     """A GLR, or None; of the dict, too, that a state holds."""
     if stopping is None or isinstance(stopping, GLR):
         return stopping
-    if isinstance(stopping, dict):
+    if isinstance(stopping, dict) and set(stopping) <= STATED:
         return GLR(**stopping)
     raise TypeError(f"stopping must be a pybandit.stopping.GLR or None; got {shown(stopping)}")
 

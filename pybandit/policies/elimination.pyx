@@ -150,6 +150,9 @@ cdef class SuccessiveElimination(SequentialPolicy):
     cdef object _schema(self):
         return ELIMINATION
 
+    cdef dict _sizes(self):
+        return SequentialPolicy._sizes(self) | {"last_doubt": -1}
+
     def _get_progress(self):
         return super()._get_progress() | {"n_left": self.n_left}
 

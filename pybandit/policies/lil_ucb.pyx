@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_delta, check_positive
+from pybandit._shared.checks import check_choice, check_positive, check_scalar
 from pybandit.policies._arm_states import SEQUENTIAL
 
 from libc.math cimport M_E, log, sqrt
@@ -32,7 +32,7 @@ cdef class LilUCB(SequentialPolicy):
     n_arms : int
         K, at least 1.
     delta : float
-        Error probability, in (0, 1).
+        Error probability, in [1e-100, 1).
     sigma : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
         an interval of length ``2 sigma``. Finite and above 0.
@@ -95,7 +95,9 @@ cdef class LilUCB(SequentialPolicy):
 
     def __init__(self, n_arms, delta, *, sigma=1.0, constants="proven", budget=None):
         super().__init__(n_arms, 1, None, budget, 1, 1)
-        self.delta, self.sigma = check_delta(delta), check_positive("sigma", sigma)
+        self.delta = check_scalar("delta", delta, "in [1e-100, 1)",
+                                  lambda x: (x >= 1e-100) & (x < 1))
+        self.sigma = check_positive("sigma", sigma)
         self.constants = check_choice("constants", constants, ("proven", "heuristic"))
         beta, self.e, self.d, self.share = 0.5, 0.0, 0.2 * self.delta, 1.0 + 10.0 / self.n_arms
         if self.constants == "proven":

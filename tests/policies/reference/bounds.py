@@ -1,4 +1,4 @@
-"""Elimination, bounds of regrets and of iterated logarithms, thresholds: as one would write them."""
+"""Elimination, bounds of regrets and iterated logarithms, thresholds: as one would write them."""
 
 import math
 
