@@ -3,7 +3,7 @@
     python examples/policies/fixed_confidence.py [--runs 300] [--quick] [--seed 1]
 
 Ten Gaussian arms of means 1, .9, ..., .1 and standard deviation 1; rules under the stopping rule
-`pybandit.stopping.GLR`, with its proven and its heuristic threshold, and LUCB, which has its own.
+`pybandit.stopping.GLR`, with its proven and its heuristic threshold, and such as have their own.
 A number is the mean of the pulls over T log(1 / delta), T that of Garivier and Kaufmann 2016,
 and in brackets its standard error; x: this many runs named another arm. Then the two Bernoulli
 tables of that paper, in pulls, with the heuristic threshold at delta = .1.
@@ -28,6 +28,16 @@ RULES = {
                                              challenger="cost-improved"),
     "TTUCB": lambda k, rule: pb.TopTwo(k, rule, leader="ucb"),
     "EBTC": lambda k, rule: pb.EBTC(k, epsilon=0.0, stopping=rule),
+    "SuccessiveElimination": lambda k, rule: pb.SuccessiveElimination(k, rule),
+    "T3C, variances unknown": lambda k, rule: pb.TopTwo(
+        k, GLR(rule.delta, "gaussian-unknown", threshold=rule.threshold)),
+}
+GAUSSIAN_ONLY = "EBTC", "T3C, variances unknown"  # EBTC's challenger is
+OWN_BOUNDS = {
+    "LUCB": lambda k, delta: pb.LUCB(k, delta),
+    "UGapEc": lambda k, delta: pb.UGapEc(k, delta),
+    "LilUCB": lambda k, delta: pb.LilUCB(k, delta),
+    "LilUCB, heuristic": lambda k, delta: pb.LilUCB(k, delta, constants="heuristic"),
 }
 BERNOULLI = (0.5, 0.45, 0.43, 0.4), (0.3, 0.21, 0.2, 0.19, 0.18)
 
@@ -52,9 +62,10 @@ def gaussian(rules, n_runs, seed):
                           n_runs, seed, least * np.log(1 / delta)) for delta in DELTAS]
             print(f"{name + ', ' + threshold:<32}" + "".join(f"{text:>18}" for text in cells))
     n_runs = max(2, n_runs // 10)
-    cells = [cell(lambda e, d=delta: pb.LUCB(10, d), arms, n_runs, seed,  # noqa: B023
-                  least * np.log(1 / delta)) for delta in DELTAS]
-    print(f"{'LUCB':<32}" + "".join(f"{text:>18}" for text in cells))
+    for name, make in OWN_BOUNDS.items():
+        cells = [cell(lambda e, d=delta: make(10, d), arms, n_runs, seed,  # noqa: B023
+                      least * np.log(1 / delta)) for delta in DELTAS]
+        print(f"{name:<32}" + "".join(f"{text:>18}" for text in cells))
 
 
 def bernoulli(rules, n_runs, seed):
@@ -62,7 +73,7 @@ def bernoulli(rules, n_runs, seed):
     print("\n" + f"{'pulls, delta = .1':<32}" + "".join(f"{means!s:>34}" for means in BERNOULLI))
     arms = [pb.environments.BernoulliBandit(means) for means in BERNOULLI]
     rows = {name: lambda e, make=make: make(e.n_arms, rule) for name, make in rules.items()
-            if name != "EBTC"}  # its challenger is for Gaussian rewards
+            if name not in GAUSSIAN_ONLY}
     rows["KLLUCB"] = lambda e: pb.KLLUCB(e.n_arms, 0.1)
     for name, make in rows.items():
         cells = [cell(make, environment, n_runs, seed) for environment in arms]

@@ -421,7 +421,9 @@ TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
 
 @pytest.mark.parametrize("make", [
     lambda e: pb.TopTwo(2, GLR(0.1)), lambda e: pb.TrackAndStop(2, GLR(0.1)),
-    lambda e: pb.EBTC(2, epsilon=0.0, stopping=GLR(0.1)), lambda e: pb.LUCB(2, 0.1)])
+    lambda e: pb.EBTC(2, epsilon=0.0, stopping=GLR(0.1)), lambda e: pb.LUCB(2, 0.1),
+    lambda e: pb.TopTwo(2, GLR(0.1, "gaussian-unknown")), lambda e: pb.UGapEc(2, 0.1),
+    lambda e: pb.SuccessiveElimination(2, GLR(0.1)), lambda e: pb.LilUCB(2, 0.1)])
 def test_equal_arms_are_rarely_told_apart(make):
     """Every stop is an error; at delta = 0.1 more than 50 of 300 come by chance once in 10^4."""
     result = pb.simulate(make, TWO_EQUAL, 300, rng=3, horizon=400)
@@ -430,13 +432,18 @@ def test_equal_arms_are_rarely_told_apart(make):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.1, 0.01])
-@pytest.mark.parametrize("name", ["T3C", "track", "EBTC", "LUCB", "KLLUCB", "T3C bernoulli"])
+@pytest.mark.parametrize("name", ["T3C", "T3C unknown", "track", "EBTC", "LUCB", "UGapEc", "lil",
+                                  "elimination", "KLLUCB", "T3C bernoulli"])
 def test_errors_are_at_most_delta(name, delta):
     """Ten thousand runs of two equal arms, where each stop is an error, and of ten arms."""
     bernoulli = name in ("KLLUCB", "T3C bernoulli")
     makers = {
         "T3C": lambda e: pb.TopTwo(e.n_arms, GLR(delta)),
         "T3C bernoulli": lambda e: pb.TopTwo(e.n_arms, GLR(delta, "bernoulli")),
+        "T3C unknown": lambda e: pb.TopTwo(e.n_arms, GLR(delta, "gaussian-unknown")),
+        "elimination": lambda e: pb.SuccessiveElimination(e.n_arms, GLR(delta)),
+        "UGapEc": lambda e: pb.UGapEc(e.n_arms, delta),
+        "lil": lambda e: pb.LilUCB(e.n_arms, delta),
         "track": lambda e: pb.TrackAndStop(e.n_arms, GLR(delta)),
         "EBTC": lambda e: pb.EBTC(e.n_arms, epsilon=0.0, stopping=GLR(delta)),
         "LUCB": lambda e: pb.LUCB(e.n_arms, delta),
