@@ -1,0 +1,207 @@
+"""Policies that choose before every pull, whole simulations on one core: nanoseconds a pull, over
+plain loops in numba.
+
+Run with ``make bench``. A loop is what a careful user writes: all runs in one compiled function,
+a normal number a pull, every arm's index anew. Ours is `simulate` as it is called.
+"""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+SIZES = {20: 2000, 64: 6400, 1000: 20_000}
+COMPLEXITY, RANGE, SIGMA = 400.0, 1.0, 0.5
+
+
+def loops():
+    """name -> a function of a generator, means, budget and runs that gives the share of errors."""
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def ucbe(rng, means, budget, n_runs):
+        n_arms, errors = means.size, 0
+        a = 25 / 36 * (budget - n_arms) / COMPLEXITY
+        for _ in range(n_runs):
+            sums, pulls = np.empty(n_arms), np.ones(n_arms)
+            for arm in range(n_arms):
+                sums[arm] = means[arm] + SIGMA * rng.standard_normal()
+            for _ in range(budget - n_arms):
+                best, largest = 0, -np.inf
+                for arm in range(n_arms):
+                    index = sums[arm] / pulls[arm] + np.sqrt(a / pulls[arm])
+                    if index > largest:
+                        best, largest = arm, index
+                sums[best] += means[best] + SIGMA * rng.standard_normal()
+                pulls[best] += 1
+            errors += np.argmax(sums / pulls) != 0
+        return errors / n_runs
+
+    @numba.njit
+    def gape(rng, means, budget, n_runs):
+        n_arms, errors = means.size, 0
+        a = 4 / 9 * (budget - n_arms) / COMPLEXITY
+        for _ in range(n_runs):
+            sums, pulls = np.empty(n_arms), np.ones(n_arms)
+            for arm in range(n_arms):
+                sums[arm] = means[arm] + SIGMA * rng.standard_normal()
+            for _ in range(budget - n_arms):
+                leader, first, second = 0, -np.inf, -np.inf
+                for arm in range(n_arms):
+                    mean = sums[arm] / pulls[arm]
+                    if mean > first:
+                        leader, first, second = arm, mean, first
+                    elif mean > second:
+                        second = mean
+                best, largest = 0, -np.inf
+                for arm in range(n_arms):
+                    mean = second if arm == leader else sums[arm] / pulls[arm]
+                    index = mean - first + RANGE * np.sqrt(a / pulls[arm])
+                    if index > largest:
+                        best, largest = arm, index
+                sums[best] += means[best] + SIGMA * rng.standard_normal()
+                pulls[best] += 1
+            errors += np.argmax(sums / pulls) != 0
+        return errors / n_runs
+
+    @numba.njit
+    def gapev(rng, means, budget, n_runs):
+        n_arms, errors = means.size, 0
+        a = 8 / 9 * (budget - 2 * n_arms) / COMPLEXITY
+        for _ in range(n_runs):
+            sums, pulls, squares = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
+            for pull in range(budget):
+                best, largest = pull % n_arms, -np.inf
+                if pull >= 2 * n_arms:
+                    leader, first, second = 0, -np.inf, -np.inf
+                    for arm in range(n_arms):
+                        mean = sums[arm] / pulls[arm]
+                        if mean > first:
+                            leader, first, second = arm, mean, first
+                        elif mean > second:
+                            second = mean
+                    for arm in range(n_arms):
+                        n, mean = pulls[arm], sums[arm] / pulls[arm]
+                        v = (squares[arm] - n * mean * mean) / (n - 1)
+                        if arm == leader:
+                            mean = second
+                        index = (mean - first + np.sqrt(2 * a * v / n)
+                                 + 7 * a * RANGE / (3 * (n - 1)))
+                        if index > largest:
+                            best, largest = arm, index
+                reward = means[best] + SIGMA * rng.standard_normal()
+                sums[best] += reward
+                squares[best] += reward * reward
+                pulls[best] += 1
+            errors += np.argmax(sums / pulls) != 0
+        return errors / n_runs
+
+    @numba.njit
+    def ugape(rng, means, budget, n_runs):
+        n_arms, errors = means.size, 0
+        a = (budget - n_arms) / (4 * COMPLEXITY)
+        for _ in range(n_runs):
+            sums, pulls = np.empty(n_arms), np.ones(n_arms)
+            for arm in range(n_arms):
+                sums[arm] = means[arm] + SIGMA * rng.standard_normal()
+            found, least_bound = 0, np.inf
+            for _ in range(budget - n_arms):
+                top, first, second = 0, -np.inf, -np.inf
+                other = 0
+                for arm in range(n_arms):
+                    upper = sums[arm] / pulls[arm] + np.sqrt(a / pulls[arm])
+                    if upper > first:
+                        other, second, top, first = top, first, arm, upper
+                    elif upper > second:
+                        other, second = arm, upper
+                best, least = 0, np.inf
+                for arm in range(n_arms):
+                    lower = sums[arm] / pulls[arm] - np.sqrt(a / pulls[arm])
+                    bound = (second if arm == top else first) - lower
+                    if bound < least:
+                        best, least = arm, bound
+                if least < least_bound:
+                    found, least_bound = best, least
+                rival = other if best == top else top
+                if pulls[rival] < pulls[best]:
+                    best = rival
+                sums[best] += means[best] + SIGMA * rng.standard_normal()
+                pulls[best] += 1
+            errors += found != 0
+        return errors / n_runs
+
+    @numba.njit
+    def ebtc(rng, means, budget, n_runs):
+        n_arms, errors = means.size, 0
+        for _ in range(n_runs):
+            sums, pulls = np.empty(n_arms), np.ones(n_arms)
+            led, own = np.zeros(n_arms), np.zeros(n_arms)
+            for arm in range(n_arms):
+                sums[arm] = means[arm] + SIGMA * rng.standard_normal()
+            for _ in range(budget - n_arms):
+                leader, first = 0, -np.inf
+                for arm in range(n_arms):
+                    if sums[arm] / pulls[arm] > first:
+                        leader, first = arm, sums[arm] / pulls[arm]
+                led[leader] += 1
+                chosen = leader
+                if own[leader] > led[leader] / 2:
+                    least = np.inf
+                    for arm in range(n_arms):
+                        if arm != leader:
+                            gap = first - sums[arm] / pulls[arm] + 0.1
+                            index = gap / np.sqrt(1 / pulls[arm] + 1 / pulls[leader])
+                            if index < least:
+                                chosen, least = arm, index
+                own[leader] += chosen == leader
+                sums[chosen] += means[chosen] + SIGMA * rng.standard_normal()
+                pulls[chosen] += 1
+            errors += np.argmax(sums / pulls) != 0
+        return errors / n_runs
+
+    return {"UCBE": ucbe, "GapE": gape, "GapEV": gapev, "UGapEb": ugape, "EBTC": ebtc}
+
+
+POLICIES = {
+    "UCBE": lambda k, n: pb.UCBE(k, n, COMPLEXITY),
+    "GapE": lambda k, n: pb.GapE(k, n, RANGE, COMPLEXITY),
+    "GapEV": lambda k, n: pb.GapEV(k, n, RANGE, COMPLEXITY),
+    "UGapEb": lambda k, n: pb.UGapEb(k, n, COMPLEXITY),
+    "EBTC": lambda k, n: pb.EBTC(k, budget=n),
+}
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    found = loops()
+    for loop in found.values():
+        loop(np.random.default_rng(1), np.linspace(1.0, 0.0, 4), 12, 1)
+    return found
+
+
+@pytest.mark.parametrize("n_arms", SIZES)
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("role", ["numba", "simulate"])
+def test_one_pull(timed, compiled, name, role, n_arms):
+    means, budget = np.linspace(1.0, 0.0, n_arms), SIZES[n_arms]
+    n_runs = 400_000 // budget
+    if role == "numba":
+        def run():
+            compiled[name](np.random.default_rng(1), means, budget, n_runs)
+    else:
+        bandit = pb.environments.GaussianBandit(means, SIGMA**2)
+
+        def run():
+            pb.simulate(lambda e: POLICIES[name](n_arms, budget), bandit, n_runs, rng=1,
+                        n_threads=1, progress=False)
+    timed(f"{name}, K = {n_arms}, n = {budget:,}", role, run, per=n_runs * budget, rounds=3)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_errors_are_those_of_the_loop(compiled, name):
+    """So that both do the same job."""
+    means, n_runs = np.r_[0.5, np.full(9, 0.4)], 2000
+    bandit = pb.environments.GaussianBandit(means, SIGMA**2)
+    ours = pb.simulate(lambda e: POLICIES[name](10, 300), bandit, n_runs, rng=1)
+    theirs = compiled[name](np.random.default_rng(2), means, 300, n_runs)
+    assert abs(theirs - ours.error_probability) < 5 * np.sqrt(2 * 0.25 / n_runs)
