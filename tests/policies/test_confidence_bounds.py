@@ -6,7 +6,6 @@ import pytest
 import pybandit as pb
 from pybandit.stopping import GLR
 
-from policies import protocol
 from policies.confidence_runs import orders, table_of
 from policies.reference import bounds as twin
 
@@ -104,78 +103,6 @@ def test_good_arms_and_their_twin(sampling, law):
         names = np.array(reference.names)
         assert policy.good.tolist() == np.flatnonzero(names > 0).tolist()
         assert policy.bad.tolist() == np.flatnonzero(names < 0).tolist()
-
-
-# -- the protocol ------------------------------------------------------------------------
-
-N = 6
-MAKERS = {
-    "elimination": lambda: pb.SuccessiveElimination(N, GLR(0.3, sigma=0.3), budget=90),
-    "elimination unknown": lambda: pb.SuccessiveElimination(N, GLR(0.3, "gaussian-unknown"),
-                                                            budget=90),
-    "lil": lambda: pb.LilUCB(N, 0.1, sigma=0.3, budget=90),
-    "lil heuristic": lambda: pb.LilUCB(N, 0.1, sigma=0.3, constants="heuristic", budget=90),
-    "UGapEc": lambda: pb.UGapEc(N, 0.1, 2, sigma=0.1, epsilon=0.1, budget=90),
-    "APT": lambda: pb.APT(N, 90, threshold=0.5),
-    "HDoC": lambda: pb.GoodArms(N, 0.1, threshold=0.5, law="bernoulli", budget=90),
-    "LUCB-G": lambda: pb.GoodArms(N, 0.1, threshold=0.5, sigma=0.3, sampling="lucb-g",
-                                  epsilon=0.05, budget=90),
-    "good unknown": lambda: pb.GoodArms(N, 0.1, threshold=0.5, law="gaussian-unknown",
-                                        sampling="apt", budget=90),
-}
-makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-# sums are exact in any order
-TABLE = np.random.default_rng(5).integers(0, 2**20, (N, 37)) / 2**20
-
-
-@makers
-def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
-    protocol.assert_asking_changes_nothing(make, pb.environments.TableBandit(TABLE))
-
-
-@makers
-def test_what_is_known_on_the_way(make):
-    protocol.assert_known_on_the_way(make, pb.environments.TableBandit(TABLE))
-
-
-@makers
-@pytest.mark.parametrize("missing", ["raise", "drop"])
-def test_a_bad_batch_changes_nothing(make, missing):
-    bandit = pb.environments.TableBandit(TABLE)
-    protocol.assert_bad_batches_change_nothing(make, bandit, missing, 15)
-
-
-@makers
-def test_lost_pulls(make):
-    bandit, rng = pb.environments.TableBandit(TABLE), np.random.default_rng(2)
-    policy = protocol.assert_lost_pulls_count(make, bandit, rng, 4)
-    assert policy.n_pulls <= 90 and 4 not in policy.recommend()[:1]
-    assert protocol.lose_all(make()).n_pulls <= 90
-
-
-@makers
-@pytest.mark.parametrize("seed", range(4))
-def test_a_policy_continues_bit_for_bit(make, seed):
-    rng = np.random.default_rng(seed)
-    protocol.assert_copies_continue(make, TABLE, rng, [20, 100][seed % 2], 0.2 * (seed > 1))
-
-
-@makers
-def test_a_copy_is_on_its_own(make):
-    protocol.assert_a_copy_is_on_its_own(make, pb.environments.TableBandit(TABLE))
-
-
-@makers
-def test_states_that_do_not_fit(make):
-    policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
-    protocol.assert_states_of_others_refused(policy, [other() for other in MAKERS.values()])
-    changes = [{"leader": N}, {"doubt": -2}, {"doubt": 0, "begun": False}]
-    protocol.assert_entries_refused(policy, changes, r"state must hold")
-
-
-@makers
-def test_simulated_as_by_hand(make):
-    protocol.assert_simulated_as_by_hand(make, TABLE)
 
 
 # -- what each promises ------------------------------------------------------------------

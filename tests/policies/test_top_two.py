@@ -9,6 +9,7 @@ import pytest
 import pybandit as pb
 
 from policies import protocol
+from policies.one_at_a_time import BY_THEMSELVES, TABLE, N
 from policies.reference import top_two as twin
 
 CASES = json.loads((Path(__file__).parent / "data" / "vbr_cases.json").read_text())["cases"]
@@ -150,63 +151,11 @@ def test_equal_rewards():
 
 # -- the protocol -----------------------------------------------------------------------
 
-N = 6
-MAKERS = {
-    "vbr": lambda: pb.VBR(N, 90),
-    "ebtc": lambda: pb.EBTC(N, budget=90),
-    "known": lambda: pb.EBTC(N, variances=np.arange(1.0, N + 1), budget=90),
-    "aware": lambda: pb.EBTC(N, variance_aware=True, budget=90),
-    "CR-C": lambda: pb.ContinuousRejects(N, 90),
-    "CR-A": lambda: pb.ContinuousRejects(N, 90, criterion="A"),
-}
-makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-# sums are exact in any order
-TABLE = np.random.default_rng(5).integers(0, 2**20, (N, 37)) / 2**20
-
-
-@makers
-def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
-    protocol.assert_asking_changes_nothing(make, pb.environments.TableBandit(TABLE))
-
-
-@makers
-def test_what_is_known_on_the_way(make):
-    protocol.assert_known_on_the_way(make, pb.environments.TableBandit(TABLE))
-
-
-@makers
-@pytest.mark.parametrize("missing", ["raise", "drop"])
-def test_a_bad_batch_changes_nothing(make, missing):
-    bandit = pb.environments.TableBandit(TABLE)
-    protocol.assert_bad_batches_change_nothing(make, bandit, missing, 15)
-
-
-@makers
-def test_lost_pulls(make):
-    bandit, rng = pb.environments.TableBandit(TABLE), np.random.default_rng(2)
-    policy = protocol.assert_lost_pulls_count(make, bandit, rng, 4)
-    assert policy.n_pulls <= 90 and policy.recommend().tolist() != [4]
-    policy = protocol.lose_all(make())
-    assert policy.n_pulls <= 90 and policy.recommend().tolist() == [0]
-
-
-@makers
-@pytest.mark.parametrize("seed", range(4))
-def test_a_policy_continues_bit_for_bit(make, seed):
-    rng = np.random.default_rng(seed)
-    protocol.assert_copies_continue(make, TABLE, rng, [20, 100][seed % 2], 0.2 * (seed > 1))
-
-
-@makers
-def test_a_copy_is_on_its_own(make):
-    protocol.assert_a_copy_is_on_its_own(make, pb.environments.TableBandit(TABLE))
-
-
-@makers
+@pytest.mark.parametrize("make", BY_THEMSELVES.values(), ids=BY_THEMSELVES)
 def test_states_that_do_not_fit(make):
     """What a kernel would read beyond its memory with is refused."""
     policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
-    others = [other() for other in MAKERS.values()]
+    others = [other() for other in BY_THEMSELVES.values()]
     protocol.assert_states_of_others_refused(policy, others)
     if isinstance(policy, pb.EBTC):
         for name, made in ("leader", int), ("chosen", lambda arm: np.array([arm])):
@@ -268,11 +217,6 @@ def test_one_arm():
     assert pb.VBR(1, 0).done and pb.ContinuousRejects(1, 0).done
     policy = pb.EBTC(1, budget=7)
     assert play(policy, pb.environments.TableBandit([[0.5]]))[0].n_pulls == 7
-
-
-@makers
-def test_simulated_as_by_hand(make):
-    protocol.assert_simulated_as_by_hand(make, TABLE)
 
 
 @pytest.mark.parametrize("make, error, message", [

@@ -1,0 +1,46 @@
+"""Policies that choose before every pull, and those that race like them, on a table of rewards."""
+
+import numpy as np
+
+import pybandit as pb
+from pybandit.stopping import GLR
+
+N = 6
+# what the state of these holds is tested by itself, where they are
+BY_THEMSELVES = {
+    "vbr": lambda: pb.VBR(N, 90),
+    "EBTC plain": lambda: pb.EBTC(N, budget=90),
+    "known": lambda: pb.EBTC(N, variances=np.arange(1.0, N + 1), budget=90),
+    "aware": lambda: pb.EBTC(N, variance_aware=True, budget=90),
+    "CR-C": lambda: pb.ContinuousRejects(N, 90),
+    "CR-A": lambda: pb.ContinuousRejects(N, 90, criterion="A"),
+}
+MAKERS = BY_THEMSELVES | {
+    "T3C": lambda: pb.TopTwo(N, budget=90, rng=1),
+    "EB-TCI": lambda: pb.TopTwo(N, GLR(0.1, "bernoulli"), leader="empirical",
+                                challenger="cost-improved", budget=80, rng=1),
+    "TTS": lambda: pb.TopTwo(N, law="bernoulli", challenger="thompson", budget=70, rng=1),
+    "TTUCB": lambda: pb.TopTwo(N, GLR(0.1), leader="ucb", beta="ids", budget=90, rng=1),
+    "T3C unknown": lambda: pb.TopTwo(N, GLR(0.1, "gaussian-unknown"), budget=80, rng=1),
+    "TTUCB unknown": lambda: pb.TopTwo(N, law="gaussian-unknown", leader="ucb",
+                                       challenger="thompson", beta="ids", budget=70, rng=1),
+    "track D": lambda: pb.TrackAndStop(N, GLR(0.1), budget=90),
+    "track C": lambda: pb.TrackAndStop(N, law="bernoulli", tracking="C", budget=90),
+    "EBTC": lambda: pb.EBTC(N, stopping=GLR(0.1, sigma=0.5), budget=90),
+    "LUCB": lambda: pb.LUCB(N, 0.1, 2, budget=90),
+    "KLLUCB": lambda: pb.KLLUCB(N, 0.1, budget=90),
+    "elimination": lambda: pb.SuccessiveElimination(N, GLR(0.3, sigma=0.3), budget=90),
+    "elimination unknown": lambda: pb.SuccessiveElimination(N, GLR(0.3, "gaussian-unknown"),
+                                                            budget=90),
+    "lil": lambda: pb.LilUCB(N, 0.1, sigma=0.3, budget=90),
+    "lil heuristic": lambda: pb.LilUCB(N, 0.1, sigma=0.3, constants="heuristic", budget=90),
+    "UGapEc": lambda: pb.UGapEc(N, 0.1, 2, sigma=0.1, epsilon=0.1, budget=90),
+    "APT": lambda: pb.APT(N, 90, threshold=0.5),
+    "HDoC": lambda: pb.GoodArms(N, 0.1, threshold=0.5, law="bernoulli", budget=90),
+    "LUCB-G": lambda: pb.GoodArms(N, 0.1, threshold=0.5, sigma=0.3, sampling="lucb-g",
+                                  epsilon=0.05, budget=90),
+    "good unknown": lambda: pb.GoodArms(N, 0.1, threshold=0.5, law="gaussian-unknown",
+                                        sampling="apt", budget=90),
+}
+# sums are exact in any order
+TABLE = np.random.default_rng(5).integers(0, 2**20, (N, 37)) / 2**20
