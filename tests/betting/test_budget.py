@@ -158,21 +158,21 @@ def test_exclusions_err_with_probability_delta_by_enumeration():
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
 def test_certificates_hold(k):
-    """Near ties by one item of 200: among certified answers and excluded arms, delta."""
+    """Near ties by one item of 120: among certified answers and excluded arms, delta."""
     wrong = certified = 0
-    for seed in range(2500):
+    for seed in range(10_000):
         rewards = np.random.default_rng(seed).permuted(
-            np.repeat([[1.0] * 4, [0.0] * 4], [101, 99], axis=0), axis=0)
+            np.repeat([[1.0] * 4, [0.0] * 4], [61, 59], axis=0), axis=0)
         rewards[np.flatnonzero(rewards[:, 3] == 1)[0], 3] = 0.0
         if k == 2:
             rewards[np.flatnonzero(rewards[:, 2] == 1)[0], 2] = 0.0
-        race = play(pb.BudgetRace(4, 200, budget=700, k=k, delta=0.1, rng=seed, **UNIT), rewards)
+        race = play(pb.BudgetRace(4, 120, budget=460, k=k, delta=0.3, rng=seed, **UNIT), rewards)
         worst = {3} if k == 1 else {2, 3}
         certified += race.decided
         wrong += race.decided and bool(worst & set(race.recommend().tolist()))
         if k == 1:
             wrong += not race.decided and {0, 1, 2} <= set(race.excluded.tolist())
-    assert wrong <= 0.1 * 2500 + 3 * np.sqrt(0.09 * 2500)
+    assert certified > 100 and 0 < wrong <= 0.3 * 10_000
 
 
 def test_the_error_estimate_is_about_right():

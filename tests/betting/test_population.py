@@ -1,5 +1,6 @@
 """Items that are a sample: bets and answers are about what they were drawn from."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -107,6 +108,24 @@ def test_ten_thousand_samples(kind):
         n_other += int(rewards.mean(axis=0).argmax()) != 0
     assert n_wrong <= 10_000 * delta
     assert n_other > 10_000 * delta  # what is true of the items would be too often false
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [None, 150])
+def test_ten_thousand_samples_of_a_hundred(budget):
+    """Sixty of 100 items are read; among all, and often not among these, one item decides."""
+    rng, delta, n_wrong, n_other = np.random.default_rng(9), 0.1, 0, 0
+    make = (pb.BettingRace if budget is None else
+            functools.partial(pb.BudgetRace, budget=budget))
+    for seed in range(10_000):
+        world = np.column_stack([rng.permutation(np.arange(100) < wins) for wins in (51, 50, 50)])
+        sample = world[rng.permutation(100)[:60]] * 1.0
+        race = play(make(3, 60, population=100, delta=delta, value_range=(0, 1), rng=seed), sample)
+        answer = race.recommend() if race.decided else np.arange(3) if budget else race.survivors
+        n_wrong += 0 not in answer
+        n_other += int(sample.mean(axis=0).argmax()) != 0
+    assert n_wrong <= 10_000 * delta
+    assert n_other > 10_000 * delta
 
 
 @pytest.mark.parametrize("population, error, words", [
