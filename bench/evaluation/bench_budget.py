@@ -1,6 +1,8 @@
 """A budget of scores on a table in memory, against the gather of as many cells.
 
-Run with ``make bench``. Times are per score read.
+Run with ``make bench``. Times are per score read. The aim is the line "twice the gather
+and 20 ns" of the same run; a call costs some .35 ms whatever it reads, which is most of it
+on the smallest table.
 """
 
 import numpy as np
@@ -8,7 +10,10 @@ import pytest
 
 import pybandit as pb
 
-SIZES = {"80 models, 1,000 items": (1000, 80), "450 models, 756 items": (756, 450)}
+from native import RESULTS
+
+SIZES = {"80 models, 1,000 items": (1000, 80), "450 models, 756 items": (756, 450),
+         "80 models, 10,000 items": (10_000, 80)}
 
 
 def table(n_items, n_models):
@@ -19,7 +24,7 @@ def table(n_items, n_models):
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("role", ["bare gather", "budget", "guaranteed race"])
+@pytest.mark.parametrize("role", ["bare gather", "aim", "budget", "guaranteed race"])
 def test_a_tenth_of_the_cells(timed, size, role):
     """`budget` reads a tenth of the cells; the race reads what it needs."""
     scores = table(*SIZES[size])
@@ -28,6 +33,9 @@ def test_a_tenth_of_the_cells(timed, size, role):
         rows = np.random.default_rng(3).permutation(len(scores))[:len(scores) // 10]
         columns = np.arange(scores.shape[1])
         timed(group, role, lambda: scores[rows[:, None], columns].sum(axis=0), per=budget)
+        return
+    if role == "aim":
+        RESULTS[group]["twice the gather and 20 ns"] = 2 * RESULTS[group]["bare gather"] + 20e-9
         return
     options = {"budget": budget} if role == "budget" else {}
 

@@ -222,21 +222,35 @@ static void drop_gone(pb_betting *b, int64_t n_gone)
     find_leader(b);
 }
 
+/* Whether position i leaves before position j. */
+ALWAYS_INLINE int is_behind(const pb_betting *b, const int64_t *keys, int64_t i, int64_t j)
+{
+    return b->scores[i] < b->scores[j] ||
+           (b->scores[i] == b->scores[j] && keys[b->arms[i]] > keys[b->arms[j]]);
+}
+
 void pb_betting_withdraw(pb_betting *b, int64_t n_kept, const int64_t *keys,
                          unsigned char *withdrawn)
 {
-    while (b->n_alive > n_kept) {
-        int64_t last = 0;
-        for (int64_t i = 0; i < b->n_alive; i++) {
-            b->gone[i] = 0;
-            if (b->scores[i] < b->scores[last] ||
-                (b->scores[i] == b->scores[last] && keys[b->arms[i]] > keys[b->arms[last]]))
-                last = i;
-        }
-        b->gone[last] = 1;
-        withdrawn[b->arms[last]] = 1;
-        drop_gone(b, 1);
+    /* positions of the last so far, the very last first; rewards were those of the item */
+    double *const last = b->rewards;
+    const int64_t n_gone = b->n_alive - n_kept;
+    int64_t n = 0;
+    for (int64_t i = 0; i < b->n_alive && n_gone > 0; i++) {
+        b->gone[i] = 0;
+        if (n == n_gone && !is_behind(b, keys, i, (int64_t)last[n - 1]))
+            continue;
+        int64_t at = n < n_gone ? n++ : n - 1;
+        for (; at > 0 && is_behind(b, keys, i, (int64_t)last[at - 1]); at--)
+            last[at] = last[at - 1];
+        last[at] = (double)i;
     }
+    for (int64_t out = 0; out < n; out++) {
+        b->gone[(int64_t)last[out]] = 1;
+        withdrawn[b->arms[(int64_t)last[out]]] = 1;
+    }
+    if (n_gone > 0)
+        drop_gone(b, n_gone);
     b->decided |= b->n_alive == 1;
 }
 

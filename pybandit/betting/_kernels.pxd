@@ -21,7 +21,8 @@ cdef class Books:
     cdef double[::1] _sums         # of rewards less the base
     cdef double _base              # NaN until the first reward sets it
 
-    cdef void _enter(self, const int64_t *arms, const double[:, ::1] rewards) noexcept
+    cdef void _enter(self, const int64_t *arms, int64_t n_arms, const double *const *rows,
+                     int64_t n_rows) noexcept
 
 
 # Arrays that make up a race; the kernel's struct points into them.
@@ -38,6 +39,8 @@ cdef class Race:
                         unsigned char *withdrawn) noexcept nogil
     cdef void _weigh(self, const double *left) noexcept
     cdef _check_predictions(self, values)
+    cdef _take(self, Books books, arms, values, const double *const *rows, int64_t n_kept,
+               const int64_t *keys)
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots)
 
 

@@ -90,16 +90,17 @@ cdef class Books:
         self._sums = np.zeros(n_arms)
         self._base = base
 
-    cdef void _enter(self, const int64_t *arms, const double[:, ::1] rewards) noexcept:
+    cdef void _enter(self, const int64_t *arms, int64_t n_arms, const double *const *rows,
+                     int64_t n_rows) noexcept:
         cdef int64_t row, i
         if isnan(self._base):
-            self._base = rewards[0, 0]
-        self.n_items += rewards.shape[0]
-        for i in range(rewards.shape[1]):
-            self._pulls[arms[i]] += rewards.shape[0]
-        for row in range(rewards.shape[0]):
-            for i in range(rewards.shape[1]):
-                self._sums[arms[i]] += rewards[row, i] - self._base
+            self._base = rows[0][0]
+        self.n_items += n_rows
+        for i in range(n_arms):
+            self._pulls[arms[i]] += n_rows
+        for row in range(n_rows):
+            for i in range(n_arms):
+                self._sums[arms[i]] += rows[row][i] - self._base
 
     @property
     def base(self):
@@ -168,7 +169,6 @@ cdef class Race:
         All that can fail comes first, and a signal is looked for before the change and
         not within: both change or neither does.
         """
-        cdef int64_t i
         cdef const int64_t[::1] ties = keys
         cdef const double[:, ::1] rewards = values
         arms = self.alive
@@ -177,15 +177,22 @@ cdef class Race:
                              f"{rewards.shape[0]} rows of {rewards.shape[1]}")
         cdef uintptr_t[::1] rows = row_addresses(rewards)
         self._check_predictions(values)
+        self._take(books, arms, values, <const double *const *>&rows[0], n_kept,
+                   &ties[0] if n_kept > 0 else NULL)
+
+    cdef _take(self, Books books, arms, values, const double *const *rows, int64_t n_kept,
+               const int64_t *keys):
+        """Rows of rewards of the arms that are alive into the kernel and the books."""
+        cdef int64_t i, n_rows = cnp.PyArray_DIM(values, 0)
         PyErr_CheckSignals()
         books.blocks.append((arms, values))
-        books._enter(integers_of(arms), rewards)
+        books._enter(integers_of(arms), self.n_alive[0], rows, n_rows)
         for i in range(self.n_alive[0]):
             self.columns[i] = i
         with nogil:
-            self._add_rows(<const double *const *>&rows[0], rewards.shape[0])
+            self._add_rows(rows, n_rows)
         if n_kept > 0:
-            self._withdraw(n_kept, &ties[0], bytes_of(self.arrays["withdrawn"]))
+            self._withdraw(n_kept, keys, bytes_of(self.arrays["withdrawn"]))
 
     @property
     def withdrawn(self):

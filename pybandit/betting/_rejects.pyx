@@ -1,12 +1,17 @@
-"""The kernel's schedule of rejects, with memory of its own."""
+"""The kernel's schedule of rejects, with memory of its own, and looks by it at a table."""
 
 import numpy as np
 
+cimport numpy as cnp
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
 
 from pybandit.betting._csrc cimport (
     pb_rejects, pb_rejects_begin, pb_rejects_block, pb_rejects_keep,
 )
+from pybandit.betting._kernels cimport Books, LeaderRace
+
+cnp.import_array()
 
 
 cdef class Rejects:
@@ -20,14 +25,74 @@ cdef class Rejects:
         self.rules.n_items, self.rules.weights = n_items, &self._weights[0]
         pb_rejects_begin(&self.rules, n_arms, tilt)
 
-    def keep(self, int64_t n_alive, int64_t places, int64_t n_read, int64_t cells):
+    cpdef int64_t keep(self, int64_t n_alive, int64_t places, int64_t n_read,
+                       int64_t cells) noexcept:
         """How many of n_alive arms stay at this depth."""
         if not 1 <= places < n_alive < self._weights.size or n_read >= self.rules.n_items:
             return n_alive
         return pb_rejects_keep(&self.rules, n_alive, places, n_read, cells)
 
-    def block(self, int64_t n_alive, int64_t places, int64_t n_read, int64_t cells):
+    cpdef int64_t block(self, int64_t n_alive, int64_t places, int64_t n_read,
+                        int64_t cells) noexcept:
         """Items before the next look."""
         if not 1 <= places < n_alive < self._weights.size:
             return 0
         return pb_rejects_block(&self.rules, n_alive, places, n_read, cells)
+
+
+cdef struct limits:
+    double low, high, most
+
+
+# The alive arms' cells of an item; 0 where one is not what a reward may be.
+cdef bint gather(double *made, const double *cells, const int64_t *arms, int64_t n_arms,
+                 const limits *within) noexcept nogil:
+    cdef int64_t i
+    cdef double value, least = cells[arms[0]], most = least
+    cdef bint fine = True
+    for i in range(n_arms):
+        value = cells[arms[i]]
+        fine &= within.low <= value <= within.high
+        least = value if value < least else least
+        most = value if value > most else most
+        made[i] = value
+    return fine and most - least <= within.most
+
+
+def read_looks(LeaderRace race not None, Books books not None, Rejects rejects not None,
+               tilt, const double[:, ::1] table not None, const int64_t[::1] order,
+               int64_t budget, const int64_t[::1] keys, within, advance):
+    """Looks of a race of one place at a table that holds its rewards, as by ask and tell.
+
+    Ends before a look with a cell that is no reward: `tell` says what it is. `tilt`
+    makes the schedule that follows when the first arm leaves, None if it is here.
+    """
+    cdef limits allowed
+    allowed.low, allowed.high, allowed.most = within
+    allowed.most *= 1 + 1e-12
+    cdef int64_t n_alive, length, kept, row, n_items = table.shape[0]
+    cdef int64_t left = budget - int(books.pulls.sum())
+    cdef const double **rows = <const double **>malloc(n_items * sizeof(double *))
+    if rows == NULL:
+        raise MemoryError
+    try:
+        while not race.race.decided and books.n_items < n_items:
+            n_alive = race.race.n_alive
+            length = rejects.block(n_alive, 1, books.n_items, left)
+            kept = rejects.keep(n_alive, 1, books.n_items + length, left - length * n_alive)
+            if length == 0:
+                break
+            arms, values = race.alive, np.empty((length, n_alive))
+            for row in range(length):
+                rows[row] = <double *>cnp.PyArray_DATA(values) + row * n_alive
+                if not gather(<double *>rows[row], &table[order[books.n_items + row], 0],
+                              race.race.arms, n_alive, &allowed):
+                    return
+            if kept < n_alive and tilt is not None:
+                rejects, tilt = tilt(values), None
+                kept = rejects.keep(n_alive, 1, books.n_items + length, left - length * n_alive)
+            race._take(books, arms, values, rows, kept, &keys[0])
+            left -= length * n_alive
+            advance(length * n_alive)
+    finally:
+        free(rows)

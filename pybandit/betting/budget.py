@@ -105,7 +105,7 @@ class BudgetRace(PairedRace):
     pairs of `BettingRace`. Otherwise nothing is promised, and `error_estimate` is an
     estimate.
 
-    O(bets) an arm and item for k = 1, and 60 O(n_arms) a look, of which there are some
+    O(bets) an arm and item for k = 1, and O(n_arms) a look, of which there are some
     16 log(N); O(bets n_arms) an arm and item beyond. Keeps what `BettingRace` keeps.
 
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -163,6 +163,7 @@ class BudgetRace(PairedRace):
         # makes the last one leaves it ahead of its time
         self._rejects = Rejects(self.n_arms, self.n_items, TILT)
         self._tilted = None, LARGEST
+        self._next = -1, 0  # items read, and the length of the block that comes then
         if self.k == 1:
             return LeaderRace(self.n_arms, self._world or 0, self._make_bets(), self._limits(),
                               self.delta)
@@ -177,14 +178,19 @@ class BudgetRace(PairedRace):
 
     def _places(self):
         """How many of the arms that are read are wanted."""
+        if self.k == 1:
+            return 1
         return self.k - np.setdiff1d(self._race.leaders, self._race.alive).size
 
     def _block_length(self):
-        if self._race.decided or self._books.n_items == self.n_items:
+        n_read = self._books.n_items
+        if self._race.decided or n_read == self.n_items:
             return 0
-        block = self._schedule().block(self._race.alive.size, self._places(),
-                                       self._books.n_items, self._cells_left())
-        return self._affordable(block)
+        if self._next[0] != n_read:  # asked for several times between two `tell`
+            block = self._schedule().block(self._race.alive.size, self._places(), n_read,
+                                           self._cells_left())
+            self._next = n_read, self._affordable(block)
+        return self._next[1]
 
     def _cells_left(self, values=None):
         """Evaluations that are left, after these rewards: of money what the arms left cost."""
@@ -206,15 +212,22 @@ class BudgetRace(PairedRace):
         rejects = self._schedule()
         kept = rejects.keep(*where)
         if kept < n_alive and rejects is self._rejects:
-            told = self._told_of(self._race.alive, values)
-            tilt = TILT * min(1.0, reliability(told) / RELIABLE) if n_read > 1 else TILT
-            self._tilted = Rejects(self.n_arms, self.n_items, tilt), n_read
-            kept = self._tilted[0].keep(*where)
+            kept = self._tilt(values).keep(*where)
         return kept, self._keys
+
+    def _tilt(self, values):
+        """The schedule from the look on that takes out the first arms, as these rewards say."""
+        n_read, tilt = self._books.n_items + len(values), TILT
+        if n_read > 1:
+            told = self._told_of(self._race.alive, values)
+            tilt *= min(1.0, reliability(told) / RELIABLE)
+        self._tilted = Rejects(self.n_arms, self.n_items, tilt), n_read
+        return self._tilted[0]
 
     def _told_of(self, arms, values):
         """Rewards of arms that are alive on all items read and those of `values`."""
-        told = [block[:, np.searchsorted(alive, arms)] for alive, block in self._books.blocks]
+        told = [block if alive.size == arms.size else block[:, np.searchsorted(alive, arms)]
+                for alive, block in self._books.blocks]
         return np.concatenate([*told, values])
 
     # -- what is known ------------------------------------------------------
@@ -279,7 +292,7 @@ class BudgetRace(PairedRace):
 
     def _top(self):
         centred, alive = self._books.centred, self._race.alive
-        surely = np.setdiff1d(self._race.leaders, alive)
+        surely = np.setdiff1d(self._race.leaders, alive) if self.k > 1 else alive[:0]
         read = alive[np.lexsort((self._keys[alive], -np.nan_to_num(centred[alive])))]
         top = np.concatenate([surely, read[:self.k - surely.size]])
         return top[np.lexsort((self._keys[top], -np.nan_to_num(centred[top])))]

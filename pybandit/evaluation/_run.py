@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit._shared.progress import make_bar
+from pybandit.betting._table import read_ahead
 from pybandit.betting.budget import BudgetRace
 from pybandit.evaluation.result import BestOfResult
 
@@ -12,7 +13,10 @@ def run(race, source, progress, versus=None):
     items = []
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         while not race.done:
-            items.append(_read_block(race, source, bar.update))
+            if source.table is not None:
+                items.append(read_ahead(race, source.table, bar.update))
+            if not race.done:
+                items.append(_read_block(race, source, bar.update))
             bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
     return _result(race, source, np.concatenate(items), versus)
 

@@ -44,9 +44,9 @@ def known_scores(prior_scores, source):
 
 
 class Source:
-    """Names of models and labels of items, for messages."""
+    """Names of models and labels of items, for messages; the scores where all are there."""
 
-    names = labels = None
+    names = labels = table = None
 
     def model(self, model):
         """'model 3', or 'model "gpt" (column 3)'."""
@@ -124,6 +124,7 @@ class TableSource(Source):
                              f"1 item and 2 models; got {type(table).__name__} of shape "
                              f"{self.values.shape}")
         self.n_items, self.n_models = self.values.shape
+        self.table = self.values
 
     def read(self, items, models, advance):
         """Scores (len(items), len(models)), and None."""

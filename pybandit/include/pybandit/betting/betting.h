@@ -91,7 +91,8 @@ pb_status pb_betting_add_predicted(pb_betting *betting, const double *const *row
 /*
  * Takes out the arms of the smallest scores, of equal ones that of the largest key,
  * until n_kept >= 1 are alive, and marks them: no bet was won against them, so that
- * what is decided afterwards holds among the others only. O(n_arms) an arm.
+ * what is decided afterwards holds among the others only. O(n_alive), and at worst the
+ * square of how many leave.
  */
 void pb_betting_withdraw(pb_betting *betting, int64_t n_kept, const int64_t *keys,
                          unsigned char *withdrawn);

@@ -31,7 +31,7 @@ void pb_rejects_begin(pb_rejects *rejects, int64_t n_arms, double tilt);
  * n_alive arms compete for `places`, 1 <= places < n_alive, and have been read on
  * n_read < N items each; `cells` evaluations are left. How many stay: those that
  * the schedule reads on, and all of them where N is as deep as it goes.
- * O(n_alive), 30 times.
+ * O(n_alive) once where all stay, log2(n_alive) times where some leave.
  */
 int64_t pb_rejects_keep(const pb_rejects *rejects, int64_t n_alive, int64_t places,
                          int64_t n_read, int64_t cells);
@@ -40,6 +40,7 @@ int64_t pb_rejects_keep(const pb_rejects *rejects, int64_t n_alive, int64_t plac
  * How many items to read of every arm alive before the next look: up to where the
  * next one leaves, but at least a sixteenth of those read, and at most that or 4.
  * 0 where the cells do not pay for one. The same arguments; also places == n_alive.
+ * O(n_alive), at most three times.
  */
 int64_t pb_rejects_block(const pb_rejects *rejects, int64_t n_alive, int64_t places,
                           int64_t n_read, int64_t cells);
