@@ -1,14 +1,14 @@
 """A budget of scores: how often is the best model missed, by `best_of` and by plain rejects?
 
-    python examples/evaluation/budget_rules.py [--tables NPZ] [--orders N] [--quick]
+    python examples/evaluation/budget_rules.py [--tables NPZ] [--orders N] [--cap] [--quick]
 
-Each table holds scores, items by models. In every order of the items, models in random
-columns, all rules spend the same budget, a share of the table's cells:
+Each table holds scores, items by models. In every order of the items, the same for all
+rules, and models in random columns, they spend the same budget, a share of the cells:
 
 - rejects: successive rejects on shared items. All models left are read on the same next
   items; at the end of a phase the last one leaves. It promises nothing.
 - budget: ``best_of(scores, budget=B)``.
-- cap: ``best_of(scores, max_evaluations=B)``, the race with a guarantee, stopped.
+- cap, with --cap: ``best_of(scores, max_evaluations=B)``, the race with a guarantee, stopped.
 
 An answer is wrong where its mean is more than 1e-12 below the best. `estimate` is the mean
 error that ``result.error_estimate`` gave, `certified` the share of certified answers and how
@@ -50,18 +50,20 @@ def rejects(scores, budget, rng):
     return int(alive[0])
 
 
-def measure(scores, share, n_orders, seed):
+def measure(scores, share, n_orders, seed, cap):
     """Errors of the rules, and what the budget's results said of themselves."""
     n_items, n_models = scores.shape
     budget, errors, said = int(share * scores.size), np.zeros(3), np.zeros(3)
     for order in range(n_orders):
-        rng = np.random.default_rng((seed, order))
-        table = np.ascontiguousarray(scores[:, rng.permutation(n_models)])
+        columns = np.random.default_rng((seed, order)).permutation(n_models)
+        table = np.ascontiguousarray(scores[:, columns])
         wrong = table.mean(axis=0) < table.mean(axis=0).max() - 1e-12
-        given = dict(value_range=(0, 1), rng=rng, progress=False)
+        drawn = np.random.SeedSequence((seed, order, 1))  # the same order of the items for all
+        given = dict(value_range=(0, 1), rng=drawn, progress=False)
         result = pb.best_of(table, budget=budget, **given)
-        capped = pb.best_of(table, max_evaluations=budget, **given)
-        errors += wrong[[rejects(table, budget, rng), result.best, capped.best]]
+        errors[0] += wrong[rejects(table, budget, np.random.default_rng(drawn))]
+        errors[1] += wrong[result.best]
+        errors[2] += cap and wrong[pb.best_of(table, max_evaluations=budget, **given).best]
         said += (result.error_estimate, result.decided, result.decided and wrong[result.best])
     return errors / n_orders, said / n_orders
 
@@ -71,31 +73,34 @@ def half_width(share, n):
     return 1.96 * math.sqrt(max(share * (1 - share), 1 / n) / n)
 
 
-def run(tables, n_orders, seed):
+def run(tables, n_orders, seed, cap):
     """Print a line a table and share; the mean errors of the rules."""
-    print(f"{'table':<14}{'share':>6}{'rejects':>10}{'budget':>9}{'cap':>7}{'+-':>7}"
+    print(f"{'table':<14}{'share':>6}{'rejects':>10}{'budget':>9}{'cap' if cap else '':>7}{'+-':>7}"
           f"{'estimate':>10}{'certified':>11}{'of these wrong':>16}")
     every = []
     for name, scores in tables.items():
         for share in SHARES:
             if share * len(scores) < 1:
                 continue  # not one cell a model
-            errors, (estimate, certified, false) = measure(scores, share, n_orders, seed)
+            errors, (estimate, certified, false) = measure(scores, share, n_orders, seed, cap)
             every.append(errors)
-            print(f"{name:<14}{share:>6.0%}{errors[0]:>10.3f}{errors[1]:>9.3f}{errors[2]:>7.2f}"
+            capped = f"{errors[2]:.2f}" if cap else ""
+            print(f"{name:<14}{share:>6.0%}{errors[0]:>10.3f}{errors[1]:>9.3f}{capped:>7}"
                   f"{half_width(errors[1], n_orders):>7.3f}{estimate:>10.3f}{certified:>11.2f}"
                   f"{false:>16.3f}", flush=True)
     means = np.mean(every, axis=0)
-    print(f"{'mean':<20}{means[0]:>10.3f}{means[1]:>9.3f}{means[2]:>7.2f}")
+    print(f"{'mean':<20}{means[0]:>10.3f}{means[1]:>9.3f}" + (f"{means[2]:>7.2f}" if cap else ""))
     return means
 
 
 def main(argv=None):
-    arguments = parser("Rules for a budget of scores.", orders=200,
-                       quick="one small table, 5 orders").parse_args(argv)
+    options = parser("Rules for a budget of scores.", orders=200,
+                     quick="one small table, 5 orders")
+    options.add_argument("--cap", action="store_true", help="the race with a guarantee as well")
+    arguments = options.parse_args(argv)
     start = time.perf_counter()
     tables = tables_of(arguments, n_items=200, n_models=12)
-    run(tables, 5 if arguments.quick else arguments.orders, arguments.seed)
+    run(tables, 5 if arguments.quick else arguments.orders, arguments.seed, arguments.cap)
     print(f"\n{time.perf_counter() - start:.0f} s")
 
 

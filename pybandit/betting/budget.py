@@ -7,7 +7,7 @@ import numpy as np
 from pybandit._shared.checks import LARGEST, MOST_PULLS, InfeasibleBudget, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Ints, Rng
-from pybandit.betting._estimate import error_odds, reliability
+from pybandit.betting._estimate import error_probability, reliability
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._money import Costs
 from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
@@ -262,21 +262,22 @@ class BudgetRace(PairedRace):
     @property
     @guarded
     def error_estimate(self) -> float:
-        """About how probable it is that another arm belongs into the answer, in [0, 1).
+        """About how probable it is that another arm belongs into the answer, in [0, 1].
 
-        On the items that a rival was read on the last arm of the answer is z standard
-        errors ahead of it; with p = Phi(-z) the estimate is x / (1 + x), x = 6.5 (mean of (p
-        / (1 - p))^1.5 over all rivals)^(2/3). The form was chosen and the 6.5 fitted for k =
-        1, on public tables of scores and on coins of equal and unequal chance; it is an
-        estimate, no bound. 0 where all there is was read of all rivals; at most `delta` where
-        `decided`.
+        By a model, not from any bets: rewards are the effect of the item, of the arm and
+        normal noise of one variance, and arms' effects are normal, as spread as the first
+        reads say. Given those, how probable is it that an arm of the answer is below one
+        outside; for k > 1 the chances of the arms of the answer are multiplied. 0 where all
+        there is was read of all others; at most `delta` where `decided`. Nothing was fitted.
+        An estimate, no bound: it is rather too large than too small where many are near,
+        and knows nothing of rewards that are nearly always the same, of few items.
         """
         if not self._books.blocks:
             return 1.0 - self.k / self.n_arms
         top = self._top()
-        odds = error_odds(self._books.blocks, int(top[-1]), np.delete(
-            np.arange(self.n_arms), top), self.n_arms, self._world or np.inf)
-        estimate = odds / (1.0 + odds)
+        estimate = error_probability(
+            self._books.blocks, self._books.pulls, np.intersect1d(top, self._race.alive),
+            np.delete(np.arange(self.n_arms), top), self._world or np.inf)
         return min(estimate, self.delta) if self._is_certified() else estimate
 
     @guarded

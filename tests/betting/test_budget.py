@@ -175,31 +175,6 @@ def test_certificates_hold(k):
     assert certified > 100 and 0 < wrong <= 0.3 * 10_000
 
 
-def test_the_error_estimate_is_about_right():
-    """Other coins of the kind that its scale was fitted on, in thirds by the estimate."""
-    made = []
-    for seed in range(600):
-        rng = np.random.default_rng((5, seed))
-        rewards = table(seed, 300, 16, float(rng.choice([0.0, 0.01, 0.03])))
-        best = np.flatnonzero(rewards.sum(axis=0) == rewards.sum(axis=0).max())
-        race = play(pb.BudgetRace(16, 300, budget=int(rng.choice([240, 800, 2000])), rng=seed,
-                                  **UNIT), rewards)
-        made.append((race.error_estimate, race.recommend()[0] not in best))
-    estimates, errors = np.array(sorted(made)).T
-    assert abs(estimates.mean() - errors.mean()) < 0.1
-    for part in np.split(np.arange(600), [200, 400]):
-        assert abs(estimates[part].mean() - errors[part].mean()) < 0.15
-
-
-def test_estimates_at_the_ends():
-    race = pb.BudgetRace(4, 30, budget=120, rng=1, **UNIT)
-    assert race.error_estimate == 0.75 and sorted(race.recommend()) != []
-    same = play(race, np.full((30, 4), 0.5))
-    assert same.exact and same.error_estimate == 0.0
-    half = play(pb.BudgetRace(4, 30, budget=60, rng=1, **UNIT), np.full((30, 4), 0.5))
-    assert 0.8 < half.error_estimate < 1.0  # nothing tells them apart
-
-
 # -- states ---------------------------------------------------------------------
 
 
