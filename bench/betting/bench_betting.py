@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.betting._kernels import Bets, Books, LeaderRace
 
 from native import pointer
 
@@ -83,3 +84,25 @@ def test_nothing_to_decide(timed, role):
            "betting": lambda: pb.race(rewards, bound=BOUNDS["betting"], rng=1)}[role]
     timed(f"an arm and item of 10 equal arms, {N} items, all read", role, run,
           per=rewards.size, rounds=10)
+
+
+@pytest.mark.parametrize("n_arms", [2, 5, 10, 80, 450])
+@pytest.mark.parametrize("role", ["bare sums", "product, 16 bets", "plug-in"])
+def test_bets_that_win_nothing(timed, n_arms, role):
+    """An arm and item of the kernel under ask and tell, of coins that are all alike.
+
+    The books of the race are in it, some 1 ns. The aim with ten arms is 10 ns.
+    """
+    rewards = (np.random.default_rng(4).random((2_000_000 // n_arms, n_arms)) < 0.5) * 1.0
+    group = f"an arm and item of {n_arms} arms under ask and tell"
+    if role == "bare sums":
+        timed(group, role, lambda: rewards.sum(axis=0), per=rewards.size, rounds=10)
+        return
+    bets = Bets("plug-in") if role == "plug-in" else Bets("product", 16)
+
+    def run():
+        race = LeaderRace(n_arms, 0, bets, (0.0, 1.0, 1.0), 1e-300)
+        race.begin()
+        race.tell(Books(n_arms, 0.0), rewards)
+
+    timed(group, role, run, per=rewards.size, rounds=10)

@@ -84,8 +84,31 @@ void pb_betting_begin(pb_betting *b)
     find_leader(b);
 }
 
-/* Gathers the item's rewards of the alive; whether they may be used. */
-ALWAYS_INLINE int take_row(pb_betting *b, const double *row)
+/* Four at a time, the rest one by one: nothing is stored twice. */
+ALWAYS_INLINE void copy_four(double *made, const double *row, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        *(unaligned *)(made + i) = *(const unaligned *)(row + i);
+    for (; i < n; i++)
+        made[i] = row[i];
+}
+
+/* Whether the alive have the first columns of a row, in their order. */
+static int is_in_order(const pb_betting *b)
+{
+    int64_t i = 0;
+    while (i < b->n_alive && b->columns[i] == i)
+        i++;
+    return i == b->n_alive;
+}
+
+/*
+ * Gathers the item's rewards of the alive; whether they may be used. Where they lie side
+ * by side four are copied at a time, and the loads of four that follow need not wait for
+ * single stores: 5 to 10 % of plug-in bets on ten arms.
+ */
+ALWAYS_INLINE int take_row(pb_betting *b, const double *row, int in_order)
 {
     const int64_t n = b->n_alive;
     const double low = b->items.low, high = b->items.high;
@@ -94,8 +117,11 @@ ALWAYS_INLINE int take_row(pb_betting *b, const double *row)
     const double lead = row[b->columns[b->leader]];
     double *const rewards = b->rewards;
     const int64_t *const columns = b->columns;
-    for (int64_t i = 0; i < n; i++)
-        rewards[i] = row[columns[i]];
+    if (in_order)
+        copy_four(rewards, row, n);
+    else
+        for (int64_t i = 0; i < n; i++)
+            rewards[i] = row[columns[i]];
     int64_t good = 1;
     for (int64_t i = 0; i < n; i++)
         good &= (int64_t)(rewards[i] >= low) & (int64_t)(rewards[i] <= high) &
@@ -295,10 +321,16 @@ ALWAYS_INLINE void read_item(pb_betting *b, const int n_vectors)
 ALWAYS_INLINE pb_status add_rows(pb_betting *b, const double *const *rows, int64_t n_rows,
                                  const int n_vectors, const double *const *predictions)
 {
+    int64_t n_ordered = b->n_alive;
+    int in_order = is_in_order(b);
     for (int64_t r = 0; r < n_rows && !b->decided; r++) {
         if (b->items.n_items && b->n_read == b->items.n_items)
             break;
-        if (!take_row(b, rows[r])) {
+        if (b->n_alive != n_ordered) {
+            n_ordered = b->n_alive;
+            in_order = is_in_order(b);
+        }
+        if (!take_row(b, rows[r], in_order)) {
             b->bad_row = r;
             return PB_RANGE;
         }

@@ -69,6 +69,9 @@ ALWAYS_INLINE void plug_above(vector *made, const double *s)
     plug_means(made, &first, &second, &third, &fourth);
 }
 
+/* max(0, what is promised, and a little more) */
+#define HOPED(promised) PICK((promised) + at->gain > none, (promised) + at->gain, none)
+
 /*
  * Bets, each on the group that promises most. The squares, one a group, take the item
  * in. Infinite capital where the hypothesis is impossible; `counts` is 0 for lanes that
@@ -78,20 +81,18 @@ ALWAYS_INLINE void plug_four(const groups *rivals, const moment *at, const vecto
                              outcome *all, const int predicted)
 {
     const vector none = ALL(0.0), tiny = ALL(2.0 * TINY * at->range);
-    vector num = none, power = none, spread = none, gap = none, difference = none;
+    vector lead = none, spread = none, gap = none, difference = none;
     vector over = none, raw = none;
     for (int g = 0; g < GROUPS; g++) {
         const vector ahead = rivals->score[g] - f->score;
         const vector promised = predicted ? rivals->sum[g] - f->sum : ahead;
-        const vector sum = promised + at->gain;
         const vector beats = rivals->reward[g] - f->reward;
-        const vector hoped = PICK(sum > none, sum, none), promise = hoped * hoped;
         const vector square = f->squares[g];
-        const mask better = promise * spread > power * square;
-        num = g ? PICK(better, hoped, num) : hoped;
-        power = g ? PICK(better, promise, power) : promise;
+        const vector hoped = HOPED(promised), best = HOPED(lead);
+        const mask better = hoped * hoped * spread > best * best * square;
+        lead = g ? PICK(better, promised, lead) : promised;
         spread = g ? PICK(better, square, spread) : square;
-        gap = g ? PICK(better, ahead, gap) : ahead;
+        gap = g && predicted ? PICK(better, ahead, gap) : predicted ? ahead : lead;
         difference = g ? PICK(better, beats, difference) : beats;
         if (predicted) {
             const vector beats_raw = rivals->raw[g] - f->raw;
@@ -100,6 +101,7 @@ ALWAYS_INLINE void plug_four(const groups *rivals, const moment *at, const vecto
         }
         f->squares[g] += beats * beats;
     }
+    const vector num = HOPED(lead);
     const vector expected = gap * -at->per_left, room = expected + at->range;
     const vector mean = PICK(room > tiny, room, tiny) - at->range;
     vector least = mean + at->range;

@@ -24,6 +24,9 @@ enum { CAPITAL, LIMIT, SHIFTS, OUTSIDE, SQUARES, AFTER_SQUARES = SQUARES + GROUP
 /* With predictions: what is adjusted by them, how far one may be off, what is left of them. */
 enum { ADJUSTED = AFTER_SQUARES, VALUE, OVER, UNDER, LEFT, HIGH, LOW, PLUG_ROWS };
 
+/* Up to so many arms are bet on together with the members of their groups. */
+enum { FEW = 32 };
+
 static inline double *plug_row(const pb_betting *b, int which)
 {
     return b->memory + which * b->n_arms;
@@ -204,10 +207,63 @@ ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *f
     plug_store(b, last, &end);
 }
 
+/* The rivals of the arms at i to i + 3. */
+ALWAYS_INLINE void plug_own(groups *own, double rivals[2 * GROUPS][FEW], int64_t i)
+{
+    for (int g = 0; g < GROUPS; g++) {
+        own->score[g] = *(const unaligned *)(rivals[g] + i);
+        own->reward[g] = *(const unaligned *)(rivals[GROUPS + g] + i);
+    }
+}
+
+/*
+ * All of a few arms: each loads its own rivals, which are the same but for the members'.
+ * Less work than to bet on the members apart, where these are a large part of the arms.
+ */
+ALWAYS_INLINE void plug_few(pb_betting *b, const moment *at, const firsts *first, outcome *all)
+{
+    double rivals[2 * GROUPS][FEW];
+    const int64_t n = b->n_alive, last = n - LANES, seen = -last & (LANES - 1);
+    groups above, among, own;
+    plug_above(above.score, first->score);
+    plug_above(above.reward, first->reward);
+    plug_among(among.score, first->score);
+    plug_among(among.reward, first->reward);
+    for (int g = 0; g < GROUPS; g++) {
+        for (int64_t i = 0; i < n; i += LANES) {
+            *(unaligned *)(rivals[g] + i) = above.score[g];
+            *(unaligned *)(rivals[GROUPS + g] + i) = above.reward[g];
+        }
+        /* who is not among the first 2^g finds these above it as all others do */
+        for (int rank = 0; rank < 1 << g; rank++) {
+            rivals[g][b->ranked[rank]] = among.score[g][rank];
+            rivals[GROUPS + g][b->ranked[rank]] = among.reward[g][rank];
+        }
+    }
+    /* the last four overlap those before: worked out first, written last */
+    four end = plug_load(b, last, 0);
+    const vector lane = {0.0, 1.0, 2.0, 3.0}, every = ALL(1.0);
+    const vector counts = PICK(lane >= ALL((double)seen), every, ALL(0.0));
+    plug_own(&own, rivals, last);
+    plug_four(&own, at, &counts, &end, all, 0);
+    for (int64_t i = 0; i < last; i += LANES) {
+        four f = plug_load(b, i, 0);
+        plug_own(&own, rivals, i);
+        plug_four(&own, at, &every, &f, all, 0);
+        plug_store(b, i, &f);
+    }
+    plug_store(b, last, &end);
+}
+
 /* Bets on all arms; the members of groups each among the others. */
 ALWAYS_INLINE void plug_bet(pb_betting *b, const moment *at, outcome *all, const int predicted)
 {
     firsts first;
+    if (!predicted && b->n_alive > MEMBERS && b->n_alive <= FEW) {
+        plug_firsts(b, &first, 0);
+        plug_few(b, at, &first, all);
+        return;
+    }
     int64_t members[MEMBERS];
     vector counts = ALL(1.0);
     plug_firsts(b, &first, predicted);
