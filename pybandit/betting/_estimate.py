@@ -65,7 +65,8 @@ def _summed(blocks, pulls, n_items):
     noise = max(0.0, squares / freedom)
     seen, of_noise = (first / n_first).var(ddof=1), noise / n_first
     # means of equal arms over so many items differ by what is noise in these
-    return sums, noise, max(seen - of_noise, noise / n_items, LEAST_SHARE * seen)
+    least = max(noise / n_items, LEAST_SHARE * seen, 1e-6 * of_noise)
+    return sums, noise, max(seen - of_noise, least)
 
 
 class _Effects:

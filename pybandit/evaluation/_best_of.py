@@ -1,5 +1,6 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
+from collections.abc import MutableMapping
 from typing import Any, Literal
 
 from pybandit._shared.types import ArrayLike, Rng
@@ -19,7 +20,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             max_cost: float | None = None, budget_cost: float | None = None,
             population: Literal["items", "sample"] | int = "items",
             weights: ArrayLike | None = None,
-            prior_scores: Any = None) -> BestOfResult:
+            prior_scores: Any = None,
+            paid: MutableMapping[Any, Any] | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -89,6 +91,12 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         What is known of the items, a row an item: scores of other models or of earlier
         versions on the same items, or features. As in `BettingRace`; the rows of a
         frame must have the labels of those of `scores`, where both are frames.
+    paid : dict, optional
+        With a function: scores that are known by ``(model, item)``, tuples (score, cost)
+        with ``costs="told"``. They are not asked for again, and count as read as if they
+        were. Every new score is written to it after the call that gave it; a mapping that
+        is kept on the disk outlives the process. Of the same `rng` the race is the same,
+        bit for bit, whatever of it had been paid for before.
 
     Returns
     -------
@@ -106,7 +114,9 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     MissingPackage
         For ``progress=True`` without tqdm.
 
-    What `scores` raises is passed on as it is.
+    What `scores` raises, Ctrl-C too, is passed on, with an attribute `paid`: the scores of
+    all calls that had come back, to be given to the next call as `paid`. What a call that
+    raises had got until then is its own.
 
     Notes
     -----
@@ -125,9 +135,25 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
     >>> result.best, result.n_evaluations, result.fraction_read
     (4, 280, 0.056)
+
+    A judge that fails loses nothing that was paid for:
+
+    >>> def judge(model, items, calls=[]):
+    ...     calls.append(model)
+    ...     if len(calls) == 50:
+    ...         raise TimeoutError
+    ...     return scores[items, model]
+    >>> try:
+    ...     pb.best_of(judge, 5, 1000, value_range=(0, 1), rng=1)
+    ... except TimeoutError as error:
+    ...     paid = error.paid
+    >>> len(paid)
+    196
+    >>> pb.best_of(judge, 5, 1000, value_range=(0, 1), rng=1, paid=paid).n_evaluations
+    280
     """
     source = as_source(scores, n_models, n_items,
-                       isinstance(costs, str) and costs == "told")
+                       isinstance(costs, str) and costs == "told", paid)
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,

@@ -1,6 +1,7 @@
 """The best of K models by judgements of two at a time."""
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from pybandit._shared.checks import (
 )
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.evaluation._options import make_race
+from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import run
 from pybandit.evaluation._scores import Source
 from pybandit.evaluation.result import BestOfResult
@@ -27,7 +29,8 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
                   max_comparisons: int | None = None, budget: int | None = None,
                   rng: Rng = None, progress: bool | None = None,
                   block_size: int | None = None, weights: ArrayLike | None = None,
-                  population: Literal["items", "sample"] | int = "items") -> BestOfResult:
+                  population: Literal["items", "sample"] | int = "items",
+                  paid: MutableMapping[Any, Any] | None = None) -> BestOfResult:
     """The model, or the k models, that win most often when two are compared at a time.
 
     With a `baseline`: of the highest mean win rate against that model. Without: against
@@ -58,6 +61,8 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
         As in `best_of`.
     population : {"items", "sample"} or int, default "items"
         As in `best_of`; with a baseline only.
+    paid : dict, optional
+        As in `best_of`: judgements of a against b by ``(a, b, item)``, a < b.
 
     Returns
     -------
@@ -74,7 +79,7 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
     InfeasibleBudget
         For `max_comparisons` or `budget` below `n_models`.
 
-    What `pairwise` raises is passed on as it is.
+    What `pairwise` raises is passed on; its attribute `paid` has the judgements until then.
 
     Notes
     -----
@@ -95,7 +100,7 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
     >>> result.best, result.decided
     (3, True)
     """
-    source = PairSource(pairwise, n_models, n_items, baseline, names)
+    source = PairSource(pairwise, n_models, n_items, baseline, names, paid)
     if baseline is None:
         if population != "items":
             raise ValueError("population must be 'items' without a baseline: pairs of one item are "
@@ -124,7 +129,7 @@ class PairSource(Source):
     A unit is an item, or an item and an opponent.
     """
 
-    def __init__(self, pairwise, n_models, n_items, baseline, names):
+    def __init__(self, pairwise, n_models, n_items, baseline, names, paid=None):
         if not callable(pairwise):
             raise TypeError("pairwise must be a function of two models and items; got "
                             f"{type(pairwise).__name__}")
@@ -139,6 +144,7 @@ class PairSource(Source):
             if len(self.names) != self.n_models:
                 raise ValueError(f"names must be {self.n_models}, one a model; got "
                                  f"{len(self.names)}")
+        self.paid = Paid(paid, ("judgement",))
         self.known = {}  # (a, b), a < b: judgements by item, NaN where none was asked for
 
     def model_name(self, model):
@@ -163,10 +169,18 @@ class PairSource(Source):
         known = self.known.setdefault(pair, np.full(self.n_real, np.nan))
         new = np.isnan(known[items])
         if new.any():
-            given = self._judged(model, opponent, items[new])
-            known[items[new]] = given if model == pair[0] else 1.0 - given
+            given = np.empty((1, np.count_nonzero(new)))
+            # of a pair judgements are kept one way round, whoever was asked for
+            self.paid.fill(given, pair, items[new],
+                           functools.partial(self._judged_of, pair, model == pair[0]))
+            known[items[new]] = given[0]
         found = known[items]
         return found if model == pair[0] else 1.0 - found, new
+
+    def _judged_of(self, pair, straight, items):
+        if straight:
+            return self._judged(*pair, items)
+        return 1.0 - self._judged(*pair[::-1], items)
 
     def _judged(self, model, opponent, items):
         name = f"pairwise({model}, {opponent}, items)"

@@ -10,6 +10,18 @@ from pybandit.evaluation.result import BestOfResult
 
 def run(race, source, progress, versus=None):
     """The result of a race that is told what the source has; `versus` is of pairs."""
+    if source.paid is None:
+        return _result(race, source, _read(race, source, progress), versus)
+    source.paid.limits = _limits_of(race)
+    try:
+        return _result(race, source, _read(race, source, progress), versus)
+    except BaseException as error:  # Ctrl-C too
+        source.paid.give(error)
+        raise
+
+
+def _read(race, source, progress):
+    """Tell the race what it asks for, to its end; returns the items."""
     items = []
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         while not race.done:
@@ -18,7 +30,7 @@ def run(race, source, progress, versus=None):
             if not race.done:
                 items.append(_read_block(race, source, bar.update))
             bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
-    return _result(race, source, np.concatenate(items), versus)
+    return np.concatenate(items)
 
 
 def _limit_of(race):
@@ -28,14 +40,17 @@ def _limit_of(race):
     return total if most is None else min(total, most)
 
 
+def _limits_of(race):
+    """The least and the largest score."""
+    return race.value_range if isinstance(race.value_range, tuple) else (-np.inf, np.inf)
+
+
 def _read_block(race, source, advance):
     """Tell the race what it asks for; returns the items."""
     models, (arms, pairs) = race.survivors, race.ask()
     items = pairs[::models.size].copy()
     values, costs = source.read(items, models, advance)
-    limits = (race.value_range if isinstance(race.value_range, tuple)
-              else (-np.inf, np.inf))
-    source.check(values, items, models, limits)
+    source.check(values, items, models, _limits_of(race))
     race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
     return items
 

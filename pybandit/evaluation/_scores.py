@@ -1,23 +1,28 @@
 """Where scores come from: a function, an array or a data frame, one way to read them."""
 
+import functools
 import numbers
 
 import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric, is_masked, refuse_masks
+from pybandit.evaluation._paid import Paid
 
 LOST = ("an item whose score is lost must be taken out for all models beforehand: what it "
         "would have added to the mean is unknown")
 
 
-def as_source(scores, n_models, n_items, tells_costs=False):
+def as_source(scores, n_models, n_items, tells_costs=False, paid=None):
     """The source that `scores` is, with n_models, n_items, names and a method `read`."""
     if callable(scores):
         for name, value in (("n_models", n_models), ("n_items", n_items)):
             if value is None:
                 raise ValueError(f"{name} must be given where scores is a function; got None")
         return FunctionSource(scores, check_integer("n_models", n_models, 2),
-                              check_integer("n_items", n_items, 1), tells_costs)
+                              check_integer("n_items", n_items, 1), tells_costs, paid)
+    if paid is not None:
+        raise ValueError("paid must be left out beside a table of scores: nothing is paid for; got "
+                         f"{type(paid).__name__}")
     if tells_costs:
         raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
                          "function, which returns scores and costs; got 'told'")
@@ -44,9 +49,12 @@ def known_scores(prior_scores, source):
 
 
 class Source:
-    """Names of models and labels of items, for messages; the scores where all are there."""
+    """Names of models and labels of items, for messages; the scores where all are there.
 
-    names = labels = table = None
+    `paid` is what keeps those that a function was called for.
+    """
+
+    names = labels = table = paid = None
 
     def model(self, model):
         """'model 3', or 'model "gpt" (column 3)'."""
@@ -77,23 +85,28 @@ class Source:
 class FunctionSource(Source):
     """Scores by a function, called once a model and block of items; costs where it tells them."""
 
-    def __init__(self, function, n_models, n_items, tells_costs=False):
+    def __init__(self, function, n_models, n_items, tells_costs=False, paid=None):
         self.function, self.n_models, self.n_items = function, n_models, n_items
         self.tells_costs = tells_costs
+        self.paid = Paid(paid, ("score", "cost") if tells_costs else ("score",))
 
     def read(self, items, models, advance):
         """Scores (len(items), len(models)), and costs or None; `advance` hears of each call."""
         values = np.empty((1 + self.tells_costs, items.size, models.size))
         for column, model in enumerate(models.tolist()):
-            # a copy: the function may do with it as it likes
-            name, given = f"score({model}, items)", self.function(model, items.copy())
-            parts = {"score": given}
-            if self.tells_costs:
-                parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))
-            for layer, (what, part) in enumerate(parts.items()):
-                values[layer, :, column] = _one_an_item(name, what, part, items.shape)
+            self.paid.fill(values[:, :, column], (model,), items,
+                           functools.partial(self._call, model))
             advance(items.size)
         return values[0], values[1] if self.tells_costs else None
+
+    def _call(self, model, items):
+        """What the function gives, a row each of scores and costs."""
+        # a copy: the function may do with it as it likes
+        name, given = f"score({model}, items)", self.function(model, items.copy())
+        parts = {"score": given}
+        if self.tells_costs:
+            parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))
+        return [_one_an_item(name, what, part, items.shape) for what, part in parts.items()]
 
 
 def _pair(name, given):

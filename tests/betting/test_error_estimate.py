@@ -101,6 +101,9 @@ def test_estimates_at_the_ends():
     assert half.error_estimate == 0.75  # nothing tells them apart
     one = play(pb.BudgetRace(4, 30, budget=4, rng=1, **UNIT), np.eye(30)[:, :4])
     assert one.error_estimate == 0.75  # one item tells nothing of the noise
+    equal = np.tile(np.eye(6), (5, 1))  # of an endless world, means that are the same
+    same = play(pb.BudgetRace(6, 30, budget=180, rng=1, population="sample", **UNIT), equal)
+    assert 0.75 < same.error_estimate < 0.85
     shifted = np.random.default_rng(1).random((30, 1)) * 0.5 + [0.0, 0.1, 0.2, 0.4]
     sure = play(pb.BudgetRace(4, 30, budget=80, rng=1, **UNIT), shifted)
     assert sure.recommend()[0] == 3 and sure.error_estimate < 1e-6

@@ -67,6 +67,7 @@ def races(scores: Floats, rng: Generator) -> None:
     priced = pb.best_of(scores, value_range=1.0, costs=[0.1, 0.2], max_cost=9.0)
     assert_type(priced.cost, float | None)
     pb.best_of(scores, value_range=1.0, population="sample")
+    pb.best_of(lambda model, items: items * 1.0, 2, 9, value_range=9.0, paid={(0, 1): 0.5})
     pb.best_of(scores, value_range=1.0, weights=pb.group_weights(["a", "b"]))
     pairs = pb.best_of_pairs(lambda a, b, items: items > a + b, 3, 9, baseline=1, names="abc")
     assert_type(pairs.versus, str | None)

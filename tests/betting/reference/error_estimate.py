@@ -22,7 +22,8 @@ def variances(blocks, n_arms, n_items):
     noise = squares / freedom
     first = np.concatenate([values for arms, values in blocks if arms.size == n_arms])
     seen = first.mean(axis=0).var(ddof=1)
-    return noise, max(seen - noise / len(first), noise / n_items, LEAST_SHARE * seen)
+    return noise, max(seen - noise / len(first), noise / n_items, LEAST_SHARE * seen,
+                      1e-6 * noise / len(first))
 
 
 def error_probability(blocks, pulls, answers, rivals, n_items):

@@ -1,0 +1,75 @@
+"""What was paid for: scores by model and item, kept from the moment they are there.
+
+A mapping that the user passes is written to after every call, so that one on the disk loses
+nothing. Without one the calls are listed, and made a mapping of where an exception needs it.
+"""
+
+from collections.abc import MutableMapping
+
+import numpy as np
+
+from pybandit._shared.checks import shown
+
+
+class Paid:
+    """Calls for what is not known, and keeps it; a cell is a number, or one for each part."""
+
+    def __init__(self, cells, parts):
+        if cells is not None and not isinstance(cells, MutableMapping):
+            raise TypeError("paid must be a dict, or a mapping that can be written to, of scores by "
+                            f"(model, item); got {type(cells).__name__}")
+        self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
+        self._calls = []
+
+    def fill(self, values, key, items, call):
+        """Values (parts, items): those that are known, and what call(items) gives of the rest."""
+        places = [(*key, item) for item in items.tolist()] if self.cells else []
+        new = np.ones(items.size, dtype=bool)
+        for row, place in enumerate(places):
+            cell = self.cells.get(place)
+            if cell is not None:
+                values[:, row], new[row] = self._numbers(place, cell), False
+        if new.any():
+            made = np.reshape(call(items[new]), (len(self.parts), -1))
+            if self.cells is None:
+                self._calls.append((key, items[new], made))
+            else:
+                self.cells.update(self._cells_of(key, items[new], made))
+            values[:, new] = made
+
+    def give(self, error):
+        """Hand what was paid for to an exception, and say so."""
+        cells = self.cells
+        if cells is None:
+            cells = {}
+            for call in self._calls:
+                cells.update(self._cells_of(*call))
+        if not cells:
+            return
+        try:
+            error.paid = cells
+        except (AttributeError, TypeError):  # it has no room for it
+            return
+        error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the attribute "
+                       "`paid` of this exception; call again with paid= them, and they are not "
+                       "asked for again")
+
+    def _cells_of(self, key, items, made):
+        """What may be told, by place: what is refused is asked for again."""
+        low, high = self.limits
+        fine = np.isfinite(made).all(axis=0) & (made[0] >= low) & (made[0] <= high)
+        fine &= (made[1:] >= 0).all(axis=0)  # costs
+        cells = made[0].tolist() if len(made) == 1 else zip(*made.tolist(), strict=True)
+        return {(*key, item): cell for item, cell, keep in
+                zip(items.tolist(), cells, fine.tolist(), strict=True) if keep}
+
+    def _numbers(self, place, cell):
+        wanted = "a number" if len(self.parts) == 1 else f"a tuple ({', '.join(self.parts)})"
+        try:
+            if len(self.parts) == 1:
+                return float(cell)
+            first, second = cell
+            return float(first), float(second)
+        except (TypeError, ValueError):
+            raise TypeError(f"paid must hold {wanted} for each (model, item); got {shown(cell)} for "
+                            f"{place}") from None

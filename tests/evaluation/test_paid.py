@@ -1,0 +1,172 @@
+"""What was paid for outlives a judge that raises, Ctrl-C, and answers that are refused."""
+
+import itertools
+import shelve
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from betting.races import assert_says, frozen
+
+N, K = 120, 5
+SCORES = np.random.default_rng(3).random((N, K)) * [0.5, 0.6, 0.7, 0.8, 0.9]
+GIVEN = dict(value_range=(0, 1), rng=4, progress=False)
+
+
+class Judge:
+    """Scores from a table; counts what it is asked for and raises at one call."""
+
+    def __init__(self, fails_at=None, error=TimeoutError, told=False):
+        self.fails_at, self.error, self.told = fails_at, error, told
+        self.calls, self.asked = 0, []
+
+    def __call__(self, model, items):
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise self.error("no answer")
+        self.asked += [(model, item) for item in items.tolist()]
+        scores = SCORES[items, model]
+        return (scores, 0.1 + scores) if self.told else scores
+
+
+OPTIONS = [{}, {"k": 2}, {"budget": 150}, {"costs": "told", "max_cost": 200.0},
+           {"tolerance": 0.05, "max_evaluations": 300}, {"prior_scores": SCORES[:, :2]}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+@pytest.mark.parametrize("error", [TimeoutError, KeyboardInterrupt, SystemExit])
+def test_nothing_is_paid_for_twice(options, error):
+    """Failing at any call, and again and again: the end is that of the race without failures."""
+    told = options.get("costs") == "told"
+    whole = Judge(told=told)
+    expected = pb.best_of(whole, K, N, **GIVEN, **options)
+    for fails_at in (1, 2, 7, whole.calls // 2, whole.calls):
+        paid, asked = {}, []
+        for _ in itertools.count():
+            judge = Judge(fails_at, error, told)
+            try:
+                found = pb.best_of(judge, K, N, paid=paid, **GIVEN, **options)
+                break
+            except error as raised:
+                assert raised.args == ("no answer",) and getattr(raised, "paid", {}) in (paid, {})
+                fails_at += 1
+            finally:
+                asked += judge.asked
+        assert sorted(asked) == sorted(whole.asked) and len(paid) == len(asked)
+        assert frozen(found._race.get_state()) == frozen(expected._race.get_state())
+        assert (found.cost, found.n_evaluations) == (expected.cost, expected.n_evaluations)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_the_exception_has_what_was_paid_for(told):
+    """Without a dict of the user's."""
+    options = dict(GIVEN, costs="told") if told else GIVEN
+    judge = Judge(20, KeyboardInterrupt, told)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        pb.best_of(judge, K, N, **options)
+    paid = caught.value.paid
+    assert sorted(paid) == sorted(judge.asked) and len(paid) > 10
+    for (model, item), cell in paid.items():
+        score = SCORES[item, model]
+        assert cell == ((score, 0.1 + score) if told else score)
+        assert type(model) is type(item) is int
+    assert_says(caught.value.__notes__[0], f"{len(paid)} scores", "paid=")
+    again = Judge(told=told)
+    pb.best_of(again, K, N, paid=paid, **options)
+    assert not set(again.asked) & set(judge.asked)
+
+
+def test_a_first_call_that_raises_has_no_note():
+    with pytest.raises(TimeoutError) as caught:
+        pb.best_of(Judge(1), K, N, **GIVEN)
+    assert not hasattr(caught.value, "paid") and not getattr(caught.value, "__notes__", None)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1.5])
+def test_a_refused_score_is_asked_for_again(bad):
+    """What came with it is kept."""
+    def judge(model, items):
+        scores = SCORES[items, model].copy()
+        scores[items == spoilt] = bad
+        return scores
+
+    spoilt = pb.best_of(Judge(), K, N, **GIVEN).items[10]
+    with pytest.raises(ValueError, match="scores must") as caught:
+        pb.best_of(judge, K, N, **GIVEN)
+    assert len(caught.value.paid) > 40
+    assert all(item != spoilt for _, item in caught.value.paid)
+    again = Judge()
+    pb.best_of(again, K, N, paid=caught.value.paid, **GIVEN)
+    assert {item for _, item in again.asked} >= {spoilt}
+
+
+def test_scores_of_one_run_serve_another():
+    """Another seed, a budget, one more model; a mapping on the disk."""
+    paid = {}
+    pb.best_of(Judge(), K, N, paid=paid, **GIVEN)
+    known = dict(paid)
+    for options in (dict(GIVEN, rng=9), dict(GIVEN, budget=200), dict(GIVEN, k=3)):
+        judge = Judge()
+        pb.best_of(judge, K, N, paid=paid, **options)
+        assert not set(judge.asked) & set(known)
+        known = dict(paid)
+
+
+def test_a_mapping_of_ones_own(tmp_path):
+    """Kept on the disk from the call that gave them."""
+    class Shelf(dict):
+        def update(self, cells):
+            super().update(cells)
+            with shelve.open(str(tmp_path / "paid")) as shelf:
+                shelf.update({repr(place): cell for place, cell in cells.items()})
+
+    judge = Judge(9)
+    with pytest.raises(TimeoutError) as caught:
+        pb.best_of(judge, K, N, paid=Shelf(), **GIVEN)
+    assert isinstance(caught.value.paid, Shelf)
+    with shelve.open(str(tmp_path / "paid")) as shelf:
+        assert sorted(shelf) == sorted(map(repr, judge.asked))
+
+
+@pytest.mark.parametrize("baseline", [None, 0])
+def test_judgements_of_pairs(baseline):
+    asked, again = [], []
+
+    def pairwise(a, b, items, kept=asked):
+        if kept is asked and len(kept) > 60:
+            raise TimeoutError
+        kept += [(min(a, b), max(a, b), item) for item in items.tolist()]
+        return (SCORES[items, a] > SCORES[items, b]) * 1.0
+
+    options = dict(baseline=baseline, rng=3, progress=False)
+    with pytest.raises(TimeoutError) as caught:
+        pb.best_of_pairs(pairwise, K, N, **options)
+    paid = caught.value.paid
+    assert sorted(paid) == sorted(asked) and "judgements" in caught.value.__notes__[0]
+    assert all(won == (SCORES[item, a] > SCORES[item, b]) for (a, b, item), won in paid.items())
+    found = pb.best_of_pairs(lambda a, b, items: pairwise(a, b, items, again), K, N, paid=paid,
+                             **options)
+    whole = pb.best_of_pairs(lambda a, b, items: pairwise(a, b, items, []), K, N, **options)
+    assert not set(asked) & set(again) and len(again) > 0
+    assert frozen(found._race.get_state()) == frozen(whole._race.get_state())
+
+
+@pytest.mark.parametrize("paid, error, words", [
+    ([], TypeError, ["paid", "dict", "list"]), (3, TypeError, ["paid", "int"]),
+    ({(m, i): "x" for m in range(K) for i in range(N)}, TypeError, ["paid", "a number", "'x'"]),
+    ({(m, i): (1, 2) for m in range(K) for i in range(N)}, TypeError, ["paid", "(1, 2)"]),
+    ({(m, i): 7.0 for m in range(K) for i in range(N)}, ValueError, ["value_range", "7.0"])])
+def test_what_is_refused(paid, error, words):
+    with pytest.raises(error) as caught:
+        pb.best_of(Judge(), K, N, paid=paid, **GIVEN)
+    assert_says(caught.value, *words)
+
+
+def test_a_table_costs_nothing():
+    with pytest.raises(ValueError, match="paid must be left out beside a table"):
+        pb.best_of(SCORES, paid={}, **GIVEN)
+    paid = {(m, i): 0.5 for m in range(K) for i in range(N)}
+    with pytest.raises(TypeError, match=r"paid must hold a tuple \(score, cost\)"):
+        pb.best_of(Judge(told=True), K, N, paid=paid, costs="told", **GIVEN)
