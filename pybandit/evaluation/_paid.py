@@ -16,8 +16,8 @@ class Paid:
 
     def __init__(self, cells, parts):
         if cells is not None and not isinstance(cells, MutableMapping):
-            raise TypeError("paid must be a dict, or a mapping that can be written to, of scores by "
-                            f"(model, item); got {type(cells).__name__}")
+            raise TypeError("paid must be a dict, or a mapping that can be written to, of scores "
+                            f"by (model, item); got {type(cells).__name__}")
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
         self._calls = []
 
@@ -50,9 +50,9 @@ class Paid:
             error.paid = cells
         except (AttributeError, TypeError):  # it has no room for it
             return
-        error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the attribute "
-                       "`paid` of this exception; call again with paid= them, and they are not "
-                       "asked for again")
+        error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the "
+                       "attribute `paid` of this exception; call again with paid= them, and "
+                       "they are not asked for again")
 
     def _cells_of(self, key, items, made):
         """What may be told, by place: what is refused is asked for again."""
@@ -71,5 +71,5 @@ class Paid:
             first, second = cell
             return float(first), float(second)
         except (TypeError, ValueError):
-            raise TypeError(f"paid must hold {wanted} for each (model, item); got {shown(cell)} for "
-                            f"{place}") from None
+            raise TypeError(f"paid must hold {wanted} for each (model, item); got {shown(cell)} "
+                            f"for {place}") from None
