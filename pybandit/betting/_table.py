@@ -15,9 +15,10 @@ def read_ahead(race, table, advance):
     plain = isinstance(race, BudgetRace) and race.k == 1 and race.costs is None
     if not plain or table.dtype != np.float64 or not table.flags.c_contiguous:
         return np.empty(0, dtype=np.int64)
-    books, (tilted, _) = race._books, race._tilted
+    books = race._books
     with race._guard:
         before = books.n_items
-        read_looks(race._race, books, race._schedule(), race._tilt if tilted is None else None,
+        schedule = race._schedule()
+        read_looks(race._race, books, schedule, race._tilt if schedule is race._rejects else None,
                    table, race._order, race.budget, race._keys, race._limits(), advance)
         return race._order[before:books.n_items].copy()

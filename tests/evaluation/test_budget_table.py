@@ -87,3 +87,24 @@ def test_an_error_in_the_bar_leaves_a_race_that_goes_on():
     read_ahead(race, scores, lambda n: None)
     whole = pb.best_of(scores, budget=1500, rng=5, **GIVEN)
     assert frozen(race.get_state()) == frozen(whole._race.get_state())
+
+
+def test_ctrl_c_where_the_schedule_changes():
+    """It is then ahead of its time, and made again."""
+    scores = table(6)
+    race = pb.BudgetRace(14, 150, budget=300, rng=5, value_range=(0, 1))
+    tilt = race._tilt
+
+    def interrupted(values):
+        tilt(values)
+        raise KeyboardInterrupt
+
+    race._tilt = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        read_ahead(race, scores, lambda n: None)
+    del race._tilt
+    assert 0 < race.n_pulls < 300 and not race.dropped.size
+    read_ahead(race, scores, lambda n: None)
+    whole = pb.best_of(scores, budget=300, rng=5, **GIVEN)
+    assert frozen(race.get_state()) == frozen(whole._race.get_state())
+    assert race._tilted[1] == whole._race._tilted[1]
