@@ -46,8 +46,9 @@ CHALLENGERS = ("cost", "cost-improved", "thompson")
 cdef class TopTwo(SequentialPolicy):
     """Pulls the likely best arm, or the one that is hardest to tell from it.
 
-    After one pull of each arm, two for unknown variances, before each pull a leader B and a challenger C are chosen, and B
-    is pulled with probability beta, else C. The names of the literature:
+    After one pull of each arm, two for unknown variances, before each pull a leader B and a
+    challenger C are chosen, and B is pulled with probability beta, else C. The names of the
+    literature:
 
     ========= ============== ================ ================================
     name      leader         challenger       paper
