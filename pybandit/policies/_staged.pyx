@@ -86,6 +86,13 @@ cdef class _StagedPolicy(_RingPolicy):
         np.asarray(self.stage_sums)[:] = progress["stage_sums"]
         self.stage, self.left = progress["stage"], progress["left"]
 
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        if self._best_of(self.ring.arms, self.ring.n_arms, 1, arms) == 1:
+            return 1 if self._pulls[arms[0]] else -1
+        return -1
+
+    _answers = True
+
     def recommend(self):
         """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""
         with self.guard.reading():

@@ -92,6 +92,11 @@ cdef class RoundRobin(_BatchPolicy):
     cdef void _advance(self) noexcept nogil:
         pb_round_robin_pulled(self.ring, self._next().n_pulls)
 
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        return self._best_of(self.ring.arms, self.ring.n_arms, self.k, arms)
+
+    _answers = True
+
     def recommend(self):
         """The k arms of largest mean, best first; int64; those without a result come last."""
         with self.guard.reading():
