@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from pybandit._shared.checks import check_integer, shown
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
+from pybandit.policies.policy import Policy
 from pybandit.simulation._parallel import run_in
 from pybandit.simulation._plan import check_maker, make_plan, name_of
 from pybandit.simulation._runs import Runs
@@ -20,7 +21,7 @@ from pybandit.simulation.comparison import Comparison
 from pybandit.simulation.result import SimulationResult
 
 
-def compare(policies: Mapping[str, Callable[[Any], Any] | Any], environment: Any, n_runs: int, *,
+def compare(policies: Mapping[str, Callable[[Any], Any] | Policy], environment: Any, n_runs: int, *,
             rng: Rng = None, n_threads: int | None = None, progress: bool | None = None,
             horizon: int | None = None, checkpoints: ArrayLike | None = None,
             answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
@@ -64,8 +65,8 @@ epsilon, arm_pulls_by_run, executor
     ...                    "uniform": lambda e: pb.Uniform(e.n_arms, 240)}, bandit, 500, rng=1)
     >>> both
     Comparison of 2 policies, 500 runs
-    halving: error 0.174 (0.1433 to 0.2096), regret 0.02629, 240 pulls
-    uniform: error 0.3 (0.2615 to 0.3416), regret 0.0514, 240 pulls
+    halving: error 0.322 (0.2825 to 0.3642), regret 0.05686, 240 pulls
+    uniform: error 0.344 (0.3037 to 0.3867), regret 0.06371, 240 pulls
     >>> more = both + pb.compare({"halving": pb.SequentialHalving(8, 240),
     ...                           "uniform": pb.Uniform(8, 240)}, bandit, 500, rng=2)
     >>> more.n_runs

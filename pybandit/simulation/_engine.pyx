@@ -318,3 +318,15 @@ cdef class CommonRewards:
 
 # whose `seed` draws nothing
 PLAIN_SEED = _Policy.seed
+
+
+def answer_of_engine(NativePolicy policy):
+    """What `_answer` gives of a policy whose class has one: a list, or None; for tests."""
+    cdef int64_t[::1] arms = np.zeros(policy.n_arms, dtype=np.int64)
+    cdef int64_t n
+    policy.guard.enter()
+    try:
+        n = policy._answer(&arms[0])
+    finally:
+        policy.guard.leave()
+    return None if n < 0 else np.asarray(arms)[:n].tolist()

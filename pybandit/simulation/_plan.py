@@ -8,6 +8,7 @@ import numpy as np
 
 from pybandit._shared.checks import (
     MOST_PULLS,
+    as_array,
     as_list,
     check_flag,
     check_integer,
@@ -52,6 +53,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Like:
+    """In the place of a factory: policies like one that was given."""
+
+    cls: type
+    state: dict
+
+
+@dataclass(frozen=True)
 class Plan:
     """What `simulate` was asked, checked; it can be pickled where its functions can."""
 
@@ -92,7 +101,7 @@ def check_answer(answer, threshold, epsilon):
 def arms_of(arms, n_arms=None):
     """A set of arms, increasing; checked against the number of arms where that is known."""
     refuse_masks("answer", arms)
-    array = np.asarray(as_list("answer", arms, "arms", least=0))
+    array = as_array("answer", as_list("answer", arms, "arms", least=0))
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
@@ -137,11 +146,12 @@ def functions_of(metrics):
 
 
 def check_maker(name, make):
-    """A function of an environment, or a fresh policy that can be saved."""
+    """A function of an environment, or what a fresh policy is that can be saved."""
     if hasattr(make, "get_state") and hasattr(type(make), "from_state") and hasattr(make, "ask"):
         if getattr(make, "n_pulls", 0):
             raise ValueError(f"{name} must be a fresh policy; got one of {make.n_pulls} pulls")
-    elif not callable(make) or hasattr(make, "ask") and not isinstance(make, type):
+        return Like(type(make), make.get_state())
+    if not callable(make) or hasattr(make, "ask") and not isinstance(make, type):
         raise TypeError(f"{name} must be a function of an environment, or a policy with a state; "
                         f"got {shown(make)}")
     return make

@@ -26,7 +26,7 @@ from pybandit.simulation._engine import (
     renew,
 )
 from pybandit.simulation._ledger import Ledger
-from pybandit.simulation._plan import truth_of
+from pybandit.simulation._plan import Like, truth_of
 
 # runs of compiled policies that one thread makes in a row
 MOST_IN_A_ROW = 64
@@ -35,8 +35,8 @@ MOST_IN_A_ROW = 64
 class Pattern:
     """Fresh policies that are all like one: the same object again where it can be renewed."""
 
-    def __init__(self, policy):
-        self.cls, self.state, self.spare, self.checked = type(policy), policy.get_state(), None, None
+    def __init__(self, like):
+        self.cls, self.state, self.spare, self.checked = like.cls, like.state, None, None
 
     def fresh(self):
         if self.spare is None or self.checked is None or not renew(self.spare, self.checked):
@@ -53,8 +53,6 @@ class Runs:
     def __init__(self, plan, streams):
         self.plan, self.streams, self.n_runs = plan, streams, streams.n_runs
         self.environment = None if callable(plan.environment) else plan.environment
-        self.is_pattern = not callable(plan.make) or hasattr(plan.make, "ask") and not isinstance(
-            plan.make, type)
         self.columns = {name: np.zeros(self.n_runs) for name in plan.functions}
         self.stop, self.one_at_a_time = Stop(), threading.Lock()
         # of runs under way, and the first, by identity: a factory returns another one every time
@@ -67,7 +65,7 @@ class Runs:
         self.ledger = Ledger(self.n_runs, self.first[1].n_arms, plan.checkpoints, plan.per_run)
 
     def pattern(self):
-        return Pattern(self.plan.make) if self.is_pattern else None
+        return Pattern(self.plan.make) if isinstance(self.plan.make, Like) else None
 
     def session(self):
         plan = self.plan

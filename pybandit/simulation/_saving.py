@@ -86,7 +86,7 @@ def load(path):
     """Results, options and streams of a file that `save` wrote."""
     path = checked_path(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays.pop("header")))
         return _parsed(header, arrays)

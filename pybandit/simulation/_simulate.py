@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from pybandit._shared.checks import check_integer
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
+from pybandit.policies.policy import Policy
 from pybandit.simulation._parallel import check_executor, run_in
 from pybandit.simulation._plan import METRICS, check_maker, functions_of, make_plan
 from pybandit.simulation._runs import Runs
@@ -18,7 +19,7 @@ from pybandit.simulation.result import SimulationResult
 MOST_RUNS = 2**40
 
 
-def simulate(policy_factory: Callable[[Any], Any] | Any, environment: Any, n_runs: int, *,
+def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_runs: int, *,
              rng: Rng = None, n_threads: int | None = None,
              metrics: Sequence[str] | Mapping[str, Callable[[Any, Any], float]] = METRICS,
              progress: bool | None = None, horizon: int | None = None,
@@ -108,7 +109,7 @@ def simulate(policy_factory: Callable[[Any], Any] | Any, environment: Any, n_run
     >>> result = pb.simulate(pb.UCB1(20), bandit, 200, rng=1, horizon=800,
     ...                      checkpoints=[50, 200, 800])
     >>> result.checkpoint_errors.mean(axis=0)
-    array([0.83 , 0.67 , 0.445])
+    array([0.97 , 0.585, 0.195])
     """
     n_runs = check_integer("n_runs", n_runs, 1, MOST_RUNS)
     n_threads = check_threads(n_threads, executor)

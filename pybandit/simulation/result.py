@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import check_choice, check_in
 from pybandit._shared.intervals import NORMAL, wilson_interval
 
+Floats = NDArray[np.float64]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CURVES = ("error", "regret", "cumulative_regret")
 # fields that a simulation has only where it was asked for them
@@ -112,7 +113,7 @@ class SimulationResult:
         """Mean number of batches."""
         return float(self.batches.mean())
 
-    def quantiles(self, q: ArrayLike = QUANTILES, of: str = "pulls") -> np.ndarray:
+    def quantiles(self, q: ArrayLike = QUANTILES, of: str = "pulls") -> Floats:
         """Quantiles of the stopping time: how much a share of the runs needed at most.
 
         Parameters
@@ -135,7 +136,7 @@ class SimulationResult:
         >>> rule = pb.stopping.GLR(0.1)
         >>> result = pb.simulate(lambda e: pb.TopTwo(3, rule), bandit, 500, rng=1, horizon=300)
         >>> result.quantiles([0.1, 0.5, 0.9])
-        array([ 72., 185.,  inf])
+        array([ 90., 228.,  inf])
         """
         q = check_in("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
         check_choice("of", of, ("pulls", "batches"))
@@ -143,7 +144,7 @@ class SimulationResult:
         # not by interpolation, which cannot tell what lies beside infinity
         return np.sort(needed)[np.maximum(np.ceil(q * self.n_runs).astype(np.int64), 1) - 1]
 
-    def curve(self, of: str = "error") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def curve(self, of: str = "error") -> tuple[Floats, Floats, Floats]:
         """The mean over the runs at each checkpoint, and its 95 % interval.
 
         Parameters
