@@ -57,11 +57,24 @@ cdef class _StagedPolicy(_RingPolicy):
             self.scratch_means[arm] = -INFINITY
             if pulls:
                 self.scratch_means[arm] = (self._sums[arm] - self.stage_sums[arm]) / pulls
-        pb_ranking_sort(self.ring.arms, self.ring.n_arms, &self.scratch_means[0], ranked,
-                        ranked + self.n_arms)
-        for i in range(self.ring.n_arms):
-            self.kept[ranked[i].arm] = i < n_kept
+        if n_kept == self.ring.n_arms - 1:
+            self._reject_worst()
+        else:
+            pb_ranking_sort(self.ring.arms, self.ring.n_arms, &self.scratch_means[0], ranked,
+                            ranked + self.n_arms)
+            for i in range(self.ring.n_arms):
+                self.kept[ranked[i].arm] = i < n_kept
         pb_round_robin_keep(self.ring, &self.kept[0])
+
+    cdef void _reject_worst(self) noexcept nogil:
+        """What the sort finds where one arm goes: the last of least mean, without sorting."""
+        cdef int64_t i, arm, worst = self.ring.arms[0]
+        for i in range(self.ring.n_arms):
+            arm = self.ring.arms[i]
+            self.kept[arm] = 1
+            if self.scratch_means[arm] <= self.scratch_means[worst]:
+                worst = arm
+        self.kept[worst] = 0
 
     cdef void _end_stage(self) noexcept nogil:
         self._keep_best(self._n_kept())

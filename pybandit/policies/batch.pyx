@@ -238,6 +238,15 @@ cdef class BatchHalving(_BatchPolicy):
         self.stage, self.stage_left = progress["stage"], progress["stage_left"]
         self.rng_given = progress["rng_given"]
 
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        cdef int64_t j, n = self._best_of(self.ring.arms, self.ring.n_arms, self.k, arms)
+        for j in range(n):
+            if not self._pulls[arms[j]]:
+                return -1
+        return n
+
+    _answers = True
+
     def recommend(self):
         """The k arms of largest mean among the survivors, best first; int64.
 

@@ -129,13 +129,15 @@ cdef class Session:
         """
         cdef pb_stream stream
         cdef pb_bitgen bits
+        cdef int64_t arm
         environment.guard.check()
         policy.guard.enter()
         try:
             self._check(policy, environment)
             self._begin(i, policy, truth)
             if not (policy._wants_rewards or policy._wants_costs):
-                policy._deviations[:] = NAN
+                for arm in range(policy.n_arms):
+                    policy._deviations[arm] = NAN
             if rng is None:
                 self.streams._begin(i, &stream)
                 bits = pb_stream_bits(&stream)

@@ -54,7 +54,7 @@ class Runs:
         self.plan, self.streams, self.n_runs = plan, streams, streams.n_runs
         self.environment = None if callable(plan.environment) else plan.environment
         self.columns = {name: np.zeros(self.n_runs) for name in plan.functions}
-        self.stop, self.one_at_a_time = Stop(), threading.Lock()
+        self.stop, self.one_at_a_time, self.idle = Stop(), threading.Lock(), []
         # of runs under way, and the first, by identity: a factory returns another one every time
         self.policies, self.truth, self.ledger = {}, None, None
         if self.environment is not None:
@@ -113,7 +113,10 @@ class Runs:
         in_threads(run, -(-self.n_runs // size), n_threads, self.stop)
 
     def run_in_a_row(self, start, end):
-        session, pattern = self.session(), self.pattern()
+        try:  # of a thread that is through with them
+            session, pattern = self.idle.pop()
+        except IndexError:
+            session, pattern = self.session(), self.pattern()
         i = start
         while i < end and not self.stop.is_set():
             if i == 0:
@@ -127,6 +130,7 @@ class Runs:
             if self.are_alike(session, pattern, started[0]):
                 i = session.play_many(i, end, pattern.spare, self.environment, self.truth,
                                       pattern.checked)
+        self.idle.append((session, pattern))
 
     def are_alike(self, session, pattern, rng):
         """Whether the runs to come need nothing of Python, after one that had this generator."""
