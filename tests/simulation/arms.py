@@ -55,6 +55,19 @@ def make_in_turn(environment):
     return InTurn(environment.n_arms, 5)
 
 
+FOUR = {"halving": pb.SequentialHalving(8, 120), "ucb1": lambda e: pb.UCB1(e.n_arms),
+        "top two": pb.TopTwo(8), "in turn": make_in_turn}
+OPTIONS = dict(horizon=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)
+
+
+def assert_equal(one, other):
+    """Comparisons, bit for bit."""
+    assert one.names == other.names and one.options == other.options
+    assert one.streams == other.streams
+    for name in one:
+        assert_same(one[name], other[name])
+
+
 class Coins(pb.environments.Environment):
     """Bernoulli rewards in plain Python."""
 

@@ -192,3 +192,18 @@ def test_answers_in_words_tell_them_apart():
                ([1, 2], None, 0.0), ([1, 3], None, 0.0), (judged, None, 0.0)]
     assert len({check_answer(*one).describe() for one in answers}) == len(answers)
     assert check_answer([2, 1], None, 0.0).describe() == check_answer((1, 2), None, 0).describe()
+
+
+@pytest.mark.parametrize("make, most", [
+    (lambda e: pb.APT(6, 600, threshold=0.5, epsilon=0.1), 0.1),
+    (lambda e: pb.GoodArms(6, 0.1, threshold=0.5, sigma=0.2), 0.1),
+    (lambda e: pb.Uniform(6, 600), 1.0)])
+def test_policies_whose_answer_is_a_set(make, most):
+    """Judged as one of the k best they would err in every run."""
+    arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.04)
+    result = pb.simulate(make, arms, 100, rng=1, answer="above", threshold=0.5)
+    exact = pb.simulate(make, arms, 100, rng=1, answer=[1, 3, 4])
+    assert result.errors.tolist() == exact.errors.tolist()
+    assert result.error_probability <= most
+    assert most < 1 or result.errors.all()
+    assert most == 1 or pb.simulate(make, arms, 100, rng=1).errors.all()
