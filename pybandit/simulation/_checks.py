@@ -4,6 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import InfeasibleBudget, check_in, check_numeric, shown
 from pybandit.simulation._engine import draws_natively
+from pybandit.simulation.base import Environment
 
 
 def check_pair(policy, environment):
@@ -49,6 +50,19 @@ def means_of(environment, t):
         raise ValueError(f"{name} must have shape ({environment.n_arms},); got shape "
                          f"{means.shape}")
     return means
+
+
+def has_plain_means(environment):
+    """Whether its means are those of the base class, which do not change."""
+    return getattr(type(environment), "means", None) is Environment.means
+
+
+def check_constant(means, environment, i):
+    """Refuse means that were others before run i."""
+    if not np.array_equal(means, environment.means, equal_nan=True):
+        raise ValueError("environment must have means that stay as they are in a run, or say "
+                         "them, means_at(t): errors and regrets are about them; got others "
+                         f"after run {i}")
 
 
 def check_horizon(policy, horizon):

@@ -8,10 +8,12 @@ import numpy as np
 from pybandit._shared.threads import in_threads
 from pybandit.simulation._checks import (
     check_asked,
+    check_constant,
     check_environment,
     check_horizon,
     check_pair,
     checked_rewards,
+    has_plain_means,
     means_of,
     varies,
 )
@@ -136,7 +138,8 @@ class Runs:
         """Whether the runs to come need nothing of Python, after one that had this generator."""
         return (pattern is not None and pattern.checked is not None and rng is None
                 and self.truth is not None and self.streams.is_known
-                and not self.plan.functions and session.takes(pattern.spare, self.environment))
+                and not self.plan.functions and has_plain_means(self.environment)
+                and session.takes(pattern.spare, self.environment))
 
     def run(self, i, session, rng, environment, policy):
         self.ledger.check_arms(i, environment.n_arms)
@@ -147,7 +150,10 @@ class Runs:
         if session.takes(policy, environment):
             if rng is None and not self.streams.is_known:
                 rng = self.streams.generator(i)
+            before = None if has_plain_means(environment) else environment.means
             session.play(i, policy, environment, truth, rng)
+            if before is not None:
+                check_constant(before, environment, i)
         else:
             rng = self.streams.generator(i) if rng is None else rng
             one = _PythonRun(self, i, environment, policy, truth, rng)
@@ -198,10 +204,8 @@ class _PythonRun:
         while self.next_mark < len(marks):
             self.enter_mark()
         self.enter(None, bool(policy.done))
-        if not self.varies and not np.array_equal(before, environment.means, equal_nan=True):
-            raise ValueError("environment must have means that stay as they are in a run, or say "
-                             "them, means_at(t): errors and regrets are about them; got others "
-                             f"after run {self.i}")
+        if not self.varies:
+            check_constant(before, environment, self.i)
 
     def pull(self, arms):
         """The rewards of a batch, and what it lost where means vary."""

@@ -295,6 +295,17 @@ def test_means_that_vary_need_rewards_that_vary():
     with pytest.raises(ValueError, match="environment must have a pull of its own where it has"):
         pb.simulate(lambda e: InRounds(3), Claims([0.0, 1.0, 2.0]), 1)
 
+    class Creeps(pb.environments.GaussianBandit):
+        looks = 0
+
+        @property
+        def means(self):
+            self.looks += 1
+            return np.array([0.0, 1.0, self.looks])
+
+    with pytest.raises(ValueError, match="environment must have means that stay as they are"):
+        pb.simulate(pb.Uniform(3, 9), Creeps([0.0, 1.0, 2.0]), 1)
+
     class Moves(Drifting):
         stationary = False
         means_at = None
