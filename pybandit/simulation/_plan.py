@@ -150,7 +150,13 @@ def check_maker(name, make):
     if hasattr(make, "get_state") and hasattr(type(make), "from_state") and hasattr(make, "ask"):
         if getattr(make, "n_pulls", 0):
             raise ValueError(f"{name} must be a fresh policy; got one of {make.n_pulls} pulls")
-        return Like(type(make), make.get_state())
+        like = Like(type(make), make.get_state())
+        try:
+            like.cls.from_state(like.state)
+        except (ValueError, TypeError) as error:
+            raise TypeError(f"{name} must be a function of an environment where policies are not "
+                            f"made from their states; got {shown(make)}: {error}") from error
+        return like
     if not callable(make) or hasattr(make, "ask") and not isinstance(make, type):
         raise TypeError(f"{name} must be a function of an environment, or a policy with a state; "
                         f"got {shown(make)}")

@@ -6,6 +6,7 @@ from math import nan
 import numpy as np
 
 from pybandit._shared.threads import in_threads
+from pybandit.policies.base import NativePolicy
 from pybandit.simulation._checks import (
     check_asked,
     check_constant,
@@ -43,9 +44,9 @@ class Pattern:
     def fresh(self):
         if self.spare is None or self.checked is None or not renew(self.spare, self.checked):
             self.spare = self.cls.from_state(self.state)
-            # as a state that is restored: what `renew` sets
-            checked = getattr(self.spare, "_checked_state", None)
-            self.checked = None if checked is None else checked(self.state)
+            # what `renew` sets; what a class of the user's has beside it nobody knows
+            if self.cls.__module__.startswith("pybandit.") and isinstance(self.spare, NativePolicy):
+                self.checked = self.spare._checked_state(self.state)
         return self.spare
 
 

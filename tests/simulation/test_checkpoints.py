@@ -237,6 +237,32 @@ def test_policies_that_are_no_patterns():
         pb.simulate(pb.UCB1(3), GAUSSIAN, 2, horizon=9)
 
 
+class Remembers(pb.UCB1):
+    """Compiled, but for what it counts itself."""
+
+    told = 0
+
+    def tell(self, arms, rewards, missing="raise"):
+        self.told += 1
+        super().tell(arms, rewards, missing)
+
+
+class Needs(pb.UCB1):
+    def __init__(self, n_arms, more):
+        super().__init__(n_arms)
+
+
+def test_what_a_class_of_ones_own_has_is_made_anew():
+    def told(policy, environment):
+        return policy.told
+
+    for make in (Remembers(8), lambda e: Remembers(8)):
+        result = pb.simulate(make, GAUSSIAN, 4, rng=1, horizon=20, metrics=[told])
+        assert result.metrics["told"].tolist() == [13.0] * 4
+    with pytest.raises(TypeError, match="policy_factory must be a function of an environment wh"):
+        pb.simulate(Needs(8, 1), GAUSSIAN, 2, horizon=20)
+
+
 def test_a_pattern_meets_environments_that_are_drawn():
     def draw(rng):
         return pb.environments.GaussianBandit(rng.random(8))
