@@ -32,8 +32,8 @@ def compare(policies: Mapping[str, Callable[[Any], Any] | Policy], environment: 
 
     Run i of every policy has the same stream, and so the same environment where one is drawn
     for every run. With `common_rewards` the j-th reward of arm a in run i is the same number
-    whichever policy pulls it, and whenever: differences between policies vary less than
-    between independent simulations.
+    whichever policy pulls it, and whenever: as a rule differences between policies vary
+    less than between independent simulations.
 
     Parameters
     ----------

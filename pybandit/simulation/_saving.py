@@ -103,6 +103,8 @@ def _parsed(header, arrays):
     options = {str(name): str(words) for name, words in header["options"].items()}
     if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
         raise ValueError(f"its names are {names!r}")
+    if not streams:
+        raise ValueError("it has no streams")
     for stream in streams:
         if set(stream) != set(STREAMS) or not all(
                 type(stream[name]) is kind for name, kind in STREAMS.items()):
