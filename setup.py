@@ -11,14 +11,14 @@ from setuptools.command.build_ext import build_ext
 
 # Whose kernels the modules of a folder call: they are built again when those change.
 KERNELS = {
-    "": ["_shared", "betting", "mcmc", "montecarlo", "policies", "racing"],
+    "": ["_shared", "betting", "mcmc", "montecarlo", "policies", "racing", "simulation"],
     "_shared": ["_shared"],
     "betting": ["_shared", "betting"],
     "mcmc": ["_shared", "betting", "mcmc", "racing"],
     "montecarlo": ["_shared", "montecarlo", "policies"],
     "policies": ["_shared", "policies"],
     "racing": ["_shared", "betting", "racing"],
-    "simulation": ["_shared", "policies"],
+    "simulation": ["_shared", "policies", "simulation"],
 }
 UTILITY = "pybandit._shared._cython"  # Cython's own code, once for all modules
 # symbols are a tenth of what is loaded

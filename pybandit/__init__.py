@@ -84,7 +84,7 @@ from pybandit.racing import (
     slice_sample,
     taylor_control,
 )
-from pybandit.simulation import SimulationResult, simulate
+from pybandit.simulation import Comparison, SimulationResult, compare, simulate
 
 __all__ = [
     "APT",
@@ -106,6 +106,7 @@ __all__ = [
     "BettingRace",
     "BettingThreshold",
     "BudgetRace",
+    "Comparison",
     "ConfidenceBounds",
     "ConfidenceSequence",
     "ContinuousRejects",
@@ -153,6 +154,7 @@ __all__ = [
     "best_of_pairs",
     "bounds",
     "combine_estimators",
+    "compare",
     "confidence_sequence",
     "environments",
     "estimators",

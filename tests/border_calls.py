@@ -1,7 +1,9 @@
 """Every public callable with arguments that it takes: where the fuzzer of borders begins."""
 
 import inspect
+import os
 import re
+import tempfile
 
 import numpy as np
 
@@ -14,8 +16,8 @@ FACTORS = pb.Factors(lambda n, i: MATRIX[n][:, i], 60, 3)
 KERNEL = np.eye(4)
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 # What holds results or is an error: made by the package, not by users.
-RESULTS = {"AcceptResult", "BestOfResult", "ConfidenceBounds", "DrawInfo", "ExactStep",
-           "InfeasibleBudget", "Laplace", "MetropolisStep", "PopulationEstimate",
+RESULTS = {"AcceptResult", "BestOfResult", "Comparison", "ConfidenceBounds", "DrawInfo",
+           "ExactStep", "InfeasibleBudget", "Laplace", "MetropolisStep", "PopulationEstimate",
            "RaceResult", "SimulationResult", "SliceResult", "Study", "get_include"}
 
 
@@ -217,6 +219,28 @@ POLICIES = {
     pb.Uniform: dict(n_arms=4, budget=40), pb.VBR: dict(n_arms=4, budget=40),
     pb.kernels.matern: {}, pb.kernels.rbf: {}, pb.kernels.squared_exponential: {},
 }
+RESULT = pb.simulate(pb.Uniform(2, 8), ARMS, 4, rng=1)
+COMPARISON = pb.compare({"a": pb.Uniform(2, 8)}, ARMS, 2, rng=1)
+SAVED = os.path.join(tempfile.mkdtemp(), "comparison.npz")
+COMPARISON.save(SAVED)
+
+
+def answers_above(threshold, epsilon):
+    return pb.simulate(pb.Uniform(2, 8), ARMS, 2, answer="above", threshold=threshold,
+                       epsilon=epsilon)
+
+
+def load_comparison(path):
+    try:
+        return pb.Comparison.load(path)
+    except OSError as error:  # there is no such file
+        raise ValueError(f"path: {error}") from error
+
+
+def stopping_times(q, of):
+    return RESULT.quantiles(q, of)
+
+
 SIMULATION = {
     pb.environments.BernoulliBandit: dict(means=[0.1, 0.2]),
     pb.environments.BinomialBandit: dict(trials=5, means=[0.1, 0.2]),
@@ -230,6 +254,10 @@ SIMULATION = {
     pb.environments.TruncatedNormalBandit: dict(means=[0.4, 0.5], variances=[0.01, 0.02]),
     pb.environments.UniformBandit: dict(means=[0.1, 0.2], variances=[0.1, 0.1]),
     pb.simulate: dict(policy_factory=lambda e: pb.Uniform(2, 8), environment=ARMS, n_runs=2),
+    pb.compare: dict(policies={"a": pb.Uniform(2, 8)}, environment=ARMS, n_runs=2),
+    answers_above: dict(threshold=0.1, epsilon=0.0),
+    load_comparison: dict(path=SAVED),
+    stopping_times: dict(q=[0.1, 0.5], of="pulls"),
 }
 MONTECARLO = {
     pb.EstimatorAllocator: dict(n_estimators=3),

@@ -35,6 +35,16 @@ def test_synthetic_race_draws_its_picture(tmp_path, capsys):
     assert len(re.findall("^lognormal", capsys.readouterr().out, re.MULTILINE)) == 16
 
 
+def test_error_against_budget_draws_its_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "error.png"
+    load("error_against_budget")["main"](["--runs", "6", "--out", str(out)])
+    assert out.read_bytes().startswith(b"\x89PNG")
+    rows = re.findall(r"^[A-Z][\w-]+ +((?: +[01]\.\d+){7})$", capsys.readouterr().out, re.MULTILINE)
+    errors = np.array([row.split() for row in rows], dtype=float)
+    assert errors.shape == (10, 7) and errors[:, -1].mean() < errors[:, 0].mean()
+
+
 def test_synthetic_race_finds_the_references():
     known = load("synthetic_race")["reference_values"](100_000, 10)
     assert known["normal", 1e-4, 0.05] == pytest.approx((1.62e-3, 0.0515), abs=5e-5)

@@ -15,7 +15,7 @@ MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
                            marks=pytest.mark.slow)]
 # What is interrupted elsewhere, by where: a class's method, or a function.
 ELSEWHERE = {
-    "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate"},
+    "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
                                    "ConfidenceSequence.update", "best_of", "best_of_pairs"},
     "racing/test_signals.py": {

@@ -1,7 +1,11 @@
 """Intervals of what was counted."""
 
 
-def wilson_interval(hits, n, z=1.959963984540054):
+# of a standard normal, 95 %
+NORMAL = 1.959963984540054
+
+
+def wilson_interval(hits, n, z=NORMAL):
     """95 % interval of a probability of which `hits` of n trials came true."""
     share, z2 = hits / n, z * z
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)

@@ -118,6 +118,11 @@ cdef class _IndexPolicy(NativePolicy):
         self.chosen = pb_scan_index(&self.centres[0], &self.roots[0], &self.slopes[0],
                                     bounded(a), top, self.n_arms, &self.scratch[0])
 
+    cdef bint _forget(self) except -1:
+        self.n_lacking = self.n_arms
+        np.asarray(self.centres)[:] = -INFINITY
+        return True
+
     cdef object _schema(self):
         return INDEX
 
@@ -144,6 +149,11 @@ cdef class _IndexPolicy(NativePolicy):
         if asked >= 0:
             self.chosen = asked
         return 0
+
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        return self._best_of(&self.all_arms[0], self.n_arms, 1, arms)
+
+    _answers = True
 
     def recommend(self):
         """The arm of the best mean, int64 of shape (1,)."""

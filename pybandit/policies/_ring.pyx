@@ -28,6 +28,9 @@ cdef class _RingPolicy(NativePolicy):
         with self.guard.reading():
             return np.array(self.ring_arms[:self.ring.n_arms])
 
+    cdef bint _forget(self) except -1:
+        return True
+
     cdef object _schema(self):
         return RING
 

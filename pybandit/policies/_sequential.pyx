@@ -182,10 +182,19 @@ cdef class SequentialPolicy(NativePolicy):
         # a spent budget asks for nothing, and arms may lack pulls for ever
         self.begun = self.pending == 0 and not self._is_done()
 
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        return self._best_of(&self.arms[0], self.n_arms, self.k, arms)
+
+    _answers = True
+
     def recommend(self):
         """The arms of largest mean, best first, int64 of shape (k,); at any time."""
         with self.guard.reading():
             return self._best(np.arange(self.n_arms), self.k)
+
+    cdef bint _forget(self) except -1:
+        self.refused = NAN
+        return True
 
     cdef object _schema(self):
         return SEQUENTIAL

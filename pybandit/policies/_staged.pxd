@@ -18,4 +18,5 @@ cdef class _StagedPolicy(_RingPolicy):
     cdef void _begin_stage(self) noexcept nogil
     cdef int64_t _n_kept(self) noexcept nogil
     cdef void _keep_best(self, int64_t n_kept) noexcept nogil
+    cdef void _reject_worst(self) noexcept nogil
     cdef void _end_stage(self) noexcept nogil

@@ -57,11 +57,24 @@ cdef class _StagedPolicy(_RingPolicy):
             self.scratch_means[arm] = -INFINITY
             if pulls:
                 self.scratch_means[arm] = (self._sums[arm] - self.stage_sums[arm]) / pulls
-        pb_ranking_sort(self.ring.arms, self.ring.n_arms, &self.scratch_means[0], ranked,
-                        ranked + self.n_arms)
-        for i in range(self.ring.n_arms):
-            self.kept[ranked[i].arm] = i < n_kept
+        if n_kept == self.ring.n_arms - 1:
+            self._reject_worst()
+        else:
+            pb_ranking_sort(self.ring.arms, self.ring.n_arms, &self.scratch_means[0], ranked,
+                            ranked + self.n_arms)
+            for i in range(self.ring.n_arms):
+                self.kept[ranked[i].arm] = i < n_kept
         pb_round_robin_keep(self.ring, &self.kept[0])
+
+    cdef void _reject_worst(self) noexcept nogil:
+        """What the sort finds where one arm goes: the last of least mean, without sorting."""
+        cdef int64_t i, arm, worst = self.ring.arms[0]
+        for i in range(self.ring.n_arms):
+            arm = self.ring.arms[i]
+            self.kept[arm] = 1
+            if self.scratch_means[arm] <= self.scratch_means[worst]:
+                worst = arm
+        self.kept[worst] = 0
 
     cdef void _end_stage(self) noexcept nogil:
         self._keep_best(self._n_kept())
@@ -85,6 +98,13 @@ cdef class _StagedPolicy(_RingPolicy):
         np.asarray(self.stage_pulls)[:] = progress["stage_pulls"]
         np.asarray(self.stage_sums)[:] = progress["stage_sums"]
         self.stage, self.left = progress["stage"], progress["left"]
+
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        if self._best_of(self.ring.arms, self.ring.n_arms, 1, arms) == 1:
+            return 1 if self._pulls[arms[0]] else -1
+        return -1
+
+    _answers = True
 
     def recommend(self):
         """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""

@@ -36,6 +36,14 @@ cdef class NativePolicy(Policy):
     cdef dict _sizes(self)
     cdef int _resume(self) except -1
 
+    # What `recommend` gives, into memory of n_arms: how many, or -1 where only `recommend` knows.
+    # Asked where one class has both, and says so: `_answers = True`.
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil
+    cdef int64_t _best_of(self, const int64_t *arms, int64_t n, int64_t n_best,
+                          int64_t *best) noexcept nogil
+    # What no state holds becomes as `__init__` made it, statistics as they are; False: it cannot.
+    cdef bint _forget(self) except -1
+
     # Whether nothing is left to ask. By default it is.
     cdef bint _is_done(self) noexcept nogil
     # What to pull now, while it is not done; at least one pull, arms in [0, n_arms).

@@ -9,12 +9,17 @@ from pybandit.policies._ring_states import NATIVE
 from pybandit.policies.policy import Policy as _Policy
 
 cimport numpy as cnp
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
+from libc.string cimport memmove
 
 from pybandit.policies._csrc cimport pb_batch
 from pybandit.policies.policy cimport Policy
 
 cnp.import_array()
+
+cdef enum:
+    # arms that are looked for one by one; more of them are sorted
+    FEW = 8
 
 # what is cimported alone is not an attribute of the module
 globals()["Policy"] = _Policy
@@ -34,6 +39,35 @@ cdef class NativePolicy(Policy):
 
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil:
         self._absorb(&arm, &reward, 1)
+
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        return -1
+
+    cdef int64_t _best_of(self, const int64_t *arms, int64_t n, int64_t n_best,
+                          int64_t *best) noexcept nogil:
+        """What `_best` gives of increasing arms; -1 where that is many."""
+        cdef double means[FEW]
+        cdef double mean
+        cdef int64_t i, j, found = 0
+        if n_best > FEW:
+            return -1
+        for i in range(n):
+            mean = -INFINITY
+            if self._pulls[arms[i]]:
+                mean = self._sums[arms[i]] / self._pulls[arms[i]]
+            j = found
+            while j > 0 and mean > means[j - 1]:
+                j -= 1
+            if j >= n_best:
+                continue
+            found = min(found + 1, n_best)
+            memmove(&means[j + 1], &means[j], (found - j - 1) * sizeof(double))
+            memmove(best + j + 1, best + j, (found - j - 1) * sizeof(int64_t))
+            means[j], best[j] = mean, arms[i]
+        return found
+
+    cdef bint _forget(self) except -1:
+        return False
 
     @property
     def done(self):
@@ -169,10 +203,15 @@ cdef class NativePolicy(Policy):
         (<NativePolicy?>policy)._restore(state)
         return policy
 
+    def _checked_state(self, state):
+        """What `_restore` takes of a state, or an error."""
+        self.guard.check()
+        return self._schema().checked(state, self._sizes())
+
     def _restore(self, state):
         self.guard.enter()
         try:
-            checked = self._schema().checked(state, self._sizes())
+            checked = self._checked_state(state)
             self.n_pulls, self.n_batches = checked["n_pulls"], checked["n_batches"]
             np.asarray(self._pulls)[:] = checked["pulls"]
             np.asarray(self._sums)[:] = checked["sums"]

@@ -92,6 +92,11 @@ cdef class RoundRobin(_BatchPolicy):
     cdef void _advance(self) noexcept nogil:
         pb_round_robin_pulled(self.ring, self._next().n_pulls)
 
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        return self._best_of(self.ring.arms, self.ring.n_arms, self.k, arms)
+
+    _answers = True
+
     def recommend(self):
         """The k arms of largest mean, best first; int64; those without a result come last."""
         with self.guard.reading():
@@ -232,6 +237,15 @@ cdef class BatchHalving(_BatchPolicy):
         self._stage_batches = np.array(progress["stage_batches"])
         self.stage, self.stage_left = progress["stage"], progress["stage_left"]
         self.rng_given = progress["rng_given"]
+
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        cdef int64_t j, n = self._best_of(self.ring.arms, self.ring.n_arms, self.k, arms)
+        for j in range(n):
+            if not self._pulls[arms[j]]:
+                return -1
+        return n
+
+    _answers = True
 
     def recommend(self):
         """The k arms of largest mean among the survivors, best first; int64.

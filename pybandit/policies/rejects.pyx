@@ -326,6 +326,13 @@ cdef class ContinuousRejects(_RingPolicy):
         pb_round_robin_keep(self.ring, &self.kept[0])
         return True
 
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        if self._best_of(self.ring.arms, self.ring.n_arms, 1, arms) == 1:
+            return 1 if self._pulls[arms[0]] else -1
+        return -1
+
+    _answers = True
+
     def recommend(self):
         """The survivor of largest mean, int64 of shape (1,); at any time."""
         with self.guard.reading():

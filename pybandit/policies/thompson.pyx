@@ -155,6 +155,10 @@ cdef class ThompsonSampling(NativePolicy):
                 self._begin()
                 self._start_stream(rng)
 
+    cdef bint _forget(self) except -1:
+        self._begin()
+        return True
+
     def _options(self):
         return dict(n_arms=self.n_arms, law=self.law, prior=self.prior,
                     fractional=self.fractional, noise_std=self.noise_std)

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from pybandit._shared.checks import InfeasibleBudget, check_numeric, shown
+from pybandit._shared.checks import InfeasibleBudget, check_in, check_numeric, shown
+from pybandit.simulation._engine import draws_natively
+from pybandit.simulation.base import Environment
 
 
 def check_pair(policy, environment):
@@ -11,9 +13,6 @@ def check_pair(policy, environment):
         if not hasattr(policy, name):
             raise TypeError(f"policy_factory must return a policy, with {name}; got "
                             f"{shown(policy)}")
-    for name in ("pull", "means", "best"):
-        if not hasattr(environment, name):
-            raise TypeError(f"environment must have {name}; got {shown(environment)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:
         raise ValueError(f"policy_factory must return a policy of the {environment.n_arms} arms "
@@ -21,9 +20,49 @@ def check_pair(policy, environment):
     if getattr(policy, "n_pulls", 0):
         raise ValueError(f"policy_factory must return a fresh policy in every run; got one of "
                          f"{policy.n_pulls} pulls")
-    if not getattr(environment, "stationary", True):
-        raise ValueError("environment must be stationary: errors and regrets are about constant "
-                         f"means; got {environment!r}")
+
+
+def check_environment(environment):
+    """Refuse what is none, and means that vary where nobody says how."""
+    for name in ("pull", "means"):
+        if not hasattr(environment, name):
+            raise TypeError(f"environment must have {name}; got {shown(environment)}")
+    if varies(environment):
+        if draws_natively(environment):
+            raise ValueError("environment must have a pull of its own where it has means_at: "
+                             f"rewards of {type(environment).__name__} do not vary")
+    elif not getattr(environment, "stationary", True):
+        raise ValueError("environment must be stationary, or say its means before pull t of a "
+                         "run, means_at(t): errors and regrets are about them; got "
+                         f"{environment!r}")
+
+
+def varies(environment):
+    """Whether its means vary in a run, and it says how."""
+    return callable(getattr(environment, "means_at", None))
+
+
+def means_of(environment, t):
+    """The means before pull t of a run, of an environment that says them."""
+    name = f"means_at({t}) of {type(environment).__name__}"
+    means = check_in(name, environment.means_at(t), "finite", np.isfinite)
+    if means.shape != (environment.n_arms,):
+        raise ValueError(f"{name} must have shape ({environment.n_arms},); got shape "
+                         f"{means.shape}")
+    return means
+
+
+def has_plain_means(environment):
+    """Whether its means are those of the base class, which do not change."""
+    return getattr(type(environment), "means", None) is Environment.means
+
+
+def check_constant(means, environment, i):
+    """Refuse means that were others before run i."""
+    if not np.array_equal(means, environment.means, equal_nan=True):
+        raise ValueError("environment must have means that stay as they are in a run, or say "
+                         "them, means_at(t): errors and regrets are about them; got others "
+                         f"after run {i}")
 
 
 def check_horizon(policy, horizon):

@@ -1,14 +1,23 @@
 # cython: auto_pickle=False
-"""One replication of a policy on an environment, without Python between its pulls."""
+"""Replications of a policy on an environment, without Python between their pulls."""
+
+import numpy as np
+
+from pybandit.policies.policy import Policy as _Policy
 
 from libc.math cimport NAN
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memset
 
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport pb_batch, pb_batch_count
 from pybandit.policies.base cimport NativePolicy
+from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
+from pybandit.simulation._ledger import answer_of
+from pybandit.simulation._ledger cimport Ledger, Truth, judged, verdict
+from pybandit.simulation._streams cimport Streams
 from pybandit.simulation.base cimport Environment
 
 
@@ -30,79 +39,222 @@ cdef class Stop:
 
 
 def is_native(policy, environment):
-    """Whether `replicate` can run the pair: neither has its own Python methods."""
-    if not (isinstance(policy, NativePolicy) and isinstance(environment, Environment)):
+    """Whether `Session.play` can run the pair: neither has its own Python methods."""
+    if not (isinstance(policy, NativePolicy) and draws_natively(environment)):
         return False
     compiled = next(cls for cls in type(policy).__mro__ if cls.__module__.startswith("pybandit.")
                     and issubclass(cls, NativePolicy))
-    plain = all(getattr(type(policy), name) is getattr(compiled, name)
-                for name in ("ask", "tell", "done"))
-    return plain and (<Environment>environment)._is_native()
+    return all(getattr(type(policy), name) is getattr(compiled, name)
+               for name in ("ask", "tell", "done"))
 
 
-def replicate(NativePolicy policy, Environment environment, rng, Stop stop, horizon=None):
-    """Run the policy to its end, or as many whole batches as the horizon holds, without the GIL.
+def is_fresh(policy, environment):
+    """Whether it is a policy of this package that fits the environment and was told nothing."""
+    return (isinstance(policy, NativePolicy) and (<NativePolicy>policy).n_pulls == 0
+            and (<NativePolicy>policy).n_arms == environment.n_arms)
 
-    Pulls of an arm may come as one sum: the policy has no variances afterwards.
-    """
-    cdef pb_bitgen *bitgen = bitgen_of(rng)
-    environment.guard.check()
+
+def draws_natively(environment):
+    """Whether its rewards are drawn without Python."""
+    return isinstance(environment, Environment) and (<Environment>environment)._is_native()
+
+
+def answers_natively(cls):
+    """Whether `_answer` is what `recommend` of this class gives."""
+    owner = next(one for one in cls.__mro__ if "recommend" in one.__dict__)
+    return bool(owner.__dict__.get("_answers", False))
+
+
+def renew(NativePolicy policy, dict fresh):
+    """Make a policy what it was before any pull, `fresh` its checked state; False: it cannot."""
     policy.guard.enter()
     try:
+        if policy.broken or not policy._forget():
+            return False
+        policy.n_pulls = policy.n_batches = 0
+        memset(&policy._pulls[0], 0, policy.n_arms * sizeof(int64_t))
+        memset(&policy._sums[0], 0, policy.n_arms * sizeof(double))
+        memset(&policy._deviations[0], 0, policy.n_arms * sizeof(double))
+        policy._set_progress(fresh)
+        policy._resume()
+        return True
+    finally:
+        policy.guard.leave()
+
+
+cdef class Session:
+    """What runs one after the other share: their books, their streams, and scratch.
+
+    `horizon` None: a run ends when its policy is done. `common`: the rewards of an arm come one
+    by one from a stream of its own, so that its j-th is the same whoever pulls it.
+    """
+
+    cdef Ledger ledger
+    cdef Streams streams
+    cdef Stop stop
+    cdef int64_t most
+    cdef bint common
+    cdef dict native, answering           # by classes
+    cdef int64_t[::1] chosen
+    cdef unsigned char[::1] flags
+    cdef unsigned char[::1] memory        # of the arms' streams
+    cdef pb_stream *arm_streams
+    # of the run under way
+    cdef int64_t run, next_mark
+    cdef bint answers
+    cdef Truth truth
+
+    def __init__(self, ledger, streams, stop, horizon, common):
+        self.ledger, self.streams, self.stop = ledger, streams, stop
+        self.most = INT64_MAX if horizon is None else horizon
+        self.common, self.native, self.answering = common, {}, {}
+        self.chosen = np.zeros(self.ledger.n_arms, dtype=np.int64)
+        self.flags = np.zeros(self.ledger.n_arms, dtype=np.uint8)
+        self.memory = np.zeros(self.ledger.n_arms * sizeof(pb_stream), dtype=np.uint8)
+        self.arm_streams = <pb_stream *>&self.memory[0]
+
+    def takes(self, policy, environment):
+        """Whether `play` can run the pair."""
+        pair = type(policy), type(environment)
+        known = self.native.get(pair)
+        if known is None:
+            known = self.native[pair] = is_native(policy, environment)
+        return known
+
+    def play(self, int64_t i, NativePolicy policy, Environment environment, Truth truth, rng):
+        """Run the policy to its end, or as many whole batches as the horizon holds.
+
+        Without the GIL, from the generator `rng`, or None: from the stream of run i. Pulls of
+        an arm may come as one sum: the policy has no variances afterwards.
+        """
+        cdef pb_stream stream
+        cdef pb_bitgen bits
+        cdef int64_t arm
+        environment.guard.check()
+        policy.guard.enter()
+        try:
+            self._check(policy, environment)
+            self._begin(i, policy, truth)
+            if not (policy._wants_rewards or policy._wants_costs):
+                for arm in range(policy.n_arms):
+                    policy._deviations[arm] = NAN
+            if rng is None:
+                self.streams._begin(i, &stream)
+                bits = pb_stream_bits(&stream)
+                self._run(policy, environment, &bits)
+            else:
+                with rng.bit_generator.lock:
+                    self._run(policy, environment, bitgen_of(rng))
+            if policy.broken:
+                raise policy.failure
+            policy._check_seen()
+            self._finish(policy)
+        finally:
+            policy.guard.leave()
+
+    def play_many(self, int64_t start, int64_t end, policy, environment, Truth truth, fresh):
+        """Runs of one policy that is made new before each; returns the first one not made."""
+        cdef int64_t i
+        for i in range(start, end):
+            if self.stop.raised or not renew(policy, fresh):
+                return i
+            self.play(i, policy, environment, truth, None)
+        return end
+
+    cdef int _check(self, NativePolicy policy, Environment environment) except -1:
         if environment.n_arms != policy.n_arms:
             raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
                              f"got {policy.n_arms}")
         if policy.n_pulls:
             raise ValueError(f"policy must be fresh in every run; got one of {policy.n_pulls} "
                              "pulls")
-        try:
-            run(policy, environment, rng, bitgen, stop, INT64_MAX if horizon is None else horizon)
-        finally:
-            if not (policy._wants_rewards or policy._wants_costs):
-                policy._deviations[:] = NAN
-        if policy.broken:
-            raise policy.failure
-        policy._check_seen()
-    finally:
-        policy.guard.leave()
+        return 0
+
+    cdef int _begin(self, int64_t i, NativePolicy policy, Truth truth) except -1:
+        cdef int64_t arm
+        cls = type(policy)
+        known = self.answering.get(cls)
+        if known is None:
+            known = self.answering[cls] = answers_natively(cls)
+        self.answers, self.run, self.next_mark, self.truth = known, i, 0, truth
+        if self.common:
+            for arm in range(policy.n_arms):
+                self.streams._begin_arm(i, arm, &self.arm_streams[arm])
+        return 0
+
+    cdef int _run(self, NativePolicy policy, Environment environment,
+                  pb_bitgen *bitgen) except -1:
+        """Batches, until the policy is done, or `most` pulls would be exceeded."""
+        cdef int64_t checked = 0, n_marks = self.ledger.marks.shape[0]
+        cdef pb_batch batch
+        with nogil:
+            while not policy._is_done() and not self.stop.raised and not policy.broken:
+                batch = policy._next()
+                while (self.next_mark < n_marks and batch.n_pulls
+                       > self.ledger.marks[self.next_mark] - policy.n_pulls):
+                    self._mark(policy)
+                if batch.n_pulls > self.most - policy.n_pulls:
+                    break
+                self._pull_batch(policy, environment, batch, bitgen)
+                if policy.n_pulls - checked > PULLS_BETWEEN_SIGNALS:
+                    checked = policy.n_pulls
+                    with gil:
+                        PyErr_CheckSignals()
+        return 0
+
+    cdef int _mark(self, NativePolicy policy) except -1 nogil:
+        """The next checkpoint: what the policy knows before a batch that goes beyond it."""
+        cdef verdict found
+        self._judge(policy, &found)
+        self.ledger._mark(self.run, self.next_mark, found)
+        self.next_mark += 1
+        return 0
+
+    cdef int _judge(self, NativePolicy policy, verdict *found) except -1 nogil:
+        cdef int64_t n = policy._answer(&self.chosen[0]) if self.answers else -1
+        if n < 0:
+            with gil:
+                arms = answer_of(policy, self.ledger.n_arms)
+                n = arms.size
+                np.asarray(self.chosen)[:n] = arms
+        found[0] = judged(self.truth, &self.chosen[0], n, policy.k, &policy._pulls[0],
+                          &self.flags[0])
+        return 0
+
+    cdef int _finish(self, NativePolicy policy) except -1:
+        cdef verdict found
+        self._judge(policy, &found)
+        while self.next_mark < self.ledger.marks.shape[0]:
+            self.ledger._mark(self.run, self.next_mark, found)
+            self.next_mark += 1
+        self.ledger._enter(self.run, found, &policy._pulls[0], policy.n_batches,
+                           policy._is_done())
+        return 0
+
+    cdef void _pull_batch(self, NativePolicy policy, Environment environment, pb_batch batch,
+                          pb_bitgen *bitgen) noexcept nogil:
+        """Draws this batch, an arm's pulls together, and lets the policy go on."""
+        cdef int64_t n = batch.n_arms, position = batch.first, arm
+        cdef pb_bitgen bits
+        if not batch.counts:
+            n = min(n, batch.n_pulls)
+        for _ in range(n):
+            arm = batch.arms[position]
+            if self.common:
+                bits = pb_stream_bits(&self.arm_streams[arm])
+                bitgen = &bits
+            pull_arm(policy, environment, arm, pb_batch_count(&batch, position), self.common,
+                     bitgen)
+            position += 1
+            if position == batch.n_arms:
+                position = 0
+        policy.n_pulls += batch.n_pulls
+        policy.n_batches += 1
+        policy._advance()
 
 
-cdef run(NativePolicy policy, Environment environment, rng, pb_bitgen *bitgen, Stop stop,
-         int64_t most):
-    """Batches, until the policy is done, or `most` pulls would be exceeded."""
-    cdef int64_t checked = 0
-    cdef pb_batch batch
-    with rng.bit_generator.lock, nogil:
-        while not policy._is_done() and not stop.raised and not policy.broken:
-            batch = policy._next()
-            if batch.n_pulls > most - policy.n_pulls:
-                break
-            pull_batch(policy, environment, batch, bitgen)
-            if policy.n_pulls - checked > PULLS_BETWEEN_SIGNALS:
-                checked = policy.n_pulls
-                with gil:
-                    PyErr_CheckSignals()
-
-
-cdef void pull_batch(NativePolicy policy, Environment environment, pb_batch batch,
-                     pb_bitgen *bitgen) noexcept nogil:
-    """Draws this batch, an arm's pulls together, and lets the policy go on."""
-    cdef int64_t n = batch.n_arms, position = batch.first
-    if not batch.counts:
-        n = min(n, batch.n_pulls)
-    for _ in range(n):
-        pull_arm(policy, environment, batch.arms[position], pb_batch_count(&batch, position),
-                 bitgen)
-        position += 1
-        if position == batch.n_arms:
-            position = 0
-    policy.n_pulls += batch.n_pulls
-    policy.n_batches += 1
-    policy._advance()
-
-
-cdef inline void pull_arm(NativePolicy policy, Environment environment, int64_t arm,
-                          int64_t n, pb_bitgen *bitgen) noexcept nogil:
+cdef inline void pull_arm(NativePolicy policy, Environment environment, int64_t arm, int64_t n,
+                          bint one_by_one, pb_bitgen *bitgen) noexcept nogil:
     cdef double reward, cost
     if policy._wants_costs:
         for _ in range(n):
@@ -110,9 +262,73 @@ cdef inline void pull_arm(NativePolicy policy, Environment environment, int64_t 
             policy._absorb_with_cost(arm, reward, cost)
         return
     if not policy._wants_rewards:
+        if one_by_one:
+            for _ in range(n):
+                policy._sums[arm] += environment._draw(arm, policy._pulls[arm], bitgen)
+                policy._pulls[arm] += 1
+            return
         policy._sums[arm] += environment._draw_sum(arm, policy._pulls[arm], n, bitgen)
         policy._pulls[arm] += n
         return
     for _ in range(n):
         reward = environment._draw(arm, policy._pulls[arm], bitgen)
         policy._absorb(&arm, &reward, 1)
+
+
+cdef class CommonRewards:
+    """The rewards of run i as a session on common rewards draws them, for policies in Python."""
+
+    cdef Environment environment
+    cdef unsigned char[::1] memory
+    cdef int64_t[::1] seen
+
+    def __init__(self, Streams streams, int64_t i, Environment environment):
+        cdef int64_t arm, n = environment.n_arms
+        environment.guard.check()
+        self.environment = environment
+        self.memory = np.zeros(n * sizeof(pb_stream), dtype=np.uint8)
+        self.seen = np.zeros(n, dtype=np.int64)
+        for arm in range(n):
+            streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
+
+    def pull_with_costs(self, arms, rng):
+        """The next rewards of these arms and their costs; `rng` is not used."""
+        cdef const int64_t[::1] chosen = np.ascontiguousarray(arms, dtype=np.int64)
+        cdef double[::1] rewards = np.empty(chosen.shape[0]), costs = np.empty(chosen.shape[0])
+        cdef pb_bitgen bits
+        cdef int64_t j, arm
+        for j in range(chosen.shape[0]):
+            arm = chosen[j]
+            bits = pb_stream_bits(&(<pb_stream *>&self.memory[0])[arm])
+            rewards[j] = self.environment._draw_with_cost(arm, self.seen[arm], &bits, &costs[j])
+            self.seen[arm] += 1
+        return np.asarray(rewards), np.asarray(costs)
+
+    def pull(self, arms, rng):
+        """The next rewards of these arms."""
+        cdef const int64_t[::1] chosen = np.ascontiguousarray(arms, dtype=np.int64)
+        cdef double[::1] rewards = np.empty(chosen.shape[0])
+        cdef pb_bitgen bits
+        cdef int64_t j, arm
+        for j in range(chosen.shape[0]):
+            arm = chosen[j]
+            bits = pb_stream_bits(&(<pb_stream *>&self.memory[0])[arm])
+            rewards[j] = self.environment._draw(arm, self.seen[arm], &bits)
+            self.seen[arm] += 1
+        return np.asarray(rewards)
+
+
+# whose `seed` draws nothing
+PLAIN_SEED = _Policy.seed
+
+
+def answer_of_engine(NativePolicy policy):
+    """What `_answer` gives of a policy whose class has one: a list, or None; for tests."""
+    cdef int64_t[::1] arms = np.zeros(policy.n_arms, dtype=np.int64)
+    cdef int64_t n
+    policy.guard.enter()
+    try:
+        n = policy._answer(&arms[0])
+    finally:
+        policy.guard.leave()
+    return None if n < 0 else np.asarray(arms)[:n].tolist()

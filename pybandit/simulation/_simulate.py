@@ -1,44 +1,50 @@
-"""Replications of a policy on an environment, in threads, each on a stream of its own."""
+"""Replications of a policy on an environment, each on a stream of its own."""
 
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from pybandit._shared.checks import MOST_PULLS, as_list, check_integer, shown
-from pybandit._shared.generators import seed_sequence_of
+from pybandit._shared.checks import check_integer
 from pybandit._shared.progress import make_bar
-from pybandit._shared.threads import in_threads
 from pybandit._shared.types import Rng
-from pybandit.simulation._checks import check_asked, check_horizon, check_pair, checked_rewards
-from pybandit.simulation._engine import Stop, is_native, replicate
+from pybandit.policies.policy import Policy
+from pybandit.simulation._parallel import check_executor, run_in
+from pybandit.simulation._plan import METRICS, check_maker, functions_of, make_plan
+from pybandit.simulation._runs import Runs
+from pybandit.simulation._streams import streams_of
 from pybandit.simulation.result import SimulationResult
 
-METRICS = ("error", "regret", "pulls", "batches")
 MOST_RUNS = 2**40
 
 
-def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int, *,
+def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_runs: int, *,
              rng: Rng = None, n_threads: int | None = None,
              metrics: Sequence[str] | Mapping[str, Callable[[Any, Any], float]] = METRICS,
-             progress: bool | None = None, horizon: int | None = None) -> SimulationResult:
+             progress: bool | None = None, horizon: int | None = None,
+             checkpoints: ArrayLike | None = None,
+             answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
+             threshold: float | None = None, epsilon: float = 0.0,
+             arm_pulls_by_run: bool = False, executor: Any = None) -> SimulationResult:
     """Run a policy many times and report its errors, regret and cost.
 
     Policies and environments of this package meet without Python between their
     pulls and without the GIL; rewards of an arm that a batch pulls more than once
     are drawn as one sum where the law allows it. Others run through ``ask``,
-    ``pull`` and ``tell``, slower.
+    ``pull`` and ``tell``, slower. Contexts are left out: ``ask`` is called without any.
 
     Parameters
     ----------
-    policy_factory : callable
+    policy_factory : callable or Policy
         ``policy_factory(environment)`` returns a fresh policy, another one every time, with as
-        many arms as the environment; called once a run.
+        many arms as the environment; called once a run. Or a fresh policy of this package:
+        every run begins with one like it, the same object made new where that is faster.
     environment : Environment or callable
-        ``environment(rng)`` returns one, drawn anew for every run. Its means are constant:
-        errors and regrets are about them.
+        ``environment(rng)`` returns one, drawn anew for every run. Its means are constant, or
+        it has ``means_at(t)``, the means before pull t of a run, t from 0: then every pull is
+        held against the means of its moment, and an answer against those of the moment after
+        the last pull told.
     n_runs : int
         At least 1.
     rng : None, int, SeedSequence or Generator
@@ -56,6 +62,26 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
     horizon : int, optional
         Most pulls of a run: it ends when the policy is done, or before the batch that
         would go beyond. Policies that never end need one.
+    checkpoints : array_like of int, optional
+        Increasing numbers of pulls, at least 0 and at most the horizon: what the policy
+        recommends there is judged too. As ``horizon=`` that number would have ended the run:
+        a batch counts when all of it is told. A run that is done keeps its answer.
+    answer : {"best", "above"}, array_like of int or callable
+        Which answer is right. ``"best"``: the k best arms, k the policy's; where means are
+        equal either will do. ``"above"``: all arms whose mean is above the `threshold` and
+        none below it; one on it may be either. Arms, or a function of the environment that
+        returns them: exactly this set.
+    threshold : float, optional
+        Of ``answer="above"``.
+    epsilon : float, default 0
+        An arm is out of place only if it is by more than this: an arm left out better than
+        one chosen, or a mean on the wrong side of the threshold. Not for sets. Above 0,
+        differences count up to rounding, 4 ulp.
+    arm_pulls_by_run : bool, default False
+        Keep the pulls of each arm in each run: 8 bytes for each.
+    executor : concurrent.futures.Executor or dask.distributed.Client, optional
+        Where policies in Python run: shares of the runs are submitted to it. Factory,
+        environment and metrics must be what it can send. The result does not depend on it.
 
     Returns
     -------
@@ -66,9 +92,9 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
     ValueError, TypeError
         Where an argument is outside its range, a policy that never ends has no horizon, was
         used before or has another number of arms than its environment; where an environment
-        gives rewards that are not finite, not one a pull, or whose means change.
-        `InfeasibleBudget` where the horizon is below the first batch. An exception of the
-        factory or of a metric reaches the caller.
+        gives rewards that are not finite, not one a pull, or whose means change and are not
+        said. `InfeasibleBudget` where the horizon is below the first batch. An exception of
+        the factory or of a metric reaches the caller.
 
     Examples
     --------
@@ -77,158 +103,39 @@ def simulate(policy_factory: Callable[[Any], Any], environment: Any, n_runs: int
     >>> result = pb.simulate(lambda e: pb.BatchSAR(e.n_arms, 2, 10, 60), bandit, 100, rng=1)
     >>> result.n_runs, result.mean_batches
     (100, 59.92)
+
+    An error curve of one simulation, of a policy that is given as it is:
+
+    >>> result = pb.simulate(pb.UCB1(20), bandit, 200, rng=1, horizon=800,
+    ...                      checkpoints=[50, 200, 800])
+    >>> result.checkpoint_errors.mean(axis=0)
+    array([0.97 , 0.585, 0.195])
     """
     n_runs = check_integer("n_runs", n_runs, 1, MOST_RUNS)
-    if n_threads is not None:
-        n_threads = check_integer("n_threads", n_threads, 1)
-    if horizon is not None:
-        horizon = check_integer("horizon", horizon, 1, MOST_PULLS)
-    if not callable(policy_factory):
-        raise TypeError(f"policy_factory must be a function of an environment; got "
-                        f"{shown(policy_factory)}")
-    if not callable(environment) and not hasattr(environment, "pull"):
-        raise TypeError(f"environment must be an Environment, or a function of a generator that "
-                        f"returns one; got {shown(environment)}")
-    functions = functions_of(metrics)
-    runs = _Runs(policy_factory, environment, n_runs, rng, functions, horizon)
-    native = runs.first_is_native()
-    n_threads = n_threads or (os.cpu_count() or 1 if native else 1)
+    n_threads = check_threads(n_threads, executor)
+    plan = make_plan(
+        check_maker("policy_factory", policy_factory), environment,
+        functions=functions_of(metrics), horizon=horizon, checkpoints=checkpoints, answer=answer,
+        threshold=threshold, epsilon=epsilon, per_run=arm_pulls_by_run)
     with make_bar(progress, n_runs, "runs", "simulate") as bar:
-        runs.run_all(min(n_threads, n_runs), bar)
-    return runs.result()
+        return result_of(plan, streams_of(rng, n_runs), n_threads, executor, bar)
 
 
-def functions_of(metrics):
-    """The metrics that are functions, by name."""
-    functions = {}
-    for metric in as_list("metrics", metrics, f"functions or of {METRICS}", least=0):
-        if callable(metric):
-            name = getattr(metric, "__name__", None)
-            if not isinstance(name, str) or name in (*METRICS, *functions):
-                raise ValueError(f"metrics must be functions with names of their own; got "
-                                 f"{shown(name)}")
-            functions[name] = metric
-        elif not isinstance(metric, str) or metric not in METRICS:
-            raise ValueError(f"metrics must be functions or of {METRICS}; got {shown(metric)}")
-    return functions
+def check_threads(n_threads, executor):
+    """A number of threads, or None; and one that runs in threads of its own."""
+    check_executor(executor)
+    if n_threads is None:
+        return None
+    if executor is not None:
+        raise ValueError(f"n_threads must be None where an executor is given; got {n_threads!r}")
+    return check_integer("n_threads", n_threads, 1)
 
 
-class _Runs:
-    """The runs of one call: their streams, and where their results go."""
-
-    def __init__(self, policy_factory, environment, n_runs, rng, functions, horizon):
-        self.policy_factory, self.functions = policy_factory, functions
-        self.horizon = horizon
-        self.environment = None if callable(environment) else environment
-        self.draw_environment = environment if callable(environment) else None
-        self.streams = seed_sequence_of(rng).spawn(n_runs)
-        self.first, self.one_at_a_time = None, threading.Lock()
-        self.columns = {name: np.zeros(n_runs) for name in (*METRICS, *functions)}
-        self.cumulative_regrets = np.zeros(n_runs)
-        self.arm_totals, self.lock = 0, threading.Lock()
-        self.stop = Stop()
-        # of runs under way, and the first: a factory returns another one every time
-        self.policies = {}
-
-    def first_is_native(self):
-        """Whether runs need no Python between pulls, judged by the first."""
-        self.first = self.begin(0)
-        _, environment, policy = self.first
-        return is_native(policy, environment)
-
-    def begin(self, i):
-        """The generator, environment and policy of run i."""
-        rng = np.random.default_rng(self.streams[i])
-        environment = self.environment
-        if environment is None:
-            environment = self.draw_environment(rng)
-        policy = self.policy_factory(environment)
-        check_pair(policy, environment)
-        with self.lock:
-            if id(policy) in self.policies:
-                raise ValueError(f"policy_factory must return another policy in every run; got "
-                                 f"{type(policy).__name__} again")
-            self.policies[id(policy)] = policy
-        return rng, environment, policy
-
-    def run_all(self, n_threads, bar):
-        def run(i):
-            self.run(i)
-            bar.update(1)
-
-        in_threads(run, len(self.streams), n_threads, self.stop)
-
-    def run(self, i):
-        if i == 0:
-            (rng, environment, policy), self.first = self.first, None
-        else:
-            rng, environment, policy = self.begin(i)
-        means = environment.means
-        if callable(getattr(policy, "seed", None)):
-            policy.seed(rng)
-        check_horizon(policy, self.horizon)
-        if is_native(policy, environment):
-            replicate(policy, environment, rng, self.stop, self.horizon)
-            pulls, n_batches = policy.pulls, policy.n_batches
-        elif self.environment is not None and hasattr(environment, "reset"):
-            with self.one_at_a_time:  # its state is shared
-                pulls, n_batches = self.replicate_in_python(policy, environment, rng)
-        else:
-            pulls, n_batches = self.replicate_in_python(policy, environment, rng)
-        if not np.array_equal(means, environment.means, equal_nan=True):
-            raise ValueError("environment must have means that stay as they are in a run: errors "
-                             f"and regrets are about them; got others after run {i}")
-        self._record(i, policy, environment, pulls, n_batches)
-        if i:
-            with self.lock:
-                del self.policies[id(policy)]
-
-    def replicate_in_python(self, policy, environment, rng):
-        """Run the policy to its end; return the pulls of each arm, and the batches."""
-        pulls, n_batches = np.zeros(environment.n_arms, dtype=np.int64), 0
-        left = np.inf if self.horizon is None else self.horizon
-        if hasattr(environment, "reset"):
-            environment.reset()
-        while not policy.done and not self.stop.is_set():
-            arms = policy.ask()
-            left -= np.size(arms)
-            if left < 0:
-                break
-            check_asked(arms, policy, environment)
-            if getattr(policy, "costs", None) == "observed":
-                rewards, costs = environment.pull_with_costs(arms, rng)
-                policy.tell(arms, checked_rewards(rewards, arms, environment), costs)
-            else:
-                policy.tell(arms, checked_rewards(environment.pull(arms, rng), arms, environment))
-            pulls += np.bincount(arms, minlength=pulls.size)
-            n_batches += 1
-        return pulls, n_batches
-
-    def _record(self, i, policy, environment, pulls, n_batches):
-        means, chosen = environment.means, policy.recommend()
-        best = means[environment.best(policy.k)]
-        columns = self.columns
-        columns["error"][i] = not np.array_equal(np.sort(means[chosen]), np.sort(best))
-        columns["regret"][i] = best.mean() - means[chosen].mean() if best.size else 0.0
-        self.cumulative_regrets[i] = pulls @ (means.max() - means)
-        columns["pulls"][i], columns["batches"][i] = pulls.sum(), n_batches
-        with self.lock:  # integers: their sum does not depend on the order
-            if np.shape(self.arm_totals) not in ((), pulls.shape):
-                raise ValueError(f"environment must have as many arms in every run, "
-                                 f"{self.arm_totals.size}; got {pulls.size} in run {i}")
-            self.arm_totals = self.arm_totals + pulls
-        for name, function in self.functions.items():
-            columns[name][i] = function(policy, environment)
-
-    def result(self):
-        columns = self.columns
-        return SimulationResult(
-            n_runs=len(self.streams),
-            errors=columns["error"].astype(bool),
-            regrets=columns["regret"],
-            cumulative_regrets=self.cumulative_regrets,
-            pulls=columns["pulls"].astype(np.int64),
-            batches=columns["batches"].astype(np.int64),
-            arm_pulls=self.arm_totals / len(self.streams),
-            metrics={name: columns[name] for name in self.functions},
-        )
+def result_of(plan, streams, n_threads, executor, bar):
+    """What the runs of a plan on these streams give."""
+    if executor is not None:
+        return SimulationResult._of(plan.checkpoints, *run_in(executor, plan, streams, bar))
+    runs = Runs(plan, streams)
+    n_threads = n_threads or (os.cpu_count() or 1 if runs.first_is_native() else 1)
+    runs.run_all(min(n_threads, streams.n_runs), bar)
+    return SimulationResult._of(plan.checkpoints, *runs.results())

@@ -4,8 +4,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from pybandit._shared.intervals import wilson_interval
+from pybandit._shared.checks import check_choice, check_in
+from pybandit._shared.intervals import NORMAL, wilson_interval
+
+Floats = NDArray[np.float64]
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+CURVES = ("error", "regret", "cumulative_regret")
+# fields that a simulation has only where it was asked for them
+WANTED = ("checkpoints", "checkpoint_errors", "checkpoint_regrets",
+          "checkpoint_cumulative_regrets", "checkpoint_leaders", "arm_pulls_by_run")
 
 
 @dataclass(frozen=True)
@@ -16,10 +25,12 @@ class SimulationResult:
     ----------
     n_runs : int
     errors : ndarray of bool
-        Whether the recommended arms were not k best ones. Where means are equal
-        either arm will do.
+        Whether the recommended arms were not a right answer: by default k best ones,
+        where means are equal either arm.
     regrets : ndarray of float64
-        Simple regret: mean of the k best means less that of the recommended arms.
+        Simple regret: mean of the k best means less that of the recommended arms. With
+        ``answer="above"`` the distance from the threshold of the furthest arm on the
+        wrong side; of a set, how many arms are wrongly in or out.
     cumulative_regrets : ndarray of float64
         Pseudo-regret: what the pulls lost in the mean against as many of the one best
         arm, whatever k is.
@@ -29,6 +40,15 @@ class SimulationResult:
         Mean pulls of each arm.
     metrics : dict of str to ndarray of float64
         What the functions in `metrics` of `simulate` gave.
+    stopped : ndarray of bool
+        Whether the policy was done; otherwise the horizon ended the run.
+    checkpoints : ndarray of int64, shape (m,), or None
+        Numbers of pulls at which the policy was asked for its answer.
+    checkpoint_errors, checkpoint_regrets, checkpoint_cumulative_regrets, checkpoint_leaders :
+        ndarray of shape (n_runs, m), or None: what `errors`, `regrets` and
+        `cumulative_regrets` are at the end, at each checkpoint; and the first arm of the
+        answer, int64, -1 where there is none.
+    arm_pulls_by_run : ndarray of int64, shape (n_runs, n_arms), or None
     """
 
     n_runs: int
@@ -39,6 +59,29 @@ class SimulationResult:
     batches: np.ndarray
     arm_pulls: np.ndarray
     metrics: dict = field(default_factory=dict)
+    stopped: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    checkpoints: np.ndarray | None = None
+    checkpoint_errors: np.ndarray | None = None
+    checkpoint_regrets: np.ndarray | None = None
+    checkpoint_cumulative_regrets: np.ndarray | None = None
+    checkpoint_leaders: np.ndarray | None = None
+    arm_pulls_by_run: np.ndarray | None = None
+
+    @classmethod
+    def _of(cls, checkpoints, arrays, metrics, totals):
+        """Of what the books of a simulation hold."""
+        n_runs = arrays["errors"].size
+        marks = np.array(checkpoints, dtype=np.int64) if len(checkpoints) else None
+        return cls(n_runs=n_runs, arm_pulls=totals / n_runs, metrics=metrics, checkpoints=marks,
+                   **arrays)
+
+    def _parts(self):
+        """What `_of` takes: arrays with a row a run, metrics, and pulls of all runs."""
+        arrays = {name: getattr(self, name) for name in (
+            "errors", "regrets", "cumulative_regrets", "pulls", "batches", "stopped",
+            *WANTED[1:])}
+        arrays = {name: array for name, array in arrays.items() if array is not None}
+        return arrays, self.metrics, np.rint(self.arm_pulls * self.n_runs).astype(np.int64)
 
     @property
     def error_probability(self) -> float:
@@ -70,6 +113,66 @@ class SimulationResult:
         """Mean number of batches."""
         return float(self.batches.mean())
 
+    def quantiles(self, q: ArrayLike = QUANTILES, of: str = "pulls") -> Floats:
+        """Quantiles of the stopping time: how much a share of the runs needed at most.
+
+        Parameters
+        ----------
+        q : array_like of float
+            In [0, 1].
+        of : {"pulls", "batches"}
+
+        Returns
+        -------
+        ndarray of float64, shape of `q`
+            The least number that at least a share q of the runs were done by; infinite
+            where the horizon ended too many: all that is known of those is that they
+            need more.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> bandit = pb.environments.GaussianBandit([1.0, 0.5, 0.0])
+        >>> rule = pb.stopping.GLR(0.1)
+        >>> result = pb.simulate(lambda e: pb.TopTwo(3, rule), bandit, 500, rng=1, horizon=300)
+        >>> result.quantiles([0.1, 0.5, 0.9])
+        array([ 90., 228.,  inf])
+        """
+        q = check_in("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
+        check_choice("of", of, ("pulls", "batches"))
+        needed = np.where(self.stopped, getattr(self, of), np.inf)
+        # not by interpolation, which cannot tell what lies beside infinity
+        return np.sort(needed)[np.maximum(np.ceil(q * self.n_runs).astype(np.int64), 1) - 1]
+
+    def curve(self, of: str = "error") -> tuple[Floats, Floats, Floats]:
+        """The mean over the runs at each checkpoint, and its 95 % interval.
+
+        Parameters
+        ----------
+        of : {"error", "regret", "cumulative_regret"}
+
+        Returns
+        -------
+        mean, low, high : ndarray of float64, shape (m,)
+            Wilson's interval of errors, the normal one of regrets.
+
+        Raises
+        ------
+        ValueError
+            Where there are no checkpoints.
+        """
+        check_choice("of", of, CURVES)
+        if self.checkpoints is None:
+            raise ValueError("checkpoints must be given to simulate for a curve; got None")
+        values = getattr(self, f"checkpoint_{of}s")
+        mean = values.mean(axis=0)
+        if of == "error":
+            ends = [wilson_interval(int(hits), self.n_runs) for hits in values.sum(axis=0)]
+            low, high = np.transpose(ends)
+            return mean, low, high
+        half = NORMAL * values.std(axis=0) / np.sqrt(self.n_runs)
+        return mean, mean - half, mean + half
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and lists, as JSON takes them."""
         return {
@@ -87,6 +190,9 @@ class SimulationResult:
             "batches": self.batches.tolist(),
             "arm_pulls": self.arm_pulls.tolist(),
             "metrics": {name: values.tolist() for name, values in self.metrics.items()},
+            "stopped": self.stopped.tolist(),
+            **{name: getattr(self, name).tolist() for name in WANTED
+               if getattr(self, name) is not None},
         }
 
     def plot(self, axes: Any = None) -> Any:

@@ -45,6 +45,8 @@ INTERNAL = {
     "policies/logit_beta.h": ONE_CLASS + "ThompsonSampling",
     "policies/thompson.h": ONE_CLASS + "ThompsonSampling",
     "policies/thompson_threshold.h": ONE_CLASS + "ThompsonSampling",
+    "simulation/score.h": "how simulate and compare judge answers",
+    "simulation/stream.h": "the streams of simulate, which are those of NumPy",
     "racing/column.h": "steps of pb_accept and pb_populations, which own the columns",
     "racing/expansion.h": ONE_CLASS + "TaylorControl",
     "racing/moments.h": "steps of pb_race, which owns the moments",

@@ -121,8 +121,12 @@ def interrupt_simulations(times, longest, rng):
         start = time.monotonic()
         try:
             with interrupted_within(rng.uniform(1e-5, longest)):
-                pb.simulate(factory, bandit, 300, rng=1, n_threads=int(rng.integers(1, 3)),
-                            progress=False)
+                if rng.random() < 0.5:
+                    pb.simulate(factory, bandit, 300, rng=1, n_threads=int(rng.integers(1, 3)),
+                                progress=False)
+                else:
+                    pb.compare({"a": factory, "b": factory}, bandit, 150, rng=1, progress=False,
+                               n_threads=int(rng.integers(1, 3)), checkpoints=[50, 2000])
         except KeyboardInterrupt:
             came += 1
         assert time.monotonic() - start < 10.0

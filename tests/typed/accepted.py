@@ -136,6 +136,14 @@ def simulations() -> None:
                          horizon=50, metrics={"pulls": lambda policy, _: float(policy.n_pulls)})
     assert_type(result.error_probability, float)
     assert_type(result.error_interval, tuple[float, float])
+    assert_type(result.quantiles([0.1, 0.5]), NDArray[np.float64])
+    pair = pb.compare({"policy": pb.UCB1(2), "factory": lambda e: pb.Uniform(e.n_arms, 50)},
+                      bandit, 10, horizon=50, checkpoints=[10, 50], answer="above", threshold=0.5)
+    assert_type(pair, pb.Comparison)
+    assert_type(pair + pair, pb.Comparison)
+    assert_type(pair["policy"], pb.SimulationResult)
+    mean, low, high = pair["factory"].curve("regret")
+    assert_type(mean, NDArray[np.float64])
 
 
 def estimators() -> float:

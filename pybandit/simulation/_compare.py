@@ -1,0 +1,155 @@
+"""Several policies on the same arms, and on the same rewards."""
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pybandit._shared.checks import check_integer, shown
+from pybandit._shared.progress import make_bar
+from pybandit._shared.types import Rng
+from pybandit.policies.policy import Policy
+from pybandit.simulation._parallel import run_in
+from pybandit.simulation._plan import check_maker, make_plan, name_of
+from pybandit.simulation._runs import Runs
+from pybandit.simulation._simulate import MOST_RUNS, check_threads
+from pybandit.simulation._streams import streams_of
+from pybandit.simulation.comparison import Comparison
+from pybandit.simulation.result import SimulationResult
+
+
+def compare(policies: Mapping[str, Callable[[Any], Any] | Policy], environment: Any, n_runs: int, *,
+            rng: Rng = None, n_threads: int | None = None, progress: bool | None = None,
+            horizon: int | None = None, checkpoints: ArrayLike | None = None,
+            answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
+            threshold: float | None = None, epsilon: float = 0.0,
+            arm_pulls_by_run: bool = False, common_rewards: bool = True,
+            executor: Any = None) -> Comparison:
+    """Run several policies on the same arms, with common random numbers.
+
+    Run i of every policy has the same stream, and so the same environment where one is drawn
+    for every run. With `common_rewards` the j-th reward of arm a in run i is the same number
+    whichever policy pulls it, and whenever: as a rule differences between policies vary
+    less than between independent simulations.
+
+    Parameters
+    ----------
+    policies : mapping of str to callable or Policy
+        Names, and what `simulate` takes as its `policy_factory`.
+    environment, n_runs, rng, n_threads, progress, horizon, checkpoints, answer, threshold, \
+epsilon, arm_pulls_by_run, executor
+        As for `simulate`, of each policy.
+    common_rewards : bool, default True
+        Rewards of an arm come one by one, from a stream of its own. False: each policy has
+        what `simulate` gives it with the same `rng`, bit for bit; an arm's pulls of a batch
+        may then come as one sum, which is faster. An environment in Python draws from the
+        stream of the run in either case: what is common is how the stream begins.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `simulate`; the policy is named in a note of the exception.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit(np.linspace(0.0, 1.0, 8))
+    >>> both = pb.compare({"halving": pb.SequentialHalving(8, 240),
+    ...                    "uniform": lambda e: pb.Uniform(e.n_arms, 240)}, bandit, 500, rng=1)
+    >>> both
+    Comparison of 2 policies, 500 runs
+    halving: error 0.322 (0.2825 to 0.3642), regret 0.05686, 240 pulls
+    uniform: error 0.344 (0.3037 to 0.3867), regret 0.06371, 240 pulls
+    >>> more = both + pb.compare({"halving": pb.SequentialHalving(8, 240),
+    ...                           "uniform": pb.Uniform(8, 240)}, bandit, 500, rng=2)
+    >>> more.n_runs
+    1000
+    """
+    n_runs = check_integer("n_runs", n_runs, 1, MOST_RUNS)
+    n_threads = check_threads(n_threads, executor)
+    makers = check_policies(policies)
+    plans = {name: make_plan(make, environment, horizon=horizon, checkpoints=checkpoints,
+                             answer=answer, threshold=threshold, epsilon=epsilon,
+                             per_run=arm_pulls_by_run, common=common_rewards)
+             for name, make in makers.items()}
+    streams = streams_of(rng, n_runs)
+    results, words = {}, {}
+    with make_bar(progress, n_runs * len(plans), "runs", "compare") as bar:
+        for name, plan in plans.items():
+            try:
+                results[name], words[name] = run_plan(plan, streams, n_threads, executor, bar)
+            except Exception as error:
+                error.add_note(f"in policies[{name!r}]")
+                raise
+    return Comparison(results, options_of(plans, words), (streams.identity(),))
+
+
+def check_policies(policies):
+    """The mapping as a dict, each maker checked."""
+    if not isinstance(policies, Mapping) or not policies:
+        raise TypeError(f"policies must be a mapping of names to functions of an environment or "
+                        f"policies, one or more; got {shown(policies)}")
+    for name in policies:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"policies must have names that are text; got {shown(name)}")
+    return {name: check_maker(f"policies[{name!r}]", make) for name, make in policies.items()}
+
+
+def run_plan(plan, streams, n_threads, executor, bar):
+    """The result of one policy, and what it was, in words."""
+    runs = Runs(plan, streams)
+    words = words_of(runs.first[2], callable(plan.environment))
+    if executor is not None:
+        return SimulationResult._of(plan.checkpoints, *run_in(executor, plan, streams, bar)), words
+    n_threads = n_threads or (os.cpu_count() or 1 if runs.first_is_native() else 1)
+    runs.run_all(min(n_threads, streams.n_runs), bar)
+    return SimulationResult._of(plan.checkpoints, *runs.results()), words
+
+
+def options_of(plans, words):
+    """What must be equal where comparisons are merged, each in words."""
+    plan = next(iter(plans.values()))
+    return {
+        "policies": "; ".join(f"{name}: {words[name]}" for name in plans),
+        "environment": words_of_environment(plan.environment),
+        "horizon": str(plan.horizon),
+        "checkpoints": str(list(plan.checkpoints)),
+        "answer": plan.answer.describe(),
+        "arm_pulls_by_run": str(plan.per_run),
+        "common_rewards": str(plan.common)}
+
+
+def words_of(policy, is_drawn):
+    """A policy's class and options; of one for a drawn environment, which they may depend on,
+    and of one in Python the class and the arms."""
+    if is_drawn or not hasattr(policy, "get_state"):
+        return f"{name_of(type(policy))} of {getattr(policy, 'n_arms', '?')} arms"
+    options = policy.get_state()["options"]
+    return (f"{type(policy).__name__}("
+            + ", ".join(f"{name}={worded(value)}" for name, value in options.items()) + ")")
+
+
+def words_of_environment(environment):
+    """Its class, its arms and their moments; of a function its name."""
+    if callable(environment):
+        return f"drawn by {name_of(environment)}"
+    moments = [getattr(environment, name, None) for name in ("means", "variances", "costs")]
+    return (f"{name_of(type(environment))} of {environment.n_arms} arms, moments "
+            + worded(np.concatenate([np.ravel(one) for one in moments if one is not None])))
+
+
+def worded(value):
+    """A value in words that are equal where values are."""
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"{value.dtype}{list(value.shape)}:{digest[:16]}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}={worded(one)}" for name, one in value.items()) + "}"
+    return shown(value)

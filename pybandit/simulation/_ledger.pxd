@@ -1,0 +1,43 @@
+"""What runs gave, and whether it is right, for the engine."""
+
+from libc.stdint cimport int64_t
+
+
+# What is right in an environment: means, and the judge's answer.
+cdef class Truth:
+    cdef readonly int64_t n_arms
+    cdef readonly object environment
+    cdef double[::1] means, gaps, sorted
+    cdef unsigned char[::1] right
+    cdef int kind
+    cdef double threshold, epsilon
+
+    cdef double _best(self, int64_t k) noexcept nogil
+
+
+cdef struct verdict:
+    bint error
+    double regret, lost
+    int64_t leader
+
+
+cdef class Ledger:
+    cdef readonly int64_t n_runs, n_arms
+    cdef readonly object checkpoints
+    cdef const int64_t[::1] marks
+    # of each run; and of each run and checkpoint
+    cdef unsigned char[::1] errors, stopped
+    cdef double[::1] regrets, lost
+    cdef int64_t[::1] pulls, batches, totals
+    cdef int64_t[:, ::1] arm_pulls        # no rows where it is not wanted
+    cdef unsigned char[:, ::1] mark_errors
+    cdef double[:, ::1] mark_regrets, mark_lost
+    cdef int64_t[:, ::1] mark_leaders
+
+    cdef void _mark(self, int64_t i, int64_t j, verdict found) noexcept nogil
+    cdef void _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
+                     bint stopped) noexcept
+
+
+cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
+                    const int64_t *pulls, unsigned char *marks) noexcept nogil

@@ -1,0 +1,157 @@
+# cython: auto_pickle=False
+"""The books of a simulation: every run has a row, and every answer is judged here."""
+
+import numpy as np
+
+from pybandit._shared.checks import shown
+
+from libc.stdint cimport int64_t
+
+from pybandit.simulation._csrc cimport (
+    pb_score_above, pb_score_best, pb_score_gap, pb_score_lost, pb_score_set,
+)
+
+cdef enum:
+    BEST, ABOVE, SET
+
+KINDS = {"best": BEST, "above": ABOVE, "set": SET}
+
+
+cdef class Truth:
+    """The means of an environment, and which answer is right there.
+
+    `right` are the arms of the right set, where the answer is a set.
+    """
+
+    def __init__(self, environment, means, kind, threshold, epsilon, right=None):
+        means = np.array(means, dtype=np.float64)
+        self.environment, self.means, self.n_arms = environment, means, means.size
+        self.gaps = means.max() - means
+        self.sorted = -np.sort(-means)
+        self.kind, self.threshold, self.epsilon = KINDS[kind], threshold, epsilon
+        self.right = np.zeros(means.size, dtype=np.uint8)
+        if right is not None:
+            np.asarray(self.right)[right] = 1
+
+    cdef double _best(self, int64_t k) noexcept nogil:
+        """The mean of the k largest means, k at least 1."""
+        cdef double total = 0.0
+        cdef int64_t j
+        for j in range(k):
+            total += self.sorted[j]
+        return total / k
+
+
+cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
+                    const int64_t *pulls, unsigned char *marks) noexcept nogil:
+    """How right these arms are; of k where the best are wanted."""
+    cdef verdict found
+    found.leader = chosen[0] if n_chosen else -1
+    found.lost = pb_score_lost(&truth.gaps[0], pulls, truth.n_arms)
+    if truth.kind == ABOVE:
+        found.error = pb_score_above(&truth.means[0], truth.n_arms, chosen, n_chosen,
+                                     truth.threshold, truth.epsilon, marks, &found.regret)
+    elif truth.kind == SET:
+        found.error = pb_score_set(&truth.right[0], truth.n_arms, chosen, n_chosen, marks,
+                                   &found.regret)
+    else:
+        found.error = pb_score_best(&truth.means[0], truth.n_arms, chosen, n_chosen, k,
+                                    truth.epsilon, marks)
+        found.regret = 0.0
+        if k:
+            found.regret = pb_score_gap(&truth.means[0], chosen, n_chosen, truth._best(k))
+    return found
+
+
+cdef class Ledger:
+    """Arrays with a row a run; several threads write rows of their own."""
+
+    def __init__(self, n_runs, n_arms, checkpoints, per_run):
+        self.n_runs, self.n_arms = n_runs, n_arms
+        self.checkpoints = np.array(checkpoints, dtype=np.int64)
+        self.marks = self.checkpoints
+        self.errors, self.stopped = np.zeros((2, n_runs), dtype=np.uint8)
+        self.regrets, self.lost = np.zeros((2, n_runs))
+        self.pulls, self.batches = np.zeros((2, n_runs), dtype=np.int64)
+        self.totals = np.zeros(n_arms, dtype=np.int64)
+        self.arm_pulls = np.zeros((n_runs if per_run else 0, n_arms), dtype=np.int64)
+        shape = n_runs, self.checkpoints.size
+        self.mark_errors = np.zeros(shape, dtype=np.uint8)
+        self.mark_regrets, self.mark_lost = np.zeros((2, *shape))
+        self.mark_leaders = np.zeros(shape, dtype=np.int64)
+
+    cdef void _mark(self, int64_t i, int64_t j, verdict found) noexcept nogil:
+        self.mark_errors[i, j], self.mark_leaders[i, j] = found.error, found.leader
+        self.mark_regrets[i, j], self.mark_lost[i, j] = found.regret, found.lost
+
+    cdef void _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
+                     bint stopped) noexcept:
+        """The end of run i. With the GIL: the totals of arms are everybody's."""
+        cdef int64_t arm, total = 0
+        self.errors[i], self.regrets[i], self.lost[i] = found.error, found.regret, found.lost
+        for arm in range(self.n_arms):
+            total += pulls[arm]
+            self.totals[arm] += pulls[arm]
+        if self.arm_pulls.shape[0]:
+            for arm in range(self.n_arms):
+                self.arm_pulls[i, arm] = pulls[arm]
+        self.pulls[i], self.batches[i], self.stopped[i] = total, n_batches, stopped
+
+    def check_arms(self, i, n_arms):
+        """Refuse an environment of another size."""
+        if n_arms != self.n_arms:
+            raise ValueError(f"environment must have as many arms in every run, {self.n_arms}; "
+                             f"got {n_arms} in run {i}")
+
+    def enter(self, i, column, Truth truth, policy, pulls, lost, n_batches, stopped):
+        """What a policy in Python recommends: at a checkpoint, or where there is none at the end.
+
+        `lost`: the pseudo-regret where means vary, NaN where `truth` has all.
+        """
+        cdef const int64_t[::1] counts = np.ascontiguousarray(pulls, dtype=np.int64)
+        cdef unsigned char[::1] marks = np.empty(self.n_arms, dtype=np.uint8)
+        cdef const int64_t[::1] arms = answer_of(policy, self.n_arms)
+        cdef int64_t none = -1
+        cdef verdict found = judged(
+            truth, &arms[0] if arms.shape[0] else &none, arms.shape[0],
+            policy.k if truth.kind == BEST else 0, &counts[0], &marks[0])
+        if lost == lost:
+            found.lost = lost
+        if column is None:
+            self._enter(i, found, &counts[0], n_batches, stopped)
+        else:
+            self._mark(i, column, found)
+
+    def columns(self):
+        """Everything, by the names of `SimulationResult`; `arm_totals` beside it."""
+        arrays = {
+            "errors": np.asarray(self.errors).view(bool), "regrets": np.asarray(self.regrets),
+            "cumulative_regrets": np.asarray(self.lost), "pulls": np.asarray(self.pulls),
+            "batches": np.asarray(self.batches), "stopped": np.asarray(self.stopped).view(bool)}
+        if self.arm_pulls.shape[0]:
+            arrays["arm_pulls_by_run"] = np.asarray(self.arm_pulls)
+        if self.checkpoints.size:
+            arrays |= {"checkpoint_errors": np.asarray(self.mark_errors).view(bool),
+                       "checkpoint_regrets": np.asarray(self.mark_regrets),
+                       "checkpoint_cumulative_regrets": np.asarray(self.mark_lost),
+                       "checkpoint_leaders": np.asarray(self.mark_leaders)}
+        return arrays, np.asarray(self.totals)
+
+
+def answer_of(policy, n_arms):
+    """What a policy recommends: a flat array of arms that exist."""
+    chosen = policy.recommend()
+    array = np.asarray(chosen)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise ValueError(f"recommend of {type(policy).__name__} must return a flat array of "
+                         f"integers; got {shown(chosen, 60)}")
+    if array.size > n_arms:
+        raise ValueError(f"recommend of {type(policy).__name__} must return at most {n_arms} "
+                         f"arms; got {array.size}")
+    bad = (array < 0) | (array >= n_arms)
+    if bad.any():
+        raise ValueError(f"recommend of {type(policy).__name__} must return arms in "
+                         f"[0, {n_arms}); got {array[bad][0]}")
+    return np.ascontiguousarray(array, dtype=np.int64)

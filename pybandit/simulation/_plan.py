@@ -1,0 +1,190 @@
+"""What all runs of a simulation share, and what is right in an environment."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pybandit._shared.checks import (
+    MOST_PULLS,
+    as_array,
+    as_list,
+    check_flag,
+    check_integer,
+    check_scalar,
+    nonnegative,
+    refuse_masks,
+    shown,
+)
+from pybandit.simulation._checks import means_of
+from pybandit.simulation._ledger import Truth
+
+METRICS = ("error", "regret", "pulls", "batches")
+ANSWERS = ("best", "above")
+# of all runs, so that their books are arrays
+MOST_CHECKPOINTS = 100_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Which answer is right: `kind` "best", "above" or "set", of which `right` are the arms,
+    or a function of the environment that gives them."""
+
+    kind: str = "best"
+    threshold: float = 0.0
+    epsilon: float = 0.0
+    right: Any = None
+
+    def truth(self, environment, means):
+        """What is right there, of these means."""
+        arms = None
+        if self.kind == "set":
+            arms = self.right(environment) if callable(self.right) else self.right
+            arms = arms_of(arms, means.size)
+        return Truth(environment, means, self.kind, self.threshold, self.epsilon, arms)
+
+    def describe(self):
+        """In words that are equal where answers are."""
+        if self.kind == "set":
+            return f"set {name_of(self.right) if callable(self.right) else self.right.tolist()}"
+        threshold = f" {self.threshold!r}" if self.kind == "above" else ""
+        return f"{self.kind}{threshold}" + (f", epsilon {self.epsilon!r}" if self.epsilon else "")
+
+
+@dataclass(frozen=True)
+class Like:
+    """In the place of a factory: policies like one that was given."""
+
+    cls: type
+    state: dict
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `simulate` was asked, checked; it can be pickled where its functions can."""
+
+    make: Any
+    environment: Any
+    functions: dict
+    horizon: int | None
+    checkpoints: tuple
+    answer: Answer
+    per_run: bool
+    common: bool = False
+
+    def on(self, environment):
+        """The same on another environment."""
+        return replace(self, environment=environment)
+
+
+def check_answer(answer, threshold, epsilon):
+    """The `Answer` of the three arguments."""
+    epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
+    kind = answer if isinstance(answer, str) else "set"
+    if isinstance(answer, str) and answer not in ANSWERS:
+        raise ValueError(f"answer must be one of {ANSWERS}, arms, or a function of an environment "
+                         f"that returns arms; got {shown(answer)}")
+    if kind == "above":
+        return Answer(kind, check_scalar("threshold", threshold, "a finite number, with answer="
+                                         "\"above\"", np.isfinite), epsilon)
+    if threshold is not None:
+        raise ValueError(f"threshold must be None unless answer is \"above\"; got "
+                         f"{shown(threshold)}")
+    if kind == "set":
+        if epsilon:
+            raise ValueError(f"epsilon must be 0 where answer is a set of arms; got {epsilon!r}")
+        return Answer(kind, right=answer if callable(answer) else arms_of(answer))
+    return Answer(kind, epsilon=epsilon)
+
+
+def arms_of(arms, n_arms=None):
+    """A set of arms, increasing; checked against the number of arms where that is known."""
+    refuse_masks("answer", arms)
+    array = as_array("answer", as_list("answer", arms, "arms", least=0))
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(f"answer must be arms, integers; got {shown(arms)}")
+    bad = array < 0 if n_arms is None else (array < 0) | (array >= n_arms)
+    if bad.any() or np.unique(array).size < array.size:
+        most = "" if n_arms is None else f" in [0, {n_arms}),"
+        raise ValueError(f"answer must be arms{most} at least 0, each once; got {shown(arms)}")
+    return np.sort(array).astype(np.int64)
+
+
+def check_checkpoints(checkpoints, horizon):
+    """Increasing numbers of pulls, as a tuple."""
+    if checkpoints is None:
+        return ()
+    refuse_masks("checkpoints", checkpoints)
+    given = as_list("checkpoints", checkpoints, "increasing numbers of pulls")
+    if len(given) > MOST_CHECKPOINTS:
+        raise ValueError(f"checkpoints must be at most {MOST_CHECKPOINTS}; got {len(given)}")
+    pulls = tuple(check_integer("checkpoints", one, 0, MOST_PULLS) for one in given)
+    for before, after in zip(pulls, pulls[1:], strict=False):
+        if after <= before:
+            raise ValueError(f"checkpoints must increase; got {after} after {before}")
+    if horizon is not None and pulls[-1] > horizon:
+        raise ValueError(f"checkpoints must be at most the horizon, {horizon}; got {pulls[-1]}")
+    return pulls
+
+
+def functions_of(metrics):
+    """The metrics that are functions, by name."""
+    functions = {}
+    for metric in as_list("metrics", metrics, f"functions or of {METRICS}", least=0):
+        if callable(metric):
+            name = getattr(metric, "__name__", None)
+            if not isinstance(name, str) or name in (*METRICS, *functions):
+                raise ValueError(f"metrics must be functions with names of their own; got "
+                                 f"{shown(name)}")
+            functions[name] = metric
+        elif not isinstance(metric, str) or metric not in METRICS:
+            raise ValueError(f"metrics must be functions or of {METRICS}; got {shown(metric)}")
+    return functions
+
+
+def check_maker(name, make):
+    """A function of an environment, or what a fresh policy is that can be saved."""
+    if hasattr(make, "get_state") and hasattr(type(make), "from_state") and hasattr(make, "ask"):
+        if getattr(make, "n_pulls", 0):
+            raise ValueError(f"{name} must be a fresh policy; got one of {make.n_pulls} pulls")
+        like = Like(type(make), make.get_state())
+        try:
+            like.cls.from_state(like.state)
+        except (ValueError, TypeError) as error:
+            raise TypeError(f"{name} must be a function of an environment where policies are not "
+                            f"made from their states; got {shown(make)}: {error}") from error
+        return like
+    if not callable(make) or hasattr(make, "ask") and not isinstance(make, type):
+        raise TypeError(f"{name} must be a function of an environment, or a policy with a state; "
+                        f"got {shown(make)}")
+    return make
+
+
+def make_plan(make, environment, *, functions=None, horizon=None, checkpoints=None, answer="best",
+              threshold=None, epsilon=0.0, per_run=False, common=False):
+    """The `Plan` of these arguments, each checked."""
+    if horizon is not None:
+        horizon = check_integer("horizon", horizon, 1, MOST_PULLS)
+    if not callable(environment) and not hasattr(environment, "pull"):
+        raise TypeError(f"environment must be an Environment, or a function of a generator that "
+                        f"returns one; got {shown(environment)}")
+    return Plan(make, environment, functions or {}, horizon,
+                check_checkpoints(checkpoints, horizon),
+                check_answer(answer, threshold, epsilon),
+                check_flag("arm_pulls_by_run", per_run), check_flag("common_rewards", common))
+
+
+def truth_of(answer, environment, t=None):
+    """What is right in an environment; where its means vary, before pull t of a run."""
+    if t is None:
+        return answer.truth(environment, environment.means)
+    return answer.truth(environment, means_of(environment, t))
+
+
+def name_of(function):
+    """Where a function or class is from, or the class of what is neither."""
+    one: Callable = function if hasattr(function, "__qualname__") else type(function)
+    return f"{one.__module__}.{one.__qualname__}"

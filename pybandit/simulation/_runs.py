@@ -1,0 +1,237 @@
+"""The runs of a simulation, some or all of them, in threads of this process."""
+
+import threading
+from math import nan
+
+import numpy as np
+
+from pybandit._shared.threads import in_threads
+from pybandit.policies.base import NativePolicy
+from pybandit.simulation._checks import (
+    check_asked,
+    check_constant,
+    check_environment,
+    check_horizon,
+    check_pair,
+    checked_rewards,
+    has_plain_means,
+    means_of,
+    varies,
+)
+from pybandit.simulation._engine import (
+    PLAIN_SEED,
+    CommonRewards,
+    Session,
+    Stop,
+    draws_natively,
+    is_fresh,
+    is_native,
+    renew,
+)
+from pybandit.simulation._ledger import Ledger
+from pybandit.simulation._plan import Like, truth_of
+
+# runs of compiled policies that one thread makes in a row
+MOST_IN_A_ROW = 64
+
+
+class Pattern:
+    """Fresh policies that are all like one: the same object again where it can be renewed."""
+
+    def __init__(self, like):
+        self.cls, self.state, self.spare, self.checked = like.cls, like.state, None, None
+
+    def fresh(self):
+        if self.spare is None or self.checked is None or not renew(self.spare, self.checked):
+            self.spare = self.cls.from_state(self.state)
+            # what `renew` sets; what a class of the user's has beside it nobody knows
+            if self.cls.__module__.startswith("pybandit.") and isinstance(self.spare, NativePolicy):
+                self.checked = self.spare._checked_state(self.state)
+        return self.spare
+
+
+class Runs:
+    """The runs of one plan: their streams, and the books that their results go to."""
+
+    def __init__(self, plan, streams):
+        self.plan, self.streams, self.n_runs = plan, streams, streams.n_runs
+        self.environment = None if callable(plan.environment) else plan.environment
+        self.columns = {name: np.zeros(self.n_runs) for name in plan.functions}
+        self.stop, self.one_at_a_time, self.idle = Stop(), threading.Lock(), []
+        # of runs under way, and the first, by identity: a factory returns another one every time
+        self.policies, self.truth, self.ledger = {}, None, None
+        if self.environment is not None:
+            check_environment(self.environment)
+            if not varies(self.environment):
+                self.truth = truth_of(plan.answer, self.environment)
+        self.first = self.begin(0, self.pattern())
+        self.ledger = Ledger(self.n_runs, self.first[1].n_arms, plan.checkpoints, plan.per_run)
+
+    def pattern(self):
+        return Pattern(self.plan.make) if isinstance(self.plan.make, Like) else None
+
+    def session(self):
+        plan = self.plan
+        return Session(self.ledger, self.streams, self.stop, plan.horizon, plan.common)
+
+    def first_is_native(self):
+        """Whether runs need no Python between pulls, judged by the first."""
+        _, environment, policy = self.first
+        return is_native(policy, environment)
+
+    def begin(self, i, pattern):
+        """The generator of run i where one was needed, its environment and its policy."""
+        environment, rng = self.environment, None
+        if environment is None:
+            rng = self.streams.generator(i)
+            environment = self.plan.environment(rng)
+            check_environment(environment)
+        if pattern is not None:
+            policy = pattern.fresh()
+            check_pair(policy, environment)
+        else:
+            policy = self.plan.make(environment)
+            if not is_fresh(policy, environment):
+                check_pair(policy, environment)
+            if self.policies.setdefault(id(policy), i) != i:
+                raise ValueError(f"policy_factory must return another policy in every run; got "
+                                 f"{type(policy).__name__} again")
+        seed = getattr(type(policy), "seed", None)
+        if seed is not PLAIN_SEED and callable(getattr(policy, "seed", None)):
+            rng = self.streams.generator(i) if rng is None else rng
+            policy.seed(rng)
+        return rng, environment, policy
+
+    def run_all(self, n_threads, bar):
+        size = 1
+        if self.first_is_native():
+            size = max(1, min(MOST_IN_A_ROW, self.n_runs // (8 * n_threads)))
+
+        def run(block):
+            start = block * size
+            end = min(start + size, self.n_runs)
+            self.run_in_a_row(start, end)
+            bar.update(end - start)
+
+        in_threads(run, -(-self.n_runs // size), n_threads, self.stop)
+
+    def run_in_a_row(self, start, end):
+        try:  # of a thread that is through with them
+            session, pattern = self.idle.pop()
+        except IndexError:
+            session, pattern = self.session(), self.pattern()
+        i = start
+        while i < end and not self.stop.is_set():
+            if i == 0:
+                started = self.first
+            else:
+                started = self.begin(i, pattern)
+            self.run(i, session, *started)
+            if pattern is None and i:
+                del self.policies[id(started[2])]
+            i += 1
+            if self.are_alike(session, pattern, started[0]):
+                i = session.play_many(i, end, pattern.spare, self.environment, self.truth,
+                                      pattern.checked)
+        self.idle.append((session, pattern))
+
+    def are_alike(self, session, pattern, rng):
+        """Whether the runs to come need nothing of Python, after one that had this generator."""
+        return (pattern is not None and pattern.checked is not None and rng is None
+                and self.truth is not None and self.streams.is_known
+                and not self.plan.functions and has_plain_means(self.environment)
+                and session.takes(pattern.spare, self.environment))
+
+    def run(self, i, session, rng, environment, policy):
+        self.ledger.check_arms(i, environment.n_arms)
+        check_horizon(policy, self.plan.horizon)
+        truth = self.truth
+        if truth is None and not varies(environment):
+            truth = truth_of(self.plan.answer, environment)
+        if session.takes(policy, environment):
+            if rng is None and not self.streams.is_known:
+                rng = self.streams.generator(i)
+            before = None if has_plain_means(environment) else environment.means
+            session.play(i, policy, environment, truth, rng)
+            if before is not None:
+                check_constant(before, environment, i)
+        else:
+            rng = self.streams.generator(i) if rng is None else rng
+            one = _PythonRun(self, i, environment, policy, truth, rng)
+            if self.environment is not None and hasattr(environment, "reset"):
+                with self.one_at_a_time:  # its state is shared
+                    one.run()
+            else:
+                one.run()
+        for name, function in self.plan.functions.items():
+            self.columns[name][i] = function(policy, environment)
+
+    def results(self):
+        """Columns by the names of `SimulationResult`, functions' ones, and the arms' totals."""
+        arrays, totals = self.ledger.columns()
+        return arrays, self.columns, totals
+
+
+class _PythonRun:
+    """A run with Python between its pulls."""
+
+    def __init__(self, runs, i, environment, policy, truth, rng):
+        self.runs, self.plan, self.i, self.rng = runs, runs.plan, i, rng
+        self.environment, self.policy, self.truth = environment, policy, truth
+        self.pulls = np.zeros(environment.n_arms, dtype=np.int64)
+        self.n_pulls, self.n_batches, self.next_mark = 0, 0, 0
+        self.varies = varies(environment)
+        self.lost = 0.0 if self.varies else nan
+        self.rewards = environment
+        if self.plan.common and draws_natively(environment):
+            self.rewards = CommonRewards(runs.streams, i, environment)
+
+    def run(self):
+        """To its end, or to the horizon."""
+        environment, policy, before = self.environment, self.policy, self.environment.means
+        most = np.inf if self.plan.horizon is None else self.plan.horizon
+        marks = self.plan.checkpoints
+        if hasattr(self.rewards, "reset"):
+            self.rewards.reset()
+        while not policy.done and not self.runs.stop.is_set():
+            arms = policy.ask()
+            reached = self.n_pulls + np.size(arms)
+            while self.next_mark < len(marks) and reached > marks[self.next_mark]:
+                self.enter_mark()
+            if reached > most:
+                break
+            check_asked(arms, policy, environment)
+            self.pull(arms)
+        while self.next_mark < len(marks):
+            self.enter_mark()
+        self.enter(None, bool(policy.done))
+        if not self.varies:
+            check_constant(before, environment, self.i)
+
+    def pull(self, arms):
+        """The rewards of a batch, and what it lost where means vary."""
+        environment, rewards = self.environment, self.rewards
+        if self.varies:
+            for j, arm in enumerate(arms):
+                means = means_of(environment, self.n_pulls + j)
+                self.lost += means.max() - means[arm]
+        if getattr(self.policy, "costs", None) == "observed":
+            given, costs = rewards.pull_with_costs(arms, self.rng)
+            self.policy.tell(arms, checked_rewards(given, arms, environment), costs)
+        else:
+            given = rewards.pull(arms, self.rng)
+            self.policy.tell(arms, checked_rewards(given, arms, environment))
+        self.pulls += np.bincount(arms, minlength=self.pulls.size)
+        self.n_pulls += np.size(arms)
+        self.n_batches += 1
+
+    def enter_mark(self):
+        self.enter(self.next_mark, False)
+        self.next_mark += 1
+
+    def enter(self, column, stopped):
+        truth = self.truth
+        if self.varies:
+            truth = truth_of(self.plan.answer, self.environment, self.n_pulls)
+        self.runs.ledger.enter(self.i, column, truth, self.policy, self.pulls,
+                               self.lost, self.n_batches, stopped)

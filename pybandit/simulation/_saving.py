@@ -1,0 +1,133 @@
+"""Comparisons in files, and which runs they are of."""
+
+import contextlib
+import json
+import os
+import tempfile
+import zipfile
+
+import numpy as np
+
+from pybandit._shared.checks import shown
+from pybandit.simulation.result import WANTED, SimulationResult
+
+FORMAT = "pybandit comparison 1"
+# of the arrays of a result: dtype, and whether they have a column for each checkpoint or arm
+ARRAYS = {
+    "errors": ("b", None), "stopped": ("b", None), "regrets": ("f", None),
+    "cumulative_regrets": ("f", None), "pulls": ("i", None), "batches": ("i", None),
+    "checkpoint_errors": ("b", "checkpoints"), "checkpoint_regrets": ("f", "checkpoints"),
+    "checkpoint_cumulative_regrets": ("f", "checkpoints"),
+    "checkpoint_leaders": ("i", "checkpoints"), "arm_pulls_by_run": ("i", "arms")}
+STREAMS = {"words": list, "pool_size": int, "first": int, "n_runs": int}
+
+
+def merged_streams(one, two):
+    """The streams of both, ranges that follow each other as one; refused where they overlap."""
+    for mine in one:
+        for other in two:
+            if _is_same_seed(mine, other) and (
+                    max(mine["first"], other["first"])
+                    < min(_end(mine), _end(other))):
+                raise ValueError("streams must differ in comparisons that are merged: both have "
+                                 f"run {max(mine['first'], other['first'])} of the same seed; "
+                                 "take another rng")
+    merged = [dict(one[0])]
+    for stream in (*one[1:], *two):
+        last = merged[-1]
+        if _is_same_seed(last, stream) and _end(last) == stream["first"]:
+            last["n_runs"] += stream["n_runs"]
+        else:
+            merged.append(dict(stream))
+    return tuple(merged)
+
+
+def _is_same_seed(one, two):
+    return all(one[name] == two[name] for name in ("words", "pool_size"))
+
+
+def _end(stream):
+    return stream["first"] + stream["n_runs"]
+
+
+def save(comparison, path):
+    """Write it beside the path first: what is there is replaced as a whole, or stays."""
+    path = checked_path(path)
+    arrays = {}
+    for j, result in enumerate(comparison.results.values()):
+        columns, _, totals = result._parts()
+        arrays |= {f"{j}.{name}": array for name, array in columns.items()}
+        arrays[f"{j}.arm_totals"] = totals
+    marks = next(iter(comparison.results.values())).checkpoints
+    header = {"format": FORMAT, "names": comparison.names, "options": comparison.options,
+              "streams": comparison.streams,
+              "checkpoints": [] if marks is None else marks.tolist()}
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, beside = tempfile.mkstemp(dir=folder, suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+        os.replace(beside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def checked_path(path):
+    """A path as text."""
+    try:
+        return os.fspath(path)
+    except TypeError:
+        raise TypeError(f"path must be a path; got {shown(path)}") from None
+
+
+def load(path):
+    """Results, options and streams of a file that `save` wrote."""
+    path = checked_path(path)
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays.pop("header")))
+        return _parsed(header, arrays)
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, IndexError,
+            zipfile.BadZipFile, zipfile.zlib.error, NotImplementedError) as error:
+        raise ValueError(f"path must be a file that Comparison.save wrote; got {shown(path)}: "
+                         f"{error}") from error
+
+
+def _parsed(header, arrays):
+    if header["format"] != FORMAT:
+        raise ValueError(f"its format is {header['format']!r}")
+    names, marks, streams = header["names"], header["checkpoints"], tuple(header["streams"])
+    options = {str(name): str(words) for name, words in header["options"].items()}
+    if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+        raise ValueError(f"its names are {names!r}")
+    if not streams:
+        raise ValueError("it has no streams")
+    for stream in streams:
+        if set(stream) != set(STREAMS) or not all(
+                type(stream[name]) is kind for name, kind in STREAMS.items()):
+            raise ValueError(f"a stream is {stream!r}")
+    n_runs = sum(stream["n_runs"] for stream in streams)
+    results = {name: _result(j, arrays, marks, n_runs) for j, name in enumerate(names)}
+    return results, options, streams
+
+
+def _result(j, arrays, marks, n_runs):
+    totals = arrays[f"{j}.arm_totals"]
+    columns = {}
+    for name, (kind, across) in ARRAYS.items():
+        if f"{j}.{name}" not in arrays:
+            if name not in WANTED or across == "checkpoints" and marks:
+                raise ValueError(f"it has no {name} of policy {j}")
+            continue
+        array = arrays[f"{j}.{name}"]
+        width = {"checkpoints": (len(marks),), "arms": totals.shape, None: ()}[across]
+        if array.dtype.kind != kind or array.shape != (n_runs, *width):
+            raise ValueError(f"{name} of policy {j} has dtype {array.dtype} and shape "
+                             f"{array.shape}")
+        columns[name] = array
+    if totals.dtype.kind != "i" or totals.ndim != 1 or totals.sum() != columns["pulls"].sum():
+        raise ValueError(f"arm_totals of policy {j} are not its pulls")
+    return SimulationResult._of(marks, columns, {}, totals)

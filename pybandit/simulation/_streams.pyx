@@ -1,0 +1,114 @@
+# cython: auto_pickle=False
+"""A stream a run: what `SeedSequence.spawn` gives, without 10 us of objects for each.
+
+Run i draws from ``default_rng(child i)``. Where policies are compared on common rewards, the
+rewards of an arm come one by one from a stream of its own: a grandchild of the child, by way of
+its child number ARMS, which nobody who spawns from a run's generator will reach.
+"""
+
+import numpy as np
+
+from pybandit._shared.generators import seed_sequence_of
+
+from libc.stdint cimport int64_t, uint32_t
+
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit.simulation._csrc cimport (
+    PB_STREAM_POOL, pb_stream, pb_stream_begin, pb_stream_bits,
+)
+
+cdef enum:
+    ARMS = 0x61726D73  # "arms"
+
+
+cdef class Streams:
+    """The children `first` to ``first + n_runs`` of a SeedSequence."""
+
+    def __init__(self, entropy, spawn_key, pool_size, first, n_runs):
+        self.entropy, self.spawn_key, self.pool_size = entropy, tuple(spawn_key), pool_size
+        self.first, self.n_runs = first, n_runs
+        parent = np.random.SeedSequence(entropy, spawn_key=self.spawn_key, pool_size=pool_size)
+        for i in range(min(pool_size, PB_STREAM_POOL)):
+            self.seeds.pool[i] = parent.pool[i]
+        self.seeds.pool_size = pool_size
+        # NumPy fills the pool up before it mixes a spawn key
+        self.seeds.n_words = (max(pool_size, len(words_of(entropy)))
+                              + len(words_of(self.spawn_key)))
+        self.is_known = n_runs > 0 and self._agrees()
+
+    def __reduce__(self):
+        return Streams, (self.entropy, self.spawn_key, self.pool_size, self.first, self.n_runs)
+
+    def part(self, first, n_runs):
+        """The streams of some of the runs."""
+        return Streams(self.entropy, self.spawn_key, self.pool_size, self.first + first, n_runs)
+
+    def identity(self):
+        """Which they are, as JSON takes it: equal where the streams are.
+
+        The words of a seed and those of its spawn key are one sequence to NumPy, once it has
+        filled up the pool.
+        """
+        words = words_of(self.entropy)
+        words += [0] * (self.pool_size - len(words)) + words_of(self.spawn_key)
+        return {"words": words, "pool_size": self.pool_size, "first": self.first,
+                "n_runs": self.n_runs}
+
+    def child(self, i):
+        """The SeedSequence of run i."""
+        return np.random.SeedSequence(self.entropy, spawn_key=(*self.spawn_key, self.first + i),
+                                      pool_size=self.pool_size)
+
+    def generator(self, i):
+        """The generator of run i."""
+        return np.random.Generator(np.random.PCG64(self.child(i)))
+
+    cdef void _begin(self, int64_t i, pb_stream *stream) noexcept nogil:
+        cdef uint32_t key[2]
+        pb_stream_begin(&self.seeds, key, split(self.first + i, key), stream)
+
+    cdef void _begin_arm(self, int64_t i, int64_t arm, pb_stream *stream) noexcept nogil:
+        cdef uint32_t key[5]
+        cdef int64_t n = split(self.first + i, key)
+        key[n] = ARMS
+        n += 1
+        pb_stream_begin(&self.seeds, key, n + split(arm, key + n), stream)
+
+    cdef bint _agrees(self):
+        """Whether NumPy is still as it was when the kernel was written."""
+        cdef pb_stream stream
+        cdef pb_bitgen bits
+        self._begin(0, &stream)
+        bits = pb_stream_bits(&stream)
+        return bits.next_uint64(bits.state) == np.random.PCG64(self.child(0)).random_raw()
+
+
+cdef inline int64_t split(int64_t number, uint32_t *words) noexcept nogil:
+    """A number at least 0 as one or two words."""
+    words[0] = <uint32_t>number
+    words[1] = <uint32_t>(number >> 32)
+    return 2 if words[1] else 1
+
+
+def words_of(entropy):
+    """The words of 32 bits that a SeedSequence makes of this, as a list."""
+    if isinstance(entropy, np.ndarray) and entropy.dtype == np.uint32:
+        return entropy.tolist()
+    if isinstance(entropy, str):
+        entropy = int(entropy, 16 if entropy.startswith("0x") else 10)
+    if isinstance(entropy, (int, np.integer)):
+        words, left = [int(entropy) & 0xFFFFFFFF], int(entropy) >> 32
+        while left:
+            words.append(left & 0xFFFFFFFF)
+            left >>= 32
+        return words
+    return [word for one in entropy for word in words_of(one)]
+
+
+def streams_of(rng, n_runs):
+    """The next `n_runs` streams of what users give; a SeedSequence has spawned them then."""
+    seeds = seed_sequence_of(rng)
+    first = seeds.n_children_spawned
+    if isinstance(rng, np.random.SeedSequence):
+        seeds.spawn(n_runs)
+    return Streams(seeds.entropy, seeds.spawn_key, seeds.pool_size, first, n_runs)

@@ -1,0 +1,166 @@
+"""What the runs of several policies gave: tables, pictures, files, and merging."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pybandit._shared.checks import check_choice, shown
+from pybandit.simulation import _saving
+from pybandit.simulation._parallel import joined
+from pybandit.simulation.result import CURVES, SimulationResult
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What runs of several policies on the same arms gave; `compare` makes it.
+
+    ``comparison[name]`` is the `SimulationResult` of a policy. ``+`` merges runs of other
+    seeds, or of other machines; `save` and `load` carry them there.
+
+    Attributes
+    ----------
+    results : dict of str to SimulationResult
+        Run i of each has the same stream.
+    options : dict of str to str
+        What was compared, in words: merged are those of equal words. Of policies class and
+        options count, of environments class, means, variances and costs, of functions the name.
+    streams : tuple of dict
+        Which streams the runs had: the words of a seed, and a range of its children.
+    """
+
+    results: dict[str, SimulationResult]
+    options: dict[str, str]
+    streams: tuple[dict[str, Any], ...]
+
+    @property
+    def n_runs(self) -> int:
+        """Runs of each policy."""
+        return next(iter(self.results.values())).n_runs
+
+    @property
+    def names(self) -> list[str]:
+        """The policies, in the order in which they were given."""
+        return list(self.results)
+
+    def __getitem__(self, name: str) -> SimulationResult:
+        return self.results[check_choice("name", name, self.results)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __add__(self, other: Self) -> "Comparison":
+        """The runs of both, those of the left one first.
+
+        Raises
+        ------
+        ValueError
+            Where an option differs, which is named, or a run of the one is a run of the other.
+        """
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        for name in self.options | other.options:
+            one, two = self.options.get(name), other.options.get(name)
+            if one != two:
+                raise ValueError(f"{name} must be equal in comparisons that are merged; got "
+                                 f"{shown(one)} and {shown(two)}")
+        streams = _saving.merged_streams(self.streams, other.streams)
+        results = {}
+        for name, result in self.results.items():
+            parts = [one._parts() for one in (result, other.results[name])]
+            marks = [] if result.checkpoints is None else result.checkpoints
+            results[name] = SimulationResult._of(marks, *joined(parts))
+        return Comparison(results, self.options, streams)
+
+    def to_frame(self, of: str = "policies") -> Any:
+        """A pandas.DataFrame.
+
+        Parameters
+        ----------
+        of : {"policies", "checkpoints", "runs"}
+            A row for each policy: error with its 95 % interval, mean regrets, mean pulls and
+            batches, quantiles of the stopping time; for each policy and checkpoint: means and
+            intervals of the curves; or for each policy and run.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        MissingPackage
+            Without pandas.
+        ValueError
+            Where there are no checkpoints to tell of.
+        """
+        from pybandit.simulation import _tables
+
+        check_choice("of", of, _tables.FRAMES)
+        return _tables.FRAMES[of](self.results)
+
+    def to_xarray(self) -> Any:
+        """Everything in an xarray.Dataset of dimensions policy, run, arm and checkpoint.
+
+        Returns
+        -------
+        xarray.Dataset
+
+        Raises
+        ------
+        MissingPackage
+            Without xarray: ``pip install 'pybandit-core[arviz]'``.
+        """
+        from pybandit.simulation import _tables
+
+        return _tables.to_xarray(self)
+
+    def plot(self, of: str = "error", axes: Any = None) -> Any:
+        """The curve of each policy over the checkpoints, or where there are none its end.
+
+        Bands and bars are 95 % intervals.
+
+        Parameters
+        ----------
+        of : {"error", "regret", "cumulative_regret"}
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from pybandit.simulation._figure import comparison_figure
+
+        check_choice("of", of, CURVES)
+        return comparison_figure(self.results, of, axes)
+
+    def save(self, path: Any) -> None:
+        """Write everything to a file, as NumPy's npz without pickles.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Replaced as a whole, where there is a file.
+        """
+        _saving.save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "Comparison":
+        """What `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            Where the file is none that `save` wrote, or was changed.
+        """
+        return Comparison(*_saving.load(path))
+
+    def __repr__(self):
+        lines = [f"Comparison of {len(self)} policies, {self.n_runs:,} runs"]
+        for name, one in self.results.items():
+            low, high = one.error_interval
+            lines.append(f"{name}: error {one.error_probability:.4g} ({low:.4g} to {high:.4g}), "
+                         f"regret {one.mean_regret:.4g}, {one.mean_pulls:,.0f} pulls")
+        return "\n".join(lines)

@@ -1,0 +1,59 @@
+#include "../../_shared/c/check.h"
+
+#include "pybandit/simulation/stream.h"
+
+/* What NumPy gives: PCG64(SeedSequence(12345, spawn_key=key)).random_raw(3). */
+static const pb_stream_seeds SEEDS = {
+    .pool = {0xf293d734, 0xfd668225, 0xf94ff895, 0x872090a0}, .pool_size = 4, .n_words = 4};
+
+static void gives(const pb_stream_seeds *seeds, const uint32_t *key, int64_t n_key,
+                  const uint64_t *expected, int n)
+{
+    pb_stream stream;
+    pb_stream_begin(seeds, key, n_key, &stream);
+    pb_bitgen bits = pb_stream_bits(&stream);
+    for (int i = 0; i < n; i++)
+        assert((i % 2 ? bits.next_raw : bits.next_uint64)(bits.state) == expected[i]);
+}
+
+static void equals_numpy(void)
+{
+    gives(&SEEDS, (uint32_t[]){0}, 1,
+          (uint64_t[]){0xdeb83ea4398640ad, 0x8f95f3c8c2793734, 0x38b87aa8d94d266c}, 3);
+    gives(&SEEDS, (uint32_t[]){7}, 1,
+          (uint64_t[]){0xfba78aac26b006a5, 0xb16a68eccba0f932, 0x1a32bd504477421c}, 3);
+    gives(&SEEDS, (uint32_t[]){7, 0x61726d73, 3}, 3,
+          (uint64_t[]){0x2578e141ab58b678, 0xccdf33e3a5c2f74f, 0x1eb09e9e60f7788a}, 3);
+}
+
+/* SeedSequence([1, 2, 3, 4, 5, 6], pool_size=9, spawn_key=(2,)): nine words of pool. */
+static void equals_numpy_with_a_larger_pool(void)
+{
+    const pb_stream_seeds seeds = {
+        .pool = {0xb53173c8, 0x93f73a00, 0x42c511b3, 0xbac1cae4, 0xc7d90ad9, 0x385eb034,
+                 0x45a5ed67, 0xd61add7},
+        .pool_size = 9, .n_words = 9};
+    gives(&seeds, (uint32_t[]){2}, 1, (uint64_t[]){0x4fc7543c3c58d652, 0x2fee5347db3debc6}, 2);
+}
+
+/* The lower half first, then the upper one; a double of the upper 53 bits. */
+static void halves_and_doubles(void)
+{
+    pb_stream stream;
+    pb_stream_begin(&SEEDS, (uint32_t[]){7}, 1, &stream);
+    pb_bitgen bits = pb_stream_bits(&stream);
+    assert(bits.next_uint32(bits.state) == 0x26b006a5);
+    assert(bits.next_uint64(bits.state) == 0xb16a68eccba0f932);
+    assert(bits.next_uint32(bits.state) == 0xfba78aac);
+    assert(bits.next_uint32(bits.state) == 0x4477421c);
+    pb_stream_begin(&SEEDS, (uint32_t[]){7}, 1, &stream);
+    assert(bits.next_double(bits.state) == 0.9830252332964733);
+}
+
+int main(void)
+{
+    equals_numpy();
+    equals_numpy_with_a_larger_pool();
+    halves_and_doubles();
+    return 0;
+}

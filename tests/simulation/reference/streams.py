@@ -1,0 +1,73 @@
+"""SeedSequence and PCG64 in plain integers, and runs of simulations by NumPy's own generators."""
+
+import numpy as np
+
+TWIN_OF = ["stream"]
+
+WORD, LONG, WIDE = (1 << 32) - 1, (1 << 64) - 1, (1 << 128) - 1
+MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+ARMS = 0x61726D73
+
+
+class Hash:
+    """The hash of SeedSequence, with another constant every time."""
+
+    def __init__(self, start, multiplier):
+        self.at, self.multiplier = start, multiplier
+
+    def __call__(self, value):
+        value ^= self.at
+        self.at = self.at * self.multiplier & WORD
+        value = value * self.at & WORD
+        return value ^ value >> 16
+
+
+def mix(x, y):
+    value = (0xCA01F9DD * x - 0x4973F715 * y) & WORD
+    return value ^ value >> 16
+
+
+def state_words(entropy, n_words=8, pool_size=4):
+    """generate_state of a SeedSequence of these words."""
+    hashed = Hash(0x43B0D7E5, 0x931E8875)
+    pool = [hashed(entropy[i] if i < len(entropy) else 0) for i in range(pool_size)]
+    for source in range(pool_size):
+        for target in range(pool_size):
+            if source != target:
+                pool[target] = mix(pool[target], hashed(pool[source]))
+    for word in entropy[pool_size:]:
+        for target in range(pool_size):
+            pool[target] = mix(pool[target], hashed(word))
+    hashed = Hash(0x8B51F9DD, 0x58F38DED)
+    return [hashed(pool[i % pool_size]) for i in range(n_words)]
+
+
+def raw_numbers(words, key, n, pool_size=4):
+    """PCG64(SeedSequence(words, spawn_key=key)).random_raw(n)."""
+    padded = words + [0] * (pool_size - len(words)) + key
+    parts = state_words(padded, pool_size=pool_size)
+    low, high, step_low, step_high = (parts[i] | parts[i + 1] << 32 for i in (2, 0, 6, 4))
+    step = ((step_high << 64 | step_low) << 1 | 1) & WIDE
+    state = (step + (high << 64 | low)) * MULTIPLIER + step & WIDE
+    numbers = []
+    for _ in range(n):
+        state = state * MULTIPLIER + step & WIDE
+        turn, folded = state >> 122, (state >> 64 ^ state) & LONG
+        numbers.append((folded >> turn | folded << (64 - turn)) & LONG)
+    return numbers
+
+
+def run_generator(seed, i):
+    """The generator of run i."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(i,)))
+
+
+def arm_generator(seed, i, arm):
+    """The generator of an arm's rewards in run i, where rewards are common."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(i, ARMS, arm)))
+
+
+def common_rewards(seed, i, means, n):
+    """The first n Gaussian rewards of each arm of variance 1, as common rewards are."""
+    return np.array([mean + arm_generator(seed, i, arm).standard_normal(n)
+                     for arm, mean in enumerate(means)])

@@ -1,0 +1,340 @@
+"""Checkpoints, stopping times and the pulls of each run: all of them of one simulation."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.simulation._engine import answer_of_engine, answers_natively
+from pybandit.simulation._plan import check_maker
+from pybandit.simulation._runs import Pattern
+
+from policies.every_class import EVERY, played
+from simulation.arms import GAUSSIAN, Drifting, InTurn, assert_same, make_in_turn
+from studies.cases import POLICIES
+
+MARKS = [0, 3, 8, 9, 50, 99, 100, 240]
+PROCESSES = {"bayes gap", "bayes gap weights", "gp ucb", "bayes ucb", "ei", "pi",
+             "gaussian thompson"}
+CURVES = ("errors", "regrets", "cumulative_regrets")
+MAKERS = {
+    "one by one": lambda e: pb.UCB1(e.n_arms),
+    "stages": lambda e: pb.SequentialHalving(e.n_arms, 200),
+    "batches of two": lambda e: pb.LUCB(e.n_arms, 0.1),
+    "its own stream": lambda e: pb.TopTwo(e.n_arms),
+    "python": make_in_turn,
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_checkpoint_is_a_run_that_ended_there(name):
+    """Bit for bit, wherever a horizon holds the first batch."""
+    make = MAKERS[name]
+    whole = pb.simulate(make, GAUSSIAN, 12, rng=2, horizon=240, checkpoints=MARKS)
+    assert whole.checkpoints.tolist() == MARKS
+    for column, mark in enumerate(MARKS):
+        if mark < (25 if name != "stages" else 66):
+            continue
+        ended = pb.simulate(make, GAUSSIAN, 12, rng=2, horizon=mark)
+        for curve in CURVES:
+            there = getattr(whole, f"checkpoint_{curve}")[:, column]
+            assert there.tolist() == getattr(ended, curve).tolist(), (mark, curve)
+
+
+def test_nothing_is_known_before_the_first_batch():
+    result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 3, rng=1, horizon=9, checkpoints=[0, 7, 9])
+    assert result.checkpoint_leaders[:, :2].tolist() == [[0, 0]] * 3  # the lowest index
+    assert not result.checkpoint_cumulative_regrets[:, :2].any()
+    assert result.checkpoint_cumulative_regrets[:, 2].tolist() == (
+        result.cumulative_regrets.tolist())
+
+
+def test_checkpoints_change_nothing_else():
+    plain = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, horizon=100).to_dict()
+    marked = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, horizon=100,
+                         checkpoints=[20, 60]).to_dict()
+    assert {name: marked[name] for name in plain} == plain
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_leaders_and_errors_on_a_table(python):
+    """Rewards are written down: arm 1 leads after a round, then arm 2, which is the best."""
+    table = pb.environments.TableBandit([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 6.0, 6.0]])
+    make = (lambda e: InRounds(3)) if python else (lambda e: pb.RoundRobin(3, 1, 3, 3))
+    result = pb.simulate(make, table, 2, rng=1, checkpoints=[2, 3, 5, 6, 9])
+    assert result.checkpoint_leaders.tolist() == [[0, 1, 1, 2, 2]] * 2
+    assert result.checkpoint_errors.tolist() == [[True, True, True, False, False]] * 2
+    gap = table.means[2] - table.means[:2]
+    assert result.checkpoint_regrets[0] == pytest.approx([gap[0], gap[1], gap[1], 0.0, 0.0])
+    assert result.checkpoint_cumulative_regrets[0] == pytest.approx(
+        [0.0, gap.sum(), gap.sum(), 2 * gap.sum(), 3 * gap.sum()])
+
+
+class InRounds(InTurn):
+    """In rounds of all arms."""
+
+    def __init__(self, n_arms):
+        super().__init__(n_arms, 3)
+
+    def ask(self):
+        return np.arange(self.n_arms)
+
+
+def test_an_answer_in_python_is_asked_at_checkpoints_alone():
+    asked = []
+
+    class Own(pb.UCB1):
+        def recommend(self):
+            asked.append(self.n_pulls)
+            return super().recommend()
+
+    result = pb.simulate(lambda e: Own(8), GAUSSIAN, 1, rng=4, horizon=300, checkpoints=[10, 200])
+    assert asked == [10, 200, 300]
+    assert_same(result, pb.simulate(pb.UCB1(8), GAUSSIAN, 1, rng=4, horizon=300,
+                                    checkpoints=[10, 200]))
+
+
+def test_curves_have_the_intervals_of_their_end():
+    result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 50, rng=1, horizon=90,
+                         checkpoints=[30, 90])
+    mean, low, high = result.curve()
+    assert (mean[1], low[1], high[1]) == (result.error_probability, *result.error_interval)
+    mean, low, high = result.curve("cumulative_regret")
+    half = 1.959963984540054 * result.cumulative_regrets.std() / np.sqrt(50)
+    assert mean[1] == result.mean_cumulative_regret
+    assert (high - mean)[1] == pytest.approx(half) == (mean - low)[1]
+
+
+@pytest.mark.parametrize("checkpoints, error, words", [
+    ([3, 3], ValueError, "checkpoints must increase; got 3 after 3"),
+    ([-1], ValueError, "checkpoints must be at least 0; got -1"),
+    ([2.5], TypeError, "checkpoints must be an integer; got 2.5"),
+    ([], ValueError, "checkpoints must be increasing numbers of pulls, 1 or more; got 0"),
+    ([5, 101], ValueError, "checkpoints must be at most the horizon, 100; got 101"),
+    (7, TypeError, "checkpoints must be increasing numbers of pulls; got 7"),
+    (np.ma.array([1, 2], mask=[0, 1]), ValueError, "checkpoints must not be masked"),
+])
+def test_bad_checkpoints(checkpoints, error, words):
+    with pytest.raises(error, match=words):
+        pb.simulate(MAKERS["one by one"], GAUSSIAN, 1, horizon=100, checkpoints=checkpoints)
+    with pytest.raises(ValueError, match="checkpoints must be given to simulate for a curve"):
+        pb.simulate(MAKERS["stages"], GAUSSIAN, 1).curve()
+
+
+# -- stopping times -----------------------------------------------------------------------
+
+
+class Lasts(InTurn):
+    """As many batches as its run says."""
+
+    lengths = iter(())
+
+    def __init__(self, n_arms):
+        super().__init__(n_arms, next(self.lengths))
+
+    def ask(self):
+        return np.array([0])
+
+
+@pytest.mark.parametrize("q", [0.0, 0.05, 0.5, 0.51, 0.6, 0.75, 1.0, [0.1, 0.9]])
+def test_quantiles_are_of_those_that_stopped(q):
+    """Seven runs need 1 to 7 pulls; where 5 end them two are known to need more."""
+    Lasts.lengths = iter([4, 1, 7, 3, 6, 2, 5] * 2)
+    free, cut = (pb.simulate(lambda e: Lasts(8), GAUSSIAN, 7, horizon=most) for most in (None, 5))
+    expected = np.quantile(np.arange(1.0, 8), q, method="inverted_cdf")
+    assert np.array_equal(free.quantiles(q), expected)
+    assert np.array_equal(free.quantiles(q, "batches"), expected)
+    assert cut.stopped.sum() == 5 and cut.pulls.max() == 5
+    assert np.array_equal(cut.quantiles(q), np.where(expected > 5, np.inf, expected))
+
+
+def test_quantiles_of_a_stopping_rule():
+    result = pb.simulate(lambda e: pb.TopTwo(8, pb.stopping.GLR(0.1, sigma=0.1)),
+                         pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.01), 40, rng=1)
+    assert result.stopped.all()
+    assert result.quantiles(0.5) == np.quantile(result.pulls, 0.5, method="inverted_cdf")
+    for q, error, words in ((1.5, ValueError, r"q must be in \[0, 1\]; got 1.5"),
+                            ("a", TypeError, "q must hold real numbers")):
+        with pytest.raises(error, match=words):
+            result.quantiles(q)
+    with pytest.raises(ValueError, match="of must be one of 'pulls', 'batches'; got 'errors'"):
+        result.quantiles(of="errors")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_pulls_of_arms_by_run(name):
+    result = pb.simulate(MAKERS[name], GAUSSIAN, 9, rng=1, horizon=99, arm_pulls_by_run=True)
+    assert result.arm_pulls_by_run.shape == (9, 8) and result.arm_pulls_by_run.dtype == np.int64
+    assert result.arm_pulls_by_run.sum(axis=1).tolist() == result.pulls.tolist()
+    assert (result.arm_pulls_by_run.mean(axis=0) == result.arm_pulls).all()
+    gaps = 1.0 - GAUSSIAN.means
+    assert result.cumulative_regrets == pytest.approx(result.arm_pulls_by_run @ gaps)
+    assert pb.simulate(MAKERS[name], GAUSSIAN, 2, horizon=99).arm_pulls_by_run is None
+
+
+# -- a policy instead of a factory --------------------------------------------------------
+
+
+def arms_for(policy):
+    means = np.linspace(0.3, 0.7, policy.n_arms)
+    return pb.environments.UniformBandit(means, 0.02)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_made_new_is_a_fresh_one(name):
+    """Bit for bit, after runs of every length; the object that is given is not touched."""
+    make, given = POLICIES[name], POLICIES[name]()
+    before = str(given.get_state())
+    options = dict(rng=5, n_threads=1, horizon=700, checkpoints=[10, 60, 100],
+                   arm_pulls_by_run=True)
+    alike, fresh = (pb.simulate(maker, arms_for(given), 8, **options)
+                    for maker in (given, lambda e: make()))
+    assert_same(alike, fresh)
+    assert str(given.get_state()) == before
+    assert_same(pb.simulate(given, arms_for(given), 8, **options | dict(n_threads=3)), fresh)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_policies_are_made_new_where_they_can_be(name):
+    """Gaussian processes are made again; the state of all others is that of a fresh one."""
+    pattern = Pattern(check_maker("policy", POLICIES[name]()))
+    one = pattern.fresh()
+    before = str(one.get_state())
+    played(one, 5)
+    two = pattern.fresh()
+    assert str(two.get_state()) == before
+    assert (two is one) == (name not in PROCESSES)
+
+
+NATIVE = sorted(name for name in set(EVERY) - {"refits", "refits thompson"}
+                if answers_natively(type(EVERY[name]())))
+
+
+def test_most_policies_answer_without_python():
+    assert {"uniform", "round robin", "batch halving", "halving", "shvar", "successive rejects",
+            "continuous rejects", "gap", "ucbe", "ucb1", "ebtc", "top two", "track",
+            "lucb"} <= set(NATIVE)
+    # its answer is the arm that it found, which is no question of means
+    assert "ugap" not in NATIVE
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_an_answer_without_python_is_that_of_recommend(name):
+    """At the beginning, in between, and where rewards were lost."""
+    for n_batches, lost in ((0, 0.0), (1, 0.9), (3, 0.5), (9, 0.0)):
+        one = played(EVERY[name](), n_batches, lost)
+        found = answer_of_engine(one)
+        assert found == one.recommend().tolist() or found is None and not one.pulls.all()
+
+
+def test_policies_that_are_no_patterns():
+    used = pb.UCB1(8)
+    used.tell(used.ask(), np.zeros(8))
+    for make, error, words in ((used, ValueError, "must be a fresh policy; got one of 8 pulls"),
+                               (InTurn(8, 3), TypeError, "or a policy with a state; got")):
+        with pytest.raises(error, match=f"policy_factory .*{words}"):
+            pb.simulate(make, GAUSSIAN, 2)
+    with pytest.raises(ValueError, match="a policy of the 8 arms of the environment; got one of 3"):
+        pb.simulate(pb.UCB1(3), GAUSSIAN, 2, horizon=9)
+
+
+class Remembers(pb.UCB1):
+    """Compiled, but for what it counts itself."""
+
+    told = 0
+
+    def tell(self, arms, rewards, missing="raise"):
+        self.told += 1
+        super().tell(arms, rewards, missing)
+
+
+class Needs(pb.UCB1):
+    def __init__(self, n_arms, more):
+        super().__init__(n_arms)
+
+
+def test_what_a_class_of_ones_own_has_is_made_anew():
+    def told(policy, environment):
+        return policy.told
+
+    for make in (Remembers(8), lambda e: Remembers(8)):
+        result = pb.simulate(make, GAUSSIAN, 4, rng=1, horizon=20, metrics=[told])
+        assert result.metrics["told"].tolist() == [13.0] * 4
+    with pytest.raises(TypeError, match="policy_factory must be a function of an environment wh"):
+        pb.simulate(Needs(8, 1), GAUSSIAN, 2, horizon=20)
+
+
+def test_a_pattern_meets_environments_that_are_drawn():
+    def draw(rng):
+        return pb.environments.GaussianBandit(rng.random(8))
+
+    options = dict(rng=1, horizon=60)
+    for policy in (pb.UCB1(8), pb.TopTwo(8), pb.SequentialHalving(8, 50)):
+        assert_same(pb.simulate(policy, draw, 9, **options),
+                    pb.simulate(lambda e: type(policy)(**policy._options()), draw, 9,  # noqa: B023
+                                **options))
+
+
+# -- means that vary ----------------------------------------------------------------------
+
+
+def test_pulls_are_held_against_the_means_of_their_moment():
+    arms = Drifting([1.0, 0.0, 0.5], [0.0, 2.0, 0.5], 8)
+    result = pb.simulate(lambda e: InRounds(3), arms, 3, rng=1, checkpoints=[3, 6])
+    lost = [max(m := arms.means_at(t)) - m[t % 3] for t in range(9)]
+    for column, n in enumerate([3, 6]):
+        assert result.checkpoint_cumulative_regrets[:, column] == pytest.approx([sum(lost[:n])] * 3)
+    assert result.cumulative_regrets == pytest.approx([sum(lost)] * 3)
+    # the first arm looks best until pull 6; from the means before pull 3 on the second is
+    assert result.checkpoint_leaders[0].tolist() == [0, 0]
+    assert result.checkpoint_errors[0].tolist() == [True, True] and not result.errors.any()
+    assert result.checkpoint_regrets[0, 0] == pytest.approx(arms.means_at(3)[1]
+                                                            - arms.means_at(3)[0])
+    threads = pb.simulate(lambda e: InRounds(3), arms, 3, rng=1, checkpoints=[3, 6], n_threads=3)
+    assert_same(threads, result)
+
+
+class Said(Drifting):
+    """It says no good means."""
+
+    said = None
+
+    def means_at(self, t):
+        return super().means_at(t) if self.said is None else self.said
+
+
+@pytest.mark.parametrize("said, words", [
+    ([0.0, np.nan, 1.0], r"means_at\(0\) of Said must be finite; got nan"),
+    ([0.0, 1.0], r"means_at\(0\) of Said must have shape \(3,\); got shape \(2,\)"),
+    ("a", r"means_at\(0\) of Said must hold real numbers")])
+def test_what_an_environment_says_is_checked(said, words):
+    arms = Said([0.0] * 3, [1.0] * 3, 9)
+    arms.said = said
+    with pytest.raises((ValueError, TypeError), match=words):
+        pb.simulate(lambda e: InRounds(3), arms, 1)
+
+
+def test_means_that_vary_need_rewards_that_vary():
+    class Claims(pb.environments.GaussianBandit):
+        def means_at(self, t):
+            return np.zeros(3)
+
+    with pytest.raises(ValueError, match="environment must have a pull of its own where it has"):
+        pb.simulate(lambda e: InRounds(3), Claims([0.0, 1.0, 2.0]), 1)
+
+    class Creeps(pb.environments.GaussianBandit):
+        looks = 0
+
+        @property
+        def means(self):
+            self.looks += 1
+            return np.array([0.0, 1.0, self.looks])
+
+    with pytest.raises(ValueError, match="environment must have means that stay as they are"):
+        pb.simulate(pb.Uniform(3, 9), Creeps([0.0, 1.0, 2.0]), 1)
+
+    class Moves(Drifting):
+        stationary = False
+        means_at = None
+
+    with pytest.raises(ValueError, match="environment must be stationary, or say its means"):
+        pb.simulate(lambda e: InRounds(3), Moves([0.0] * 3, [1.0] * 3, 9), 1)

@@ -1,0 +1,244 @@
+"""Several policies on common random numbers; what is merged is one longer run, bit for bit."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from simulation.arms import (
+    FOUR,
+    GAUSSIAN,
+    MEANS,
+    OPTIONS,
+    Coins,
+    InTurn,
+    Says,
+    assert_equal,
+    assert_same,
+    draw_coins,
+    make_in_turn,
+)
+from simulation.reference import streams
+
+
+class Keeps(pb.UCB1):
+    """A compiled policy, told in Python: it keeps its rewards by arm."""
+
+    def __init__(self, n_arms, kept):
+        super().__init__(n_arms)
+        self.kept = kept
+
+    def tell(self, arms, rewards, missing="raise"):
+        for arm, reward in zip(arms, rewards, strict=True):
+            self.kept.setdefault(int(arm), []).append(reward)
+        super().tell(arms, rewards, missing)
+
+
+class Backwards(InTurn):
+    """From the last arm to the first."""
+
+    def __init__(self, n_arms, kept):
+        super().__init__(n_arms, 20)
+        self.kept = kept
+
+    def ask(self):
+        return np.arange(self.n_arms)[::-1]
+
+    def tell(self, arms, rewards, missing="raise"):
+        for arm, reward in zip(arms, rewards, strict=True):
+            self.kept.setdefault(int(arm), []).append(reward)
+        super().tell(arms, rewards, missing)
+
+
+def test_the_jth_reward_of_an_arm_is_the_same_for_all():
+    """And that of NumPy's generators, whoever pulls, in whatever order."""
+    adaptive, regular = [], []
+
+    def keeping(kind, kept):
+        def make(environment):
+            kept.append({})
+            return kind(8, kept[-1])
+        return make
+
+    pb.compare({"adaptive": keeping(Keeps, adaptive), "regular": keeping(Backwards, regular)},
+               GAUSSIAN, 3, rng=6, horizon=160)
+    for i in range(3):
+        table = streams.common_rewards(6, i, MEANS, 160)
+        for kept in (adaptive[i], regular[i]):
+            assert sum(map(len, kept.values())) == 160
+            for arm, rewards in kept.items():
+                assert rewards == table[arm, :len(rewards)].tolist()
+    assert len({len(rewards) for rewards in adaptive[0].values()}) > 1
+
+
+@pytest.mark.parametrize("name", ["halving", "ucb1"])
+def test_compiled_runs_see_the_rewards_of_the_table(name):
+    """Run by run, the table of a run as an environment of its own."""
+    found = pb.compare(FOUR, GAUSSIAN, 6, rng=3, **OPTIONS)[name]
+    for i in range(6):
+        table = Replayed(streams.common_rewards(3, i, MEANS, 120))
+        alone = pb.simulate(FOUR[name], table, 1, **OPTIONS)
+        for array in ("errors", "regrets", "checkpoint_leaders", "arm_pulls_by_run"):
+            assert getattr(found, array)[i].tolist() == getattr(alone, array)[0].tolist()
+
+
+class Replayed(pb.environments.TableBandit):
+    """Rewards of a table, with the means of the law that they came from."""
+
+    @property
+    def means(self):
+        return MEANS.copy()
+
+
+def test_without_common_rewards_each_is_its_own_simulation():
+    both = pb.compare(FOUR, GAUSSIAN, 7, rng=4, common_rewards=False, **OPTIONS)
+    for name, make in FOUR.items():
+        assert_same(both[name], pb.simulate(make, GAUSSIAN, 7, rng=4, **OPTIONS))
+
+
+def test_python_and_compiled_code_do_the_same_on_common_rewards():
+    class Slow(pb.LUCB):
+        def ask(self):
+            return super().ask()
+
+    pair = pb.compare({"c": pb.LUCB(8, 0.1, 2), "python": lambda e: Slow(8, 0.1, 2)}, GAUSSIAN, 5,
+                      rng=8, horizon=300, checkpoints=[50, 300])
+    assert_same(pair["c"], pair["python"])
+
+
+def test_policies_of_costs_see_common_costs():
+    bandit = pb.environments.CostlyBandit(GAUSSIAN, np.arange(1.0, 9.0), 3.0)
+    told = []
+
+    class Keeping(pb.EstimatorAllocator):
+        def tell(self, arms, rewards, costs):
+            told[-1] += zip(np.asarray(arms).tolist(), rewards, costs, strict=True)
+            super().tell(arms, rewards, costs)
+
+    def make(environment):
+        told.append([])
+        return Keeping(8, "uniform", costs="observed", pilot=2, budget=100.0 * len(told))
+
+    pb.compare({"few": make, "more": make}, bandit, 1, rng=1)
+    few, more = told
+    assert 16 <= len(few) < len(more)
+    for arm in range(8):
+        one, two = ([entry for entry in run if entry[0] == arm] for run in (few, more))
+        assert one == two[:len(one)] and len(set(one)) == len(one)
+
+
+def test_common_rewards_make_differences_smaller():
+    """Uniform against twice as many pulls: the regrets of a run rise and fall together."""
+    policies = {"few": pb.Uniform(8, 80), "more": pb.Uniform(8, 160)}
+    spread = {}
+    for common in (True, False):
+        pair = pb.compare(policies, lambda rng: pb.environments.GaussianBandit(MEANS), 600, rng=1,
+                          common_rewards=common)
+        spread[common] = np.corrcoef(pair["few"].regrets, pair["more"].regrets)[0, 1]
+    assert spread[True] > 0.35
+
+
+def test_runs_of_all_policies_have_the_same_environment():
+    seen = {}
+
+    def keeping(name):
+        def make(environment):
+            seen.setdefault(name, []).append(environment.means.tolist())
+            return make_in_turn(environment)
+        return make
+
+    pb.compare({name: keeping(name) for name in "ab"}, draw_coins, 5, rng=2)
+    assert seen["a"] == seen["b"] and len({tuple(means) for means in seen["a"]}) == 5
+
+
+@pytest.mark.parametrize("environment", [GAUSSIAN, Coins(MEANS), draw_coins],
+                         ids=["compiled", "python", "drawn"])
+def test_threads_change_nothing(environment):
+    one, two = (pb.compare(FOUR, environment, 9, rng=1, n_threads=n, **OPTIONS) for n in (1, 3))
+    assert_equal(one, two)
+
+
+# -- merging ------------------------------------------------------------------------------
+
+
+def test_merged_is_one_longer_run():
+    seeds = np.random.SeedSequence(5)
+    parts = [pb.compare(FOUR, GAUSSIAN, n, rng=seeds, **OPTIONS) for n in (4, 7, 2)]
+    merged = parts[0] + parts[1] + parts[2]
+    assert_equal(merged, pb.compare(FOUR, GAUSSIAN, 13, rng=5, **OPTIONS))
+    assert merged.n_runs == 13 and len(merged.streams) == 1
+
+
+def test_other_seeds_are_merged_in_their_order():
+    one, two = (pb.compare(FOUR, GAUSSIAN, 4, rng=seed, horizon=99) for seed in (1, 2))
+    merged = one + two
+    assert [stream["words"][0] for stream in merged.streams] == [1, 2]
+    for name in FOUR:
+        assert merged[name].regrets.tolist() == [*one[name].regrets, *two[name].regrets]
+        assert merged[name].arm_pulls == pytest.approx(
+            (one[name].arm_pulls + two[name].arm_pulls) / 2)
+    three = merged + pb.compare(FOUR, GAUSSIAN, 4, rng=3, horizon=99)
+    with pytest.raises(ValueError, match="streams must differ .* run 0 of the same seed"):
+        three + two
+
+
+def test_the_same_runs_are_refused():
+    pair = {"a": pb.UCB1(8), "b": pb.EBTC(8)}
+    seeds = np.random.SeedSequence(9)
+    first = pb.compare(pair, GAUSSIAN, 5, rng=seeds, horizon=20)
+    pb.compare(pair, GAUSSIAN, 5, rng=seeds, horizon=20) + first
+    for rng in (9, np.random.SeedSequence([9, 0])):
+        with pytest.raises(ValueError, match="both have run 0 of the same seed; take another rng"):
+            first + pb.compare(pair, GAUSSIAN, 2, rng=rng, horizon=20)
+    again = np.random.SeedSequence(9, n_children_spawned=4)
+    with pytest.raises(ValueError, match="both have run 4 of the same seed"):
+        first + pb.compare(pair, GAUSSIAN, 2, rng=again, horizon=20)
+
+
+BASE = dict(policies={"a": pb.UCB1(8)}, environment=GAUSSIAN, n_runs=2, horizon=30)
+
+
+@pytest.mark.parametrize("name, other", [
+    ("policies", dict(policies={"b": pb.UCB1(8)})),
+    ("policies", dict(policies={"a": pb.UCB1(8, constant=3.0)})),
+    ("policies", dict(policies={"a": pb.EBTC(8)})),
+    ("policies", dict(policies={"a": pb.UCB1(8), "b": pb.EBTC(8)})),
+    ("policies", dict(policies={"a": lambda e: Says(8, [0])})),
+    ("environment", dict(environment=pb.environments.GaussianBandit(MEANS + 0.1))),
+    ("environment", dict(environment=pb.environments.GaussianBandit(MEANS, 2.0))),
+    ("environment", dict(environment=Coins(MEANS), policies={"a": pb.UCB1(8)})),
+    ("environment", dict(environment=lambda rng: GAUSSIAN,
+                         policies={"a": pb.UCB1(8)})),
+    ("horizon", dict(horizon=31)), ("checkpoints", dict(checkpoints=[9, 30])),
+    ("answer", dict(answer="above", threshold=0.5)), ("answer", dict(epsilon=0.1)),
+    ("arm_pulls_by_run", dict(arm_pulls_by_run=True)),
+    ("common_rewards", dict(common_rewards=False)),
+])
+def test_other_options_are_refused_by_name(name, other):
+    one = pb.compare(**BASE, rng=1)
+    two = pb.compare(**BASE | other, rng=2)
+    expected = f"^({name}|policies) must be equal in comparisons that are merged; got"
+    with pytest.raises(ValueError, match=expected):
+        one + two
+    with pytest.raises(TypeError, match="unsupported operand"):
+        one + 3
+
+
+@pytest.mark.parametrize("policies, error, words", [
+    ({}, TypeError, "policies must be a mapping of names"),
+    ([pb.UCB1(8)], TypeError, "policies must be a mapping of names"),
+    ({"": pb.UCB1(8)}, TypeError, "policies must have names that are text; got ''"),
+    ({1: pb.UCB1(8)}, TypeError, "policies must have names that are text; got 1"),
+    ({"a": 3}, TypeError, r"policies\['a'\] must be a function of an environment, or a policy"),
+])
+def test_bad_policies(policies, error, words):
+    with pytest.raises(error, match=words):
+        pb.compare(policies, GAUSSIAN, 2, horizon=9)
+
+
+def test_an_exception_says_whose_it_is():
+    with pytest.raises(ValueError, match="horizon must be given") as raised:
+        pb.compare({"good": pb.SequentialHalving(8, 80), "bad": pb.UCB1(8)}, GAUSSIAN, 2)
+    assert raised.value.__notes__ == ["in policies['bad']"]
+    with pytest.raises(ValueError, match="name must be one of 'a'; got 'b'"):
+        pb.compare(**BASE)["b"]

@@ -1,0 +1,145 @@
+"""A comparison as tables, pictures and files."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from simulation.arms import FOUR, GAUSSIAN, OPTIONS, assert_equal
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return pb.compare(FOUR, GAUSSIAN, 30, rng=1, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return pb.compare({"halving": pb.SequentialHalving(8, 80), "uniform": pb.Uniform(8, 80)},
+                      GAUSSIAN, 20, rng=1)
+
+
+def test_frames(pair, plain):
+    pytest.importorskip("pandas")
+    frame = pair.to_frame()
+    assert frame.index.tolist() == list(FOUR) and frame["n_runs"].tolist() == [30] * 4
+    one = pair["ucb1"]
+    assert frame.loc["ucb1", "error"] == one.error_probability
+    assert tuple(frame.loc["ucb1", ["error_low", "error_high"]]) == one.error_interval
+    assert frame.loc["ucb1", "pulls_50%"] == np.inf  # it never stops
+    assert frame.loc["halving", "pulls_50%"] == 120 and frame.loc["ucb1", "stopped"] == 0.0
+    curves = pair.to_frame("checkpoints")
+    assert len(curves) == 12 and curves["checkpoint"].tolist() == [45, 90, 120] * 4
+    part = curves[curves["policy"] == "top two"]
+    for name, column in zip(("regret", "regret_low", "regret_high"),
+                            pair["top two"].curve("regret"), strict=True):
+        assert part[name].tolist() == column.tolist()
+    runs = pair.to_frame("runs")
+    assert len(runs) == 120
+    assert runs[runs["policy"] == "ucb1"]["regret"].tolist() == one.regrets.tolist()
+    with pytest.raises(ValueError, match="of must be one of 'policies', 'checkpoints', 'runs'"):
+        pair.to_frame("arms")
+    with pytest.raises(ValueError, match="checkpoints must be given"):
+        plain.to_frame("checkpoints")
+
+
+def test_data_sets(pair, plain):
+    pytest.importorskip("xarray")
+    data = pair.to_xarray()
+    assert dict(data.sizes) == {"policy": 4, "run": 30, "arm": 8, "checkpoint": 3}
+    one = data.sel(policy="ucb1")
+    assert one["checkpoint_regret"].values.tolist() == pair["ucb1"].checkpoint_regrets.tolist()
+    assert one["arm_pulls_by_run"].values.tolist() == pair["ucb1"].arm_pulls_by_run.tolist()
+    assert data.attrs == pair.options
+    assert set(plain.to_xarray().sizes) == {"policy", "run", "arm"}
+
+
+@pytest.mark.parametrize("of", ["error", "regret", "cumulative_regret"])
+def test_pictures(pair, plain, of):
+    pytest.importorskip("matplotlib")
+    axis = pair.plot(of).axes[0]
+    lines = {line.get_label(): line for line in axis.lines}
+    assert list(lines) == list(FOUR)
+    mean, low, high = pair["ucb1"].curve(of)
+    assert lines["ucb1"].get_ydata().tolist() == mean.tolist()
+    band = axis.collections[1].get_paths()[0].vertices
+    assert any(np.allclose(point, (90, high[1])) for point in band)
+    assert any(np.allclose(point, (90, low[1])) for point in band)
+    ends = plain.plot(of).axes[0]
+    assert [label.get_text() for label in ends.get_yticklabels()] == ["halving", "uniform"]
+    value = plain.to_xarray()[of].mean("run").values
+    assert [line.get_xdata()[0] for line in ends.lines if len(line.get_xdata()) == 1
+            and line.get_marker() == "o"] == pytest.approx(value.tolist())
+    assert pair.plot(of, axes=ends) is ends.figure
+    with pytest.raises(ValueError, match="of must be one of 'error', 'regret'"):
+        pair.plot("pulls")
+
+
+def test_files(pair, plain, tmp_path):
+    for j, one in enumerate((pair, plain)):
+        path = tmp_path / f"{j}.anything"
+        one.save(path)
+        assert_equal(pb.Comparison.load(path), one)
+    plain.save(str(tmp_path / "0.anything"))  # replaced
+    assert_equal(pb.Comparison.load(str(tmp_path / "0.anything")), plain)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.anything", "1.anything"]
+    loaded = pb.Comparison.load(tmp_path / "1.anything")
+    more = pb.compare({"halving": pb.SequentialHalving(8, 80), "uniform": pb.Uniform(8, 80)},
+                      GAUSSIAN, 20, rng=2)
+    assert_equal(loaded + more, plain + more)
+
+
+def test_files_that_are_none(pair, tmp_path):
+    path = tmp_path / "a.npz"
+    with pytest.raises(FileNotFoundError):
+        pb.Comparison.load(path)
+    with pytest.raises(TypeError, match="path must be a path; got 3"):
+        pair.save(3)
+    path.write_bytes(b"")
+    with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote; got"):
+        pb.Comparison.load(path)
+    pair.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote"):
+        pb.Comparison.load(path)
+    np.savez(path, header=np.array(object()))
+    with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote"):
+        pb.Comparison.load(path)
+
+
+@pytest.mark.parametrize("name, change", [
+    ("0.errors", lambda a: a[:-1]), ("0.regrets", lambda a: a.astype(int)),
+    ("1.arm_totals", lambda a: a + 1), ("1.pulls", lambda a: a + 1),
+    ("2.checkpoint_errors", lambda a: a[:, :2]), ("3.checkpoint_leaders", None),
+    ("0.stopped", None), ("header", lambda a: np.array("{}")), ("header", lambda a: np.array("a")),
+    ("header", lambda a: np.array(str(a).replace('"n_runs": 30', '"n_runs": 31'))),
+    ("header", lambda a: np.array(str(a).replace("comparison 1", "comparison 2"))),
+    ("header", lambda a: np.array(str(a).replace('"first": 0', '"first": "0"'))),
+])
+def test_files_that_were_changed(pair, tmp_path, name, change):
+    path = tmp_path / "a.npz"
+    pair.save(path)
+    with np.load(path) as file:
+        arrays = {key: file[key] for key in file.files}
+    if change is None:
+        del arrays[name]
+    else:
+        arrays[name] = change(arrays[name])
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote"):
+        pb.Comparison.load(path)
+
+
+def test_a_file_stays_where_the_new_one_fails(plain, tmp_path, monkeypatch):
+    path = tmp_path / "a.npz"
+    plain.save(path)
+    before = path.read_bytes()
+
+    def fails(*_, **__):
+        raise OSError("full")
+
+    monkeypatch.setattr(np, "savez_compressed", fails)
+    with pytest.raises(OSError, match="full"):
+        plain.save(path)
+    assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1

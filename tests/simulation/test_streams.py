@@ -1,0 +1,209 @@
+"""Streams of runs are those of NumPy, whatever the seed; answers are judged as they are defined."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.simulation._plan import check_answer
+from pybandit.simulation._streams import Streams, streams_of
+
+from simulation.arms import GAUSSIAN, Says, assert_same
+from simulation.reference import scores, streams
+
+SEEDS = [0, 7, 2**32, 2**200 + 1, [1, 2], [2**40, 3], ["12345", "0x1f"], [1, 2, 3, 4, 5],
+         np.array([1, 2, 3], dtype=np.uint32)]
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=str)
+@pytest.mark.parametrize("key", [(), (3,), (1, 2**33, 5)])
+@pytest.mark.parametrize("pool_size", [4, 6, 11])
+def test_the_kernel_knows_the_seeds_of_numpy(seed, key, pool_size):
+    parent = np.random.SeedSequence(seed, spawn_key=key, pool_size=pool_size)
+    for first in (0, 5, 2**32 - 1):
+        found = Streams(parent.entropy, parent.spawn_key, pool_size, first, 3)
+        assert found.is_known
+
+
+def test_the_twin_is_numpy():
+    for words, key in (([12345], [7]), ([1, 2, 3, 4, 5], [0, 9]), ([0], [2**32 - 1])):
+        for size in (4, 9):
+            theirs = np.random.PCG64(np.random.SeedSequence(words, spawn_key=key, pool_size=size))
+            assert streams.raw_numbers(words, key, 5, size) == theirs.random_raw(5).tolist()
+
+
+def test_runs_draw_what_the_children_of_the_seed_draw():
+    """One reward an arm and run, of every law that draws another kind of bits."""
+    sums = []
+
+    def keep(policy, environment):
+        sums.append(policy.means * policy.pulls)
+        return 0.0
+
+    for law in (pb.environments.GaussianBandit([0.1, 0.2, 0.3]),
+                pb.environments.BernoulliBandit([0.1, 0.5, 0.3]),
+                pb.environments.BinomialBandit(50, [0.1, 0.5, 0.3]),
+                pb.environments.TruncatedNormalBandit([0.2, 0.5, 0.3], 0.01)):
+        sums.clear()
+        pb.simulate(pb.RoundRobin(3, 1, 3, 4), law, 6, rng=9, n_threads=1, metrics=[keep])
+        for i, found in enumerate(sums):
+            rng = streams.run_generator(9, i)
+            expected = np.sum([law.pull([0, 1, 2], rng) for _ in range(4)], axis=0)
+            np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def test_a_seed_sequence_goes_on_where_it_was():
+    seeds = np.random.SeedSequence(4)
+    one, two = (pb.simulate(pb.UCB1(8), GAUSSIAN, n, rng=seeds, horizon=40) for n in (7, 5))
+    assert seeds.n_children_spawned == 12
+    whole = pb.simulate(pb.UCB1(8), GAUSSIAN, 12, rng=4, horizon=40)
+    assert [*one.cumulative_regrets, *two.cumulative_regrets] == whole.cumulative_regrets.tolist()
+
+
+@pytest.mark.parametrize("make", [
+    lambda e: pb.SequentialHalving(8, 80), pb.SequentialHalving(8, 80),
+    lambda e: pb.ThompsonSampling(8, law="gaussian")])
+def test_generators_give_the_same_where_numpy_is_another(make, monkeypatch):
+    """Of a NumPy whose streams the kernel did not know, every run would have a Generator."""
+    ours = pb.simulate(make, GAUSSIAN, 20, rng=3, horizon=90)
+    monkeypatch.setattr("pybandit.simulation._streams.words_of", lambda entropy: [1] * 7)
+    assert not streams_of(3, 1).is_known
+    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, horizon=90), ours)
+
+
+def test_streams_are_pickled_and_cut():
+    whole = streams_of(np.random.SeedSequence([3, 2**50], spawn_key=(2,)), 10)
+    part = pickle.loads(pickle.dumps(whole.part(4, 3)))
+    assert (part.first, part.n_runs) == (4, 3)
+    assert part.generator(1).random() == whole.generator(5).random()
+    assert part.identity()["words"] == [3, 0, 2**18, 0, 2]
+
+
+def test_equal_seeds_in_other_words_are_the_same_streams():
+    """NumPy fills the pool up with zeros before it takes a spawn key."""
+    same = [(5, ()), ([5], ()), ([5, 0], ()), (["5"], ()), ([5, 0, 0, 0], ())]
+    found = [streams_of(np.random.SeedSequence(seed, spawn_key=key), 2) for seed, key in same]
+    assert len({one.generator(0).random() for one in found}) == 1
+    assert len({str(one.identity()) for one in found}) == 1
+    other = streams_of(np.random.SeedSequence([5, 0, 0, 0, 7]), 2)
+    assert other.identity() == streams_of(np.random.SeedSequence(5, spawn_key=(7,)), 2).identity()
+    assert other.generator(0).random() == streams_of(
+        np.random.SeedSequence(5, spawn_key=(7,)), 2).generator(0).random()
+
+
+# -- answers ------------------------------------------------------------------------------
+
+LEVELS = np.array([0.5, 0.9, 0.7, 0.7, 0.1])
+TABLE = pb.environments.TableBandit([[mean] for mean in LEVELS])
+SETS = [list(arms) for n in range(6) for arms in itertools.permutations(range(5), n)][::7]
+SETS += [[1, 1], [1, 2, 2], [0, 1, 2, 3, 4], []]
+
+
+def judged(arms, k=1, **options):
+    result = pb.simulate(lambda e: Says(5, arms, k), TABLE, 1, **options)
+    return bool(result.errors[0]), result.regrets[0]
+
+
+@pytest.mark.parametrize("k, epsilon", [(0, 0.0), (1, 0.0), (2, 0.0), (2, 0.2), (3, 0.05),
+                                        (5, 0.0)])
+def test_best_arms(k, epsilon):
+    for arms in SETS:
+        error, regret = judged(arms, k, epsilon=epsilon)
+        assert error == scores.best_error(LEVELS, arms, k, epsilon), arms
+        if arms:
+            assert regret == pytest.approx(scores.best_regret(LEVELS, arms, k), abs=1e-15)
+        assert arms or np.isnan(regret) == (k > 0)
+
+
+@pytest.mark.parametrize("threshold, epsilon", [(0.6, 0.0), (0.7, 0.0), (0.6, 0.1), (0.55, 0.1),
+                                                (0.0, 0.0), (2.0, 0.0)])
+def test_arms_above_a_threshold(threshold, epsilon):
+    for arms in SETS:
+        found = judged(arms, answer="above", threshold=threshold, epsilon=epsilon)
+        assert found == scores.above(LEVELS, arms, threshold, epsilon), arms
+
+
+@pytest.mark.parametrize("right", [[1, 3], [], [4, 0, 1]])
+def test_sets(right):
+    for arms in SETS:
+        assert judged(arms, answer=right) == scores.set_of(right, arms)
+        by_function = judged(arms, answer=lambda e: np.array(right, dtype=int))
+        assert by_function == scores.set_of(right, arms)
+
+
+def test_an_answer_may_depend_on_the_environment():
+    """The arms above the mean of the means, of arms that are drawn for every run."""
+    def right(environment):
+        return np.flatnonzero(environment.means > environment.means.mean())
+
+    class Knows(Says):
+        def __init__(self, environment):
+            super().__init__(4, right(environment))
+
+    def draw(rng):
+        return pb.environments.GaussianBandit(rng.random(4))
+
+    assert not pb.simulate(Knows, draw, 20, rng=1, answer=right).errors.any()
+    assert pb.simulate(lambda e: Says(4, [0, 1]), draw, 20, rng=1, answer=right).errors.mean() > .5
+
+
+def test_a_compiled_policy_is_judged_by_every_answer():
+    bandit = pb.environments.GaussianBandit([0.0, 3.0, 9.0], 1e-6)
+    for answer, error in ((dict(), 0), (dict(answer="above", threshold=5.0), 0),
+                          (dict(answer="above", threshold=2.0), 1), (dict(answer=[2]), 0),
+                          (dict(answer=[1, 2]), 1)):
+        result = pb.simulate(pb.Uniform(3, 9), bandit, 3, rng=1, **answer)
+        assert result.errors.tolist() == [error] * 3
+    assert result.regrets.tolist() == [1.0] * 3
+
+
+@pytest.mark.parametrize("options, error, words", [
+    (dict(answer="worst"), ValueError, r"answer must be one of \('best', 'above'\).*got 'worst'"),
+    (dict(answer=[0, 0]), ValueError, r"answer must be arms at least 0, each once; got \[0, 0\]"),
+    (dict(answer=[-1]), ValueError, "answer must be arms at least 0"),
+    (dict(answer=[9]), ValueError, r"answer must be arms in \[0, 5\)"),
+    (dict(answer=[0.5]), TypeError, "answer must be arms, integers"),
+    (dict(answer=3), TypeError, "answer must be arms; got 3"),
+    (dict(answer=lambda e: [7]), ValueError, r"answer must be arms in \[0, 5\)"),
+    (dict(answer="above"), TypeError, "threshold must hold real numbers; got NoneType"),
+    (dict(answer="above", threshold=np.nan), ValueError, "threshold must be a finite number"),
+    (dict(threshold=0.5), ValueError, "threshold must be None unless answer"),
+    (dict(epsilon=-1.0), ValueError, "epsilon must be finite and at least 0; got -1.0"),
+    (dict(answer=[0], epsilon=0.1), ValueError, "epsilon must be 0 where answer is a set"),
+])
+def test_bad_answers(options, error, words):
+    with pytest.raises(error, match=words):
+        pb.simulate(lambda e: Says(5, [0]), TABLE, 1, **options)
+
+
+@pytest.mark.parametrize("arms, words", [
+    ([5], r"arms in \[0, 5\); got 5"), ([-1], r"arms in \[0, 5\); got -1"),
+    ([0.5], "a flat array of integers"), ([[0]], "a flat array of integers"), ("a", "a flat array"),
+    ([0] * 6, "at most 5 arms; got 6")])
+def test_what_a_policy_recommends_is_checked(arms, words):
+    with pytest.raises(ValueError, match=f"recommend of Says must return {words}"):
+        pb.simulate(lambda e: Says(5, arms), TABLE, 1)
+
+
+def test_answers_in_words_tell_them_apart():
+    answers = [("best", None, 0.0), ("best", None, 0.1), ("above", 0.5, 0.0), ("above", 0.25, 0.0),
+               ([1, 2], None, 0.0), ([1, 3], None, 0.0), (judged, None, 0.0)]
+    assert len({check_answer(*one).describe() for one in answers}) == len(answers)
+    assert check_answer([2, 1], None, 0.0).describe() == check_answer((1, 2), None, 0).describe()
+
+
+@pytest.mark.parametrize("make, most", [
+    (lambda e: pb.APT(6, 600, threshold=0.5, epsilon=0.1), 0.1),
+    (lambda e: pb.GoodArms(6, 0.1, threshold=0.5, sigma=0.2), 0.1),
+    (lambda e: pb.Uniform(6, 600), 1.0)])
+def test_policies_whose_answer_is_a_set(make, most):
+    """Judged as one of the k best they would err in every run."""
+    arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.04)
+    result = pb.simulate(make, arms, 100, rng=1, answer="above", threshold=0.5)
+    exact = pb.simulate(make, arms, 100, rng=1, answer=[1, 3, 4])
+    assert result.errors.tolist() == exact.errors.tolist()
+    assert result.error_probability <= most
+    assert most < 1 or result.errors.all()
+    assert most == 1 or pb.simulate(make, arms, 100, rng=1).errors.all()
