@@ -1,5 +1,8 @@
 from typing import Literal
 
+from numpy import int64
+from numpy.typing import NDArray
+
 from pybandit.policies._sequential import SequentialPolicy
 
 __all__ = ["LilUCB"]
@@ -22,3 +25,4 @@ class LilUCB(SequentialPolicy):
     def constants(self) -> str: ...
     @property
     def share(self) -> float: ...
+    def recommend(self) -> NDArray[int64]: ...

@@ -1,3 +1,6 @@
+from numpy import int64
+from numpy.typing import NDArray
+
 from pybandit.policies._sequential import SequentialPolicy
 
 __all__ = ["KLLUCB", "LUCB", "UGapEc"]
@@ -46,3 +49,4 @@ class UGapEc(_BoundsPolicy):
     ) -> None: ...
     @property
     def sigma(self) -> float: ...
+    def recommend(self) -> NDArray[int64]: ...

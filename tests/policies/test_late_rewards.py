@@ -69,7 +69,7 @@ def test_late_rewards_when_all_were_lost(name):
     while not policy.done and policy.n_batches < MOST:
         arms = policy.ask()
         policy.tell(arms, measured(policy.n_batches, arms))
-    assert policy.recommend().size >= 1
+    assert policy.recommend().size >= 1 or isinstance(policy, pb.GoodArms)  # none is good yet
     with pytest.raises(ValueError, match="lost, 0 by now; got 1"):
         policy.add_late([0], [0.5])
 

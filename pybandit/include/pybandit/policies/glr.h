@@ -61,8 +61,11 @@ double pb_glr_single(const pb_glr *glr, double n, double z);
 /* The arm of its rewards' count, sum and squared deviations; count > 0. */
 static inline pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviations)
 {
-    const double n = (double)pulls;
-    return (pb_glr_arm){n, sum / n, deviations > 0.0 ? deviations / n : 0.0};
+    pb_glr_arm arm;
+    arm.n = (double)pulls;
+    arm.mean = sum / arm.n;
+    arm.variance = deviations > 0.0 ? deviations / arm.n : 0.0;
+    return arm;
 }
 
 /*
