@@ -122,10 +122,10 @@ def interrupt_simulations(times, longest, rng):
         try:
             with interrupted_within(rng.uniform(1e-5, longest)):
                 if rng.random() < 0.5:
-                    pb.simulate(factory, bandit, 300, rng=1, n_threads=int(rng.integers(1, 3)),
+                    pb.simulate(factory, bandit, 2000, rng=1, n_threads=int(rng.integers(1, 3)),
                                 progress=False)
                 else:
-                    pb.compare({"a": factory, "b": factory}, bandit, 150, rng=1, progress=False,
+                    pb.compare({"a": factory, "b": factory}, bandit, 1000, rng=1, progress=False,
                                n_threads=int(rng.integers(1, 3)), checkpoints=[50, 2000])
         except KeyboardInterrupt:
             came += 1
@@ -137,9 +137,9 @@ def interrupt_simulations(times, longest, rng):
 
 
 def test_simulate():
-    assert interrupt_simulations(15, 0.04, np.random.default_rng(5)) > 5
+    assert interrupt_simulations(15, 0.03, np.random.default_rng(5)) > 5
 
 
 @pytest.mark.slow
 def test_simulate_at_a_thousand_moments():
-    assert interrupt_simulations(1000, 0.05, np.random.default_rng(6)) > 300
+    assert interrupt_simulations(1000, 0.03, np.random.default_rng(6)) > 300
