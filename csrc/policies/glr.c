@@ -49,6 +49,8 @@ double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm
         return 0.0;
     if (glr->law == PB_GLR_GAUSSIAN)
         return glr->precision * gap * gap / (1.0 / a->n + 1.0 / b->n);
+    if (glr->law == PB_GLR_UNKNOWN)
+        return pb_glr_unknown_statistic(a, b, glr->epsilon);
     const double meeting = pb_glr_meeting(glr, a, b);
     return pb_glr_cost(glr, a, meeting) + pb_glr_cost(glr, b, meeting + glr->epsilon);
 }
@@ -90,8 +92,10 @@ double pb_glr_single(const pb_glr *glr, double n, double z)
 
 double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t)
 {
+    if (glr->law == PB_GLR_UNKNOWN && (a->variance == 0.0 || b->variance == 0.0))
+        return -INFINITY;
     const double z = pb_glr_statistic(glr, a, b);
-    return z < INFINITY ? z - threshold(glr, a->n, b->n, t, z) : -INFINITY;
+    return z - threshold(glr, a->n, b->n, t, z);
 }
 
 static int is_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,

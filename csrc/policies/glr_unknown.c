@@ -64,9 +64,10 @@ static double cost_at(const pb_glr_arm *a, const pb_glr_arm *b, double gap, doub
     return pb_glr_unknown_cost(&above, x) + pb_glr_unknown_cost(&below, x);
 }
 
-double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
+/* Where it is, from b's mean on. */
+static double meeting_in(const pb_glr_arm *a, const pb_glr_arm *b, double gap)
 {
-    const double gap = a->mean - b->mean + epsilon, n = a->n + b->n;
+    const double n = a->n + b->n;
     const polynomial f = {n, -gap * (a->n + 2.0 * b->n),
                           a->n * b->variance + b->n * (a->variance + gap * gap),
                           -a->n * gap * b->variance};
@@ -86,5 +87,18 @@ double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double e
                 best = x;
         }
     }
-    return b->mean - epsilon + best;
+    return best;
+}
+
+double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
+{
+    const double low = b->mean - epsilon;
+    return low + meeting_in(a, b, a->mean - low);
+}
+
+/* By distances from b's mean: a place in between that rounds costs much at small variances. */
+double pb_glr_unknown_statistic(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
+{
+    const double gap = a->mean - b->mean + epsilon;
+    return cost_at(a, b, gap, meeting_in(a, b, gap));
 }

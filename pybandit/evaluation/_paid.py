@@ -5,6 +5,7 @@ nothing. Without one the calls are listed, and made a mapping of where an except
 """
 
 from collections.abc import MutableMapping
+from itertools import islice
 
 import numpy as np
 
@@ -19,11 +20,14 @@ class Paid:
             raise TypeError("paid must be a dict, or a mapping that can be written to, of scores "
                             f"by (model, item); got {type(cells).__name__}")
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
-        self._calls = []
+        self._calls = []                  # not written to `cells`
+        for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
+            self._check(place)
 
     def fill(self, values, key, items, call):
         """Values (parts, items): those that are known, and what call(items) gives of the rest."""
-        places = [(*key, item) for item in items.tolist()] if self.cells else []
+        # asked even where nothing is known: a mapping that takes no such keys says so before a call
+        places = [(*key, item) for item in items.tolist()] if self.cells is not None else []
         new = np.ones(items.size, dtype=bool)
         for row, place in enumerate(places):
             cell = self.cells.get(place)
@@ -31,16 +35,16 @@ class Paid:
                 values[:, row], new[row] = self._numbers(place, cell), False
         if new.any():
             made = np.reshape(call(items[new]), (len(self.parts), -1))
-            if self.cells is None:
-                self._calls.append((key, items[new], made))
-            else:
-                self.cells.update(self._cells_of(key, items[new], made))
+            self._calls.append((key, items[new], made))
+            if self.cells is not None:
+                self.cells.update(self._cells_of(*self._calls[-1]))
+                self._calls.pop()
             values[:, new] = made
 
     def give(self, error):
         """Hand what was paid for to an exception, and say so."""
         cells = self.cells
-        if cells is None:
+        if self._calls:  # without a mapping, or it could not be written to
             cells = {}
             for call in self._calls:
                 cells.update(self._cells_of(*call))
@@ -53,6 +57,12 @@ class Paid:
         error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the "
                        "attribute `paid` of this exception; call again with paid= them, and "
                        "they are not asked for again")
+
+    def _check(self, place):
+        if not isinstance(place, tuple) or len(place) < 2 or not all(
+                isinstance(one, (int, np.integer)) and one >= 0 for one in place):
+            raise TypeError(f"paid must have keys (model, item), integers, or (a, b, item); got "
+                            f"{shown(place)}")
 
     def _cells_of(self, key, items, made):
         """What may be told, by place: what is refused is asked for again."""

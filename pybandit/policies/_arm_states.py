@@ -79,7 +79,13 @@ def k_are_on_top(s):
     return s.is_top.sum() == s.k
 
 
-UGAP_SURE = Schema([flag("is_top", shape=("n_arms",))], base=SEQUENTIAL,
+def all_or_none_are_sure(s):
+    """stopped where all arms are looked for, or none"""
+    return s.stopped or s.k not in (0, s.n_arms)
+
+
+BOUNDS = Schema([], base=SEQUENTIAL, invariants=[all_or_none_are_sure])
+UGAP_SURE = Schema([flag("is_top", shape=("n_arms",))], base=BOUNDS,
                    invariants=[k_are_on_top])
 
 

@@ -103,7 +103,9 @@ cdef class SequentialPolicy(NativePolicy):
         return self.most < 0 and not self.has_rule
 
     cdef bint _is_done(self) noexcept nogil:
-        return self.stopped or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1)
+        # refused: only the engine gets there, and raises then; no rule may ever stop
+        return (self.stopped or not isnan(self.refused)
+                or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1))
 
     cdef pb_batch _next(self) noexcept nogil:
         cdef pb_batch batch

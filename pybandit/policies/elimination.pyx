@@ -11,6 +11,7 @@ import numpy as np
 from pybandit._shared.checks import shown
 from pybandit.policies._arm_states import ELIMINATION
 
+from libc.math cimport isnan
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport pb_glr, pb_glr_arm, pb_glr_margin
@@ -97,7 +98,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
             return np.array(self.chosen[:self.n_left])
 
     cdef bint _is_done(self) noexcept nogil:
-        return self.stopped or 0 <= self.most < self.n_pulls + (self.n_left if self.begun else 1)
+        return (self.stopped or not isnan(self.refused)
+                or 0 <= self.most < self.n_pulls + (self.n_left if self.begun else 1))
 
     cdef void _begin(self) noexcept nogil:
         self._find_best()

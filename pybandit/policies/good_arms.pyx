@@ -15,7 +15,7 @@ from pybandit.policies.glr import GLR
 from libc.math cimport INFINITY, fabs, log, sqrt
 from libc.stdint cimport int64_t
 
-from pybandit.policies._csrc cimport pb_glr_arm, pb_glr_cost, pb_glr_single
+from pybandit.policies._csrc cimport PB_GLR_UNKNOWN, pb_glr_arm, pb_glr_cost, pb_glr_single
 from pybandit.policies._sequential cimport SequentialPolicy, find_largest, find_least
 
 __all__ = ["APT", "GoodArms"]
@@ -138,8 +138,9 @@ cdef class GoodArms(_ThresholdPolicy):
         Finite; in (0, 1) for law ``"bernoulli"``, epsilon away from both ends.
     sampling : {"hdoc", "lucb-g", "apt"}
         The arm of the largest upper bound with ``N_k d(mean_k, bound) = log t``, by which good
-        arms are found soon; of the largest one with the confidence of the names; the one nearest
-        to the threshold by ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
+        arms are found soon; of the largest one with the confidence of the names (for unknown
+        variances without the last part of the level); the one nearest to the threshold by
+        ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
     law : {"gaussian", "bernoulli", "gaussian-unknown"}
         Of the rewards, as in `pybandit.stopping.GLR`: ``"bernoulli"`` holds for any in [0, 1].
     sigma : float, default 1
@@ -252,8 +253,10 @@ cdef class GoodArms(_ThresholdPolicy):
         # the likelier side, where both are allowed
         cdef int64_t side = 1 if seen.mean >= self.threshold else -1
         cdef double z = pb_glr_cost(&self.glr, &seen, self.threshold - side * self.epsilon)
-        # of unknown variance, and rewards that are all equal
-        if z == INFINITY or z <= pb_glr_single(&self.glr, seen.n, z):
+        # rewards that are all equal tell nothing of an unknown variance
+        if self.glr.law == PB_GLR_UNKNOWN and seen.variance == 0.0:
+            return 0
+        if z <= pb_glr_single(&self.glr, seen.n, z):
             return 0
         return side
 

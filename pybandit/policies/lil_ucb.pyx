@@ -63,7 +63,8 @@ cdef class LilUCB(SequentialPolicy):
     -----
     Theorem 2 of Jamieson et al., which is not proved again here: with
     ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)`` the answer is wrong with probability at most
-    ``4 sqrt(c d) + 4 c d``, which is set to delta, where ``share`` is ``((2 + beta) / beta)^2 (1 +
+    ``4 sqrt(c d) + 4 c d``, which is delta, or less where d would not be below
+    ``log(1 + e) / (c exp(1))``; where ``share`` is ``((2 + beta) / beta)^2 (1 +
     log(2 log(((2 + beta) / beta)^2 / d)) / log(1 / d))``. The pulls are of the order of ``H log(1 /
     delta)``, with a large constant: `TopTwo` needs a small part of them.
 
@@ -104,6 +105,8 @@ cdef class LilUCB(SequentialPolicy):
             beta, self.e = 1.0, 0.01
             c = (2 + self.e) / self.e * (1 / math.log1p(self.e)) ** (1 + self.e)
             self.d = (0.5 * self.delta / (math.sqrt(1 + self.delta) + 1)) ** 2 / c
+            # as the theorem asks; it matters for delta above 1/4
+            self.d = min(self.d, 0.99 * math.log1p(self.e) / (math.e * c))
             odds = ((2 + beta) / beta) ** 2
             self.share = odds * (1 + math.log(2 * math.log(odds / self.d)) / -math.log(self.d))
         self.reach = ((1 + beta) * (1 + math.sqrt(self.e)) * self.sigma

@@ -10,7 +10,7 @@ bandit subset selection, COLT 2013.
 import numpy as np
 
 from pybandit._shared.checks import check_delta, check_positive, check_scalar, nonnegative
-from pybandit.policies._arm_states import SEQUENTIAL, UGAP_SURE
+from pybandit.policies._arm_states import BOUNDS, UGAP_SURE
 
 from libc.math cimport INFINITY, M_E, log, sqrt
 from libc.stdint cimport int64_t
@@ -103,7 +103,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
         self.chosen[0], self.chosen[1] = self.high, self.low
 
     cdef object _schema(self):
-        return SEQUENTIAL
+        return BOUNDS
 
 
 cdef class LUCB(_BoundsPolicy):

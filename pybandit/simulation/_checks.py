@@ -42,10 +42,11 @@ def varies(environment):
     return callable(getattr(environment, "means_at", None))
 
 
-def means_of(environment, t):
-    """The means before pull t of a run, of an environment that says them."""
-    name = f"means_at({t}) of {type(environment).__name__}"
-    means = check_in(name, environment.means_at(t), "finite", np.isfinite)
+def means_of(environment, t=None):
+    """The means, before pull t of a run where the environment says these."""
+    name = f"{'means' if t is None else f'means_at({t})'} of {type(environment).__name__}"
+    means = environment.means if t is None else environment.means_at(t)
+    means = check_in(name, means, "finite", np.isfinite)
     if means.shape != (environment.n_arms,):
         raise ValueError(f"{name} must have shape ({environment.n_arms},); got shape "
                          f"{means.shape}")

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from pybandit._shared.checks import check_integer, shown
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
+from pybandit.policies.base import NativePolicy
 from pybandit.policies.policy import Policy
 from pybandit.simulation._parallel import run_in
-from pybandit.simulation._plan import check_maker, make_plan, name_of
+from pybandit.simulation._plan import Like, check_maker, make_plan, name_of
 from pybandit.simulation._runs import Runs
 from pybandit.simulation._simulate import MOST_RUNS, check_threads
 from pybandit.simulation._streams import streams_of
@@ -33,7 +34,8 @@ def compare(policies: Mapping[str, Callable[[Any], Any] | Policy], environment: 
     Run i of every policy has the same stream, and so the same environment where one is drawn
     for every run. With `common_rewards` the j-th reward of arm a in run i is the same number
     whichever policy pulls it, and whenever: as a rule differences between policies vary
-    less than between independent simulations.
+    less than between independent simulations. Not so where costs are drawn, from the same
+    streams, for some policies and not for others.
 
     Parameters
     ----------
@@ -105,7 +107,8 @@ def check_policies(policies):
 def run_plan(plan, streams, n_threads, executor, bar):
     """The result of one policy, and what it was, in words."""
     runs = Runs(plan, streams)
-    words = words_of(runs.first[2], callable(plan.environment))
+    is_drawn = callable(plan.environment) and not isinstance(plan.make, Like)
+    words = words_of(runs.first[2], is_drawn)
     if executor is not None:
         return SimulationResult._of(plan.checkpoints, *run_in(executor, plan, streams, bar)), words
     n_threads = n_threads or (os.cpu_count() or 1 if runs.first_is_native() else 1)
@@ -127,9 +130,9 @@ def options_of(plans, words):
 
 
 def words_of(policy, is_drawn):
-    """A policy's class and options; of one for a drawn environment, which they may depend on,
-    and of one in Python the class and the arms."""
-    if is_drawn or not hasattr(policy, "get_state"):
+    """A policy's class and options; of one made for a drawn environment, which they may depend
+    on, and of one in Python the class and the arms."""
+    if is_drawn or not isinstance(policy, NativePolicy):
         return f"{name_of(type(policy))} of {getattr(policy, 'n_arms', '?')} arms"
     options = policy.get_state()["options"]
     return (f"{type(policy).__name__}("

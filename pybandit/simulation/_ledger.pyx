@@ -114,7 +114,7 @@ cdef class Ledger:
         cdef int64_t none = -1
         cdef verdict found = judged(
             truth, &arms[0] if arms.shape[0] else &none, arms.shape[0],
-            policy.k if truth.kind == BEST else 0, &counts[0], &marks[0])
+            k_of(policy, self.n_arms) if truth.kind == BEST else 0, &counts[0], &marks[0])
         if lost == lost:
             found.lost = lost
         if column is None:
@@ -136,6 +136,15 @@ cdef class Ledger:
                        "checkpoint_cumulative_regrets": np.asarray(self.mark_lost),
                        "checkpoint_leaders": np.asarray(self.mark_leaders)}
         return arrays, np.asarray(self.totals)
+
+
+def k_of(policy, n_arms):
+    """How many arms it looks for."""
+    k = getattr(policy, "k", None)
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 0 <= k <= n_arms:
+        raise ValueError(f"k of {type(policy).__name__} must be an integer in [0, {n_arms}]; got "
+                         f"{shown(k, 60)}")
+    return k
 
 
 def answer_of(policy, n_arms):

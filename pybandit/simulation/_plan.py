@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -179,12 +180,12 @@ def make_plan(make, environment, *, functions=None, horizon=None, checkpoints=No
 
 def truth_of(answer, environment, t=None):
     """What is right in an environment; where its means vary, before pull t of a run."""
-    if t is None:
-        return answer.truth(environment, environment.means)
     return answer.truth(environment, means_of(environment, t))
 
 
 def name_of(function):
     """Where a function or class is from, or the class of what is neither."""
+    if isinstance(function, partial):
+        return f"{name_of(function.func)} of {function.args!r}, {function.keywords!r}"
     one: Callable = function if hasattr(function, "__qualname__") else type(function)
     return f"{one.__module__}.{one.__qualname__}"

@@ -5,6 +5,7 @@ from math import nan
 
 import numpy as np
 
+from pybandit._shared.checks import check_scalar
 from pybandit._shared.threads import in_threads
 from pybandit.policies.base import NativePolicy
 from pybandit.simulation._checks import (
@@ -164,7 +165,9 @@ class Runs:
             else:
                 one.run()
         for name, function in self.plan.functions.items():
-            self.columns[name][i] = function(policy, environment)
+            value = function(policy, environment)
+            self.columns[name][i] = check_scalar(f"what {name} returns", value, "a number",
+                                                 lambda x: np.ones_like(x, dtype=bool))
 
     def results(self):
         """Columns by the names of `SimulationResult`, functions' ones, and the arms' totals."""

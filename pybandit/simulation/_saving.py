@@ -67,6 +67,8 @@ def save(comparison, path):
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+        os.umask(mask := os.umask(0))
+        os.chmod(beside, 0o666 & ~mask)  # as any other new file
         os.replace(beside, path)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -10,7 +10,7 @@ from pybandit.simulation._parallel import joined
 from pybandit.simulation.result import CURVES, SimulationResult
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """What runs of several policies on the same arms gave; `compare` makes it.
 

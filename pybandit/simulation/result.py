@@ -17,7 +17,7 @@ WANTED = ("checkpoints", "checkpoint_errors", "checkpoint_regrets",
           "checkpoint_cumulative_regrets", "checkpoint_leaders", "arm_pulls_by_run")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimulationResult:
     """What the runs of a policy gave; every array has one entry a run.
 
@@ -142,7 +142,9 @@ class SimulationResult:
         check_choice("of", of, ("pulls", "batches"))
         needed = np.where(self.stopped, getattr(self, of), np.inf)
         # not by interpolation, which cannot tell what lies beside infinity
-        return np.sort(needed)[np.maximum(np.ceil(q * self.n_runs).astype(np.int64), 1) - 1]
+        # a product that rounds up is no other rank
+        ranks = np.ceil(np.nextafter(q * self.n_runs, 0.0)).astype(np.int64)
+        return np.sort(needed)[np.maximum(ranks, 1) - 1]
 
     def curve(self, of: str = "error") -> tuple[Floats, Floats, Floats]:
         """The mean over the runs at each checkpoint, and its 95 % interval.
@@ -170,7 +172,10 @@ class SimulationResult:
             ends = [wilson_interval(int(hits), self.n_runs) for hits in values.sum(axis=0)]
             low, high = np.transpose(ends)
             return mean, low, high
-        half = NORMAL * values.std(axis=0) / np.sqrt(self.n_runs)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            half = NORMAL * np.sqrt(np.square(values - values.mean(axis=0)).sum(axis=0)
+                                    / (self.n_runs * (self.n_runs - 1.0)))
+        half = np.where(np.isnan(half), np.inf, half)  # of one run
         return mean, mean - half, mean + half
 
     def to_dict(self) -> dict[str, Any]:

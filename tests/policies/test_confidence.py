@@ -78,7 +78,19 @@ def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
     rule = GLR(0.3, "gaussian-unknown")
     assert rule.margins([500, 500], [1.0, 0.0], [0.0, 0.0])[1] == -np.inf
     assert rule.margins([1, 500], [1.0, 0.0], [np.nan, 1e-9])[1] < 0
-    assert rule.is_sure([500, 500], [1.0, 0.0], [0.0, 1.0])
+    for variances in ([0.0, 1.0], [1.0, 0.0], [1e-33, 1.0], [1.0, 1e-300]):
+        assert rule.margins([500, 500], [0.1, -0.3], variances)[1] == -np.inf
+    for constant in (0.1, 0.3, 1 / 3, 0.7):  # whose deviations round
+        policy = pb.SuccessiveElimination(2, rule, budget=200)
+        rng = np.random.default_rng(1)
+        while not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, np.where(arms == 0, constant, rng.normal(constant + 0.05, 1.0)))
+        assert not policy.is_sure
+        policy = pb.GoodArms(1, 0.3, threshold=constant + 0.001, law="gaussian-unknown", budget=99)
+        while not policy.done:
+            policy.tell(policy.ask(), np.full(policy.ask().size, constant))
+        assert policy.bad.size == 0
 
 
 def test_the_mixture_over_scales_has_mean_one():

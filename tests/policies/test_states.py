@@ -101,6 +101,17 @@ def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
         pb.BatchRacing.from_state(state)
 
 
+@pytest.mark.parametrize("cls", [pb.LUCB, pb.KLLUCB, pb.UGapEc])
+@pytest.mark.parametrize("k", [0, 3])
+def test_all_arms_or_none_are_known(cls, k):
+    """UGapEc read behind its arms."""
+    state = cls(3, 0.1, k).get_state()
+    assert cls.from_state(state).done
+    state["progress"]["stopped"] = False
+    with pytest.raises(ValueError, match="stopped where all arms are looked for, or none"):
+        cls.from_state(state)
+
+
 def test_a_doubt_without_a_rule_is_refused():
     state = played(EVERY["lucb"](), 8).get_state()
     state["progress"]["doubt"] = 1

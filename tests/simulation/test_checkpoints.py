@@ -99,7 +99,7 @@ def test_curves_have_the_intervals_of_their_end():
     mean, low, high = result.curve()
     assert (mean[1], low[1], high[1]) == (result.error_probability, *result.error_interval)
     mean, low, high = result.curve("cumulative_regret")
-    half = 1.959963984540054 * result.cumulative_regrets.std() / np.sqrt(50)
+    half = 1.959963984540054 * result.cumulative_regrets.std(ddof=1) / np.sqrt(50)
     assert mean[1] == result.mean_cumulative_regret
     assert (high - mean)[1] == pytest.approx(half) == (mean - low)[1]
 

@@ -58,6 +58,7 @@ class LilUCB(_Twin):
             self.e, self.beta = 0.01, 1.0
             c = (2 + self.e) / self.e * (1 / math.log(1 + self.e)) ** (1 + self.e)
             self.d = ((math.sqrt(1 + delta) - 1) / 2) ** 2 / c
+            self.d = min(self.d, 0.99 * math.log(1 + self.e) / (math.e * c))
             assert 4 * math.sqrt(c * self.d) + 4 * c * self.d <= delta * (1 + 1e-9)
             odds = ((2 + self.beta) / self.beta) ** 2
             self.share = odds * (1 + math.log(2 * math.log(odds / self.d)) / math.log(1 / self.d))

@@ -42,7 +42,7 @@ double pb_glr_cost(const pb_glr *glr, const pb_glr_arm *arm, double q);
 /* The mean u of a in Z(a, b), a's mean plus epsilon above b's; v is epsilon above it. */
 double pb_glr_meeting(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b);
 
-/* Z(a, b); with epsilon, against v >= u + epsilon. INFINITY where variances of 0 say so. */
+/* Z(a, b); with epsilon, against v >= u + epsilon. */
 double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b);
 
 /*
@@ -51,12 +51,16 @@ double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm
  *     Gaussian:   (1 + 1 / min(n_a, n_b)) (level + log(1 + n_a) / 2 + log(1 + n_b) / 2)
  *     Bernoulli:  level + log(4 n_a) / 2 + log(4 n_b) / 2
  *     Poisson:    level + 3 log(1 + log n_a) + 3 log(1 + log n_b)
- *     unknown:    level + log(1 + n_a) / 2 + log(1 + n_b) / 2 + pb_glr_unknown_excess
+ *     unknown:    level + log(1 + n_a) / 2 + log(1 + n_b) / 2 + pb_glr_unknown_excess;
+ *                 -INFINITY where all rewards of an arm are equal
  */
 double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t);
 
 /* What z = N d(mean, m) of one arm has to exceed to exclude its mean m: as above, of one n. */
 double pb_glr_single(const pb_glr *glr, double n, double z);
+
+/* Standard deviations of at most so many means are rounding. */
+#define PB_GLR_ROUNDING 4e-15
 
 /* The arm of its rewards' count, sum and squared deviations; count > 0. */
 static inline pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviations)
@@ -64,7 +68,10 @@ static inline pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviati
     pb_glr_arm arm;
     arm.n = (double)pulls;
     arm.mean = sum / arm.n;
-    arm.variance = deviations > 0.0 ? deviations / arm.n : 0.0;
+    /* of rewards that are all equal rounding leaves some */
+    arm.variance = deviations / arm.n;
+    if (!(arm.variance > PB_GLR_ROUNDING * PB_GLR_ROUNDING * arm.mean * arm.mean))
+        arm.variance = 0.0;
     return arm;
 }
 

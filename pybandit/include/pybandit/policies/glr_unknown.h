@@ -20,6 +20,7 @@ typedef struct {
  */
 double pb_glr_unknown_cost(const pb_glr_arm *arm, double q);
 double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon);
+double pb_glr_unknown_statistic(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon);
 double pb_glr_unknown_excess(double n, double z);
 
 #ifdef __cplusplus

@@ -1,0 +1,96 @@
+"""Environments and policies of the user's that are not what they say: named, and nothing read."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+
+class Odd:
+    """Three arms, of means that may be anything."""
+
+    n_arms = 3
+
+    def __init__(self, means):
+        self.means = np.asarray(means, dtype=float)
+
+    def pull(self, arms, rng=None):
+        return np.zeros(np.shape(arms))
+
+
+class Odder(pb.environments.GaussianBandit):
+    """Drawn in compiled code, of means that Python gives."""
+
+    @property
+    def means(self):
+        return np.zeros(10)
+
+
+@pytest.mark.parametrize("means", [np.zeros(1000), np.zeros(2), [0.0, np.nan, 1.0],
+                                   [0.0, np.inf, 1.0], np.zeros((3, 1))])
+def test_means_that_are_none(means):
+    """The books of 1,000 arms were written to those of 3."""
+    with pytest.raises(ValueError, match="means of Odd must"):
+        pb.simulate(lambda e: pb.SequentialHalving(3, 30), Odd(means), 4, rng=1)
+
+
+def test_means_of_a_compiled_class():
+    with pytest.raises(ValueError, match=r"means of Odder must have shape \(3,\)"):
+        pb.simulate(pb.SequentialHalving(3, 30), Odder([0.0, 0.5, 1.0]), 4, rng=1)
+
+
+class OneRound:
+    """In Python, with a k that may be anything."""
+
+    def __init__(self, k):
+        self.k, self.n_pulls, self.done = k, 0, False
+
+    def ask(self):
+        return np.arange(3)
+
+    def tell(self, arms, rewards):
+        self.n_pulls, self.done = len(arms), True
+
+    def recommend(self):
+        return np.array([2])
+
+
+@pytest.mark.parametrize("k", [4, -1, 10**9, 1.5, None, True])
+def test_a_k_that_is_none(k):
+    arms = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
+    with pytest.raises(ValueError, match=r"k of OneRound must be an integer in \[0, 3\]"):
+        pb.simulate(lambda e: OneRound(k), arms, 3, rng=1)
+    assert pb.simulate(lambda e: OneRound(1), arms, 3, rng=1).error_probability == 0.0
+
+
+@pytest.mark.parametrize("make", [
+    lambda e: pb.KLLUCB(3, 0.1), lambda e: pb.TopTwo(3, pb.stopping.GLR(0.1, "bernoulli")),
+    lambda e: pb.TopTwo(3, pb.stopping.GLR(0.1, "poisson")),
+    lambda e: pb.SuccessiveElimination(3, pb.stopping.GLR(0.1, "bernoulli")),
+    lambda e: pb.GoodArms(3, 0.1, threshold=0.5, law="bernoulli")])
+@pytest.mark.parametrize("means", [[3.0, 2.0, 1.0], [-1.0, -2.0, -3.0]])
+def test_rewards_outside_the_law_end_a_run(make, means):
+    """Their divergence is no number, and no rule ever stopped."""
+    with pytest.raises(ValueError, match="rewards must be in"):
+        pb.simulate(make, pb.environments.GaussianBandit(means, 9.0), 2, rng=1)
+
+
+@pytest.mark.parametrize("returned", [None, "1.5", np.zeros(2)])
+def test_what_a_metric_returns(returned):
+    def spread(policy, environment):
+        return returned
+
+    with pytest.raises((TypeError, ValueError), match="what spread returns must "):
+        pb.simulate(pb.SequentialHalving(3, 30), pb.environments.GaussianBandit([0.0, 0.5, 1.0]),
+                    2, rng=1, metrics=[spread])
+
+
+def test_options_of_policies_that_are_given_count():
+    def draw(rng):
+        return pb.environments.GaussianBandit(rng.normal(size=8))
+
+    seeds = np.random.SeedSequence(1)
+    one = pb.compare({"a": pb.SequentialHalving(8, 240)}, draw, 3, rng=seeds)
+    other = pb.compare({"a": pb.SequentialHalving(8, 2400)}, draw, 3, rng=seeds)
+    with pytest.raises(ValueError, match="policies"):
+        one + other
