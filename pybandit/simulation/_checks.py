@@ -45,8 +45,12 @@ def varies(environment):
 def means_of(environment, t=None):
     """The means, before pull t of a run where the environment says these."""
     name = f"{'means' if t is None else f'means_at({t})'} of {type(environment).__name__}"
-    means = environment.means if t is None else environment.means_at(t)
-    means = check_in(name, means, "finite", np.isfinite)
+    if t is None:
+        # NaN: nobody knows them, and no error and regret either
+        means = check_in(name, environment.means, "finite, or NaN where they are not known",
+                         lambda x: ~np.isinf(x))
+    else:
+        means = check_in(name, environment.means_at(t), "finite", np.isfinite)
     if means.shape != (environment.n_arms,):
         raise ValueError(f"{name} must have shape ({environment.n_arms},); got shape "
                          f"{means.shape}")

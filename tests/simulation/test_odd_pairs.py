@@ -26,7 +26,7 @@ class Odder(pb.environments.GaussianBandit):
         return np.zeros(10)
 
 
-@pytest.mark.parametrize("means", [np.zeros(1000), np.zeros(2), [0.0, np.nan, 1.0],
+@pytest.mark.parametrize("means", [np.zeros(1000), np.zeros(2),
                                    [0.0, np.inf, 1.0], np.zeros((3, 1))])
 def test_means_that_are_none(means):
     """The books of 1,000 arms were written to those of 3."""
