@@ -1,5 +1,6 @@
-"""Intervals of what was counted."""
+"""Intervals of what was counted, and of means."""
 
+import numpy as np
 
 # of a standard normal, 95 %
 NORMAL = 1.959963984540054
@@ -13,3 +14,13 @@ def wilson_interval(hits, n, z=NORMAL):
     # rounding leaves 1e-19 of nothing
     low = max(0.0, centre - half) if hits else 0.0
     return low, min(1.0, centre + half) if hits < n else 1.0
+
+
+def mean_interval(values):
+    """Mean over the first axis, and the ends of its 95 % normal interval; of one value infinite."""
+    n = len(values)
+    mean = np.mean(values, axis=0)
+    half = np.full(np.shape(mean), np.inf)
+    if n > 1:
+        half = NORMAL * np.std(values, axis=0, ddof=1) / np.sqrt(n)
+    return mean, mean - half, mean + half

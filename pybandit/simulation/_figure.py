@@ -11,7 +11,7 @@ from pybandit._shared.drawing import (
     pair_of_axes,
     tidy,
 )
-from pybandit._shared.intervals import NORMAL, wilson_interval
+from pybandit._shared.intervals import mean_interval, wilson_interval
 
 LINE_POINTS, FEW_ARMS = 400, 100
 STYLES = "-", "--", ":", "-."
@@ -108,12 +108,9 @@ def _draw_curves(axis, results, of):
 def _draw_ends(axis, results, of):
     for j, one in enumerate(results.values()):
         values = one.errors if of == "error" else getattr(one, f"{of}s")
-        mean = values.mean()
+        mean, low, high = mean_interval(values)
         if of == "error":
             low, high = one.error_interval
-        else:
-            half = NORMAL * values.std() / np.sqrt(one.n_runs)
-            low, high = mean - half, mean + half
         axis.errorbar(mean, j, xerr=[[mean - low], [high - mean]], fmt="o", ms=4,
                       color=SEQUENCE[j % len(SEQUENCE)])
     axis.set_yticks(range(len(results)), list(results))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import check_choice, check_in
-from pybandit._shared.intervals import NORMAL, wilson_interval
+from pybandit._shared.intervals import mean_interval, wilson_interval
 
 Floats = NDArray[np.float64]
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -141,8 +141,8 @@ class SimulationResult:
         q = check_in("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
         check_choice("of", of, ("pulls", "batches"))
         needed = np.where(self.stopped, getattr(self, of), np.inf)
-        # not by interpolation, which cannot tell what lies beside infinity
-        # a product that rounds up is no other rank
+        # not by interpolation, which cannot tell what lies beside infinity; and a product that
+        # rounding put above a whole number is that rank
         ranks = np.ceil(np.nextafter(q * self.n_runs, 0.0)).astype(np.int64)
         return np.sort(needed)[np.maximum(ranks, 1) - 1]
 
@@ -156,7 +156,7 @@ class SimulationResult:
         Returns
         -------
         mean, low, high : ndarray of float64, shape (m,)
-            Wilson's interval of errors, the normal one of regrets.
+            Wilson's interval of errors, the normal one of regrets; of one run infinite.
 
         Raises
         ------
@@ -167,16 +167,11 @@ class SimulationResult:
         if self.checkpoints is None:
             raise ValueError("checkpoints must be given to simulate for a curve; got None")
         values = getattr(self, f"checkpoint_{of}s")
-        mean = values.mean(axis=0)
         if of == "error":
             ends = [wilson_interval(int(hits), self.n_runs) for hits in values.sum(axis=0)]
             low, high = np.transpose(ends)
-            return mean, low, high
-        with np.errstate(invalid="ignore", divide="ignore"):
-            half = NORMAL * np.sqrt(np.square(values - values.mean(axis=0)).sum(axis=0)
-                                    / (self.n_runs * (self.n_runs - 1.0)))
-        half = np.where(np.isnan(half), np.inf, half)  # of one run
-        return mean, mean - half, mean + half
+            return values.mean(axis=0), low, high
+        return mean_interval(values)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and lists, as JSON takes them."""
