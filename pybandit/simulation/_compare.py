@@ -43,7 +43,8 @@ def compare(policies: Mapping[str, Callable[[Any], Any] | Policy], environment: 
         Names, and what `simulate` takes as its `policy_factory`.
     environment, n_runs, rng, n_threads, progress, horizon, checkpoints, answer, threshold, \
 epsilon, arm_pulls_by_run, executor
-        As for `simulate`, of each policy.
+        As for `simulate`, of each policy; with an executor a function that makes policies is
+        called once more here, for what `Comparison.options` says of them.
     common_rewards : bool, default True
         Rewards of an arm come one by one, from a stream of its own. False: each policy has
         what `simulate` gives it with the same `rng`, bit for bit; an arm's pulls of a batch

@@ -14,11 +14,11 @@ from pybandit.simulation.result import WANTED, SimulationResult
 FORMAT = "pybandit comparison 1"
 # of the arrays of a result: dtype, and whether they have a column for each checkpoint or arm
 ARRAYS = {
-    "errors": ("b", None), "stopped": ("b", None), "regrets": ("f", None),
-    "cumulative_regrets": ("f", None), "pulls": ("i", None), "batches": ("i", None),
-    "checkpoint_errors": ("b", "checkpoints"), "checkpoint_regrets": ("f", "checkpoints"),
-    "checkpoint_cumulative_regrets": ("f", "checkpoints"),
-    "checkpoint_leaders": ("i", "checkpoints"), "arm_pulls_by_run": ("i", "arms")}
+    "errors": (bool, None), "stopped": (bool, None), "regrets": (float, None),
+    "cumulative_regrets": (float, None), "pulls": (np.int64, None), "batches": (np.int64, None),
+    "checkpoint_errors": (bool, "checkpoints"), "checkpoint_regrets": (float, "checkpoints"),
+    "checkpoint_cumulative_regrets": (float, "checkpoints"),
+    "checkpoint_leaders": (np.int64, "checkpoints"), "arm_pulls_by_run": (np.int64, "arms")}
 STREAMS = {"words": list, "pool_size": int, "first": int, "n_runs": int}
 
 
@@ -105,11 +105,14 @@ def _parsed(header, arrays):
     options = {str(name): str(words) for name, words in header["options"].items()}
     if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
         raise ValueError(f"its names are {names!r}")
+    if not all(type(one) is int and one >= 0 for one in marks) or sorted(set(marks)) != marks:
+        raise ValueError(f"its checkpoints are {marks!r}")
     if not streams:
         raise ValueError("it has no streams")
     for stream in streams:
         if set(stream) != set(STREAMS) or not all(
-                type(stream[name]) is kind for name, kind in STREAMS.items()):
+                type(stream[name]) is kind for name, kind in STREAMS.items()) or not (
+                stream["first"] >= 0 and stream["n_runs"] >= 1):
             raise ValueError(f"a stream is {stream!r}")
     n_runs = sum(stream["n_runs"] for stream in streams)
     results = {name: _result(j, arrays, marks, n_runs) for j, name in enumerate(names)}
@@ -126,10 +129,12 @@ def _result(j, arrays, marks, n_runs):
             continue
         array = arrays[f"{j}.{name}"]
         width = {"checkpoints": (len(marks),), "arms": totals.shape, None: ()}[across]
-        if array.dtype.kind != kind or array.shape != (n_runs, *width):
+        if array.dtype != kind or array.shape != (n_runs, *width):
             raise ValueError(f"{name} of policy {j} has dtype {array.dtype} and shape "
                              f"{array.shape}")
+        if kind is np.int64 and array.min(initial=0) < -(name == "checkpoint_leaders"):
+            raise ValueError(f"{name} of policy {j} has {array.min()}")
         columns[name] = array
-    if totals.dtype.kind != "i" or totals.ndim != 1 or totals.sum() != columns["pulls"].sum():
+    if totals.dtype != np.int64 or totals.ndim != 1 or totals.sum() != columns["pulls"].sum():
         raise ValueError(f"arm_totals of policy {j} are not its pulls")
     return SimulationResult._of(marks, columns, {}, totals)

@@ -23,7 +23,9 @@ class Comparison:
         Run i of each has the same stream.
     options : dict of str to str
         What was compared, in words: merged are those of equal words. Of policies class and
-        options count, of environments class, means, variances and costs, of functions the name.
+        options count; of those in Python, or made by a function for environments that are drawn,
+        class and arms only. Of environments class, means, variances and costs, of functions the
+        name.
     streams : tuple of dict
         Which streams the runs had: the words of a seed, and a range of its children.
     """

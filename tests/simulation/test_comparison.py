@@ -1,5 +1,7 @@
 """A comparison as tables, pictures and files."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,10 @@ def test_files_that_are_none(pair, tmp_path):
     ("header", lambda a: np.array(str(a).replace('"n_runs": 30', '"n_runs": 31'))),
     ("header", lambda a: np.array(str(a).replace("comparison 1", "comparison 2"))),
     ("header", lambda a: np.array(str(a).replace('"first": 0', '"first": "0"'))),
+    ("header", lambda a: np.array(str(a).replace('"first": 0', '"first": -9'))),
+    ("header", lambda a: np.array(re.sub('"checkpoints": .[0-9]+', '"checkpoints": [9999',
+                                         str(a)))),
+    ("1.batches", lambda a: -a), ("1.regrets", lambda a: a.astype(np.float16)),
 ])
 def test_files_that_were_changed(pair, tmp_path, name, change):
     path = tmp_path / "a.npz"
