@@ -15,6 +15,7 @@ from pybandit.stopping import GLR, lower_bound, optimal_proportions
 
 from policies import protocol
 from policies.confidence_runs import orders, table_of
+from policies.reference import bounds as twin_bounds
 from policies.reference import confidence as twin
 
 LAWS = ["gaussian", "bernoulli", "poisson"]
@@ -194,6 +195,38 @@ def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
     assert 0 <= (sums > level).any(axis=1).mean() <= 0.2
     if law != "poisson":
         assert (sums > np.log(1 / 0.2)).any(axis=1).mean() > 0.5
+
+
+def test_a_threshold_is_where_its_mixture_is():
+    """The likelihood, mixed over means, at the sum that a single arm needs: exp(x), by integral."""
+    x = np.log(7.0)
+    for n in (1, 2, 10, 300):
+        s = (1 + 1 / n) * (x + np.log(1 + n) / 2)
+        d = np.sqrt(2 * s / n)
+
+        def mixed(m, n=n, d=d):  # over N(0, 1), of n rewards whose mean is d from the true one
+            return np.exp(n * (m * d - m * m / 2)) * stats.norm.pdf(m)
+
+        centre, width = n * d / (1 + n), 12 / np.sqrt(1 + n)
+        total = quad(mixed, centre - width, centre + width, limit=300)[0]
+        assert total == pytest.approx(7.0, rel=1e-6)
+        reference = twin_bounds.GoodArms(7, 1.0 - 1e-12, 0.0, "hdoc", "gaussian", 1.0, 0.0)
+        assert reference.level(n) == pytest.approx(s, rel=1e-9)
+
+
+@pytest.mark.parametrize("make, sides, least, most", [
+    (lambda: twin.LUCB(3, 0.3, 1), 1, 0.95, 0.97),       # .8 zeta(3)
+    (lambda: twin_bounds.UGapEc(3, 0.3, 1, 1.0, 0.0), 2, 0.81, 0.83)])  # zeta(2) / 2
+def test_bounds_fail_with_a_probability_of_nearly_delta(make, sides, least, most):
+    """Hoeffding's for each count, side, arm and t, summed: all of delta is used, and no more."""
+    total = 0.0
+    for t in range(1, 3000):
+        reference = make()
+        reference.order = [0] * t
+        reference.rewards = [[0.0], [0.0], [0.0]]
+        rate = reference.width(0) ** 2 / 2  # of one reward
+        total += sides * 3 * t * np.exp(-rate)
+    assert least < total / 0.3 < most
 
 
 # -- the twins of the policies -----------------------------------------------------------

@@ -92,10 +92,13 @@ class UGapEc(LUCB):
         super().__init__(n_arms, delta, k, sigma, epsilon)
         self.per_round = 1
 
+    def width(self, arm):
+        t, n = len(self.order), self.n(arm)
+        return self.sigma * math.sqrt(2 * math.log(4 * self.K * t**3 / self.delta) / n)
+
     def stops(self):
-        arms, t = range(self.K), len(self.order)
-        width = [self.sigma * math.sqrt(2 * math.log(4 * self.K * t**3 / self.delta) / self.n(arm))
-                 for arm in arms]
+        arms = range(self.K)
+        width = [self.width(arm) for arm in arms]
         upper = [self.mean(arm) + width[arm] for arm in arms]
         lower = [self.mean(arm) - width[arm] for arm in arms]
         regret = [sorted((upper[i] for i in arms if i != arm), reverse=True)[self.k - 1]

@@ -289,12 +289,14 @@ class LUCB(_Twin):
         self.delta, self.k, self.sigma, self.epsilon, self.kl = delta, k, sigma, epsilon, kl
         self.per_round = 2
 
+    def width(self, arm):
+        t, n = len(self.order), self.n(arm)
+        return self.sigma * math.sqrt(2 * math.log(5 * self.K * t**4 / (4 * self.delta)) / n)
+
     def bounds(self, arm):
         t, n, p = len(self.order), self.n(arm), self.mean(arm)
         if not self.kl:
-            width = self.sigma * math.sqrt(
-                2 * math.log(5 * self.K * t**4 / (4 * self.delta)) / n)
-            return p - width, p + width
+            return p - self.width(arm), p + self.width(arm)
         x = math.log((4 * math.e + 2) * self.K * t**2 / self.delta)
         level = (x + math.log(x)) / n
 
