@@ -98,11 +98,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("-n", type=int, default=100_000)
     parser.add_argument("-d", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=50_000, help="of the exact chains")
+    parser.add_argument("--steps", type=int, default=200_000, help="of the exact chains")
     parser.add_argument("--nuts", type=int, default=200, help="draws of NUTS; 0: none")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    n, d, many, few = options.n, options.d, options.steps, options.steps // 5
+    n, d, many, few = options.n, options.d, options.steps, options.steps // 20
     x, y, mode, covariance = problem(n, d)
     factor = 2.38 / np.sqrt(d) * np.linalg.cholesky(covariance)
     walk, draws = mcmc.RandomWalk(factor), mcmc.Preconditioned(mode, covariance)
