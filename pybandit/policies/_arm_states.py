@@ -50,11 +50,26 @@ def a_rule_stops(s):
     return not s.stopped or s.has_rule and s.doubt < 0 and (s.begun or s.k in (0, s.n_arms))
 
 
+def bets_gained(s):
+    """gains that rewards in [0, 1] with these sums can have"""
+    if not s.n_gains:
+        return True
+    gains = s.gains.reshape(s.n_arms, 2, -1)
+    sums = np.stack([s.sums, s.pulls - s.sums], axis=1)[:, :, None]
+    ones = np.log1p(2.0 ** np.arange(-12, 8))     # of a reward of 1, by the stakes
+    means = np.clip(sums / np.maximum(s.pulls, 1)[:, None, None], 0.0, 1.0)
+    slack = 1e-6 * (1.0 + s.pulls)[:, None, None]
+    # the logarithm is concave: least where rewards are 0 or 1, most where all are alike
+    most = s.pulls[:, None, None] * np.log1p(2.0 ** np.arange(-12, 8) * means)
+    return bool(((gains >= sums * ones - slack) & (gains <= most + slack)).all())
+
+
 SEQUENTIAL = Schema(
     [flag("begun"), flag("stopped"), integer("doubt", -1, "last_doubt"),
      integer("leader", 0, "last_arm"), integer("chosen", 0, "last_arm", shape=("n_chosen",)),
-     integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",))],
-    base=NATIVE, invariants=[first_pulls_are_asked, a_rule_stops])
+     integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",)),
+     finite("gains", 0.0, shape=("n_gains",))],
+    base=NATIVE, invariants=[first_pulls_are_asked, a_rule_stops, bets_gained])
 EBTC_STATE = Schema(
     [integer("led", 0, "n_pulls", shape=("n_arms",)),
      integer("own", 0, "n_pulls", shape=("n_arms",)), number("squares", shape=("n_arms",))],

@@ -172,6 +172,24 @@ cdef extern from "pybandit/policies/glr.h" nogil:
                          double t) noexcept
 
 
+cdef extern from "pybandit/policies/wagers.h" nogil:
+    enum:
+        PB_STAKES
+        PB_GAINS
+
+    ctypedef struct pb_wagers_arm:
+        const double *gains
+        double n
+        double mean
+
+    void pb_wagers_add(double *gains, double reward) noexcept
+    double pb_wagers_least(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsilon,
+                           double enough) noexcept
+    int64_t pb_wagers_doubt(const double *gains, const int64_t *pulls, const double *sums,
+                            int64_t n_arms, double epsilon, double level, int64_t best,
+                            int64_t doubt) noexcept
+
+
 cdef extern from "pybandit/policies/proportions.h" nogil:
     double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms,
                           double *shares) noexcept

@@ -12,8 +12,9 @@ cdef enum:
 
 
 cdef class SequentialPolicy(NativePolicy):
-    cdef readonly object stopping         # a GLR, or None
+    cdef readonly object stopping         # a GLR, a Betting, or None
     cdef bint has_rule
+    cdef bint bets                        # by a Betting, on the law of 0 and 1
     cdef tuple law                        # of rewards: its name and sigma
     cdef pb_glr glr
     cdef double lowest, highest           # rewards are between them
@@ -29,12 +30,16 @@ cdef class SequentialPolicy(NativePolicy):
     cdef int64_t n_chosen
     cdef int64_t[::1] arms, counts        # first pulls
     cdef double[::1] centres
+    cdef double[::1] gains                # of bets, PB_GAINS an arm
+    cdef double level, slack              # of bets: enough, and what may be missing
 
     # Of a policy that needs the law; without a rule it is Gaussian.
     cdef int _take_law(self, law, sigma) except -1
     cdef int _take(self, rule) except -1
     cdef void _take_range(self, double lowest, double highest) noexcept
     cdef void _decide(self) noexcept nogil
+    # Whether the rule tells an arm from a better one, with its epsilon or without.
+    cdef bint _tells(self, int64_t better, int64_t arm, bint strictly) noexcept nogil
     # All arms have their first rewards: before the first `_choose`.
     cdef void _begin(self) noexcept nogil
     # The chosen arms have other means: `leader`, and what else follows.

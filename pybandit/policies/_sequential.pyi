@@ -3,10 +3,11 @@ from numpy.typing import NDArray
 
 from pybandit.policies.base import NativePolicy
 from pybandit.policies.glr import GLR
+from pybandit.policies.wagers import Betting
 
 class SequentialPolicy(NativePolicy):
     @property
-    def stopping(self) -> GLR | None: ...
+    def stopping(self) -> GLR | Betting | None: ...
     @property
     def budget(self) -> int | None: ...
     @property

@@ -13,11 +13,13 @@ from libc.math cimport INFINITY, NAN, expm1, isfinite, isnan, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport (
-    PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr_arm, pb_glr_arm_of, pb_glr_doubt,
-    pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
+    PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
+    pb_glr_doubt, pb_glr_margin, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
+    pb_wagers_add, pb_wagers_arm, pb_wagers_doubt, pb_wagers_least,
 )
 from pybandit.policies.base cimport NativePolicy
 from pybandit.policies.glr cimport GLR
+from pybandit.policies.wagers cimport Betting
 
 
 cdef class SequentialPolicy(NativePolicy):
@@ -27,6 +29,8 @@ cdef class SequentialPolicy(NativePolicy):
         super().__init__(n_arms, k)
         self.stopping, self.needed, self.n_chosen = as_rule(stopping), needed, n_chosen
         self.has_rule = self.stopping is not None
+        self.bets = isinstance(self.stopping, Betting)
+        self.gains = np.zeros(PB_GAINS * self.n_arms * self.bets)
         self._take(GLR(0.5) if self.stopping is None else self.stopping)
         self.doubt, self.most = -1, -1
         if budget is not None:
@@ -51,7 +55,11 @@ cdef class SequentialPolicy(NativePolicy):
         return 0
 
     cdef int _take(self, rule) except -1:
-        """The rule's law is that of the rewards."""
+        """The rule's law is that of the rewards; a law to choose pulls by, where it has none."""
+        if self.bets:
+            self.level = (<Betting>rule)._level(self.n_arms)
+            self.slack = rule.epsilon
+            rule = GLR(rule.delta, "bernoulli")
         self.law = rule.law, rule.sigma
         self.glr = (<GLR?>rule)._kernel(self.n_arms)
         self._take_range(-INFINITY if rule.is_gaussian else 0.0,
@@ -81,6 +89,8 @@ cdef class SequentialPolicy(NativePolicy):
         for j in range(n):
             if rewards[j] < self.lowest or rewards[j] > self.highest:
                 self.refused = rewards[j]
+            elif self.bets and not isnan(rewards[j]):  # lost
+                pb_wagers_add(&self.gains[PB_GAINS * arms[j]], rewards[j])
         NativePolicy._absorb(self, arms, rewards, n)
 
     def _check_seen(self):
@@ -133,11 +143,27 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef void _decide(self) noexcept nogil:
         """Whether the rule stops."""
-        if self.has_rule:
+        if self.bets:
+            self.doubt = pb_wagers_doubt(&self.gains[0], &self._pulls[0], &self._sums[0],
+                                         self.n_arms, self.slack, self.level, self.best,
+                                         self.doubt)
+        elif self.has_rule:
             self.doubt = pb_glr_doubt(&self.glr, &self._pulls[0], &self._sums[0],
                                       &self._deviations[0], self.n_arms, self.best, self.doubt,
                                       self.n_pulls)
-            self.stopped = self.doubt < 0
+        self.stopped = self.has_rule and self.doubt < 0
+
+    cdef bint _tells(self, int64_t better, int64_t arm, bint strictly) noexcept nogil:
+        cdef pb_glr rule = self.glr
+        cdef pb_glr_arm high = self._arm(better), low = self._arm(arm)
+        cdef pb_wagers_arm above, below
+        if not self.bets:
+            rule.epsilon = 0.0 if strictly else rule.epsilon
+            return pb_glr_margin(&rule, &high, &low, self.n_pulls) > 0.0
+        above.gains, above.n, above.mean = &self.gains[PB_GAINS * better], high.n, high.mean
+        below.gains, below.n, below.mean = &self.gains[PB_GAINS * arm], low.n, low.mean
+        return pb_wagers_least(&above, &below, 0.0 if strictly else self.slack,
+                               self.level) > self.level
 
     cdef void _begin(self) noexcept nogil:
         pass
@@ -196,6 +222,7 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef bint _forget(self) except -1:
         self.refused = NAN
+        np.asarray(self.gains)[:] = 0.0
         return True
 
     cdef object _schema(self):
@@ -205,6 +232,7 @@ cdef class SequentialPolicy(NativePolicy):
         return NativePolicy._sizes(self) | {
             "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most,
             "n_chosen": self.n_chosen, "has_rule": bool(self.has_rule),
+            "n_gains": self.gains.size,
             "last_doubt": -1 if self.stopping is None else self.n_arms - 1}
 
     def _options(self):
@@ -221,7 +249,8 @@ cdef class SequentialPolicy(NativePolicy):
         self.guard.check()
         return {"begun": bool(self.begun), "stopped": bool(self.stopped), "doubt": self.doubt,
                 "leader": self.best, "chosen": np.array(self.chosen[:self.n_chosen]),
-                "counts": np.array(self.counts), "centres": np.array(self.centres)}
+                "counts": np.array(self.counts), "centres": np.array(self.centres),
+                "gains": np.array(self.gains)}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
@@ -230,6 +259,7 @@ cdef class SequentialPolicy(NativePolicy):
         np.asarray(self.chosen)[:self.n_chosen] = progress["chosen"]
         np.asarray(self.counts)[:] = progress["counts"]
         np.asarray(self.centres)[:] = progress["centres"]
+        np.asarray(self.gains)[:] = progress["gains"]
         self.pending = self.n_chosen if self.begun else np.sum(self.counts)
 
 
@@ -238,12 +268,17 @@ STATED = set(GLR(0.5).options())
 
 
 def as_rule(stopping):
-    """A GLR, or None; of the dict, too, that a state holds."""
-    if stopping is None or isinstance(stopping, GLR):
+    """A GLR, a Betting or None; of the dict, too, that a state holds."""
+    if stopping is None or isinstance(stopping, (GLR, Betting)):
         return stopping
     if isinstance(stopping, dict) and set(stopping) <= STATED:
-        return GLR(**stopping)
-    raise TypeError(f"stopping must be a pybandit.stopping.GLR or None; got {shown(stopping)}")
+        given = dict(stopping)
+        if given.get("law") != "bounded":
+            return GLR(**given)
+        del given["law"]
+        return Betting(**given)
+    raise TypeError("stopping must be a pybandit.stopping.GLR, a pybandit.stopping.Betting or "
+                    f"None; got {shown(stopping)}")
 
 
 cdef int64_t find_largest(const double *values, int64_t n) noexcept nogil:

@@ -2,6 +2,7 @@ from numpy.typing import ArrayLike
 
 from pybandit.policies._sequential import SequentialPolicy
 from pybandit.policies.glr import GLR
+from pybandit.policies.wagers import Betting
 
 __all__ = ["EBTC"]
 
@@ -14,7 +15,7 @@ class EBTC(SequentialPolicy):
         variances: ArrayLike | None = None,
         variance_aware: bool = False,
         budget: int | None = None,
-        stopping: GLR | None = None,
+        stopping: GLR | Betting | None = None,
     ) -> None: ...
     @property
     def epsilon(self) -> float: ...

@@ -44,8 +44,8 @@ cdef class EBTC(SequentialPolicy):
     budget : int, optional
         Pulls after which it is `done`; at least K, or 2 K with `variance_aware`. Without it
         and `stopping`, `done` is never true: `simulate` then needs a `horizon`.
-    stopping : GLR, optional
-        `pybandit.stopping.GLR`: it is `done`, and `is_sure`, when the rule stops it. Its law and
+    stopping : GLR or Betting, optional
+        Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
         sigma count for the rule only.
 
     Attributes

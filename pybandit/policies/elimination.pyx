@@ -14,7 +14,6 @@ from pybandit.policies._arm_states import ELIMINATION
 from libc.math cimport isnan
 from libc.stdint cimport int64_t
 
-from pybandit.policies._csrc cimport pb_glr, pb_glr_arm, pb_glr_margin
 from pybandit.policies._sequential cimport SequentialPolicy
 
 __all__ = ["SuccessiveElimination"]
@@ -23,15 +22,16 @@ __all__ = ["SuccessiveElimination"]
 cdef class SuccessiveElimination(SequentialPolicy):
     """Pulls every arm that is left once a round; out are those that the best is told from.
 
-    Even-Dar et al. 2006. A round is one batch of all arms left. After it arm b is out where
-    ``Z(a, b) > threshold`` of the stopping rule, a the arm of the largest mean among those left.
+    Even-Dar et al. 2006. A round is one batch of all arms left. After it arm b is out where the
+    stopping rule tells it from a, the arm of the largest mean among those left: with a `GLR`
+    where ``Z(a, b) > threshold``.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
-    stopping : GLR
-        `pybandit.stopping.GLR`; its law is that of the rewards. With its epsilon arms go out as
+    stopping : GLR or Betting
+        Of `pybandit.stopping`; its law is that of the rewards. With its epsilon arms go out as
         without, and it ends once all that are left are told from the best with it.
     budget : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K. A round that
@@ -58,8 +58,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
     Notes
     -----
     **Proof.** The best arm a* goes out, or is told from the answer, only where some worse arm a
-    has ``Z(a, a*) > threshold``: the event that `pybandit.stopping.GLR` bounds by delta, whatever
-    asks for the pulls.
+    is told from a*, as if it were better: the event that the rule bounds by delta, whatever asks
+    for the pulls.
 
     Many arms that are pulled at once suit it; one at a time `TopTwo` needs a part of the pulls.
     Ties go to the lowest index. O(arms left) a round.
@@ -78,15 +78,13 @@ cdef class SuccessiveElimination(SequentialPolicy):
     (array([1]), array([1]))
     """
 
-    cdef pb_glr strict                    # without epsilon
     cdef int64_t n_left                   # the first of `chosen`, in order
 
     def __init__(self, n_arms, stopping, *, budget=None):
         if stopping is None:
-            raise TypeError(f"stopping must be a pybandit.stopping.GLR; got {shown(stopping)}")
+            raise TypeError("stopping must be a pybandit.stopping.GLR or a "
+                            f"pybandit.stopping.Betting; got {shown(stopping)}")
         super().__init__(n_arms, 1, stopping, budget, 1, n_arms)
-        self.strict = self.glr
-        self.strict.epsilon = 0.0
         np.asarray(self.chosen)[:] = self.arms
         self.n_left = self.n_arms
         self._made(SuccessiveElimination)
@@ -126,17 +124,14 @@ cdef class SuccessiveElimination(SequentialPolicy):
                 self.best = self.chosen[j]
 
     cdef void _decide(self) noexcept nogil:
-        cdef pb_glr_arm best = self._arm(self.best), rival
-        cdef double t = self.n_pulls
         cdef int64_t j, arm, n = 0
         self.stopped = True
         for j in range(self.n_left):
             arm = self.chosen[j]
-            rival = self._arm(arm)
             if arm != self.best:
-                if pb_glr_margin(&self.strict, &best, &rival, t) > 0.0:
+                if self._tells(self.best, arm, True):
                     continue
-                self.stopped &= pb_glr_margin(&self.glr, &best, &rival, t) > 0.0
+                self.stopped &= self._tells(self.best, arm, False)
             self.chosen[n] = arm
             n += 1
         self.n_left = n

@@ -4,6 +4,7 @@ from numpy.random import Generator, SeedSequence
 
 from pybandit.policies._sequential import SequentialPolicy
 from pybandit.policies.glr import GLR
+from pybandit.policies.wagers import Betting
 
 __all__ = ["TopTwo"]
 
@@ -11,7 +12,7 @@ class TopTwo(SequentialPolicy):
     def __init__(
         self,
         n_arms: int,
-        stopping: GLR | None = None,
+        stopping: GLR | Betting | None = None,
         *,
         leader: Literal["thompson", "empirical", "ucb"] = "thompson",
         challenger: Literal["cost", "cost-improved", "thompson"] = "cost",

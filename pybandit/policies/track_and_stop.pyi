@@ -2,6 +2,7 @@ from typing import Literal
 
 from pybandit.policies._sequential import SequentialPolicy
 from pybandit.policies.glr import GLR
+from pybandit.policies.wagers import Betting
 
 __all__ = ["TrackAndStop"]
 
@@ -9,7 +10,7 @@ class TrackAndStop(SequentialPolicy):
     def __init__(
         self,
         n_arms: int,
-        stopping: GLR | None = None,
+        stopping: GLR | Betting | None = None,
         *,
         tracking: Literal["D", "C"] = "D",
         law: Literal["gaussian", "bernoulli", "poisson"] | None = None,

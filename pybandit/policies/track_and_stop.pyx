@@ -30,8 +30,9 @@ cdef class TrackAndStop(SequentialPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    stopping : GLR, optional
-        `pybandit.stopping.GLR`; its law is that of the rewards.
+    stopping : GLR or Betting, optional
+        Of `pybandit.stopping`; its law is that of the rewards. With `Betting` proportions are
+        those of rewards that are 0 or 1.
     tracking : {"D", "C"}
         ``"D"``: as above. ``"C"``: no forced pulls; the arm of the largest sum over all rounds of
         ``(1 - K e) w_k + e`` less N_k, ``e = 1 / (2 sqrt(K^2 + t))``. Surer where proportions

@@ -41,6 +41,7 @@ INTERNAL = {
     "policies/gaussian_scores.h": ONE_CLASS + "BayesGap and its rivals",
     "policies/glr.h": "the stopping rule of pybandit.stopping and its policies",
     "policies/glr_unknown.h": "the same for unknown variances",
+    "policies/wagers.h": "the stopping rule Betting and its policies",
     "policies/proportions.h": ONE_CLASS + "TrackAndStop",
     "policies/kl_index.h": ONE_CLASS + "KLUCB",
     "policies/logit_beta.h": ONE_CLASS + "ThompsonSampling",

@@ -3,7 +3,7 @@
 import numpy as np
 
 import pybandit as pb
-from pybandit.stopping import GLR
+from pybandit.stopping import GLR, Betting
 
 N = 6
 # what the state of these holds is tested by itself, where they are
@@ -32,6 +32,8 @@ MAKERS = BY_THEMSELVES | {
     "elimination": lambda: pb.SuccessiveElimination(N, GLR(0.3, sigma=0.3), budget=90),
     "elimination unknown": lambda: pb.SuccessiveElimination(N, GLR(0.3, "gaussian-unknown"),
                                                             budget=90),
+    "bets": lambda: pb.TopTwo(N, Betting(0.1), leader="empirical", budget=90, rng=1),
+    "elimination bets": lambda: pb.SuccessiveElimination(N, Betting(0.3), budget=90),
     "lil": lambda: pb.LilUCB(N, 0.1, sigma=0.3, budget=90),
     "lil heuristic": lambda: pb.LilUCB(N, 0.1, sigma=0.3, constants="heuristic", budget=90),
     "UGapEc": lambda: pb.UGapEc(N, 0.1, 2, sigma=0.1, epsilon=0.1, budget=90),

@@ -367,7 +367,7 @@ def test_rewards_outside_the_law():
      r"in \[0, 1\] for law='bernoulli'; got 2.0"),
     (lambda: optimal_proportions([]), ValueError, r"means must have shape \(n_arms,\); got \(0,\)"),
     (lambda: lower_bound([0.1, np.nan], 0.1), ValueError, "means must be finite; got nan"),
-    (lambda: pb.TopTwo(3, 0.1), TypeError, "stopping must be a pybandit.stopping.GLR or None; got"),
+    (lambda: pb.TopTwo(3, 0.1), TypeError, "stopping must be a pybandit.stopping.GLR, a .*Betting or None; got 0.1"),
     (lambda: pb.TopTwo(3, leader="best"), ValueError, "leader must be one of 'thompson', 'empir"),
     (lambda: pb.TopTwo(3, beta=1.0), ValueError, r"beta must be in \(0, 1\), or 'ids'; got 1.0"),
     (lambda: pb.TopTwo(3, beta="id"), TypeError, "beta must hold real numbers"),

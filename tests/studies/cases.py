@@ -41,6 +41,8 @@ POLICIES = {
     "top two ids": lambda: pb.TopTwo(N, beta="ids", leader="ucb", sigma=0.05, rng=1),
     "top two draws": lambda: pb.TopTwo(N, pb.stopping.GLR(0.1, "poisson"),
                                        challenger="thompson", rng=1),
+    "top two bets": lambda: pb.TopTwo(N, pb.stopping.Betting(0.1), leader="empirical",
+                                      budget=60, rng=1),
     "track": lambda: pb.TrackAndStop(N, pb.stopping.GLR(0.1, sigma=0.05)),
     "track sums": lambda: pb.TrackAndStop(N, law="bernoulli", tracking="C", budget=50),
     "lucb": lambda: pb.LUCB(N, 0.1, 2, sigma=0.05),
