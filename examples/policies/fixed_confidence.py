@@ -7,7 +7,7 @@ Ten Gaussian arms of means 1, .9, ..., .1 and standard deviation 1; rules under 
 A number is the mean of the pulls over T log(1 / delta), T that of Garivier and Kaufmann 2016,
 and in brackets its standard error; x: this many runs named another arm. Then the two Bernoulli
 tables of that paper, in pulls, with the heuristic threshold at delta = .1. Then rewards in
-[0, 1] of half these ten means, coins and rewards of standard deviation .05, in pulls at delta =
+[0, 1] of half these ten means, coins and rewards of standard deviation .02, in pulls at delta =
 .1, under the rules that need nothing but this range, and the heuristic one.
 """
 
@@ -86,7 +86,7 @@ def bernoulli(rules, n_runs, seed):
 
 def bounded(rules, n_runs, seed):
     kinds = {"coins": pb.environments.BernoulliBandit(MEANS / 2),
-             "narrow": pb.environments.UniformBandit(MEANS / 2, np.full(10, 0.05**2))}
+             "narrow": pb.environments.UniformBandit(MEANS / 2, np.full(10, 0.02**2))}
     stops = {"bets": Betting(0.1), "GLR": GLR(0.1, "bernoulli"),
              "heuristic": GLR(0.1, "bernoulli", threshold="heuristic")}
     print("\n" + f"{'pulls, delta = .1':<32}"
