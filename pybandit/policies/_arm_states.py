@@ -78,15 +78,19 @@ TRACKING = Schema([finite("owed", 0.0, "n_pulls", shape=("n_arms",))], base=SEQU
 TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
 
 
-def arms_left_increase(s):
-    """n_left increasing arms, the leader among them, until one is left"""
-    left = s.chosen[:s.n_left]
-    return bool((np.diff(left) > 0).all()) and (
-        not s.begun or s.leader in left and (s.stopped or s.n_left > 1))
+def fates_leave_places(s):
+    """places for undecided arms, which are the first chosen; none decided before it has begun"""
+    left = np.flatnonzero(s.fates == 0)
+    places = s.k - np.count_nonzero(s.fates > 0)
+    if not 0 <= places <= left.size or not np.array_equal(s.chosen[:left.size], left):
+        return False
+    if not s.begun:
+        return left.size == s.n_arms
+    return s.stopped or s.fates[s.leader] == 0 and 0 < places < left.size
 
 
-ELIMINATION = Schema([integer("n_left", 1, "n_arms")], base=SEQUENTIAL,
-                     invariants=[arms_left_increase])
+ELIMINATION = Schema([integer("fates", -1, 1, shape=("n_arms",))], base=SEQUENTIAL,
+                     invariants=[fates_leave_places])
 
 
 def k_are_on_top(s):

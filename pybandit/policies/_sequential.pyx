@@ -56,12 +56,14 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef int _take(self, rule) except -1:
         """The rule's law is that of the rewards; a law to choose pulls by, where it has none."""
+        # of a wrong answer and a right one that is missing
+        pairs = self.k * (self.n_arms - self.k)
         if self.bets:
-            self.level = (<Betting>rule)._level(self.n_arms)
+            self.level = (<Betting>rule)._level(pairs)
             self.slack = rule.epsilon
             rule = GLR(rule.delta, "bernoulli")
         self.law = rule.law, rule.sigma
-        self.glr = (<GLR?>rule)._kernel(self.n_arms)
+        self.glr = (<GLR?>rule)._kernel(pairs)
         self._take_range(-INFINITY if rule.is_gaussian else 0.0,
                          1.0 if rule.law == "bernoulli" else INFINITY)
         self._wants_rewards = self._wants_rewards or self.glr.law == PB_GLR_UNKNOWN

@@ -1,9 +1,10 @@
 # cython: auto_pickle=False
-"""The best arm by pulling all that may be it, one after the other out.
+"""The best arms by pulling all that may be among them, one after the other decided.
 
 Even-Dar, Mannor and Mansour, Action elimination and stopping conditions for the multi-armed
-bandit and reinforcement learning problems, JMLR 2006; the test between two arms is Garivier and
-Kaufmann's, COLT 2016.
+bandit and reinforcement learning problems, JMLR 2006; Bubeck, Wang and Viswanathan, Multiple
+identifications in multi-armed bandits, ICML 2013; the test between two arms is Garivier and
+Kaufmann's, COLT 2016, or by bets.
 """
 
 import numpy as np
@@ -20,19 +21,22 @@ __all__ = ["SuccessiveElimination"]
 
 
 cdef class SuccessiveElimination(SequentialPolicy):
-    """Pulls every arm that is left once a round; out are those that the best is told from.
+    """Pulls every undecided arm once a round; what the rule tells from all rivals is decided.
 
-    Even-Dar et al. 2006. A round is one batch of all arms left. After it arm b is out where the
-    stopping rule tells it from a, the arm of the largest mean among those left: with a `GLR`
-    where ``Z(a, b) > threshold``.
+    Even-Dar et al. 2006; for several arms with acceptance, as Bubeck et al. 2013. A round is one
+    batch of all undecided arms. After it those of largest mean, as many as places are left, are
+    on top. One on top is accepted where the stopping rule tells it from all that are below,
+    with a `GLR` where ``Z(a, b) > threshold``; one below is out where it is told from all on top.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     stopping : GLR or Betting
-        Of `pybandit.stopping`; its law is that of the rewards. With its epsilon arms go out as
-        without, and it ends once all that are left are told from the best with it.
+        Of `pybandit.stopping`; its law is that of the rewards. With its epsilon arms are decided
+        as without, and it ends once all on top are told with it from all below.
+    k : int, default 1
+        Arms to find, in [0, n_arms].
     budget : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K. A round that
         it does not pay whole is not begun.
@@ -41,10 +45,10 @@ cdef class SuccessiveElimination(SequentialPolicy):
     ----------
     done : bool
     is_sure : bool
-        Whether one arm is left, or epsilon ended it: the answer is right with the rule's
+        Whether all arms are decided, or epsilon ended it: the answer is right with the rule's
         confidence.
     alive : ndarray of int64
-        The arms left.
+        The arms that are not out.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -57,92 +61,146 @@ cdef class SuccessiveElimination(SequentialPolicy):
 
     Notes
     -----
-    **Proof.** The best arm a* goes out, or is told from the answer, only where some worse arm a
-    is told from a*, as if it were better: the event that the rule bounds by delta, whatever asks
-    for the pulls.
+    **Proof.** Let S be k best arms. Each of the ``k (K - k)`` pairs of an arm b outside and an arm a
+    of S is told apart with the wrong order, b from a, with probability ``delta / (k (K - k))`` at
+    most: the event that the rule bounds, whatever asks for the pulls (`pybandit.stopping.GLR`,
+    `Betting`). Where none is, every decision is right: were the first wrong one to accept b, there
+    would be, as the places left are as many as undecided arms of S, one of these below, from which b
+    is told; were it to put out a, some b would be on top, which is told from a. The same with
+    epsilon, for answers worse than an arm that is missing by more than epsilon.
 
-    Many arms that are pulled at once suit it; one at a time `TopTwo` needs a part of the pulls.
-    Ties go to the lowest index. O(arms left) a round.
+    Many arms that are pulled at once suit it; for one arm, pulled one at a time, `TopTwo` needs a
+    part of the pulls. Ties go to the lowest index. At most O(k (K - k)) a round: an arm in doubt
+    is compared no further.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    References
+    ----------
+    E. Even-Dar, S. Mannor and Y. Mansour, JMLR 7, 2006; S. Bubeck, T. Wang and N. Viswanathan,
+    ICML 2013.
 
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.SuccessiveElimination(4, pb.stopping.GLR(0.05, sigma=0.5))
-    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
+    >>> policy = pb.SuccessiveElimination(4, pb.stopping.GLR(0.05, sigma=0.5), 2)
+    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
     >>> policy.recommend(), policy.alive
-    (array([1]), array([1]))
+    (array([1, 2]), array([1, 2]))
     """
 
-    cdef int64_t n_left                   # the first of `chosen`, in order
+    cdef int64_t n_left                   # undecided: the first of `chosen`, in order
+    cdef int64_t n_accepted
+    cdef signed char[::1] fates           # of each arm: accepted 1, out -1, undecided 0
+    cdef unsigned char[::1] on_top        # scratch
 
-    def __init__(self, n_arms, stopping, *, budget=None):
+    def __init__(self, n_arms, stopping, k=1, *, budget=None):
         if stopping is None:
             raise TypeError("stopping must be a pybandit.stopping.GLR or a "
                             f"pybandit.stopping.Betting; got {shown(stopping)}")
-        super().__init__(n_arms, 1, stopping, budget, 1, n_arms)
+        super().__init__(n_arms, k, stopping, budget, 1, n_arms)
         np.asarray(self.chosen)[:] = self.arms
         self.n_left = self.n_arms
+        self.fates = np.zeros(self.n_arms, dtype=np.int8)
+        self.on_top = np.zeros(self.n_arms, dtype=np.uint8)
         self._made(SuccessiveElimination)
 
     @property
     def alive(self):
-        """The arms left; int64, increasing, a copy."""
+        """The arms that are not out; int64, increasing, a copy."""
         with self.guard.reading():
-            return np.array(self.chosen[:self.n_left])
+            return np.flatnonzero(np.asarray(self.fates) >= 0)
+
+    def _options(self):
+        return super()._options() | dict(k=self.k)
 
     cdef bint _is_done(self) noexcept nogil:
         return (self.stopped or not isnan(self.refused)
                 or 0 <= self.most < self.n_pulls + (self.n_left if self.begun else 1))
 
     cdef void _begin(self) noexcept nogil:
-        self._find_best()
+        self._find_top()
 
     cdef void _follow(self) noexcept nogil:
         cdef int64_t j
         for j in range(self.n_left):
             self._measure(self.chosen[j])
-        self._find_best()
+        self._find_top()
 
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
         cdef int64_t j
         if self.begun:
             for j in range(n):
                 self._measure(arms[j])
-            self._find_best()
+            self._find_top()
 
-    cdef void _find_best(self) noexcept nogil:
-        """Of the arms left."""
-        cdef int64_t j
-        self.best = self.chosen[0]
-        for j in range(1, self.n_left):
-            if self.centres[self.chosen[j]] > self.centres[self.best]:
-                self.best = self.chosen[j]
+    cdef void _find_top(self) noexcept nogil:
+        """The undecided arms of largest mean, one for each place left."""
+        cdef int64_t i, j, arm, n_places = self.k - self.n_accepted
+        for j in range(self.n_left):
+            self.on_top[self.chosen[j]] = False
+        for i in range(n_places):
+            arm = -1
+            for j in range(self.n_left):
+                if not self.on_top[self.chosen[j]] and (
+                        arm < 0 or self.centres[self.chosen[j]] > self.centres[arm]):
+                    arm = self.chosen[j]
+            self.on_top[arm] = True
+            if i == 0:
+                self.best = arm
 
     cdef void _decide(self) noexcept nogil:
         cdef int64_t j, arm, n = 0
-        self.stopped = True
+        self.stopped = (self.glr.epsilon > 0.0 or self.slack > 0.0) and self._is_told_loosely()
         for j in range(self.n_left):
             arm = self.chosen[j]
-            if arm != self.best:
-                if self._tells(self.best, arm, True):
-                    continue
-                self.stopped &= self._tells(self.best, arm, False)
-            self.chosen[n] = arm
-            n += 1
+            if self._is_decided(arm):
+                self.fates[arm] = 1 if self.on_top[arm] else -1
+        for j in range(self.n_left):
+            arm = self.chosen[j]
+            self.n_accepted += self.fates[arm] == 1
+            if self.fates[arm] == 0:
+                self.chosen[n] = arm
+                n += 1
         self.n_left = n
+        self.stopped |= n == 0
+
+    cdef bint _is_decided(self, int64_t arm) noexcept nogil:
+        """Told from all on the other side."""
+        cdef int64_t j, other
+        for j in range(self.n_left):
+            other = self.chosen[j]
+            if self.on_top[arm] and not self.on_top[other]:
+                if not self._tells(arm, other, True):
+                    return False
+            elif self.on_top[other] and not self.on_top[arm]:
+                if not self._tells(other, arm, True):
+                    return False
+        return True
+
+    cdef bint _is_told_loosely(self) noexcept nogil:
+        """All on top from all below, with epsilon."""
+        cdef int64_t i, j
+        for i in range(self.n_left):
+            if self.on_top[self.chosen[i]]:
+                for j in range(self.n_left):
+                    if not self.on_top[self.chosen[j]] and not self._tells(
+                            self.chosen[i], self.chosen[j], False):
+                        return False
+        return True
 
     cdef void _choose(self) noexcept nogil:
         self.pending = self.n_left
 
     def recommend(self):
-        """The arm of the largest mean among those left, int64 of shape (1,); at any time."""
+        """The accepted arms and the best undecided, best first, int64 of shape (k,); any time."""
         with self.guard.reading():
-            return self._best(np.array(self.chosen[:self.n_left]), 1)
+            left = self._best(np.array(self.chosen[:self.n_left]), self.k - self.n_accepted)
+            accepted = np.flatnonzero(np.asarray(self.fates) > 0)
+            return self._best(np.sort(np.concatenate([accepted, left])), self.k)
 
     cdef object _schema(self):
         return ELIMINATION
@@ -151,10 +209,13 @@ cdef class SuccessiveElimination(SequentialPolicy):
         return SequentialPolicy._sizes(self) | {"last_doubt": -1}
 
     def _get_progress(self):
-        return super()._get_progress() | {"n_left": self.n_left}
+        return super()._get_progress() | {"fates": np.array(self.fates, dtype=np.int64)}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
-        self.n_left = progress["n_left"]
+        fates = progress["fates"]
+        np.asarray(self.fates)[:] = fates
+        left = np.flatnonzero(fates == 0)
+        self.n_left, self.n_accepted = left.size, (fates > 0).sum()
         if self.begun:
             self.pending = self.n_left

@@ -8,5 +8,5 @@ cdef class GLR:
     cdef readonly str law, threshold
     cdef readonly bint is_gaussian        # of known variance or not
 
-    # For so many arms; it may be copied, and outlives the object.
-    cdef pb_glr _kernel(self, n_arms)
+    # For so many pairs that may be told apart wrongly; it may be copied, and outlives the object.
+    cdef pb_glr _kernel(self, n_pairs)

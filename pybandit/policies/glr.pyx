@@ -136,7 +136,7 @@ cdef class GLR:
         return dict(delta=self.delta, law=self.law, sigma=self.sigma, threshold=self.threshold,
                     epsilon=self.epsilon)
 
-    cdef pb_glr _kernel(self, n_arms):
+    cdef pb_glr _kernel(self, n_pairs):
         cdef pb_glr kernel
         kernel.law, kernel.epsilon = LAWS[self.law], self.epsilon
         kernel.precision = 0.5 / (self.sigma * self.sigma)
@@ -144,7 +144,7 @@ cdef class GLR:
         if not kernel.is_proven:
             kernel.level = -log(self.delta)
             return kernel
-        kernel.level = log(max(n_arms - 1, 1) / self.delta)
+        kernel.level = log(max(n_pairs, 1) / self.delta)
         if self.law == "poisson":
             kernel.level = family_level(0.5 * kernel.level)
         elif self.law == "gaussian-unknown":
@@ -180,7 +180,7 @@ cdef class GLR:
         margins = np.full(pulls.size, -np.inf)
         best = int(np.argmax(np.where(seen, means, -np.inf)))
         if seen[best]:
-            kernel, t = self._kernel(pulls.size), pulls.sum()
+            kernel, t = self._kernel(pulls.size - 1), pulls.sum()
             leader = pb_glr_arm_of(pulls[best], pulls[best] * means[best], deviations[best])
             for arm in np.flatnonzero(seen):
                 rival = pb_glr_arm_of(pulls[arm], pulls[arm] * means[arm], deviations[arm])
@@ -326,7 +326,7 @@ def solved(means, law, sigma):
     if means.ndim != 1 or not means.size:
         raise ValueError(f"means must have shape (n_arms,); got {means.shape}")
     check_means(law, means)
-    kernel = (<GLR>rule)._kernel(means.size)
+    kernel = (<GLR>rule)._kernel(means.size - 1)
     values, shares = np.array(means), np.empty(means.size)
     least = pb_proportions(&kernel, &values[0], values.size, &shares[0])
     return np.asarray(shares), least

@@ -4,5 +4,5 @@
 cdef class Betting:
     cdef readonly double delta, epsilon
 
-    # What the least wealth has to exceed.
-    cdef double _level(self, n_arms)
+    # What the least wealth has to exceed, of so many pairs that may be told apart wrongly.
+    cdef double _level(self, n_pairs)

@@ -97,8 +97,8 @@ cdef class Betting:
         """The arguments that make it again, and its law."""
         return dict(delta=self.delta, law=self.law, epsilon=self.epsilon)
 
-    cdef double _level(self, n_arms):
-        return log(max(n_arms - 1, 1) / self.delta)
+    cdef double _level(self, n_pairs):
+        return log(max(n_pairs, 1) / self.delta)
 
     def margins(self, rewards):
         """By how much the logarithm of the least wealth is above what is needed.
@@ -130,7 +130,7 @@ cdef class Betting:
             rival.gains, rival.n, rival.mean = &gains[arm, 0], rewards[arm].size, means[arm]
             if leader.n > 0.0 and rival.n > 0.0:
                 margins[arm] = pb_wagers_least(&leader, &rival, self.epsilon, NAN)
-                margins[arm] -= self._level(len(rewards))
+                margins[arm] -= self._level(len(rewards) - 1)
         margins[best] = NAN
         return margins
 

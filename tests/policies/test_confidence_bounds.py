@@ -1,5 +1,7 @@
 """SuccessiveElimination, LilUCB, UGapEc, APT, GoodArms: the twins, the protocol, the errors."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -17,29 +19,30 @@ LAWS = ["gaussian", "bernoulli", "gaussian-unknown"]
 
 @pytest.mark.parametrize("law", [*LAWS, "poisson"])
 def test_elimination_and_its_twin(law):
-    for seed in range(12):
+    for seed in range(20):
         rng = np.random.default_rng([seed, 1])
         n_arms = int(rng.integers(1, 8))
         rule = GLR(0.3, law, threshold=["proven", "heuristic"][seed % 2],
                    epsilon=0.3 * (seed % 3 == 0) * (law in ("gaussian", "gaussian-unknown")))
+        k = int(rng.integers(0, n_arms + 1)) if seed % 4 else 1
         table = table_of(rng, n_arms, law)
         if law == "gaussian-unknown":  # one reward has no variance
             n_arms = max(n_arms, 2)
             table = table_of(rng, n_arms, law)
             with np.errstate(invalid="ignore", divide="ignore"):
-                ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule),
-                                      Patient(n_arms, rule), table, 100)
+                ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule, k),
+                                      Patient(n_arms, rule, k), table, 100)
         else:
-            ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule),
-                                  twin.SuccessiveElimination(n_arms, rule), table)
+            ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule, k),
+                                  twin.SuccessiveElimination(n_arms, rule, k), table)
         assert ours == theirs
 
 
 class Patient(twin.SuccessiveElimination):
     """One pull of each arm first, as the policy does, though two make a variance."""
 
-    def __init__(self, n_arms, rule):
-        super().__init__(n_arms, rule)
+    def __init__(self, n_arms, rule, k):
+        super().__init__(n_arms, rule, k)
         self.unknown, self.is_unknown = True, False
 
     def margin(self, a, b, epsilon):
@@ -130,6 +133,44 @@ def test_epsilon_ends_elimination_with_several_left():
     assert policy.is_sure and policy.alive.tolist() == [0, 1]
 
 
+def test_arms_are_accepted_and_put_out_one_by_one():
+    policy = pb.SuccessiveElimination(5, GLR(0.1, sigma=0.1), 2)
+    rng, means, asked = np.random.default_rng(1), np.array([0.0, 1.0, 0.5, 0.45, 0.2]), []
+    while not policy.done:
+        arms = policy.ask()
+        asked.append(set(arms.tolist()))
+        policy.tell(arms, means[arms] + 0.1 * rng.standard_normal(arms.size))
+    assert policy.is_sure and policy.alive.tolist() == policy.recommend().tolist() == [1, 2]
+    assert asked[0] == {0, 1, 2, 3, 4} and asked[-1] == {2, 3}
+    assert all(later <= before for before, later in itertools.pairwise(asked))
+    # of the other pairs each is told for good by its own confidence
+    assert all(policy.pulls[arm] < policy.pulls[2] == policy.pulls[3] for arm in (0, 1, 4))
+
+
+def test_the_best_three_take_fewer_pulls_than_their_rivals_with_own_bounds():
+    pulls = []
+    for make in (lambda: pb.SuccessiveElimination(6, GLR(0.1), 3), lambda: pb.LUCB(6, 0.1, 3)):
+        policy = played(make(), [0.0, 0.1, 0.2, 1.2, 1.1, 1.0], 1.0, 1)
+        assert sorted(policy.recommend().tolist()) == [3, 4, 5]
+        pulls.append(policy.n_pulls)
+    assert pulls[0] < 0.6 * pulls[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["gaussian", "bernoulli", "bounded"])
+@pytest.mark.parametrize("delta", [0.1, 0.01])
+def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
+    """Errors of sure answers; failing by chance: less than once in 10^6."""
+    means = np.array([0.7, 0.5, 0.5 - 1e-9, 0.5 - 1e-9, 0.4])
+    rule = pb.stopping.Betting(delta) if law == "bounded" else GLR(delta, law)
+    arms = (pb.environments.GaussianBandit(means) if law == "gaussian"
+            else pb.environments.BernoulliBandit(means))
+    policy = pb.SuccessiveElimination(5, rule, 2)
+    result = pb.simulate(policy, arms, 10_000, rng=5, horizon=4000)
+    wrong = int((result.errors & result.stopped).sum())
+    assert wrong <= 10_000 * delta + 4.9 * (10_000 * delta) ** 0.5
+
+
 def test_a_round_that_the_budget_does_not_pay_is_not_begun():
     policy = played(pb.SuccessiveElimination(3, GLR(0.1), budget=11), [0.5, 0.5, 0.5], 0.1, 1)
     assert policy.n_pulls == 9 and policy.done and not policy.is_sure
@@ -191,7 +232,8 @@ def test_all_arms_or_none_need_no_pulls():
 
 
 @pytest.mark.parametrize("make, error, message", [
-    (lambda: pb.SuccessiveElimination(3, None), TypeError, "stopping must be a .*GLR; got None"),
+    (lambda: pb.SuccessiveElimination(3, None), TypeError,
+     "stopping must be a .*GLR or a .*Betting; got None"),
     (lambda: pb.SuccessiveElimination(3, 0.1), TypeError, "stopping must be a .*GLR"),
     (lambda: pb.SuccessiveElimination(3, GLR(0.1), budget=2), pb.InfeasibleBudget, "budget must"),
     (lambda: pb.LilUCB(3, 0.1, constants="mine"), ValueError, "constants must be one of"),

@@ -127,45 +127,33 @@ def test_wrong_answers_are_rare_on_all_runs_of_two_coins():
     assert chance_of_naming((0.5, 0.5), 1, 0.5, 40) > 0.01
 
 
-def errors(make, draw, n_runs, most, wrong):
-    """Runs that name an arm that is wrong, and those that end."""
-    bad = ended = 0
-    for run in range(n_runs):
-        policy, rng = make(run), np.random.default_rng([run, 7])
-        while not policy.done and policy.n_pulls < most:
-            arms = policy.ask()
-            policy.tell(arms, draw(rng, arms))
-        ended += policy.is_sure
-        bad += policy.is_sure and policy.recommend()[0] in wrong
-    return bad, ended
-
-
-def test_equal_arms_are_rarely_told_apart():
-    """At delta .2 in 120 pulls; more than 75 of 200 come by chance less than once in 10^6."""
-    bad, _ = errors(lambda run: pb.SuccessiveElimination(2, Betting(0.2)),
-                    lambda rng, arms: rng.beta(0.3, 0.3, arms.size), 200, 120, (0, 1))
-    assert bad <= 75
-
-
-SLOW = {
-    "equal coins": (pb.environments.BernoulliBandit([0.5, 0.5]), [0, 1]),
-    "rare": (pb.environments.BernoulliBandit([0.02, 0.02]), [0, 1]),
-    "ten": (pb.environments.BernoulliBandit([0.5] + [0.45] * 9), range(1, 10)),
-    "narrow": (pb.environments.UniformBandit([0.5, 0.5], [1e-4, 1e-4]), [0, 1]),
-    "wide and narrow": (pb.environments.UniformBandit([0.5, 0.49], [0.08, 1e-4]), [1]),
+NASTY = {  # the second arm is the worse one, hardly
+    "coins": pb.environments.BernoulliBandit([0.5, 0.5 - 1e-9]),
+    "rare": pb.environments.BernoulliBandit([0.02, 0.02 - 1e-9]),
+    "ten": pb.environments.BernoulliBandit([0.5] + [0.5 - 1e-9] * 9),
+    "narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [1e-4, 1e-4]),
+    "wide and narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [0.08, 1e-4]),
 }
+
+
+def wrong_answers(name, delta, n_runs, n_pulls):
+    policy = pb.TopTwo(NASTY[name].n_arms, Betting(delta), leader="empirical")
+    result = pb.simulate(policy, NASTY[name], n_runs, rng=3, horizon=n_pulls)
+    return int((result.errors & result.stopped).sum())
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_worse_arms_are_rarely_named(name):
+    """At delta .2; more than 75 of 200 come by chance less than once in 10^6."""
+    assert wrong_answers(name, 0.2, 200, 300) <= 75
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.1, 0.01])
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize("name", NASTY)
 def test_ten_thousand_runs(name, delta):
-    """At most delta; 10^4 runs of 2,000 pulls. Failing by chance: less than once in 10^6."""
-    environment, wrong = SLOW[name]
-    policy = pb.TopTwo(environment.n_arms, Betting(delta), leader="empirical", budget=2000)
-    result = pb.simulate(policy, environment, 10_000, rng=3, keep=("answers",), n_threads=2)
-    named = np.isin(result.recommendations[:, 0], wrong) & result.is_sure
-    assert named.sum() <= 10_000 * delta + 4.9 * math.sqrt(10_000 * delta)
+    """More errors than these come by chance less than once in 10^6."""
+    assert wrong_answers(name, delta, 10_000, 2000) <= 1e4 * delta + 4.9 * math.sqrt(1e4 * delta)
 
 
 # -- what users do -----------------------------------------------------------------------

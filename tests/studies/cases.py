@@ -50,6 +50,8 @@ POLICIES = {
     "top two unknown": lambda: pb.TopTwo(N, law="gaussian-unknown", budget=60, rng=1),
     "ugap sure": lambda: pb.UGapEc(N, 0.1, 2, sigma=0.05),
     "elimination": lambda: pb.SuccessiveElimination(N, pb.stopping.GLR(0.1, sigma=0.05)),
+    "elimination of two": lambda: pb.SuccessiveElimination(
+        N, pb.stopping.GLR(0.1, sigma=0.05), 2),
     "lil ucb": lambda: pb.LilUCB(N, 0.1, sigma=0.05, constants="heuristic"),
     "apt": lambda: pb.APT(N, 60, threshold=0.45),
     "good arms": lambda: pb.GoodArms(N, 0.1, threshold=0.45, law="bernoulli"),

@@ -17,9 +17,10 @@ from policies.reference.confidence import (
 
 
 class SuccessiveElimination(_Twin):
-    def __init__(self, n_arms, rule):
+    def __init__(self, n_arms, rule, k=1):
         super().__init__(n_arms, rule)
-        self.left = list(range(n_arms))
+        self.left, self.accepted, self.k = list(range(n_arms)), [], k
+        self.pairs = max(k * (n_arms - k), 1)
 
     @property
     def per_round(self):
@@ -29,22 +30,35 @@ class SuccessiveElimination(_Twin):
     def per_round(self, value):
         pass
 
-    def best(self):
-        return max(self.left, key=lambda arm: (self.mean(arm), -arm))
-
     def margin(self, a, b, epsilon):
         t = len(self.order)
         if self.is_unknown:
-            return unknown_margin(self.rule.threshold, self.rule.delta, self.K, self.arm(a),
+            return unknown_margin(self.rule.threshold, self.rule.delta, self.pairs + 1, self.arm(a),
                                   self.arm(b), t, epsilon)
         self.epsilon = epsilon
         return self.cost(a, b) - threshold(self.law, self.rule.threshold, self.rule.delta,
-                                           max(self.K, 2), self.n(a), self.n(b), t)
+                                           self.pairs + 1, self.n(a), self.n(b), t)
 
     def stops(self):
-        best = self.best()
-        self.left = [b for b in self.left if b == best or self.margin(best, b, 0.0) <= 0]
-        return all(self.margin(best, b, self.rule.epsilon) > 0 for b in self.left if b != best)
+        ranked = sorted(self.left, key=lambda arm: (-self.mean(arm), arm))
+        places = self.k - len(self.accepted)
+        top, below = ranked[:places], ranked[places:]
+
+        def told(highs, lows, epsilon=0.0):
+            return all(self.margin(a, b, epsilon) > 0 for a in highs for b in lows)
+
+        loosely = told(top, below, self.rule.epsilon)
+        accepted = [a for a in top if told([a], below)]
+        out = [b for b in below if told(top, [b])]
+        self.accepted += accepted
+        self.left = [arm for arm in self.left if arm not in accepted + out]
+        return loosely
+
+    def best(self):
+        """The answer."""
+        ranked = sorted(self.left, key=lambda arm: (-self.mean(arm), arm))
+        found = self.accepted + ranked[:self.k - len(self.accepted)]
+        return sorted(found, key=lambda arm: (-self.mean(arm), arm))
 
     def choose(self):
         return list(self.left)
