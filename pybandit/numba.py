@@ -18,14 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, is_masked, shown
-from pybandit._shared.optional import require
+from pybandit._shared.checks import shown
+from pybandit._shared.numba_calls import SCOPE, numba, pack, types, unpack, width
+from pybandit.policies._numba import policy
+from pybandit.policies.functions import FunctionPolicy
 from pybandit.racing._callbacks import Bound
+from pybandit.simulation._numba import environment
+from pybandit.simulation.functions import FunctionEnvironment
 
-numba = require("numba", "numba")
-types = numba.types
-
-__all__ = ["Factor", "factor", "factor_signature"]
+__all__ = ["Factor", "FunctionEnvironment", "FunctionPolicy", "environment", "factor",
+           "factor_signature", "policy"]
 
 #: The signature of ``pybandit/factors.h``, for ``numba.cfunc``.
 factor_signature = types.intc(
@@ -129,7 +131,7 @@ class Factor:
         """
         kinds, words = [], []
         for position, value in enumerate(data):
-            kind, memory = _pack(position, value)
+            kind, memory = pack(f"argument {position}", value)
             kinds.append(kind)
             words.append(memory)
         kinds = tuple(kinds)
@@ -139,56 +141,12 @@ class Factor:
         return Bound(self._compiled[kinds], packed, data)
 
     def _compile(self, kinds):
-        scope = {"carray": numba.carray, "int64": np.int64, "float64": np.float64,
-                 "function": self.jitted, "pointer": _pointer}
+        scope = {**SCOPE, "function": self.jitted}
         arguments, at = [], 1
         for position, (dtype, n_dimensions) in enumerate(kinds):
             scope[f"dtype{position}"] = dtype
-            arguments.append(_unpack(at, dtype, n_dimensions, f"dtype{position}"))
-            at += 1 if n_dimensions is None else 1 + n_dimensions
+            arguments.append(unpack(at, dtype, n_dimensions, f"dtype{position}"))
+            at += width(n_dimensions)
         source = _WRAPPER.format(n_words=at, arguments=", ".join(arguments))
         exec(source, scope)
         return numba.cfunc(factor_signature)(scope["callback"])
-
-
-@numba.extending.intrinsic
-def _pointer(typing_context, address):
-    """An integer as the address it is."""
-    def generate(context, builder, signature, values):
-        return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), generate
-
-
-def _pack(position, value):
-    """What is compiled for, (dtype, dimensions or None of a number); its words of data."""
-    if isinstance(value, np.ndarray):
-        if not (value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
-                ) or is_masked(value):
-            raise ValueError(f"arrays must be C-contiguous, aligned, of native byte order and "
-                             f"without masks, for they are not copied; got shape {value.shape}, "
-                             f"strides {value.strides}, "
-                             f"{value.dtype.str} as argument {position}")
-        if value.dtype.hasobject or value.ndim == 0:
-            raise TypeError(f"arrays must hold numbers in at least one dimension; got "
-                            f"{value.dtype} of shape {value.shape} as argument {position}")
-        return (value.dtype, value.ndim), np.array([value.ctypes.data, *value.shape], np.int64)
-    if isinstance(value, (bool, np.bool_)):
-        return (np.dtype(bool), None), np.array([value], np.int64)
-    if isinstance(value, (int, np.integer)):
-        if not -LARGEST <= value <= LARGEST:
-            raise ValueError(f"bound integers must fit int64; got {shown(value)} as argument "
-                             f"{position}")
-        return (np.dtype(np.int64), None), np.array([value], np.int64)
-    if isinstance(value, (float, np.floating)):
-        return (np.dtype(np.float64), None), np.array([value], np.float64).view(np.int64)
-    raise TypeError(f"bound arguments must be arrays or numbers; got {type(value).__name__} as "
-                    f"argument {position}")
-
-
-def _unpack(at, dtype, n_dimensions, name):
-    """The expression that reads an argument from its words."""
-    if n_dimensions is None:
-        return {"b": f"words[{at}] != 0", "i": f"words[{at}]", "f": f"reals[{at}]"}[dtype.kind]
-    shape = "".join(f"words[{at + 1 + axis}], " for axis in range(n_dimensions))
-    return f"carray(pointer(words[{at}]), ({shape}), {name})"

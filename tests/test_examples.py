@@ -37,12 +37,24 @@ def test_synthetic_race_draws_its_picture(tmp_path, capsys):
 
 def test_error_against_budget_draws_its_picture(tmp_path, capsys):
     pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
     out = tmp_path / "error.png"
-    load("error_against_budget")["main"](["--runs", "6", "--out", str(out)])
+    load("error_against_budget")["main"]("6", out)
     assert out.read_bytes().startswith(b"\x89PNG")
     rows = re.findall(r"^[A-Z][\w-]+ +((?: +[01]\.\d+){7})$", capsys.readouterr().out, re.MULTILINE)
     errors = np.array([row.split() for row in rows], dtype=float)
     assert errors.shape == (10, 7) and errors[:, -1].mean() < errors[:, 0].mean()
+
+
+def test_numba_policy_draws_its_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("numba")
+    out = tmp_path / "error.png"
+    load("numba_policy")["main"](["--runs", "20", "--out", str(out)])
+    assert out.read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"ns a pull, error [01]\.\d+$", printed, re.MULTILINE)) == 4
+    assert "the same leaders in 2 runs: True" in printed
 
 
 def test_synthetic_race_finds_the_references():

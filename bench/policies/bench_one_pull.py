@@ -159,7 +159,72 @@ def loops():
             errors += np.argmax(sums / pulls) != 0
         return errors / n_runs
 
-    return {"UCBE": ucbe, "GapE": gape, "GapEV": gapev, "UGapEb": ugape, "EBTC": ebtc}
+    @numba.njit
+    def pull(rng, arm, means, sums, squares, pulls):
+        reward = means[arm] + SIGMA * rng.standard_normal()
+        sums[arm] += reward
+        squares[arm] += reward * reward
+        pulls[arm] += 1
+
+    @numba.njit
+    def vbr(rng, means, budget, n_runs):
+        n_arms, errors = means.size, 0
+        logbar = 0.5 + np.sum(1.0 / np.arange(2, n_arms + 1))
+        for _ in range(n_runs):
+            sums, squares, pulls = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
+            arms, had = np.arange(n_arms), 0
+            for left in range(n_arms, 1, -1):
+                wanted = int(np.ceil((budget - n_arms) / (logbar * left) - 1e-9))
+                for j in range(left * (wanted - had)):
+                    best, largest = j % n_arms, -np.inf
+                    if had:
+                        for i in range(left):
+                            arm = arms[i]
+                            n, mean = pulls[arm], sums[arm] / pulls[arm]
+                            index = np.inf
+                            if n > 1:
+                                index = (squares[arm] - n * mean * mean) / ((n - 1) * n)
+                            if index > largest:
+                                best, largest = arm, index
+                    pull(rng, best, means, sums, squares, pulls)
+                worst, least = -1, np.inf
+                for i in range(left):
+                    mean = sums[arms[i]] / pulls[arms[i]]
+                    if mean <= least:
+                        worst, least = i, mean
+                arms[worst:left - 1] = arms[worst + 1:left].copy()
+                had = wanted
+            errors += arms[0] != 0
+        return errors / n_runs
+
+    @numba.njit
+    def shadavar(rng, means, budget, n_runs):
+        n_arms, errors, level = means.size, 0, -np.log(0.05)
+        n_stages = int(np.ceil(np.log2(n_arms)))
+        for _ in range(n_runs):
+            arms = np.arange(n_arms)
+            for _ in range(n_stages):
+                sums, squares, pulls = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
+                for j in range(budget // n_stages):
+                    best, largest = arms[j % arms.size], -np.inf
+                    # bounds are infinite up to 4 log(1 / delta) + 1 rewards
+                    if j >= arms.size * (int(4 * level) + 2):
+                        for arm in arms:
+                            n, mean = pulls[arm], sums[arm] / pulls[arm]
+                            v = (squares[arm] - n * mean * mean) / (n - 1)
+                            index = v / (n * (1 - 2 * np.sqrt(level / (n - 1))))
+                            if index > largest:
+                                best, largest = arm, index
+                    pull(rng, best, means, sums, squares, pulls)
+                found = np.empty(arms.size)
+                for i in range(arms.size):
+                    found[i] = -sums[arms[i]] / pulls[arms[i]]
+                arms = np.sort(arms[np.argsort(found)[:(arms.size + 1) // 2]])
+            errors += arms[0] != 0
+        return errors / n_runs
+
+    return {"UCBE": ucbe, "GapE": gape, "GapEV": gapev, "UGapEb": ugape, "EBTC": ebtc,
+            "VBR": vbr, "SHAdaVar": shadavar}
 
 
 POLICIES = {
@@ -168,6 +233,8 @@ POLICIES = {
     "GapEV": lambda k, n: pb.GapEV(k, n, RANGE, COMPLEXITY),
     "UGapEb": lambda k, n: pb.UGapEb(k, n, COMPLEXITY),
     "EBTC": lambda k, n: pb.EBTC(k, budget=n),
+    "VBR": pb.VBR,
+    "SHAdaVar": pb.SHAdaVar,
 }
 
 

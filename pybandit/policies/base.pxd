@@ -16,6 +16,7 @@ docs/embedding.md has an example.
 
 from libc.stdint cimport int64_t
 
+from pybandit._shared._csrc cimport pb_bitgen
 from pybandit.policies._csrc cimport pb_batch
 from pybandit.policies.policy cimport Policy
 
@@ -50,3 +51,5 @@ cdef class NativePolicy(Policy):
     cdef pb_batch _next(self) noexcept nogil
     cdef bint _accepts(self, double reward) noexcept nogil
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil
+    # The bits of a run, from before its first pull; NULL: it is over. They stay the run's.
+    cdef void _lend(self, pb_bitgen *bits) noexcept nogil

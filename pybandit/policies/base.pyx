@@ -12,6 +12,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, isfinite
 from libc.string cimport memmove
 
+from pybandit._shared._csrc cimport pb_bitgen
 from pybandit.policies._csrc cimport pb_batch
 from pybandit.policies.policy cimport Policy
 
@@ -39,6 +40,9 @@ cdef class NativePolicy(Policy):
 
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil:
         self._absorb(&arm, &reward, 1)
+
+    cdef void _lend(self, pb_bitgen *bits) noexcept nogil:
+        pass
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
         return -1

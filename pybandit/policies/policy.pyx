@@ -235,6 +235,8 @@ cdef class Policy:
                 with nogil:
                     self._absorb(told, values, n)
                     self._settle(told, n)
+            if self.broken:
+                raise self.failure
         finally:
             self.guard.leave()
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import InfeasibleBudget, check_in, check_numeric, shown
+from pybandit.policies.functions import FunctionPolicy
 from pybandit.simulation._engine import draws_natively
 from pybandit.simulation.base import Environment
 
@@ -77,7 +78,9 @@ def check_horizon(policy, horizon):
             raise ValueError(f"horizon must be given where the policy never ends; got None for "
                              f"{policy!r}")
         return
-    first = 0 if policy.done else np.size(policy.ask())
+    # one at a time, and from bits that the run has not lent yet
+    asks_one = isinstance(policy, FunctionPolicy)
+    first = 0 if policy.done or asks_one else np.size(policy.ask())
     if first > horizon:
         raise InfeasibleBudget(f"horizon must be at least {first}, the first batch; got {horizon}")
 

@@ -13,6 +13,7 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.base import NativePolicy
 from pybandit.policies.policy import Policy
+from pybandit.simulation._budgets import AtBudget, asked_at, check_budgets, over_budgets
 from pybandit.simulation._parallel import run_in
 from pybandit.simulation._plan import Like, check_maker, make_plan, name_of
 from pybandit.simulation._runs import Runs
@@ -22,13 +23,13 @@ from pybandit.simulation.comparison import Comparison
 from pybandit.simulation.result import SimulationResult
 
 
-def compare(policies: Mapping[str, Callable[[Any], Any] | Policy], environment: Any, n_runs: int, *,
+def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: Any, n_runs: int, *,
             rng: Rng = None, n_threads: int | None = None, progress: bool | None = None,
             horizon: int | None = None, checkpoints: ArrayLike | None = None,
             answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
             threshold: float | None = None, epsilon: float = 0.0,
             arm_pulls_by_run: bool = False, common_rewards: bool = True,
-            executor: Any = None) -> Comparison:
+            executor: Any = None, budgets: ArrayLike | None = None) -> Comparison:
     """Run several policies on the same arms, with common random numbers.
 
     Run i of every policy has the same stream, and so the same environment where one is drawn
@@ -50,6 +51,11 @@ epsilon, arm_pulls_by_run, executor
         what `simulate` gives it with the same `rng`, bit for bit; an arm's pulls of a batch
         may then come as one sum, which is faster. An environment in Python draws from the
         stream of the run in either case: what is common is how the stream begins.
+    budgets : array_like of int, optional
+        Increasing numbers of pulls, in the place of `horizon` and `checkpoints`: the error
+        against the budget. Functions in `policies` are then of an environment and a budget, and
+        are run for each; policies are run once, to the last budget, and asked at each. The
+        checkpoints of the results are the budgets, all else is of the last.
 
     Returns
     -------
@@ -74,24 +80,42 @@ epsilon, arm_pulls_by_run, executor
     ...                           "uniform": pb.Uniform(8, 240)}, bandit, 500, rng=2)
     >>> more.n_runs
     1000
+
+    The error against the budget:
+
+    >>> curves = pb.compare({"halving": lambda e, budget: pb.SequentialHalving(8, budget),
+    ...                      "UCB1": pb.UCB1(8)}, bandit, 500, rng=1, budgets=[60, 240, 960])
+    >>> curves["halving"].curve()[0], curves["UCB1"].curve()[0]
+    (array([0.54 , 0.322, 0.112]), array([0.486, 0.226, 0.036]))
     """
     n_runs = check_integer("n_runs", n_runs, 1, MOST_RUNS)
     n_threads = check_threads(n_threads, executor)
     makers = check_policies(policies)
-    plans = {name: make_plan(make, environment, horizon=horizon, checkpoints=checkpoints,
-                             answer=answer, threshold=threshold, epsilon=epsilon,
-                             per_run=arm_pulls_by_run, common=common_rewards)
-             for name, make in makers.items()}
+    if budgets is None:
+        asked = {name: [(make, horizon, checkpoints)] for name, make in makers.items()}
+    else:
+        budgets = check_budgets(budgets, horizon, checkpoints)
+        asked = {name: asked_at(make, budgets) for name, make in makers.items()}
+    plans = {name: [make_plan(make, environment, horizon=most, checkpoints=marks,
+                              answer=answer, threshold=threshold, epsilon=epsilon,
+                              per_run=arm_pulls_by_run, common=common_rewards)
+                    for make, most, marks in each] for name, each in asked.items()}
     streams = streams_of(rng, n_runs)
     results, words = {}, {}
-    with make_bar(progress, n_runs * len(plans), "runs", "compare") as bar:
-        for name, plan in plans.items():
-            try:
-                results[name], words[name] = run_plan(plan, streams, n_threads, executor, bar)
-            except Exception as error:
-                error.add_note(f"in policies[{name!r}]")
-                raise
-    return Comparison(results, options_of(plans, words), (streams.identity(),))
+    n_plans = sum(map(len, plans.values()))
+    with make_bar(progress, n_runs * n_plans, "runs", "compare") as bar:
+        for name, each in plans.items():
+            ends = []
+            for plan in each:
+                try:
+                    end, words[name] = run_plan(plan, streams, n_threads, executor, bar)
+                except Exception as error:
+                    budget = "" if budgets is None else f", budget {plan.horizon}"
+                    error.add_note(f"in policies[{name!r}]{budget}")
+                    raise
+                ends.append(end)
+            results[name] = over_budgets(budgets, ends)
+    return Comparison(results, options_of(plans, words, budgets), (streams.identity(),))
 
 
 def check_policies(policies):
@@ -117,14 +141,18 @@ def run_plan(plan, streams, n_threads, executor, bar):
     return SimulationResult._of(plan.checkpoints, *runs.results()), words
 
 
-def options_of(plans, words):
+def options_of(plans, words, budgets):
     """What must be equal where comparisons are merged, each in words."""
-    plan = next(iter(plans.values()))
+    plan = next(iter(plans.values()))[-1]
+    marks = list(plan.checkpoints if budgets is None else budgets)
+    for name, each in plans.items():
+        if isinstance(each[0].make, AtBudget):
+            words[name] += " and for the other budgets"
     return {
         "policies": "; ".join(f"{name}: {words[name]}" for name in plans),
         "environment": words_of_environment(plan.environment),
         "horizon": str(plan.horizon),
-        "checkpoints": str(list(plan.checkpoints)),
+        "checkpoints": str(marks),
         "answer": plan.answer.describe(),
         "arm_pulls_by_run": str(plan.per_run),
         "common_rewards": str(plan.common)}

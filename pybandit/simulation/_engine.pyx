@@ -3,9 +3,10 @@
 
 import numpy as np
 
+from pybandit.policies.functions import FunctionPolicy
 from pybandit.policies.policy import Policy as _Policy
 
-from libc.math cimport NAN
+from libc.math cimport NAN, isfinite
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.string cimport memset
@@ -18,7 +19,7 @@ from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
 from pybandit.simulation._ledger import answer_of
 from pybandit.simulation._ledger cimport Ledger, Truth, judged, verdict
 from pybandit.simulation._streams cimport Streams
-from pybandit.simulation.base cimport Environment
+from pybandit.simulation.base cimport Environment, odd
 
 
 cdef enum:
@@ -102,6 +103,8 @@ cdef class Session:
     # of the run under way
     cdef int64_t run, next_mark
     cdef bint answers
+    cdef int64_t odd_arm          # that gave a reward which is none; -1
+    cdef double odd_reward
     cdef Truth truth
 
     def __init__(self, ledger, streams, stop, horizon, common):
@@ -147,9 +150,12 @@ cdef class Session:
                     self._run(policy, environment, bitgen_of(rng))
             if policy.broken:
                 raise policy.failure
+            if self.odd_arm >= 0:
+                raise odd(environment, self.odd_arm, self.odd_reward)
             policy._check_seen()
             self._finish(policy)
         finally:
+            policy._lend(NULL)
             policy.guard.leave()
 
     def play_many(self, int64_t start, int64_t end, policy, environment, Truth truth, fresh):
@@ -177,6 +183,7 @@ cdef class Session:
         if known is None:
             known = self.answering[cls] = answers_natively(cls)
         self.answers, self.run, self.next_mark, self.truth = known, i, 0, truth
+        self.odd_arm = -1
         if self.common:
             for arm in range(policy.n_arms):
                 self.streams._begin_arm(i, arm, &self.arm_streams[arm])
@@ -187,9 +194,13 @@ cdef class Session:
         """Batches, until the policy is done, or `most` pulls would be exceeded."""
         cdef int64_t checked = 0, n_marks = self.ledger.marks.shape[0]
         cdef pb_batch batch
+        policy._lend(bitgen)
         with nogil:
-            while not policy._is_done() and not self.stop.raised and not policy.broken:
+            while (not policy._is_done() and not self.stop.raised and not policy.broken
+                   and self.odd_arm < 0):
                 batch = policy._next()
+                if policy.broken:
+                    break
                 while (self.next_mark < n_marks and batch.n_pulls
                        > self.ledger.marks[self.next_mark] - policy.n_pulls):
                     self._mark(policy)
@@ -235,6 +246,7 @@ cdef class Session:
                           pb_bitgen *bitgen) noexcept nogil:
         """Draws this batch, an arm's pulls together, and lets the policy go on."""
         cdef int64_t n = batch.n_arms, position = batch.first, arm
+        cdef double reward
         cdef pb_bitgen bits
         if not batch.counts:
             n = min(n, batch.n_pulls)
@@ -243,8 +255,11 @@ cdef class Session:
             if self.common:
                 bits = pb_stream_bits(&self.arm_streams[arm])
                 bitgen = &bits
-            pull_arm(policy, environment, arm, pb_batch_count(&batch, position), self.common,
-                     bitgen)
+            reward = pull_arm(policy, environment, arm, pb_batch_count(&batch, position),
+                              self.common, bitgen)
+            if not isfinite(reward):
+                self.odd_arm, self.odd_reward = arm, reward
+                break
             position += 1
             if position == batch.n_arms:
                 position = 0
@@ -253,26 +268,36 @@ cdef class Session:
         policy._advance()
 
 
-cdef inline void pull_arm(NativePolicy policy, Environment environment, int64_t arm, int64_t n,
-                          bint one_by_one, pb_bitgen *bitgen) noexcept nogil:
-    cdef double reward, cost
+cdef inline double pull_arm(NativePolicy policy, Environment environment, int64_t arm, int64_t n,
+                            bint one_by_one, pb_bitgen *bitgen) noexcept nogil:
+    """0, or a reward that is not finite."""
+    cdef double reward = 0.0, cost
     if policy._wants_costs:
         for _ in range(n):
             reward = environment._draw_with_cost(arm, policy._pulls[arm], bitgen, &cost)
+            if not isfinite(reward):
+                return reward
             policy._absorb_with_cost(arm, reward, cost)
-        return
+        return 0.0
     if not policy._wants_rewards:
-        if one_by_one:
-            for _ in range(n):
-                policy._sums[arm] += environment._draw(arm, policy._pulls[arm], bitgen)
-                policy._pulls[arm] += 1
-            return
-        policy._sums[arm] += environment._draw_sum(arm, policy._pulls[arm], n, bitgen)
-        policy._pulls[arm] += n
-        return
+        if not one_by_one:
+            reward = environment._draw_sum(arm, policy._pulls[arm], n, bitgen)
+            policy._sums[arm] += reward
+            policy._pulls[arm] += n
+            return reward
+        for _ in range(n):
+            reward = environment._draw(arm, policy._pulls[arm], bitgen)
+            if not isfinite(reward):
+                return reward
+            policy._sums[arm] += reward
+            policy._pulls[arm] += 1
+        return 0.0
     for _ in range(n):
         reward = environment._draw(arm, policy._pulls[arm], bitgen)
+        if not isfinite(reward):
+            return reward
         policy._absorb(&arm, &reward, 1)
+    return 0.0
 
 
 cdef class CommonRewards:
@@ -320,6 +345,8 @@ cdef class CommonRewards:
 
 # whose `seed` draws nothing
 PLAIN_SEED = _Policy.seed
+# not called where the engine lends the run's bits
+LENT_SEED = FunctionPolicy.seed
 
 
 def answer_of_engine(NativePolicy policy):

@@ -114,20 +114,20 @@ def arms_of(arms, n_arms=None):
     return np.sort(array).astype(np.int64)
 
 
-def check_checkpoints(checkpoints, horizon):
+def check_checkpoints(checkpoints, horizon, name="checkpoints", least=0):
     """Increasing numbers of pulls, as a tuple."""
     if checkpoints is None:
         return ()
-    refuse_masks("checkpoints", checkpoints)
-    given = as_list("checkpoints", checkpoints, "increasing numbers of pulls")
+    refuse_masks(name, checkpoints)
+    given = as_list(name, checkpoints, "increasing numbers of pulls")
     if len(given) > MOST_CHECKPOINTS:
-        raise ValueError(f"checkpoints must be at most {MOST_CHECKPOINTS}; got {len(given)}")
-    pulls = tuple(check_integer("checkpoints", one, 0, MOST_PULLS) for one in given)
+        raise ValueError(f"{name} must be at most {MOST_CHECKPOINTS}; got {len(given)}")
+    pulls = tuple(check_integer(name, one, least, MOST_PULLS) for one in given)
     for before, after in zip(pulls, pulls[1:], strict=False):
         if after <= before:
-            raise ValueError(f"checkpoints must increase; got {after} after {before}")
+            raise ValueError(f"{name} must increase; got {after} after {before}")
     if horizon is not None and pulls[-1] > horizon:
-        raise ValueError(f"checkpoints must be at most the horizon, {horizon}; got {pulls[-1]}")
+        raise ValueError(f"{name} must be at most the horizon, {horizon}; got {pulls[-1]}")
     return pulls
 
 

@@ -20,6 +20,7 @@ from pybandit.simulation._checks import (
     varies,
 )
 from pybandit.simulation._engine import (
+    LENT_SEED,
     PLAIN_SEED,
     CommonRewards,
     Session,
@@ -46,7 +47,8 @@ class Pattern:
         if self.spare is None or self.checked is None or not renew(self.spare, self.checked):
             self.spare = self.cls.from_state(self.state)
             # what `renew` sets; what a class of the user's has beside it nobody knows
-            if self.cls.__module__.startswith("pybandit.") and isinstance(self.spare, NativePolicy):
+            ours = self.cls.__module__.startswith("pybandit.") or "rules" in vars(self.cls)
+            if ours and isinstance(self.spare, NativePolicy):
                 self.checked = self.spare._checked_state(self.state)
         return self.spare
 
@@ -98,7 +100,9 @@ class Runs:
                 raise ValueError(f"policy_factory must return another policy in every run; got "
                                  f"{type(policy).__name__} again")
         seed = getattr(type(policy), "seed", None)
-        if seed is not PLAIN_SEED and callable(getattr(policy, "seed", None)):
+        # what draws from the bits of the run where the engine plays it needs no stream
+        is_lent = seed is LENT_SEED and is_native(policy, environment)
+        if seed is not PLAIN_SEED and not is_lent and callable(getattr(policy, "seed", None)):
             rng = self.streams.generator(i) if rng is None else rng
             policy.seed(rng)
         return rng, environment, policy

@@ -34,3 +34,7 @@ cdef class Environment:
     # The sum of n rewards; in one draw where the law allows it.
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil
+
+
+# The error of a reward that is not finite.
+cdef object odd(Environment environment, int64_t arm, double reward)

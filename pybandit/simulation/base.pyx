@@ -6,6 +6,7 @@ import numpy as np
 from pybandit._shared.checks import check_in, check_integer, refuse_masks
 from pybandit._shared.generators import as_generator
 
+from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from pybandit._shared._csrc cimport pb_bitgen
@@ -155,7 +156,7 @@ cdef class Environment:
         self.guard.check()
         cdef const int64_t[::1] chosen = self._check_arms(arms)
         cdef double[::1] view, paid
-        cdef int64_t j
+        cdef int64_t j, bad = -1
         rng = as_generator(rng)
         rewards, costs = np.empty(chosen.shape[0]), np.empty(chosen.shape[0])
         view, paid = rewards, costs
@@ -163,6 +164,11 @@ cdef class Environment:
         with rng.bit_generator.lock, nogil:
             for j in range(chosen.shape[0]):
                 view[j] = self._draw_with_cost(chosen[j], 0, bitgen, &paid[j])
+                if not isfinite(view[j]):
+                    bad = j
+                    break
+        if bad >= 0:
+            raise odd(self, chosen[bad], view[bad])
         return rewards, costs
 
     def _check_arms(self, arms):
@@ -181,6 +187,14 @@ cdef class Environment:
         if self.guard.reason is not None:
             return f"<{type(self).__name__}: {self.guard.reason}>"
         return f"<{type(self).__name__} of {self.n_arms} arms>"
+
+
+cdef object odd(Environment environment, int64_t arm, double reward):
+    """The error of a reward that is not finite."""
+    rules = getattr(type(environment), "rules", None)
+    explained = " (a numba function that raises gives nan)" if rules is not None else ""
+    return ValueError(f"rewards of {type(environment).__name__} must be finite; got {reward} of "
+                      f"arm {arm}{explained}")
 
 
 def arm_values(name, values, expected, holds):

@@ -142,6 +142,9 @@ def simulations() -> None:
     assert_type(pair, pb.Comparison)
     assert_type(pair + pair, pb.Comparison)
     assert_type(pair["policy"], pb.SimulationResult)
+    budgets = pb.compare({"policy": pb.UCB1(2), "planned": lambda e, n: pb.Uniform(2, n)}, bandit,
+                         10, budgets=[10, 50])
+    assert_type(budgets, pb.Comparison)
     mean, low, high = pair["factory"].curve("regret")
     assert_type(mean, NDArray[np.float64])
 

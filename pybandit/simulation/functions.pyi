@@ -1,0 +1,11 @@
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from pybandit.simulation.base import Environment
+
+class FunctionEnvironment(Environment):
+    rules: ClassVar[Any]
+    functions: ClassVar[Mapping[str, Any]]
+    def __init__(self, means: ArrayLike, variances: ArrayLike, **options: Any) -> None: ...

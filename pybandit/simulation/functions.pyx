@@ -1,0 +1,61 @@
+# cython: auto_pickle=False
+"""An environment whose draws were compiled elsewhere: `pybandit.numba.environment` makes them."""
+
+import numpy as np
+
+from libc.stdint cimport int64_t, uintptr_t
+
+from pybandit._shared._csrc cimport pb_bitgen
+from pybandit.simulation.base cimport Environment
+
+__all__ = ["FunctionEnvironment"]
+
+# What C calls: a reward, or NaN where it raised.
+ctypedef double (*draw_function)(int64_t arm, int64_t seen, int64_t n_arms, const double *means,
+                                 const double *variances, pb_bitgen *bits,
+                                 const int64_t *data) noexcept nogil
+
+
+cdef class FunctionEnvironment(Environment):
+    """An environment of a compiled function: a class that `pybandit.numba.environment` made.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+        Of the rewards that the function draws: errors and regrets are about them.
+    variances : array_like of float, shape (n_arms,), or float
+        At least 0.
+    **options : ndarray, float, int or bool
+        What the function takes beside the words of a draw. Arrays are copied, and nobody
+        writes to them: threads share them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range, or an option unknown or missing.
+    numba.core.errors.NumbaError
+        Where numba cannot compile the function for these types.
+    """
+
+    rules = None
+
+    cdef draw_function function
+    cdef object memory
+    cdef int64_t[::1] words
+
+    def __init__(self, means, variances, **options):
+        rules = type(self).rules
+        if rules is None:
+            raise TypeError("FunctionEnvironment must be made by pybandit.numba.environment, of "
+                            "a function; got none")
+        super().__init__(means, variances)
+        given = rules.checked(options)
+        bound = rules.bound(given)
+        self.memory, self.words = bound.memory, bound.words
+        self.function = <draw_function><uintptr_t>bound.addresses["draw"]
+        self._made(FunctionEnvironment, dict(means=np.array(self._means),
+                                             variances=np.array(self._variances), **given))
+
+    cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
+        return self.function(arm, seen, self.n_arms, &self._means[0], &self._variances[0], bitgen,
+                             &self.words[0])

@@ -1,0 +1,359 @@
+"""Policies and environments of numba: the same pulls as in Python, and errors in words."""
+
+import pickle
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+
+from policies.mutations import MUTATIONS, entries_of, mutated
+
+pytest.importorskip("numba")
+import numba  # noqa: E402
+from numba.core.errors import NumbaError  # noqa: E402
+
+import pybandit.numba  # noqa: E402
+
+from simulation.numba_rules import (  # noqa: E402
+    Mixture,
+    exp3_in_python,
+    exp3_of,
+    greedy,
+    greedy_in_python,
+    mixture,
+    mixture_of,
+    upper,
+    upper_in_python,
+)
+
+MEANS = [0.9, 0.5, 0.4, 0.1]
+ARMS = pb.environments.GaussianBandit(MEANS, 0.25)
+OPTIONS = dict(rng=3, horizon=150, arm_pulls_by_run=True, checkpoints=[0, 20, 150])
+NEW = {"upper": lambda: upper(4), "greedy": lambda: greedy(4, epsilon=0.2),
+       "exp3": lambda: exp3_of(4)}
+PYTHON = {"upper": upper_in_python, "greedy": greedy_in_python, "exp3": exp3_in_python}
+# what a run gives
+COLUMNS = ("errors", "regrets", "pulls", "arm_pulls_by_run", "checkpoint_leaders",
+           "checkpoint_errors")
+
+
+def assert_same(one, other, columns=COLUMNS):
+    for name in columns:
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@pytest.mark.parametrize("environment", [ARMS, mixture_of(MEANS)], ids=["native", "numba"])
+@pytest.mark.parametrize("name", NEW)
+def test_the_rule_in_python_makes_the_same_pulls(name, environment):
+    ours = pb.simulate(NEW[name](), environment, 30, **OPTIONS)
+    theirs = pb.simulate(PYTHON[name], environment, 30, **OPTIONS)
+    assert_same(ours, theirs)
+    assert len(np.unique(ours.arm_pulls_by_run, axis=0)) > 20
+
+
+@pytest.mark.parametrize("policy", [pb.UCB1(4), upper(4)], ids=["native", "numba"])
+def test_an_environment_in_python_gives_the_same_rewards(policy):
+    assert_same(pb.simulate(policy, mixture_of(MEANS), 30, **OPTIONS),
+                pb.simulate(policy, Mixture(MEANS), 30, **OPTIONS))
+
+
+def test_a_twin_of_ucb1_makes_its_pulls():
+    for constant in (2.0, 0.3):
+        assert_same(pb.simulate(upper(4, constant=constant), ARMS, 200, **OPTIONS),
+                    pb.simulate(pb.UCB1(4, constant), ARMS, 200, **OPTIONS))
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_the_result_depends_on_the_seed_alone(name):
+    one, many = (pb.simulate(NEW[name](), mixture_of(MEANS), 90, n_threads=n, **OPTIONS)
+                 for n in (1, 2))
+    assert_same(one, many)
+    factory = pb.simulate(lambda e: NEW[name](), mixture_of(MEANS), 90, **OPTIONS)
+    drawn = pb.simulate(NEW[name](), lambda rng: mixture_of(MEANS), 90, **OPTIONS)
+    assert_same(one, factory)
+    assert_same(one, drawn)
+    other = pb.simulate(NEW[name](), mixture_of(MEANS), 90, **OPTIONS | {"rng": 4})
+    assert not np.array_equal(one.arm_pulls_by_run, other.arm_pulls_by_run)
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_compare_takes_them(common):
+    both = pb.compare({"native": pb.UCB1(4), "numba": upper(4), "exp3": exp3_of(4)},
+                      mixture_of(MEANS), 40, rng=1, horizon=150, common_rewards=common)
+    assert_same(both["native"], both["numba"], ("errors", "regrets", "pulls"))
+    alone = pb.simulate(exp3_of(4), mixture_of(MEANS), 40, rng=1, horizon=150)
+    assert common or np.array_equal(both["exp3"].regrets, alone.regrets)
+    assert "exp3(n_arms=4, weights=float64[4]:" in both.options["policies"]
+
+
+def test_processes_give_what_threads_give():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        for policy in (exp3_of(4), upper(4)):
+            apart = pb.simulate(policy, mixture_of(MEANS), 20, executor=executor, **OPTIONS)
+            assert_same(apart, pb.simulate(policy, mixture_of(MEANS), 20, **OPTIONS))
+        with pytest.raises(TypeError, match="must be picklable"):
+            pb.simulate(pybandit.numba.policy(lambda t: 0)(4), ARMS, 4, executor=executor, rng=1,
+                        horizon=5)
+
+
+def test_ask_and_tell_are_those_of_any_policy():
+    rng, policy = np.random.default_rng(1), exp3_of(4, budget=60, rng=1)
+    while not policy.done:
+        if policy.n_pulls == 30:
+            policy = pickle.loads(pickle.dumps(policy))
+            state = policy.get_state()
+            other = type(policy).from_state(state)
+        arms = policy.ask()
+        assert np.array_equal(arms, policy.ask()) and arms.shape == (1,)
+        with pytest.raises(ValueError, match="arms must be those of ask"):
+            policy.tell(arms + 1, [0.0])
+        rewards = ARMS.pull(arms, rng)
+        if policy.n_pulls >= 30:
+            assert np.array_equal(arms, other.ask())
+            other.tell(arms, rewards)
+        policy.tell(arms, rewards)
+    weights = policy.get_state()["progress"]["arrays"]["weights"]
+    assert np.array_equal(other.get_state()["progress"]["arrays"]["weights"], weights)
+    assert policy.n_pulls == 60 and policy.recommend() == [weights.argmax()]
+    assert not policy.is_endless and upper(4).is_endless
+
+
+def test_lost_and_late_rewards():
+    policy = exp3_of(3, rng=2)
+    policy.tell(policy.ask(), [np.nan], missing="drop")
+    assert (policy.get_state()["progress"]["arrays"]["weights"] == 1.0).all()
+    policy.add_late([1], [2.0])
+    assert policy.get_state()["progress"]["arrays"]["weights"].argmax() == 1
+    assert policy.pulls.tolist() == [0, 1, 0] and policy.n_pulls == 1
+
+
+def test_every_run_begins_with_what_was_given():
+    weights = np.array([1.0, 2.0])
+
+    def count(arm, weights):
+        weights[arm] += 1.0
+
+    @pybandit.numba.policy(tell=count)
+    def counts(t):
+        return t % 2
+
+    policy = counts(2, weights=weights)
+    weights[:] = 7.0
+
+    def total(policy, environment):
+        return policy.get_state()["progress"]["arrays"]["weights"].sum()
+
+    result = pb.simulate(policy, pb.environments.GaussianBandit([0.0, 1.0]), 5, rng=1, horizon=10,
+                         metrics=[total])
+    assert result.metrics["total"].tolist() == [13.0] * 5
+
+
+RECORD = np.dtype([("wins", np.int64), ("share", np.float64)])
+
+
+def test_options_of_every_kind():
+    def learn(arm, reward, table, record):
+        table[arm, 0] += reward
+        record[arm].wins += reward > 0
+
+    @pybandit.numba.policy(tell=learn)
+    def rule(t, n_arms, table, record, flag, offset=1):
+        return (t + offset + flag + record[0].wins) % n_arms
+
+    policy = rule(3, table=np.zeros((3, 2), np.float32), record=np.zeros(3, RECORD), flag=True)
+    for reward in (0.5, -1.0):
+        policy.tell(policy.ask(), [reward])
+    arrays = policy.get_state()["progress"]["arrays"]
+    assert arrays["record"]["wins"].tolist() == [0, 0, 1] and arrays["table"][0, 0] == -1.0
+    assert type(policy).from_state(policy.get_state()).ask() == policy.ask()
+    policy = rule(3, table=[[0.0]] * 3, record=np.zeros(3, RECORD), flag=False, offset=0)
+    assert policy.ask() == [0]
+
+
+def returns(value, **functions):
+    return pybandit.numba.policy(lambda t, bad: bad if t == 2 else 0, **functions)(3, bad=value)
+
+
+def raises(t, w):
+    if t > 2:
+        raise ValueError("my words")
+    return 0
+
+
+@pytest.mark.parametrize("policy, words", [
+    (lambda: returns(3), r"ask of <lambda> must return an arm in \[0, 3\); got 3 after 2 pulls"),
+    (lambda: returns(-1), r"ask of <lambda> must .*got -1 after 2 pulls"),
+    (lambda: pybandit.numba.policy(raises)(3, w=np.zeros(1)),
+     "ask of raises raised an exception after 3 pulls"),
+    (lambda: pybandit.numba.policy(lambda t, w: int(w[t]))(3, w=np.zeros(4)),
+     "ask of <lambda> raised an exception after 4 pulls"),
+    (lambda: pybandit.numba.policy(lambda: 0, tell=lambda t, arm, w: raises_at(t, w))(
+        3, w=np.zeros(2)), "tell of <lambda> raised an exception at reward .* of arm 0 after 2"),
+    (lambda: pybandit.numba.policy(lambda: 0, done=lambda t, w: w[t] > 0)(3, w=np.zeros(2)),
+     "done of <lambda> raised an exception after 2 pulls"),
+    (lambda: pybandit.numba.policy(lambda: 0, recommend=lambda t: 5)(3),
+     r"recommend of <lambda> must return an arm in \[0, 3\); got 5"),
+])
+def test_what_a_function_returns_is_checked(policy, words):
+    bandit = pb.environments.GaussianBandit([0.0, 1.0, 2.0])
+    with pytest.raises((ValueError, RuntimeError), match=words):
+        pb.simulate(policy(), bandit, 20, rng=1, horizon=9, n_threads=2)
+    alone = policy()
+    with pytest.raises((ValueError, RuntimeError), match=words) as found:
+        for _ in range(9):
+            alone.tell(alone.ask(), [0.5])
+        alone.recommend()
+    assert ("raised" in words) == (found.value.__cause__ is not None)
+    if not words.startswith("recommend"):
+        with pytest.raises(RuntimeError, match="cannot be used: it is spoilt by"):
+            alone.ask()
+
+
+@numba.njit
+def raises_at(t, w):
+    if t >= w.size:
+        raise IndexError("behind the end")
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: upper(4, constent=1.0), r"upper must have options of \['constant'\]; got 'constent'"),
+    (lambda: greedy(4), "epsilon must be given to greedy"),
+    (lambda: greedy(4, epsilon="a"), "arrays or numbers; got str as option epsilon"),
+    (lambda: greedy(4, epsilon=np.zeros((4, 4)).T[::2]), "C-contiguous"),
+    (lambda: upper(4, rng=1), "rng must be None for upper, whose functions take none; got int"),
+    (lambda: upper(0), "n_arms must be"),
+    (lambda: pybandit.numba.policy(lambda t: 0.5)(2), "ask of <lambda> must return an arm, "
+                                                      "an integer, on every path; numba finds f"),
+    (lambda: pybandit.numba.policy(lambda: 0, done=lambda t: 1)(2), "True or False on every path"),
+    (lambda: pybandit.numba.policy(lambda reward: 0), "ask of <lambda> must take .*; got reward"),
+    (lambda: pybandit.numba.policy(lambda *a: 0), r"must take arguments with names; got \*a"),
+    (lambda: pybandit.numba.policy(lambda: 0, done=3), "done must be a function; got 3"),
+    (lambda: pybandit.numba.policy(lambda a=1: 0, done=lambda a=2: True),
+     "a must have one default; got 1 and 2"),
+    (lambda: pybandit.numba.FunctionPolicy(3), "must be made by pybandit.numba.policy"),
+    (lambda: pybandit.numba.FunctionEnvironment([1.0], 1.0), "made by pybandit.numba.environment"),
+    (lambda: mixture([0.5], 1.0), "apart must be given to mixture"),
+    (lambda: mixture([np.nan], 1.0, apart=np.ones(1)), "means must be finite"),
+    (lambda: pybandit.numba.environment(lambda arm: None)([0.5], 1.0),
+     "draw of <lambda> must return a reward, a number, on every path; numba finds none"),
+])
+def test_what_cannot_be_made_is_refused_by_name(make, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()
+
+
+def fills(pulls):
+    pulls[0] = 3
+    return 0
+
+
+def forgets(w):
+    w[0] = 0.0
+    return 0
+
+
+@pytest.mark.parametrize("make", [
+    lambda: pybandit.numba.policy(fills)(2),
+    lambda: pybandit.numba.policy(lambda: 0, recommend=forgets)(2, w=np.zeros(2)),
+    lambda: pybandit.numba.environment(forgets)([0.0], 1.0, w=np.zeros(2))])
+def test_what_is_not_its_own_a_function_cannot_write(make):
+    with pytest.raises(NumbaError, match="readonly array"):
+        make()
+
+
+@pybandit.numba.environment
+def odd(arm, seen, rng, means, value):
+    return value if arm == 1 and seen == 5 else means[arm] + rng.random()
+
+
+@pybandit.numba.environment
+def fails(arm, means):
+    return means[arm + 1]
+
+
+@pytest.mark.parametrize("policy", [pb.SequentialHalving(2, 40), pb.UCBV(2, value_range=9.0),
+                                    pb.UCB1(2), upper(2), exp3_of(2)], ids=repr)
+@pytest.mark.parametrize("environment, words", [
+    (odd([0.0, 1.0], 1.0, value=np.nan), "rewards of odd must be finite; got nan of arm 1"),
+    (odd([0.0, 1.0], 1.0, value=-np.inf), "rewards of odd must be finite; got -inf of arm 1"),
+    (fails([0.0, 1.0], 1.0), "rewards of fails must be finite; got nan of arm 1 .* raises gives")])
+@pytest.mark.parametrize("common", [True, False])
+def test_rewards_that_are_none_are_refused(policy, environment, words, common):
+    with pytest.raises(ValueError, match=words):
+        pb.compare({"one": policy}, environment, 8, rng=1, horizon=40, common_rewards=common)
+
+
+def test_pull_refuses_rewards_that_are_none():
+    assert fails([0.0, 1.0], 1.0).pull([0, 0]).tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="rewards of fails must be finite; got nan of arm 1"):
+        fails([0.0, 1.0], 1.0).pull([0, 1])
+    with pytest.raises(ValueError, match="rewards of fails .*got nan of arm 1"):
+        pb.simulate(upper_in_python, fails([0.0, 1.0], 1.0), 2, rng=1, horizon=9)
+
+
+def test_an_environment_is_pickled_whole():
+    again = pickle.loads(pickle.dumps(mixture_of(MEANS, 0.25)))
+    assert type(again) is mixture and again.variances.tolist() == [0.0625] * 4
+    arms = [0, 1, 2, 3] * 20
+    assert np.array_equal(again.pull(arms, 5), mixture_of(MEANS, 0.25).pull(arms, 5))
+
+
+@pybandit.numba.policy
+def slow(rng):
+    total = 0.0
+    for _ in range(10_000_000):
+        total += rng.random()
+    return int(total < 0.0)
+
+
+def test_functions_run_without_the_gil_and_a_second_thread_is_refused():
+    policy = slow(2)
+    runs = threading.Thread(target=pb.simulate, args=(
+        lambda e: policy, pb.environments.GaussianBandit([0.0, 1.0]), 1),
+        kwargs=dict(rng=1, horizon=10, n_threads=1))
+    runs.start()
+    refused = 0
+    while runs.is_alive() and not refused:
+        try:
+            repr(policy.pulls)
+        except RuntimeError as error:
+            assert "in use by another thread" in str(error)
+            refused += 1
+    runs.join()
+    assert refused and policy.n_pulls == 10
+
+
+def test_nothing_is_made_twice():
+    for one, arguments in ((upper(4), (3,)), (mixture_of(MEANS), ([0.5], 1.0))):
+        with pytest.raises((RuntimeError, TypeError)):
+            one.__init__(*arguments)
+        assert one.n_arms == 4
+
+
+@settings(max_examples=300, deadline=None, derandomize=True,
+          suppress_health_check=list(HealthCheck))
+@given(name=st.sampled_from(sorted(NEW)), stop=st.integers(0, 12), mutations=MUTATIONS)
+def test_a_changed_state_is_refused_or_plays(name, stop, mutations):
+    policy = NEW[name]()
+    for j in range(stop):
+        policy.tell(policy.ask(), [0.1 * (j % 7)])
+    state = policy.get_state()
+    for entry, kind, value, at in mutations:
+        places = list(entries_of(state))
+        mutated(*places[entry % len(places)], kind, value, at)
+    try:
+        again = type(policy).from_state(state)
+    except (ValueError, NumbaError) as error:
+        assert len(str(error)) > 10
+        return
+    for _ in range(20):
+        arms = again.ask()
+        assert again.done or 0 <= arms[0] < again.n_arms
+        if not again.done:
+            again.tell(arms, [0.5])
