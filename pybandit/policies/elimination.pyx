@@ -61,13 +61,13 @@ cdef class SuccessiveElimination(SequentialPolicy):
 
     Notes
     -----
-    **Proof.** Let S be k best arms. Each of the ``k (K - k)`` pairs of an arm b outside and an arm a
-    of S is told apart with the wrong order, b from a, with probability ``delta / (k (K - k))`` at
-    most: the event that the rule bounds, whatever asks for the pulls (`pybandit.stopping.GLR`,
-    `Betting`). Where none is, every decision is right: were the first wrong one to accept b, there
-    would be, as the places left are as many as undecided arms of S, one of these below, from which b
-    is told; were it to put out a, some b would be on top, which is told from a. The same with
-    epsilon, for answers worse than an arm that is missing by more than epsilon.
+    **Proof.** Let S be k best arms. Each of the ``k (K - k)`` pairs of an arm a of S and an arm b
+    outside is told apart in the wrong order, b from a, with probability ``delta / (k (K - k))``
+    at most: the event that the rule bounds, whatever asks for the pulls
+    (`pybandit.stopping.GLR`, `Betting`). Where none is, every decision is right. As many places
+    are left as undecided arms of S until a first wrong one: were it to accept b, an arm of S
+    would be below, and b told from it; were it to put out a, some b would be on top, and told
+    from a. The same with epsilon, for answers worse than an arm that is missing by more than it.
 
     Many arms that are pulled at once suit it; for one arm, pulled one at a time, `TopTwo` needs a
     part of the pulls. Ties go to the lowest index. At most O(k (K - k)) a round: an arm in doubt
