@@ -248,7 +248,7 @@ def compiled():
 
 @pytest.mark.parametrize("n_arms", SIZES)
 @pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("role", ["numba", "simulate"])
+@pytest.mark.parametrize("role", ["numba", "simulate, a policy", "simulate, a factory"])
 def test_one_pull(timed, compiled, name, role, n_arms):
     means, budget = np.linspace(1.0, 0.0, n_arms), SIZES[n_arms]
     n_runs = 400_000 // budget
@@ -258,8 +258,11 @@ def test_one_pull(timed, compiled, name, role, n_arms):
     else:
         bandit = pb.environments.GaussianBandit(means, SIGMA**2)
 
+        def make(environment=bandit):
+            return POLICIES[name](n_arms, budget)
+
         def run():
-            pb.simulate(lambda e: POLICIES[name](n_arms, budget), bandit, n_runs, rng=1,
+            pb.simulate(make if "factory" in role else make(), bandit, n_runs, rng=1,
                         n_threads=1, progress=False)
     timed(f"{name}, K = {n_arms}, n = {budget:,}", role, run, per=n_runs * budget, rounds=3)
 
