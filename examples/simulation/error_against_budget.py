@@ -23,7 +23,7 @@ for kind in pb.Uniform, pb.SequentialHalving, pb.SuccessiveRejects, pb.VBR, pb.C
 def main(n_runs=1000, picture="error_against_budget.png"):
     curves = pb.compare(POLICIES, ARMS, int(n_runs), rng=1, budgets=BUDGETS)
     curves.plot().savefig(picture)
-    print(curves.to_frame("checkpoints").pivot(index="policy", columns="checkpoint")["error"])
+    print(curves.to_frame("checkpoints").pivot_table("error", "policy", "checkpoint").to_string())
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pybandit._shared.checks import check_integer, shown
+from pybandit._shared.checks import InfeasibleBudget, check_integer, shown
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.base import NativePolicy
@@ -110,12 +110,19 @@ epsilon, arm_pulls_by_run, executor
                 try:
                     end, words[name] = run_plan(plan, streams, n_threads, executor, bar)
                 except Exception as error:
-                    budget = "" if budgets is None else f", budget {plan.horizon}"
-                    error.add_note(f"in policies[{name!r}]{budget}")
-                    raise
+                    raise explained(error, name, plan, budgets) from error.__cause__
                 ends.append(end)
             results[name] = over_budgets(budgets, ends)
     return Comparison(results, options_of(plans, words, budgets), (streams.identity(),))
+
+
+def explained(error, name, plan, budgets):
+    """The error with a note of whose it is; of a budget that is too small by its own name."""
+    if budgets is not None and isinstance(error, InfeasibleBudget):
+        error = InfeasibleBudget(f"budgets must reach the first pulls of every policy; got "
+                                 f"{plan.horizon}: {error}").with_traceback(error.__traceback__)
+    error.add_note(f"in policies[{name!r}]" + (f", budget {plan.horizon}" if budgets else ""))
+    return error
 
 
 def check_policies(policies):
