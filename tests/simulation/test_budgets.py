@@ -90,6 +90,6 @@ def test_bad_budgets(options, words):
 
 
 def test_an_exception_names_policy_and_budget():
-    with pytest.raises(pb.InfeasibleBudget, match="budgets must reach .*got 4: budget must") as found:
+    with pytest.raises(pb.InfeasibleBudget, match="budgets must reach .*got 4: budget") as found:
         pb.compare(POLICIES, ARMS, 5, rng=1, budgets=[4, 16])
     assert found.value.__notes__ == ["in policies['halving'], budget 4"]
