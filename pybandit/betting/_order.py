@@ -47,6 +47,11 @@ def check_weights(weights, n_items, population):
 def draw_order(rng, n_items, weights):
     """All items; each next one with a probability in proportion to its weight."""
     rng = as_generator(rng)
+    if hasattr(rng, "order_of_items"):  # of blocks of shuffled rows
+        if weights is not None:
+            raise ValueError("weights must be left out for blocks of rows, which come as they lie: "
+                             f"heavy items could not be read first; got {shown(weights)}")
+        return rng.order_of_items()
     if weights is None:
         return rng.permutation(n_items)
     return np.argsort(rng.exponential(size=n_items) / weights, kind="stable")

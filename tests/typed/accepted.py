@@ -78,6 +78,20 @@ def races(scores: Floats, rng: Generator) -> None:
     assert_type(pb.race(scores, rng=2).winner, int)
 
 
+def large_tables(scores: Floats) -> pb.Blocks:
+    def read(block: int, columns: Ints) -> Floats:
+        return scores[10 * block:10 * block + 10, columns]
+
+    blocks = pb.Blocks(read, [10, 10], 3, names="abc", shuffled=True)
+    assert_type(blocks.sizes, Ints)
+    assert_type(blocks.values([0, 1], [2]), Floats)
+    assert_type(pb.Blocks.open("scores.parquet", columns=["a"]), pb.Blocks)
+    assert_type(pb.race(blocks, rng=1), pb.RaceResult)
+    pb.RacingSampler(blocks).draw(5)
+    pb.best_of("scores.parquet", value_range=1.0)
+    return pb.tables.shuffle(scores, "shuffled.parquet", seed=1, memory=1 << 28)
+
+
 def draws(y: Floats, means: Floats) -> Ints:
     def log_likelihood(indices: Ints, states: Ints) -> Floats:
         differences: Floats = y[indices, None] - means[states]
