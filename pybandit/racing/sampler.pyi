@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
-from pybandit.tables.blocks import Blocks
 from pybandit.racing.schedule import Schedule
+from pybandit.tables.blocks import Blocks
 
 __all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 

@@ -8,6 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 import pybandit as pb
+from pybandit.evaluation import RaceStopping
 from pybandit.mcmc import (
     ExactMinibatch,
     GLMControl,
@@ -76,6 +77,10 @@ def races(scores: Floats, rng: Generator) -> None:
     pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)
     assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)), pb.ConfidenceBounds)
     assert_type(pb.race(scores, rng=2).winner, int)
+
+
+def hooks() -> RaceStopping:
+    return RaceStopping(3, value_range=(0.0, 1.0), finish=True, delta=0.1)
 
 
 def large_tables(scores: Floats) -> pb.Blocks:

@@ -52,8 +52,8 @@ def functions(value):
 
 
 @pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".factors", ".kernels",
-                                  ".mcmc", ".model_selection", ".tables", ".studies", ".studies.plates",
-                                  ".studies.report", ".numba"])
+                                  ".mcmc", ".model_selection", ".tables", ".studies",
+                                  ".studies.plates", ".studies.report", ".numba"])
 def test_everything_public_has_types(name):
     if name == ".numba":
         pytest.importorskip("numba")
