@@ -4,6 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_in, check_integer, refuse_masks, shown
 from pybandit._shared.generators import as_generator
+from pybandit.betting._named import Named
 
 SMALLEST_BLOCK = 4
 # Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
@@ -65,7 +66,7 @@ def weights_left(order, weights):
     return left
 
 
-class Ordered:
+class Ordered(Named):
     """The items in the order that was drawn, block by block; what `PairedRace` adds to."""
 
     def _asked(self):

@@ -15,10 +15,11 @@ class BlockRows:
     """
 
     def __init__(self, sizes, order):
-        starts = np.cumsum(sizes) - sizes
-        self._ends = np.cumsum(sizes[order])
-        # what a place in the order is behind its row
-        self._shift = starts[order] - (self._ends - sizes[order])
+        self._ends, self._row_ends = np.cumsum(sizes[order]), np.cumsum(sizes)
+        # what a place in the order is behind its row; by place, and by row
+        self._shift = (self._row_ends - sizes)[order] - (self._ends - sizes[order])
+        self._row_shift = np.empty_like(self._shift)
+        self._row_shift[order] = self._shift
         self.size = int(self._ends[-1])
 
     def __len__(self):
@@ -28,6 +29,10 @@ class BlockRows:
         if isinstance(places, slice):
             places = np.arange(*places.indices(self.size), dtype=np.int64)
         return places + self._shift[np.searchsorted(self._ends, places, side="right")]
+
+    def places(self, rows):
+        """Where in the order rows are."""
+        return rows - self._row_shift[np.searchsorted(self._row_ends, rows, side="right")]
 
     def __array__(self, dtype=None, copy=None):
         return self[:].astype(np.int64 if dtype is None else dtype, copy=False)

@@ -161,6 +161,8 @@ def test_the_rows_of_blocks_are_the_twins(sizes, data):
     assert np.array_equal(rows.copy(), twin) and np.array_equal(np.asarray(rows), twin)
     some = np.array(data.draw(st.lists(st.integers(0, twin.size - 1))), dtype=np.int64)
     assert np.array_equal(rows[some], twin[some])
+    assert np.array_equal(rows.places(twin), np.arange(twin.size))
+    assert int(rows[0]) == twin[0] and rows.places(twin[-1]) == twin.size - 1
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, twin.size)] * 2)))
     assert np.array_equal(rows[first:last], twin[first:last])
     assert np.array_equal(rows[first:], twin[first:])

@@ -6,6 +6,7 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
 
 import pybandit as pb
 from pybandit.evaluation import RaceStopping
@@ -22,6 +23,7 @@ from pybandit.mcmc import (
     StudentT,
     TaylorControl,
 )
+from pybandit.model_selection import BanditSearchCV
 from pybandit.studies import Batch, Event, Recommendation, Status, TellResult
 from pybandit.studies.plates import Layout, Plates
 
@@ -166,6 +168,16 @@ def simulations() -> None:
     assert_type(budgets, pb.Comparison)
     mean, low, high = pair["factory"].curve("regret")
     assert_type(mean, NDArray[np.float64])
+
+
+def searches(x: Floats, y: Floats) -> BanditSearchCV:
+    search = BanditSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, budget=4, policy="halving").fit(x, y)
+    assert_type(search, BanditSearchCV)
+    assert_type(search.best_params_, dict[str, Any])
+    assert_type(search.best_score_, float)
+    assert_type(search.n_fits_, int)
+    search.predict(x)
+    return search
 
 
 def estimators() -> float:
