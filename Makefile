@@ -79,6 +79,11 @@ interrupts: inplace
 	    tests/racing/test_signals.py tests/studies/test_interrupts.py \
 	    tests/model_selection/test_interrupts.py
 
+# The hook for Inspect in Inspect itself, 84 packages; `make test` has a fake of its protocol.
+.PHONY: inspect
+inspect: inplace $(VENV)/.inspect
+	$(BIN)/pytest tests/evaluation/inspect_mock_models.py
+
 # The built wheel, in a fresh environment per interpreter, against the tests of the sdist,
 # where no source of the package lies beside them.
 wheel-test:

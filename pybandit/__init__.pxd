@@ -34,7 +34,8 @@ from pybandit.policies._csrc cimport (
     pb_batch, pb_batch_count, pb_batch_one, pb_ranked, pb_round_robin, pb_two,
 )
 from pybandit.racing._csrc cimport (
-    PB_ONE_SIDED, PB_RACE_CALL_ROWS, PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED,
+    PB_ONE_SIDED, PB_RACE_CALL_ROWS, PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_GROUPS,
+    PB_SUBSAMPLE_KEYED,
     PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION, PB_TWO_SIDED, PB_UNION, pb_accept,
     pb_column, pb_control, pb_control_linear, pb_convention, pb_factor_function, pb_factors,
     pb_lil, pb_lil_ucb, pb_pairwise, pb_pairwise_memory, pb_populations, pb_quadratic, pb_race,

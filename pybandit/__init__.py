@@ -3,7 +3,7 @@
 import importlib as _importlib
 import typing as _typing
 
-from pybandit import bounds, environments, factors, kernels, stopping
+from pybandit import bounds, environments, factors, kernels, stopping, tables
 from pybandit._shared.checks import InfeasibleBudget
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
@@ -85,6 +85,7 @@ from pybandit.racing import (
     taylor_control,
 )
 from pybandit.simulation import Comparison, SimulationResult, compare, simulate
+from pybandit.tables import Blocks
 
 __all__ = [
     "APT",
@@ -105,6 +106,7 @@ __all__ = [
     "BettingBound",
     "BettingRace",
     "BettingThreshold",
+    "Blocks",
     "BudgetRace",
     "Comparison",
     "ConfidenceBounds",
@@ -171,6 +173,7 @@ __all__ = [
     "simulate",
     "slice_sample",
     "stopping",
+    "tables",
     "taylor_control",
 ]
 

@@ -13,6 +13,8 @@ RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(60, 3))
 POINTS = RNG.normal(size=(60, 2))
 FACTORS = pb.Factors(lambda n, i: MATRIX[n][:, i], 60, 3)
+BLOCKS = pb.Blocks(lambda block, columns: MATRIX[20 * block:20 * block + 20][:, columns], [20] * 3,
+                   3, shuffled=True)
 KERNEL = np.eye(4)
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 # What holds results or is an error: made by the package, not by users.
@@ -39,6 +41,14 @@ def status_of_a_test(status):
 
 def evaluate(indices, states):
     return FACTORS.evaluate(indices, states)
+
+
+def block_values(rows, columns):
+    return BLOCKS.values(rows, columns)
+
+
+def open_blocks(**options):
+    return pb.Blocks.open(**options)
 
 
 def raise_status(status):
@@ -189,6 +199,11 @@ EVALUATION = {pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
               pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
                                      n_models=3, n_items=9, baseline=0),
               pb.group_weights: dict(groups=["a", "b", "a"])}
+TABLES = {pb.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"),
+          block_values: dict(rows=[1, 2], columns=[0]),
+          open_blocks: dict(table=MATRIX, columns=[1, 0]),
+          pb.tables.shuffle: dict(table=MATRIX, path=os.path.join(tempfile.mkdtemp(), "t.parquet"),
+                        replace=True, seed=1)}
 GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
 POLICIES = {
     pb.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
@@ -270,7 +285,7 @@ MONTECARLO = {
                                     population=10),
 }
 ROOMS = {"racing": RACING, "factors": KINDS, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
-         "evaluation": EVALUATION, "policies": POLICIES, "simulation": SIMULATION,
+         "evaluation": EVALUATION, "tables": TABLES, "policies": POLICIES, "simulation": SIMULATION,
          "montecarlo": MONTECARLO}
 
 
@@ -287,7 +302,8 @@ def parameters_of(function, given):
 
 
 def public_callables():
-    modules = (pb, pb.bounds, pb.environments, pb.estimators, pb.factors, pb.kernels, pb.mcmc)
+    modules = (pb, pb.bounds, pb.environments, pb.estimators, pb.factors, pb.kernels, pb.mcmc,
+               pb.tables)
     for module in modules:
         for name in module.__all__:
             if callable(getattr(module, name)):

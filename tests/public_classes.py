@@ -5,7 +5,8 @@ import dataclasses
 import pybandit as pb
 from pybandit import mcmc, model_selection, studies
 
-MODULES = (pb, pb.environments, pb.estimators, pb.factors, mcmc, model_selection, studies)
+MODULES = (pb, pb.environments, pb.estimators, pb.factors, pb.tables, mcmc, model_selection,
+           studies)
 
 
 def public(kind):

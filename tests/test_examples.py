@@ -362,3 +362,12 @@ def test_the_oracle_example_races_as_the_race_does(bettor, options):
         race.tell(arms, items, scores[row, arms])
         row += 1
     assert race.n_pulls / scores.size == pytest.approx(share) and race.recommend()[0] == winner
+
+
+def test_larger_than_memory_finds_its_best_column(capfd):
+    pytest.importorskip("pyarrow")
+    load("larger_than_memory")["main"](["--quick"])
+    printed = capfd.readouterr().out
+    (best,) = re.findall(r"the best column is (\d+)", printed)
+    rows = re.findall(r"^(.{30}) (?:not installed| *[\d.]+ +\d+  \w+ (\d+), )", printed, re.M)
+    assert len(rows) == 5 and {found for _, found in rows} <= {best, ""}

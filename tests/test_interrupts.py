@@ -26,6 +26,7 @@ ELSEWHERE = {
     "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
                                    "Study.close_batch", "Study.abandon", "Study.verify"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
+    "tables/test_shuffle.py": {"shuffle"},
 }
 # What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
 READS = set("""

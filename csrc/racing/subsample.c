@@ -107,7 +107,7 @@ static void next_of_rejection(pb_subsample *subsample, pb_bitgen *bitgen, int64_
 
 /*
  * Logical blocks tile the population from `origin` on, so the short last block
- * is no fixed set of rows. It stays last: every prefix is then whole blocks.
+ * is no fixed set of rows; of GROUPS it is one. It stays last: every prefix is then whole blocks.
  */
 static void next_of_blocks(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
                            int64_t *out)
@@ -173,6 +173,7 @@ void pb_subsample_next(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n, in
         next_of_rejection(subsample, bitgen, n, out);
         break;
     case PB_SUBSAMPLE_BLOCKS:
+    case PB_SUBSAMPLE_GROUPS:
         next_of_blocks(subsample, bitgen, n, out);
         break;
     case PB_SUBSAMPLE_KEYED:

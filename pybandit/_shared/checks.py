@@ -160,6 +160,17 @@ def as_array(name, values):
         raise TypeError(f"{name} must be an array; got {shown(values)}: {error}") from error
 
 
+def check_indices(name, values, n):
+    """`values` as a C-contiguous copy of int64 in [0, n)."""
+    values = as_array(name, values)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
+                        f"{values.dtype}")
+    if values.size and not (values.min() >= 0 and values.max() < n):
+        raise ValueError(f"{name} must be in [0, {n}); got {values.min()} to {values.max()}")
+    return np.array(values, dtype=np.int64)
+
+
 def shape_of(name, values):
     """The shape of what a user's function returned; refuses rows of unequal lengths."""
     try:

@@ -4,6 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_in, check_integer, refuse_masks, shown
 from pybandit._shared.generators import as_generator
+from pybandit.betting._named import Named
 
 SMALLEST_BLOCK = 4
 # Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
@@ -47,6 +48,11 @@ def check_weights(weights, n_items, population):
 def draw_order(rng, n_items, weights):
     """All items; each next one with a probability in proportion to its weight."""
     rng = as_generator(rng)
+    if hasattr(rng, "order_of_items"):  # of blocks of shuffled rows
+        if weights is not None:
+            raise ValueError("weights must be left out for blocks of rows, which come as they lie: "
+                             f"heavy items could not be read first; got {shown(weights)}")
+        return rng.order_of_items()
     if weights is None:
         return rng.permutation(n_items)
     return np.argsort(rng.exponential(size=n_items) / weights, kind="stable")
@@ -60,7 +66,7 @@ def weights_left(order, weights):
     return left
 
 
-class Ordered:
+class Ordered(Named):
     """The items in the order that was drawn, block by block; what `PairedRace` adds to."""
 
     def _asked(self):

@@ -129,13 +129,6 @@ class PairedRace(Ordered):
         if "_race" in self.__dict__:
             raise RuntimeError(f"this {type(self).__name__} has been initialised; make another")
 
-    def __getattr__(self, name):
-        if name.startswith("__") or "_race" in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
-                                 name=name, obj=self)
-        raise AttributeError(f"this {type(self).__name__} has no {name!r}: its __init__ was not "
-                             "called, or did not end", name=name, obj=self)
-
     def _limits(self):
         if isinstance(self.value_range, tuple):
             low, high = self.value_range

@@ -73,6 +73,8 @@ class BettingThreshold(PairedRace):
     (array([2, 1]), array([0]))
     """
 
+    threshold: float
+
     _OPTIONS = (*PairedRace._OPTIONS, "threshold")
     _MIXTURES = ("product", "ebmix")
     _USUAL = "product"

@@ -122,6 +122,10 @@ class BudgetRace(PairedRace):
     (array([4]), 299, False)
     """
 
+    k: int
+    budget: int | None
+    budget_cost: float | None
+
     _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "mixture",
                 "costs", "budget_cost", "population")
     _PARTS = (*PairedRace._PARTS, "keys")

@@ -194,6 +194,10 @@ class BettingRace(PairedRace):
     (array([4]), 280)
     """
 
+    k: int
+    hybrid: bool
+    max_cost: float | None
+
     _OPTIONS = (*PairedRace._OPTIONS, "k", "hybrid", "costs", "max_cost", "weights")
 
     def __init__(self, n_arms: int, n_items: int | None, *, k: int = 1, delta: float = 0.05,

@@ -6,7 +6,7 @@ import sys
 
 from pybandit._shared.optional import MissingPackage
 from pybandit._shared.version import __version__
-from pybandit.cli import best_of, config, study
+from pybandit.cli import best_of, config, shuffle, study
 from pybandit.cli._types import at_least, writable
 
 
@@ -69,4 +69,4 @@ def _run_demo(arguments):
     return 0
 
 
-COMMANDS = (_add_demo, best_of.add, study.add, config.add)
+COMMANDS = (_add_demo, best_of.add, shuffle.add, study.add, config.add)

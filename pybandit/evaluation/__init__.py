@@ -3,6 +3,7 @@
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._pairs import best_of_pairs
+from pybandit.evaluation._stopping import RaceStopping
 from pybandit.evaluation.result import BestOfResult
 
-__all__ = ["BestOfResult", "best_of", "best_of_pairs", "group_weights"]
+__all__ = ["BestOfResult", "RaceStopping", "best_of", "best_of_pairs", "group_weights"]

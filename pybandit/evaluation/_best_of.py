@@ -35,7 +35,10 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         ``model`` an int, ``items`` int64 (n,), the result (n,). It is called once
         for each model still in the race and block of items. Or an array, a data
         frame or an Arrow table, of shape (n_items, n_models), whose cells are read
-        where they are needed; the frame's columns become `names`.
+        where they are needed; the frame's columns become `names`. Or a table larger than
+        memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
+        `Blocks` for what is random of it. Other arrays of Dask, Zarr or HDF5 and the names
+        of other files (.csv, .parquet, .npy, .zarr) are read into memory, up to 2**25 cells.
     n_models, n_items : int, optional
         K >= 2 and N >= 1; needed with a function.
     k : int, default 1

@@ -17,6 +17,7 @@ def make_race(source, k, shared, guaranteed, budgets):
     if k >= source.n_models:
         raise ValueError(f"k must be below n_models = {source.n_models}; got {k}")
     size = source.n_models, source.n_items
+    shared["rng"] = source.generator(shared["rng"])
     if all(budget is None for budget in budgets.values()):
         return BettingRace(*size, k=k, **shared, **guaranteed)
     for name, value in guaranteed.items():

@@ -6,7 +6,12 @@ import numbers
 import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric, is_masked, refuse_masks
+from pybandit._shared.generators import as_generator
+from pybandit.evaluation._opened import opened
 from pybandit.evaluation._paid import Paid
+from pybandit.tables._mapped import cells_of
+from pybandit.tables.blocks import Blocks
+from pybandit.tables.order import BlockGenerator
 
 LOST = ("an item whose score is lost must be taken out for all models beforehand: what it "
         "would have added to the mean is unknown")
@@ -26,7 +31,8 @@ def as_source(scores, n_models, n_items, tells_costs=False, paid=None):
     if tells_costs:
         raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
                          "function, which returns scores and costs; got 'told'")
-    source = TableSource(scores)
+    scores = opened(scores)
+    source = BlockSource(scores) if isinstance(scores, Blocks) else TableSource(scores)
     for name, value in (("n_models", n_models), ("n_items", n_items)):
         held = getattr(source, name)
         if value is not None and check_integer(name, value, 0) != held:
@@ -55,6 +61,10 @@ class Source:
     """
 
     names = labels = table = paid = None
+
+    def generator(self, rng):
+        """What draws the order of the items."""
+        return rng
 
     def model(self, model):
         """'model 3', or 'model "gpt" (column 3)'."""
@@ -141,7 +151,7 @@ class TableSource(Source):
 
     def read(self, items, models, advance):
         """Scores (len(items), len(models)), and None."""
-        values = self.values[items[:, None], models].astype(np.float64, copy=False)
+        values = cells_of(self.values, items, models)
         advance(values.size)
         return values, None
 
@@ -172,6 +182,26 @@ class TableSource(Source):
                                     f"{self.item(row)} of {self.model(column)}")
                 table[row, column] = cell
         return table
+
+
+class BlockSource(Source):
+    """Scores of `Blocks`, whose items come in whole blocks."""
+
+    def __init__(self, blocks):
+        if blocks.n_columns < 2:
+            raise ValueError(f"scores must be a table (items, models) of at least 2 models; got "
+                             f"{blocks!r}")
+        self.blocks, self.names = blocks, blocks.names
+        self.n_items, self.n_models = blocks.n_rows, blocks.n_columns
+
+    def generator(self, rng):
+        return BlockGenerator(as_generator(rng), self.blocks.sizes)
+
+    def read(self, items, models, advance):
+        """Scores (len(items), len(models)), and None."""
+        values = self.blocks.values(items, models)
+        advance(values.size)
+        return values, None
 
 
 def _parts(table):

@@ -23,7 +23,7 @@ class Quadratic:
     _ranges = None  # made when it is asked for
 
     @property
-    def n_parameters(self):
+    def n_parameters(self) -> int:
         """d."""
         return self.center.size
 

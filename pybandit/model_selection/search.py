@@ -23,15 +23,16 @@ from pybandit.model_selection._policies import (
 )
 from pybandit.model_selection._score_model import LENGTH_SCALES
 from pybandit.model_selection._threads import one_blas_thread
+from pybandit.policies import Policy
 
 require("sklearn.model_selection", "sklearn")
 
 from sklearn.base import is_classifier  # noqa: E402
 from sklearn.model_selection import ParameterGrid, check_cv  # noqa: E402
-from sklearn.model_selection._search import BaseSearchCV  # noqa: E402
 from sklearn.utils import check_random_state  # noqa: E402
 from sklearn.utils._param_validation import HasMethods, StrOptions  # noqa: E402
 
+from pybandit.model_selection._base import SearchBase  # noqa: E402
 from pybandit.model_selection._fits import Fits, OnePull, full_results  # noqa: E402
 
 __all__ = ["BanditSearchCV"]
@@ -39,7 +40,7 @@ __all__ = ["BanditSearchCV"]
 AUTO = "bayes-gap"
 
 
-class BanditSearchCV(BaseSearchCV):
+class BanditSearchCV(SearchBase):
     """Search of a grid that fits each candidate on as few splits as the choice needs.
 
     A pull fits one candidate on one split. The policy sees the scores so far and asks for the
@@ -119,9 +120,13 @@ class BanditSearchCV(BaseSearchCV):
     (25, np.True_)
     """
 
+    n_fits_: int
+    n_reused_: int
+    policy_: Policy
+
     _parameter_constraints = {
-        **BaseSearchCV._parameter_constraints,
-        "scoring": [c for c in BaseSearchCV._parameter_constraints["scoring"]
+        **SearchBase._parameter_constraints,
+        "scoring": [c for c in SearchBase._parameter_constraints["scoring"]
                     if c not in (list, tuple, dict)],  # the policy maximises one metric
         "refit": ["boolean", callable],
         "param_grid": [dict, list],

@@ -114,6 +114,7 @@ cdef extern from "pybandit/racing/subsample.h" nogil:
         PB_SUBSAMPLE_BLOCKS
         PB_SUBSAMPLE_KEYED
         PB_SUBSAMPLE_REJECTION
+        PB_SUBSAMPLE_GROUPS
 
     ctypedef struct pb_subsample:
         pb_subsample_kind kind

@@ -7,7 +7,7 @@ from pybandit._shared.checks import check_delta
 from pybandit._shared.generators import as_generator
 from pybandit.racing._race import RaceResult
 from pybandit.racing._track import check_offsets
-from pybandit.racing.factors import as_factors
+from pybandit.racing.factors import BlockFactors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
@@ -95,7 +95,10 @@ def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristi
     check_choice("setting", setting, SETTINGS)
     delta = check_delta(delta)
     rng = as_generator(rng)
-    cdef Arms arms = Arms(as_factors(factors), offsets, value_range)
+    factors = as_factors(factors)
+    if isinstance(factors, BlockFactors):
+        raise TypeError(f"factors must not be Blocks: lil_ucb reads row by row; got {factors!r}")
+    cdef Arms arms = Arms(factors, offsets, value_range)
     arms.set(delta, setting)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status

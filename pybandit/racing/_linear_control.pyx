@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit.racing.factors import check_indices
+from pybandit._shared.checks import check_indices
 
 from libc.stdint cimport int64_t
 

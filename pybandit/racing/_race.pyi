@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
+from pybandit.tables.blocks import Blocks
 
 __all__ = ["RaceResult", "race"]
 
@@ -22,7 +23,7 @@ class RaceResult(NamedTuple):
     exact: bool
 
 def race(
-    factors: ArrayLike | Factors,
+    factors: ArrayLike | Factors | Blocks,
     offsets: ArrayLike | None = None,
     *,
     bound: _Bound = "student",

@@ -49,8 +49,11 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
 
     Parameters
     ----------
-    factors : array_like of float, shape (N, D), or Factors
-        log f_n(i) of factor n and state i. Not copied if C-contiguous float64.
+    factors : array_like of float, shape (N, D), Factors or Blocks
+        log f_n(i) of factor n and state i. Not copied if C-contiguous float64; a memmap
+        of another type is read where it lies. Of `Blocks`, a table larger than memory
+        whose rows were shuffled, whole blocks are read, in random order: see there for
+        what is random about that.
     offsets : array_like, shape (D,), optional
         Added to the totals, not to each factor; -inf makes a state impossible.
     bound : {"student", "normal", "ebs", "betting", "auto"} or a bound object
@@ -80,7 +83,8 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
         index) and ``"rejection"`` (one bit a factor, cheapest to begin) are
         exactly uniform; ``"keyed"`` is pseudorandom and needs no memory.
         ``"auto"`` is ``"rejection"`` here and ``"permutation"`` in
-        `RacingSampler`, and ``"keyed"`` above 2**26 factors.
+        `RacingSampler`, and ``"keyed"`` above 2**26 factors; of `Blocks`, where it must be
+        that, whole blocks, the shorter one last.
     rng : None, int, SeedSequence or Generator
 
     Returns

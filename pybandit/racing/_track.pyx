@@ -7,7 +7,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_integer, check_numeric, check_scalar
 from pybandit.betting.limits import refuse_reward
 from pybandit.racing.bounds import BettingBound, as_bound
-from pybandit.racing.factors import Factors
+from pybandit.racing.factors import BlockFactors, Factors
 from pybandit.racing.schedule import check_schedule, make_schedule
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
@@ -19,9 +19,9 @@ from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.guard cimport Guard
 from pybandit.betting._kernels cimport Bets, LeaderRace
 from pybandit.racing._csrc cimport (
-    PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_REJECTION,
-    pb_race_begin, pb_race_run, pb_sampler_draw, pb_subsample_init, pb_subsample_kind,
-    pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
+    PB_SUBSAMPLE_BLOCKS, PB_SUBSAMPLE_GROUPS, PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_PERMUTATION,
+    PB_SUBSAMPLE_REJECTION, pb_race_begin, pb_race_run, pb_sampler_draw, pb_subsample_init,
+    pb_subsample_kind, pb_subsample_memory, pb_subsample_next, pb_subsample_restart,
 )
 from pybandit.racing._source cimport Source
 
@@ -36,7 +36,8 @@ LARGEST_BITS = 1 << 30
 
 
 KINDS = {"permutation": PB_SUBSAMPLE_PERMUTATION, "rejection": PB_SUBSAMPLE_REJECTION,
-         "blocks": PB_SUBSAMPLE_BLOCKS, "keyed": PB_SUBSAMPLE_KEYED}
+         "blocks": PB_SUBSAMPLE_BLOCKS, "groups": PB_SUBSAMPLE_GROUPS,
+         "keyed": PB_SUBSAMPLE_KEYED}
 
 
 cdef class Subsample:
@@ -183,6 +184,11 @@ def check_offsets(name, values, int64_t n_states):
 def index_kind(factors, indices, default):
     """The kind of index stream that `indices` names; `default` where it is "auto"."""
     check_choice("indices", indices, ("auto", "permutation", "rejection", "keyed"))
+    if isinstance(factors, BlockFactors):
+        if indices != "auto":
+            raise ValueError(f"indices must be 'auto' for Blocks, which are read as a whole; got "
+                             f"{indices!r}")
+        return "groups"
     n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
     if indices == "auto":
         return default if n_factors <= LARGEST_UNIFORM else "keyed"
@@ -260,7 +266,8 @@ cdef class Track:
         self.race.difference_range = plan.difference_range
         self.race.ranges = &plan.ranges[0] if plan.ranges is not None else NULL
         self.subsample = Subsample(kind, self.race.factors.n_factors,
-                                   BLOCK_ROWS if kind == "blocks" else 1)
+                                   BLOCK_ROWS if kind == "blocks" else
+                                   factors.run if kind == "groups" else 1)
         self.race.subsample = &self.subsample.stream
         n_states = self.race.factors.n_states
         self.offsets = <double *>PyMem_RawCalloc(8 * n_states, sizeof(double))

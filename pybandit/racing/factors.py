@@ -1,6 +1,7 @@
 """Where a race reads its log factors."""
 
 import copy
+import functools
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
@@ -9,8 +10,8 @@ import numpy as np
 
 from pybandit._shared.checks import (
     MOST_PULLS,
-    as_array,
     check_in,
+    check_indices,
     check_integer,
     check_numeric,
     shape_of,
@@ -19,6 +20,8 @@ from pybandit._shared.checks import (
 from pybandit._shared.types import ArrayLike, Floats
 from pybandit.racing._callbacks import Callback, as_callback
 from pybandit.racing.control import ControlVariate
+from pybandit.tables._mapped import cells_of
+from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
 # What an order of factors can number (subsample.h).
 MOST_FACTORS = 2**62
@@ -200,21 +203,33 @@ class Populations:
         object.__setattr__(self, "sizes", sizes)
 
 
-def check_indices(name, values, n):
-    """`values` as a C-contiguous copy of int64 in [0, n)."""
-    values = as_array(name, values)
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
-                        f"{values.dtype}")
-    if values.size and not (values.min() >= 0 and values.max() < n):
-        raise ValueError(f"{name} must be in [0, {n}); got {values.min()} to {values.max()}")
-    return np.array(values, dtype=np.int64)
+class BlockFactors(Factors):
+    """The factors of `Blocks`, which are read in whole blocks of `run` rows."""
+
+    run: int
+
+    def __init__(self, blocks):
+        refuse_unshuffled("factors", blocks)
+        run = int(blocks.sizes[0])
+        if (blocks.sizes[:-1] != run).any() or blocks.sizes[-1] > run:
+            raise ValueError("factors must be in blocks of one size, but for a shorter last one; "
+                             f"got sizes {shown(blocks.sizes)}")
+        super().__init__(blocks.values, blocks.n_rows, blocks.n_columns)
+        object.__setattr__(self, "run", run)
 
 
 def as_factors(factors):
-    """`Factors` unchanged, or anything else as a C-contiguous float64 (N, D) matrix."""
+    """`Factors` unchanged, or anything else as a C-contiguous float64 (N, D) matrix.
+
+    What lies on the disk stays there: of blocks, and of a memmap of another type, functions.
+    """
     if isinstance(factors, Factors):
         return factors
+    if isinstance(factors, Blocks):
+        return BlockFactors(factors)
+    if (isinstance(factors, np.memmap) and factors.ndim == 2 and factors.size
+            and factors.dtype.kind in "biuf" and factors.dtype != np.float64):
+        return Factors(functools.partial(cells_of, factors), *factors.shape)
     try:
         matrix = check_numeric("factors", factors)
     except TypeError as error:

@@ -5,6 +5,7 @@ import numpy as np
 from pybandit._shared.checks import (
     as_array,
     check_in,
+    check_indices,
     check_integer,
     check_numeric,
     is_masked,
@@ -12,7 +13,7 @@ from pybandit._shared.checks import (
 )
 from pybandit._shared.types import ArrayLike, Ints
 from pybandit.racing._native import Pairwise, Quadratic, members_of
-from pybandit.racing.factors import Factors, check_indices
+from pybandit.racing.factors import Factors
 
 # What members number.
 MOST_MEMBERS = 2**31 - 1

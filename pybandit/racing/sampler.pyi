@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 from pybandit.racing.schedule import Schedule
+from pybandit.tables.blocks import Blocks
 
 __all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 
@@ -27,7 +28,7 @@ class DrawInfo(NamedTuple):
 class RacingSampler:
     def __init__(
         self,
-        factors: ArrayLike | Factors,
+        factors: ArrayLike | Factors | Blocks,
         log_prior: ArrayLike | None = None,
         *,
         bound: _Bound = "student",
@@ -62,7 +63,7 @@ class RacingSampler:
 
 @overload
 def exact_sample(
-    factors: ArrayLike | Factors,
+    factors: ArrayLike | Factors | Blocks,
     log_prior: ArrayLike | None = None,
     size: None = None,
     *,
@@ -70,7 +71,7 @@ def exact_sample(
 ) -> int: ...
 @overload
 def exact_sample(
-    factors: ArrayLike | Factors,
+    factors: ArrayLike | Factors | Blocks,
     log_prior: ArrayLike | None = None,
     *,
     size: int | tuple[int, ...],
@@ -78,7 +79,7 @@ def exact_sample(
 ) -> NDArray[int64]: ...
 @overload
 def exact_sample(
-    factors: ArrayLike | Factors,
+    factors: ArrayLike | Factors | Blocks,
     log_prior: ArrayLike | None,
     size: int | tuple[int, ...],
     *,

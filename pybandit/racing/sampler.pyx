@@ -78,8 +78,11 @@ cdef class RacingSampler:
 
     Parameters
     ----------
-    factors : array_like of float, shape (N, D), or Factors
-        log f_n(i). Not copied if C-contiguous float64.
+    factors : array_like of float, shape (N, D), Factors or Blocks
+        log f_n(i). Not copied if C-contiguous float64. Of `Blocks` each draw reads whole
+        blocks, in a random order of its own, of a table that was shuffled once: every draw
+        has the error that it has on rows in random order, over the shuffle; given it the
+        draws read the same blocks again, and their errors are not independent.
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant; -inf makes a state impossible. Default 0.
     bound, delta, variance, first_look, value_range, indices

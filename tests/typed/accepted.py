@@ -6,8 +6,10 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
 
 import pybandit as pb
+from pybandit.evaluation import RaceStopping
 from pybandit.mcmc import (
     ExactMinibatch,
     GLMControl,
@@ -21,6 +23,7 @@ from pybandit.mcmc import (
     StudentT,
     TaylorControl,
 )
+from pybandit.model_selection import BanditSearchCV
 from pybandit.studies import Batch, Event, Recommendation, Status, TellResult
 from pybandit.studies.plates import Layout, Plates
 
@@ -76,6 +79,24 @@ def races(scores: Floats, rng: Generator) -> None:
     pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)
     assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)), pb.ConfidenceBounds)
     assert_type(pb.race(scores, rng=2).winner, int)
+
+
+def hooks() -> RaceStopping:
+    return RaceStopping(3, value_range=(0.0, 1.0), finish=True, delta=0.1)
+
+
+def large_tables(scores: Floats) -> pb.Blocks:
+    def read(block: int, columns: Ints) -> Floats:
+        return scores[10 * block:10 * block + 10, columns]
+
+    blocks = pb.Blocks(read, [10, 10], 3, names="abc", shuffled=True)
+    assert_type(blocks.sizes, Ints)
+    assert_type(blocks.values([0, 1], [2]), Floats)
+    assert_type(pb.Blocks.open("scores.parquet", columns=["a"]), pb.Blocks)
+    assert_type(pb.race(blocks, rng=1), pb.RaceResult)
+    pb.RacingSampler(blocks).draw(5)
+    pb.best_of("scores.parquet", value_range=1.0)
+    return pb.tables.shuffle(scores, "shuffled.parquet", seed=1, memory=1 << 28)
 
 
 def draws(y: Floats, means: Floats) -> Ints:
@@ -147,6 +168,16 @@ def simulations() -> None:
     assert_type(budgets, pb.Comparison)
     mean, low, high = pair["factory"].curve("regret")
     assert_type(mean, NDArray[np.float64])
+
+
+def searches(x: Floats, y: Floats) -> BanditSearchCV:
+    search = BanditSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, budget=4, policy="halving").fit(x, y)
+    assert_type(search, BanditSearchCV)
+    assert_type(search.best_params_, dict[str, Any])
+    assert_type(search.best_score_, float)
+    assert_type(search.n_fits_, int)
+    search.predict(x)
+    return search
 
 
 def estimators() -> float:

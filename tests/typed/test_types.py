@@ -52,8 +52,8 @@ def functions(value):
 
 
 @pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".factors", ".kernels",
-                                  ".mcmc", ".model_selection", ".studies", ".studies.plates",
-                                  ".studies.report", ".numba"])
+                                  ".mcmc", ".model_selection", ".tables", ".studies",
+                                  ".studies.plates", ".studies.report", ".numba"])
 def test_everything_public_has_types(name):
     if name == ".numba":
         pytest.importorskip("numba")
@@ -67,6 +67,52 @@ def test_everything_public_has_types(name):
         # what a dataclass or a named tuple adds is typed by its fields
         if inspect.isfunction(function) and function.__code__.co_filename != "<string>":
             assert "return" in function.__annotations__, function.__qualname__
+
+
+# what may be anything, since it is the user's
+ANYTHING = {"BestOfResult.best_name", "Factors.user_data", "Study.policy"}
+# of races, whose attributes are set where they are made
+MADE = {"BettingRace": "n_arms n_items k delta value_range tolerance max_evaluations bets hybrid "
+                       "mixture block_size max_cost population weights",
+        "BudgetRace": "n_arms k budget budget_cost delta", "BettingThreshold": "threshold delta"}
+
+
+def names_of(value):
+    """Public attributes, but for those of scikit-learn's that nobody here has written."""
+    ours = [one for one in value.__mro__ if one is not object
+            and not one.__module__.startswith("sklearn")]
+    names = {name for one in ours for name in vars(one) if not name.startswith("_")}
+    return sorted(names | set(MADE.get(value.__name__, "").split()))
+
+
+def test_no_public_name_is_anything_and_no_other_name_is_there(tmp_path):
+    """A script that looks at everything: `mypy --strict` as it comes, without our settings."""
+    modules = ["", ".bounds", ".environments", ".estimators", ".evaluation", ".factors",
+               ".kernels", ".mcmc", ".model_selection", ".stopping", ".studies", ".tables"]
+    lines = ["import pybandit, pybandit.evaluation, pybandit.model_selection, pybandit.studies"]
+    classes = 0
+    for name in modules:
+        module = pb.estimators if name == ".estimators" else importlib.import_module(
+            f"pybandit{name}")
+        for key in getattr(module, "__all__", []):
+            value, path = getattr(module, key), f"pybandit{name}.{key}"
+            if inspect.isclass(value) and not issubclass(value, BaseException):
+                classes += 1
+                lines += [f"def look{len(lines)}(x: {path}) -> None:",
+                          f"    x.no_such_name  # {key}"]
+                lines += [f"    reveal_type(x.{one})  # {key}.{one}" for one in names_of(value)]
+            elif callable(value):
+                lines.append(f"reveal_type({path})  # {key}")
+    (tmp_path / "script.py").write_text("\n".join(lines) + "\n")
+    printed = mypy("mypy", "--strict", "--config-file=", "--cache-dir", tmp_path / "cache",
+                   "script.py", folder=tmp_path)
+    found = re.findall(r"^script.py:(\d+): (error|note): (.*)$", printed, re.MULTILINE)
+    what = [(lines[int(number) - 1].partition("# ")[2], text) for number, _, text in found]
+    assert {name for name, text in what if text == 'Revealed type is "Any"'} == ANYTHING
+    errors = [(name, text) for (name, text), (_, kind, _) in zip(what, found, strict=True)
+              if kind == "error"]
+    assert len(errors) == classes > 80, errors
+    assert all("no_such_name" in text for _, text in errors), errors
 
 
 def test_stubs_are_what_is_there(tmp_path):

@@ -21,9 +21,13 @@ static void source_init(source *s, pb_subsample_kind kind, int64_t size, int64_t
 }
 
 static const pb_subsample_kind kinds[] = {PB_SUBSAMPLE_PERMUTATION, PB_SUBSAMPLE_BLOCKS,
-                                          PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_REJECTION};
+                                          PB_SUBSAMPLE_KEYED, PB_SUBSAMPLE_REJECTION,
+                                          PB_SUBSAMPLE_GROUPS};
 
-static int64_t run_of(pb_subsample_kind kind) { return kind == PB_SUBSAMPLE_BLOCKS ? 5 : 1; }
+static int64_t run_of(pb_subsample_kind kind)
+{
+    return kind == PB_SUBSAMPLE_BLOCKS || kind == PB_SUBSAMPLE_GROUPS ? 5 : 1;
+}
 
 /* A whole order holds every index once, in every order after a restart. */
 static void whole_orders(pb_subsample_kind kind, int64_t size)
@@ -102,6 +106,28 @@ static void blocks_are_runs(void)
     free(s.memory);
 }
 
+/* Groups lie from 0 on, each as likely as any other to be read next; what is short comes last. */
+static void groups_are_whole(void)
+{
+    enum { SIZE = 23, RUN = 5, WHOLE = SIZE / RUN, ORDERS = 40000 };
+    source s;
+    source_init(&s, PB_SUBSAMPLE_GROUPS, SIZE, RUN);
+    int64_t counts[WHOLE][WHOLE] = {{0}}, indices[SIZE];
+    for (int order = 0; order < ORDERS; order++) {
+        pb_subsample_restart(&s.stream, &s.bitgen);
+        pb_subsample_next(&s.stream, &s.bitgen, SIZE, indices);
+        for (int i = 0; i < SIZE; i++)
+            assert(i % RUN ? indices[i] == indices[i - 1] + 1 : indices[i] % RUN == 0);
+        assert(indices[SIZE - 1] == SIZE - 1);
+        for (int k = 0; k < WHOLE; k++)
+            counts[k][indices[k * RUN] / RUN]++;
+    }
+    for (int k = 0; k < WHOLE; k++)
+        for (int i = 0; i < WHOLE; i++)
+            assert(binomial_fits(counts[k][i], ORDERS, 1.0 / WHOLE));
+    free(s.memory);
+}
+
 static int by_value(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -163,10 +189,12 @@ int main(void)
         for (int i = 0; i < 9; i++)
             whole_orders(kinds[k], sizes[i]);
         cuts_do_not_matter(kinds[k]);
-        every_position_is_uniform(kinds[k]);
+        if (kinds[k] != PB_SUBSAMPLE_GROUPS)
+            every_position_is_uniform(kinds[k]);
         the_rest(kinds[k]);
     }
     blocks_are_runs();
+    groups_are_whole();
     keyed_holds_no_memory();
     return 0;
 }

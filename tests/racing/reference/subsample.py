@@ -1,4 +1,4 @@
-"""Indices without replacement: the four kinds of order, one index at a time.
+"""Indices without replacement: the five kinds of order, one index at a time.
 
 Each class has restart(bits), which begins a fresh order, and next(bits, n),
 which returns the next n indices of it.
@@ -75,6 +75,13 @@ class Blocks:
         return (self.origin + which * self.run + within) % self.size
 
 
+class Groups(Blocks):
+    """The same from row 0 on."""
+
+    def restart(self, bits):
+        self.position = self.origin = 0
+
+
 class Keyed:
     """A 12-round Feistel network on a height x width grid, walking over cells outside."""
 
@@ -119,6 +126,7 @@ KINDS = {
     "permutation": Permutation,
     "rejection": Rejection,
     "blocks": Blocks,
+    "groups": Groups,
     "keyed": Keyed,
 }
 

@@ -20,6 +20,9 @@ extern "C" {
  *   log N draws an index where all are read.
  * PB_SUBSAMPLE_BLOCKS: runs of `run` consecutive indices in a uniform random
  *   order from a random origin; for a population shuffled once beforehand.
+ * PB_SUBSAMPLE_GROUPS: the same with the first run at index 0, where runs lie apart
+ *   and are read as a whole, as row groups of a file; the short one is then always
+ *   the last rows.
  * PB_SUBSAMPLE_KEYED: a pseudorandom permutation in O(1) memory, for
  *   populations too large to hold one.
  */
@@ -27,7 +30,8 @@ typedef enum {
     PB_SUBSAMPLE_PERMUTATION = 0,
     PB_SUBSAMPLE_BLOCKS = 1,
     PB_SUBSAMPLE_KEYED = 2,
-    PB_SUBSAMPLE_REJECTION = 3
+    PB_SUBSAMPLE_REJECTION = 3,
+    PB_SUBSAMPLE_GROUPS = 4
 } pb_subsample_kind;
 
 enum { PB_SUBSAMPLE_ROUNDS = 12 };
@@ -37,7 +41,7 @@ typedef struct {
     int64_t size;      /* the population */
     int64_t position;  /* indices handed out since the restart */
     uint32_t *memory;  /* the caller's: a permutation, or for REJECTION the bits */
-    int64_t run;            /* consecutive indices a block: 1 for PERMUTATION */
+    int64_t run;            /* consecutive indices a block: 1 but for BLOCKS and GROUPS */
     int64_t origin;         /* where block 0 starts */
     /* KEYED: x = left * width + right, left < height, right < width */
     uint64_t keys[PB_SUBSAMPLE_ROUNDS];

@@ -1,0 +1,149 @@
+"""The best of 100 columns of a table that need not fit into memory: what is read, and how fast.
+
+Makes a table of float32 scores on the disk (10 million rows of 100 columns, 4 GB, by default),
+shuffles it once, and finds the best column: from the shuffled file by blocks, and from the
+array as it lies, row by row. Beside them what DuckDB and Polars take for the mean of every
+column, where they are installed. Each runs in a process of its own; memory is its peak.
+
+    python examples/tables/larger_than_memory.py --folder /some/disk
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+# The first column is ahead of the second by so much; all means lie in 0.45 to 0.5.
+GAP = 0.001
+MISSING = 3  # what a process ends with where a package is
+
+
+def make(path, n_rows, n_columns, seed=1, step=100_000):
+    """A table of scores: what an item is like, and luck, times what a column can."""
+    rng = np.random.default_rng(seed)
+    skill = np.linspace(1.0 - 2 * GAP, 0.9, n_columns).astype(np.float32)
+    skill[0] = 1.0
+    rng.shuffle(skill)
+    table = np.lib.format.open_memmap(path, "w+", np.float32, (n_rows, n_columns))
+    for start in range(0, n_rows, step):
+        part = table[start:start + step]
+        item = rng.random((len(part), 1), dtype=np.float32)
+        part[:] = (rng.random(part.shape, dtype=np.float32) + item) * np.float32(0.5) * skill
+    table.flush()
+    return int(skill.argmax())
+
+
+def by_blocks(folder):
+    import pybandit as pb
+
+    result = pb.best_of(folder / "shuffled.parquet", value_range=(0, 1), rng=1)
+    return f"column {result.best_name}, {100 * result.fraction_read:.2g} % of the cells read"
+
+
+def by_rows(folder):
+    import pybandit as pb
+
+    result = pb.best_of(folder / "table.npy", value_range=(0, 1), rng=1)
+    return f"column {result.best}, {100 * result.fraction_read:.2g} % of the cells read"
+
+
+def race(folder):
+    import pybandit as pb
+
+    result = pb.race(pb.Blocks.open(folder / "shuffled.parquet"), bound="betting",
+                     value_range=(0, 1), rng=1)
+    pairs = 1e-2 * np.load(folder / "table.npy", mmap_mode="r").size
+    return f"state {result.winner}, {result.n_evaluations / pairs:.2g} % of the factors read"
+
+
+def duckdb(folder):
+    import duckdb
+
+    duckdb.execute("set threads = 2")
+    means = duckdb.sql(f"select avg(columns(*)) from '{folder / 'shuffled.parquet'}'").fetchall()[0]
+    return f"column {int(np.argmax(means))}, all read"
+
+
+def polars(folder):
+    os.environ["POLARS_MAX_THREADS"] = "2"
+    import polars
+
+    means = polars.scan_parquet(folder / "shuffled.parquet").mean().collect(engine="streaming")
+    return f"column {int(np.argmax(means.row(0)))}, all read"
+
+
+WAYS = {"best_of, shuffled blocks": by_blocks, "best_of, rows of a memmap": by_rows,
+        "race, shuffled blocks": race, "DuckDB, mean of all columns": duckdb,
+        "Polars, mean of all columns": polars}
+
+
+def measure(way, folder):
+    """Seconds, peak of resident megabytes and what it found; None where a package is missing."""
+    began = time.perf_counter()
+    done = subprocess.run([sys.executable, __file__, "--one", way, "--folder", str(folder)],
+                          text=True, stdout=subprocess.PIPE, check=False)
+    seconds = time.perf_counter() - began
+    if done.returncode == MISSING:
+        return None
+    done.check_returncode()
+    megabytes, _, found = done.stdout.strip().splitlines()[-1].partition(" ")
+    return seconds, float(megabytes), found
+
+
+def peak():
+    """Resident megabytes at most, of this process; Linux's getrusage knows its parent's too."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # macOS counts bytes
+
+
+def one(way, folder):
+    """What a process of its own runs."""
+    try:
+        found = WAYS[way](folder)
+    except ImportError:
+        sys.exit(MISSING)
+    print(f"{peak():.0f} {found}")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--folder", type=Path, help="where the table goes, and is left")
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--columns", type=int, default=100)
+    parser.add_argument("--quick", action="store_true", help="50,000 rows of 20 columns")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.one:
+        return one(options.one, options.folder)
+    if options.quick:
+        options.rows, options.columns = 50_000, 20
+    folder = options.folder or Path(tempfile.mkdtemp())
+    try:
+        table, shuffled = folder / "table.npy", folder / "shuffled.parquet"
+        if not table.exists():
+            print(f"the best column is {make(table, options.rows, options.columns)}")
+        if not shuffled.exists():
+            subprocess.run([sys.executable, "-m", "pybandit", "shuffle", table, shuffled,
+                            "--seed", "1"], check=True)
+        print(f"{'':30} {'seconds':>8} {'MB':>6}")
+        for way in WAYS:
+            found = measure(way, folder)
+            print(f"{way:30} " + ("not installed" if found is None else
+                                  f"{found[0]:8.2f} {found[1]:6.0f}  {found[2]}"))
+    finally:
+        if options.folder is None:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The names of a race: their types, and what is said of one that is not there."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pybandit._shared.types import Floats
+
+
+class Named:
+    """What every race was made with."""
+
+    n_arms: int
+    n_items: int | None
+    delta: float
+    value_range: tuple[float, float] | float
+    tolerance: float
+    max_evaluations: int | None
+    bets: int | None
+    mixture: str
+    block_size: int | None
+    population: Literal["items", "sample"] | int
+    costs: Any
+    weights: Floats | None
+
+    if not TYPE_CHECKING:  # to whom every name would be there
+
+        def __getattr__(self, name):
+            if name.startswith("__") or "_race" in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
+                                     name=name, obj=self)
+            raise AttributeError(f"this {type(self).__name__} has no {name!r}: its __init__ was "
+                                 "not called, or did not end", name=name, obj=self)

@@ -1,0 +1,100 @@
+"""An early-stopping hook of Inspect's: tasks that are surely behind are evaluated no further."""
+
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pybandit._shared.checks import check_integer, check_scalar, shown
+from pybandit._shared.optional import require
+from pybandit.betting.race import BettingRace
+
+__all__ = ["RaceStopping"]
+
+# Inspect does not say whose sample it is, but runs those of a task in the context of its start.
+_ARM: ContextVar[int] = ContextVar("pybandit_arm")
+
+
+class RaceStopping:
+    """A `BettingRace` between K tasks of Inspect, which all get it as their `early_stopping`.
+
+    Parameters
+    ----------
+    n_tasks : int
+        K, at least 2: models, prompts, agents, on one dataset. Nobody leaves before all of them
+        run, so let all run at once: ``eval(..., max_tasks=K)``.
+    value_range : (float, float), default (0, 1)
+    value : callable, optional
+        Makes a number of what the first scorer gave; of text Inspect's ``value_to_float()`` does.
+    finish : bool, default False
+        Whether the best goes on through all samples.
+    **options : k, delta, tolerance, ... of `BettingRace`
+
+    `race` is then the race, its items places in the dataset; `names` are its arms.
+
+    Notes
+    -----
+    Items come in the order of the dataset, which must be shuffled with one seed for all tasks;
+    the guarantee is that of `BettingRace`, about the samples of the run. An item's score is the
+    mean over its epochs. Bets wait for the item that is next: one that fails for good, of which
+    Inspect tells nothing here, ends what can be decided, unless ``score_on_error`` scores it.
+    """
+
+    def __init__(self, n_tasks: int, *, value_range: tuple[float, float] = (0, 1),
+                 value: Any = None, finish: bool = False, **options: Any) -> None:
+        if np.shape(value_range) != (2,):
+            raise ValueError(f"value_range must be (low, high); got {shown(value_range)}")
+        self.n_tasks, self.finish = check_integer("n_tasks", n_tasks, 2), finish
+        self._range, self._value = value_range, value
+        self._make = partial(BettingRace, self.n_tasks, value_range=value_range,
+                             **{"block_size": 1, **options})
+        self._make(1)  # or refused now
+        self.race, self.names = None, []  # type: BettingRace | None, list[str]
+        self._arms: dict[str, int] = {}
+        self._scores: dict[tuple[int, int], dict[int, float]] = {}
+
+    async def start_task(self, task: Any, samples: list[Any], epochs: int) -> str:
+        if not (task.dataset.shuffled or task.config.sample_shuffle):
+            raise ValueError("dataset must be shuffled, with a seed: items come in its order")
+        places = {sample.id: place for place, sample in enumerate(samples)}
+        if self.race is None:
+            self._places, self._epochs, self.race = places, epochs, self._make(len(samples))
+            self.race._order = np.arange(len(samples))  # the dataset's, which is random
+        if (places, epochs) != (self._places, self._epochs):
+            raise ValueError("tasks must have the same samples, in one order, and epochs")
+        if task.task_id not in self._arms:
+            if len(self.names) == self.n_tasks:
+                raise ValueError(f"n_tasks must be the number of tasks; got {self.n_tasks}")
+            self._arms[task.task_id] = len(self.names)
+            self.names.append(f"{task.task}, {task.model}")
+        _ARM.set(self._arms[task.task_id])
+        return "pybandit"
+
+    async def schedule_sample(self, id: str | int, epoch: int) -> Any:
+        race = self.race
+        left = race.survivors if not race.done else race.recommend()[:self.finish * race.n_arms]
+        if _ARM.get() in left:
+            return None
+        reason = f"{'decided' if race.done else 'behind'} after {race.n_pulls:,} scores"
+        return require("inspect_ai.util", "inspect").EarlyStop(id=id, epoch=epoch, reason=reason)
+
+    async def complete_sample(self, id: str | int, epoch: int, scores: dict[str, Any]) -> None:
+        value = next(iter(scores.values())).score.value if scores else None
+        if self._value is None and isinstance(value, str):
+            value = require("inspect_ai.scorer", "inspect").value_to_float()(value)
+        value = value if self._value is None else self._value(value)
+        cell = self._scores.setdefault((_ARM.get(), self._places[id]), {})
+        cell[epoch] = check_scalar(f"the score of sample {shown(id)}", value, f"in {self._range}",
+                                   lambda x: self._range[0] <= x <= self._range[1])
+        while not self.race.done:  # bets on items that all tasks have that are left
+            arms, items = self.race.ask()
+            cells = [self._scores.get(tuple(cell), {}) for cell in np.c_[arms, items].tolist()]
+            if min(map(len, cells)) < self._epochs:
+                return
+            self.race.tell(arms, items, [np.mean(list(cell.values())) for cell in cells])
+
+    async def complete_task(self) -> dict[str, Any]:
+        race, best = self.race, [self.names[arm] for arm in self.race.recommend()]
+        return {"best": best, "decided": race.decided, "scores_read": race.n_pulls,
+                "items_read": int(race.pulls[_ARM.get()]), "of": race.n_items}

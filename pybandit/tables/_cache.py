@@ -1,0 +1,87 @@
+"""Blocks that were read, kept as long as there is room."""
+
+import os
+import threading
+from collections import OrderedDict
+
+import numpy as np
+
+from pybandit._shared.checks import check_numeric, refuse_masks, shape_of
+
+# Of blocks that are kept; the one that is read from is kept whatever its size.
+MOST_KEPT = 1 << 26
+
+
+class Cache:
+    """Rows and columns of a table out of its blocks, of which the last few are kept.
+
+    One thread at a time reads; others wait. The child of a fork begins with nothing.
+    """
+
+    def __init__(self, read, sizes, n_columns):
+        self.read, self.sizes, self.n_columns = read, sizes, n_columns
+        self._ends = np.cumsum(sizes)
+        self._begin()
+
+    def _begin(self):
+        self._process, self._lock = os.getpid(), threading.RLock()
+        self._kept = OrderedDict()  # values (columns, rows), and of each column if it is there
+
+    def __reduce__(self):
+        return Cache, (self.read, self.sizes, self.n_columns)
+
+    def values(self, rows, columns):
+        """Float64 (len(rows), len(columns)) of rows and increasing columns that there are."""
+        if self._process != os.getpid():
+            self._begin()
+        made = np.empty((rows.size, columns.size))
+        owners = np.searchsorted(self._ends, rows, side="right")
+        # mostly runs: of each the block, and where it ends
+        ends = np.append(np.flatnonzero(np.diff(owners)) + 1, rows.size)
+        first = 0
+        with self._lock:
+            for end in ends[ends > 0].tolist():
+                block = int(owners[first])
+                within = rows[first:end] - (self._ends[block] - self.sizes[block])
+                values = self._block(block, columns)
+                if within[-1] - within[0] == end - first - 1 and (np.diff(within) == 1).all():
+                    values = values[:, within[0]:within[-1] + 1]
+                    within = slice(None)
+                made[first:end] = (values if columns.size == self.n_columns
+                                   else values[columns])[:, within].T
+                first = end
+        return made
+
+    def _block(self, block, columns):
+        """The values of a block, among them these columns."""
+        kept = self._kept.get(block)
+        if kept is None:
+            kept = (np.empty((self.n_columns, int(self.sizes[block]))),
+                    np.zeros(self.n_columns, dtype=bool))
+        values, there = kept
+        missing = columns[~there[columns]]
+        if missing.size:
+            values[missing] = self._read(block, missing).T
+            there[missing] = True
+        self._kept[block] = kept
+        self._kept.move_to_end(block)
+        self._make_room()
+        return values
+
+    def _read(self, block, columns):
+        name, shape = f"read({block}, columns) of Blocks", (int(self.sizes[block]), columns.size)
+        given = refuse_masks(name, self.read(block, columns.copy()))
+        if shape_of(name, given) != shape:
+            raise ValueError(f"{name} must return shape (rows, columns) = {shape}; got "
+                             f"{shape_of(name, given)}")
+        return check_numeric(name, given)
+
+    def _make_room(self):
+        """Forget the blocks that were read longest ago."""
+        sizes = [int(there.sum()) * values.shape[1] * 8 for values, there in self._kept.values()]
+        left = sum(sizes)
+        for size in sizes[:-1]:
+            if left <= MOST_KEPT:
+                return
+            self._kept.popitem(last=False)
+            left -= size

@@ -1,0 +1,110 @@
+"""What holds a table, by its name or its looks, as the arguments of `Blocks`."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from pybandit._shared.cells import BadFile
+from pybandit._shared.checks import as_list, check_indices, refuse_masks, shown
+from pybandit._shared.optional import require
+from pybandit.tables._mapped import give_back
+
+# Cells of a block where nothing says what else: 4 MB of float32, some milliseconds.
+CELLS = 1 << 20
+PARQUET, NUMPY, ZARR = (".parquet", ".pq"), (".npy",), (".zarr",)
+FILES = (*PARQUET, *NUMPY, *ZARR)
+
+
+def is_lazy(table):
+    """Whether this is an array that is not in memory: one of chunks, as of Zarr, Dask or HDF5."""
+    return not isinstance(table, np.ndarray) and all(
+        hasattr(table, name) for name in ("chunks", "shape", "dtype", "__getitem__"))
+
+
+def suffix_of(path):
+    return Path(os.fspath(path)).suffix.lower()
+
+
+def open_table(table, columns, shuffled):
+    """The arguments of `Blocks`, by name."""
+    if isinstance(table, (str, os.PathLike)):
+        if suffix_of(table) in PARQUET:
+            from pybandit.tables._parquet import ParquetTable
+
+            read = ParquetTable(os.fspath(table), columns)
+            return read.blocks(shuffled)
+        table = open_array(table)
+    return _blocks_of(table, columns, shuffled)
+
+
+def open_array(path):
+    """The array of a file, as it lies there."""
+    suffix = suffix_of(path)
+    if suffix not in FILES:
+        raise ValueError(f"table must be a file named {', '.join(FILES)}; got {os.fspath(path)!r}")
+    try:
+        if suffix in NUMPY:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+        return require("zarr", "tables").open_array(path, mode="r")
+    except ImportError:
+        raise
+    except Exception as error:  # what zarr raises is its own
+        raise BadFile(f"{os.fspath(path)} cannot be read: {error}") from None
+
+
+def _blocks_of(array, columns, shuffled):
+    shape = getattr(array, "shape", None)
+    dtype = getattr(array, "dtype", None)
+    if shape is None or dtype is None or not hasattr(array, "__getitem__"):
+        raise TypeError(f"table must be the name of a file, or an array; got {shown(array)}")
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"table must have two dimensions, at least 1 row and 1 column; got shape "
+                         f"{tuple(shape)}")
+    if np.dtype(dtype).kind not in "biuf":
+        raise TypeError(f"table must hold real numbers; got dtype {dtype}")
+    sizes = np.array(_row_counts(array), dtype=np.float64)
+    sizes = sizes[sizes != 0]
+    if not sizes.sum() == shape[0]:  # NaN: Dask does not know
+        raise ValueError("table must have chunks of known lengths; got "
+                         f"{shown(getattr(array, 'chunks', None))}")
+    refuse_masks("table", array)
+    chosen = None
+    if columns is not None:
+        chosen = check_indices("columns", as_list("columns", columns, "column numbers"), shape[1])
+    read = ArrayTable(array, sizes.astype(np.int64), chosen)
+    names = None if chosen is None else chosen.tolist()
+    return dict(read=read, sizes=read.sizes, names=names, shuffled=shuffled,
+                n_columns=shape[1] if chosen is None else chosen.size)
+
+
+def _row_counts(array):
+    """Rows of each block."""
+    n_rows, n_columns = array.shape
+    chunks = getattr(array, "chunks", None)
+    if chunks and isinstance(chunks[0], tuple):  # of Dask, which has one size a chunk
+        return chunks[0]
+    unit = int(chunks[0]) if chunks else 1
+    size = unit * max(1, CELLS // (unit * n_columns))
+    whole, rest = divmod(n_rows, size)
+    return [size] * whole + [rest] * (rest > 0)
+
+
+class ArrayTable:
+    """Reads the blocks of an array by slices; `columns` of it, or all."""
+
+    def __init__(self, array, sizes, columns):
+        self.array, self.sizes, self.columns = array, sizes, columns
+        self._starts = np.cumsum(sizes) - sizes
+
+    def __call__(self, block, columns):
+        start = int(self._starts[block])
+        rows = slice(start, start + int(self.sizes[block]))
+        if self.columns is not None:
+            columns = self.columns[columns]
+        order = np.argsort(columns, kind="stable")
+        # Zarr's own way, and what HDF5 takes: increasing columns
+        array = getattr(self.array, "oindex", self.array)
+        part = np.asarray(array[rows, columns[order]])
+        give_back(self.array)
+        return part if np.array_equal(order, np.arange(order.size)) else part[:, np.argsort(order)]

@@ -1,0 +1,117 @@
+"""Tables in files of Parquet: a row group is a block."""
+
+import json
+import threading
+
+import numpy as np
+
+from pybandit._shared.cells import BadFile
+from pybandit._shared.checks import as_list, shown
+from pybandit._shared.optional import require
+from pybandit.tables import _mark
+
+
+class ParquetTable:
+    """Reads row groups of a file; `columns` by name, or all that are no labels.
+
+    One thread at a time: a file of pyarrow has one place where it reads.
+    """
+
+    def __init__(self, path, columns=None):
+        self.path = path
+        self._open()
+        fields = {field.name: field for field in self._schema}
+        if len(fields) < len(self._schema.names):
+            raise BadFile(f"{path} must have columns of different names; got "
+                          f"{shown(self._schema.names)}")
+        if columns is None:
+            columns = _models(self._schema)
+        self.columns = as_list("columns", columns, "names of columns")
+        for name in self.columns:
+            if name not in fields:
+                raise ValueError(f"columns must be columns of {path}; got {shown(name)}")
+            if not is_number(fields[name].type):
+                raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
+                                f"{fields[name].type}: name the others by columns=")
+        self._groups = [group for group in range(self._file.num_row_groups)
+                        if self._file.metadata.row_group(group).num_rows]
+        self.sizes = np.array([self._file.metadata.row_group(group).num_rows
+                               for group in self._groups], dtype=np.int64)
+        if not self.sizes.size:
+            raise BadFile(f"{path} must have rows; it has none")
+
+    def _open(self):
+        parquet = require("pyarrow.parquet", "tables")
+        try:
+            self._file = parquet.ParquetFile(self.path)
+        except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
+            raise BadFile(f"{self.path} cannot be read: {error}") from None
+        self._schema, self._lock = self._file.schema_arrow, threading.Lock()
+
+    def __reduce__(self):
+        return ParquetTable, (self.path, self.columns)
+
+    def __call__(self, block, columns):
+        names = [self.columns[column] for column in columns]
+        return np.column_stack([numbers_of(column).to_numpy()
+                                for column in self._read(block, names)])
+
+    def _read(self, block, names):
+        """Columns of a block. Of `a` pyarrow reads `a.b` too, so each is looked up."""
+        with self._lock:
+            table = self._file.read_row_group(self._groups[block], columns=names)
+        return [table.column(name) for name in names]
+
+    def blocks(self, shuffled):
+        """The arguments of `Blocks`, by name."""
+        return dict(read=self, sizes=self.sizes, n_columns=len(self.columns), names=self.columns,
+                    shuffled=shuffled or self._is_shuffled())
+
+    def _is_shuffled(self):
+        """Whether a shuffle has written it; a BadFile where its rows are others since."""
+        mark = _mark.read_mark(self._file.metadata.metadata)
+        if mark is None:
+            return False
+        first = next(field.name for field in self._schema if is_number(field.type))
+        checksums = [_mark.checksum(numbers_of(*self._read(block, [first])))
+                     for block in (0, self.sizes.size - 1)]
+        if not _mark.holds(mark, self._file.metadata.num_rows, checksums):
+            raise BadFile(f"{self.path} was shuffled, and sorted, cut or added to since, perhaps "
+                          "by scores: shuffle it again, or say shuffled=True where chance alone "
+                          "chose the order of its rows")
+        return True
+
+
+def is_number(kind):
+    """Whether Arrow's type is one of real numbers."""
+    types = require("pyarrow", "tables").types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+
+
+def _is_text(kind):
+    types = require("pyarrow", "tables").types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return types.is_string(kind) or types.is_large_string(kind)
+
+
+def numbers_of(column):
+    """A column as NumPy has it: 0 and 1 for truths, NaN for what is lost."""
+    arrow = require("pyarrow", "tables")
+    return column.cast(arrow.uint8()) if arrow.types.is_boolean(column.type) else column
+
+
+def _models(schema):
+    """All columns but labels: an index of pandas, or text in the first."""
+    try:
+        told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = [name for name in told.get("index_columns", []) if isinstance(name, str)]
+    except (ValueError, AttributeError):
+        index = []
+    names = [field.name for field in schema]
+    if _is_text(schema.field(0).type):
+        index.append(names[0])
+    left = [name for name in names if name not in index]
+    if not left:
+        raise BadFile(f"a table must have columns of numbers; got {shown(names)}")
+    return left

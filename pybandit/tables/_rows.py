@@ -1,0 +1,82 @@
+"""The rows of a table as they come, in batches of Arrow: what a shuffle reads."""
+
+import os
+
+import numpy as np
+
+from pybandit._shared.cells import BadFile
+from pybandit._shared.checks import shown
+from pybandit._shared.optional import require
+from pybandit.tables._open import PARQUET, suffix_of
+from pybandit.tables._parquet import is_number, numbers_of
+from pybandit.tables.blocks import Blocks
+
+# Rows of which a row's bytes are estimated, where it holds text.
+TRIED = 1000
+
+
+def open_rows(table):
+    """The rows of a file, an array or blocks."""
+    if isinstance(table, (str, os.PathLike)) and suffix_of(table) in PARQUET:
+        return ParquetRows(os.fspath(table))
+    return BlockedRows(table if isinstance(table, Blocks) else Blocks.open(table))
+
+
+class Rows:
+    """`schema`, `n_rows`, `row_bytes` and `batches`; `first` is the first column of numbers."""
+
+    def numbers(self, block):
+        """The first column of numbers of an Arrow table."""
+        return numbers_of(block.column(self.first))
+
+
+class ParquetRows(Rows):
+    """All columns of a file, whatever they hold."""
+
+    def __init__(self, path):
+        parquet = require("pyarrow.parquet", "tables")
+        try:
+            # not a row group at a time: one may be the whole file
+            self._file = parquet.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False)
+        except (OSError, ValueError) as error:
+            raise BadFile(f"{path} cannot be read: {error}") from None
+        self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
+        numbers = [field.name for field in self.schema if is_number(field.type)]
+        if len(set(self.schema.names)) < len(self.schema.names):
+            raise BadFile(f"{path} must have columns of different names; got "
+                          f"{shown(self.schema.names)}")
+        if not self.n_rows or not numbers:
+            raise BadFile(f"{path} must have rows and a column of numbers; got {self.n_rows} "
+                          f"rows of {shown(self.schema.names)}")
+        self.first = numbers[0]
+        tried = next(self._file.iter_batches(TRIED))
+        self.row_bytes = tried.nbytes / tried.num_rows
+
+    def batches(self, n_rows):
+        return self._file.iter_batches(n_rows)
+
+
+class BlockedRows(Rows):
+    """The numbers of blocks, of the type that they are read in."""
+
+    def __init__(self, blocks):
+        arrow = require("pyarrow", "tables")
+        self._blocks, self.n_rows = blocks, blocks.n_rows
+        names = range(blocks.n_columns) if blocks.names is None else blocks.names
+        self._dtype = np.asarray(blocks.read(0, np.arange(min(1, blocks.n_columns)))).dtype
+        if self._dtype.kind not in "biuf":
+            raise TypeError(f"table must hold real numbers; got dtype {self._dtype}")
+        self.schema = arrow.schema([(str(name), arrow.from_numpy_dtype(self._dtype))
+                                    for name in names])
+        self.first = self.schema.names[0]
+        self.row_bytes = self._dtype.itemsize * blocks.n_columns
+
+    def batches(self, n_rows):
+        arrow = require("pyarrow", "tables")
+        columns = np.arange(self._blocks.n_columns)
+        for block in range(self._blocks.sizes.size):
+            read = np.asarray(self._blocks.read(block, columns)).astype(self._dtype, copy=False)
+            for start in range(0, len(read), n_rows):
+                part = np.ascontiguousarray(read[start:start + n_rows].T)
+                yield arrow.record_batch([arrow.array(column) for column in part],
+                                         schema=self.schema)

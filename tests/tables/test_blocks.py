@@ -1,0 +1,179 @@
+"""Blocks: what they read, keep and refuse, and the order in which a race reads them."""
+
+import copy
+import itertools
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+from pybandit.tables import _cache
+from pybandit.tables.order import BlockGenerator, BlockRows
+
+from tables.reference.shuffle import block_rows
+
+TABLE = np.arange(60.0).reshape(20, 3)
+SIZES = np.array([5, 1, 7, 7])
+
+
+def read(block, columns):
+    return np.split(TABLE, np.cumsum(SIZES)[:-1])[block][:, columns]
+
+
+def make(function=read, sizes=SIZES, **options):
+    return pb.Blocks(function, sizes, 3, **options)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(st.integers(0, 19), max_size=30), columns=st.sets(st.integers(0, 2)))
+def test_values_are_the_tables(rows, columns):
+    rows, columns = np.array(rows, dtype=np.int64), sorted(columns)
+    found = make().values(rows, np.array(columns, dtype=np.int64))
+    assert found.dtype == np.float64 and found.flags.c_contiguous
+    assert np.array_equal(found, TABLE[rows][:, columns])
+
+
+def test_of_a_block_only_the_columns_that_are_missing_are_read():
+    calls = []
+
+    def seen(block, columns):
+        calls.append((block, columns.tolist()))
+        columns[:] = -1  # it is ours
+        return np.split(TABLE, np.cumsum(SIZES)[:-1])[block][:, calls[-1][1]]
+
+    blocks = make(seen)
+    blocks.values([0, 1, 6], [2])
+    blocks.values([2, 7], [0, 2])
+    assert calls == [(0, [2]), (2, [2]), (0, [0]), (2, [0])]
+    assert np.array_equal(blocks.values(range(20), [0, 1, 2]), TABLE)
+
+
+def test_what_is_kept_is_bounded(monkeypatch):
+    """The last that was read stays, whatever its size; of the others those read last."""
+    monkeypatch.setattr(_cache, "MOST_KEPT", 7 * 3 * 8)
+    calls = []
+
+    def seen(block, columns):
+        calls.append(block)
+        return read(block, columns)
+
+    blocks = make(seen)
+    for row in (0, 5, 0, 6, 6, 0):
+        blocks.values([row], [0, 1, 2])
+    assert calls == [0, 1, 2, 0]
+
+
+def test_a_read_that_raises_changes_nothing():
+    fails = [True]
+
+    def function(block, columns):
+        if fails[0]:
+            raise KeyboardInterrupt
+        return read(block, columns)
+
+    blocks = make(function)
+    with pytest.raises(KeyboardInterrupt):
+        blocks.values([3], [0])
+    fails[0] = False
+    assert blocks.values([3], [0]) == 9.0
+
+
+@pytest.mark.parametrize("returned, error", [
+    (lambda part: part[1:], "must return shape"), (lambda part: part.astype(str), "real numbers"),
+    (lambda part: None, "must return shape"), (lambda part: [[1.0], [2.0, 3.0]], "array"),
+    (lambda part: np.ma.masked_greater(part, 0.0), "masked"),
+    (lambda part: part * 1j, "real numbers")])
+def test_what_read_returns_is_checked(returned, error):
+    blocks = make(lambda block, columns: returned(read(block, columns)))
+    with pytest.raises((TypeError, ValueError), match=error):
+        blocks.values([0], [0, 1])
+
+
+@pytest.mark.parametrize("arguments, options, name", [
+    ((None, SIZES, 3), {}, "read"), ((read, [5, 0], 3), {}, "sizes"),
+    ((read, [2.5], 3), {}, "sizes"), ((read, [], 3), {}, "sizes"), ((read, 5, 3), {}, "sizes"),
+    ((read, [2**53, 2**53], 3), {}, "sizes"), ((read, SIZES, 0), {}, "n_columns"),
+    ((read, SIZES, 3), {"names": "ab"}, "names"), ((read, SIZES, 3), {"names": 3}, "names"),
+    ((read, SIZES, 3), {"shuffled": np.ones(2)}, "shuffled")])
+def test_refused(arguments, options, name):
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must"):
+        pb.Blocks(*arguments, **options)
+
+
+@pytest.mark.parametrize("rows, columns, name", [
+    ([20], [0], "rows"), ([-1], [0], "rows"), ([0.5], [0], "rows"), ([[0]], [0], "rows"),
+    ([0], [3], "columns"), ([0], [1, 0], "columns"), ([0], [1, 1], "columns")])
+def test_values_refuses(rows, columns, name):
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must"):
+        make().values(rows, columns)
+
+
+def test_it_never_changes_and_can_be_copied():
+    blocks = make(names="abc", shuffled=True)
+    with pytest.raises(AttributeError):
+        blocks.shuffled = False
+    with pytest.raises(ValueError):
+        blocks.sizes[0] = 3
+    for other in (pickle.loads(pickle.dumps(blocks)), copy.deepcopy(blocks), copy.copy(blocks)):
+        assert repr(other) == repr(blocks) and other.names == ("a", "b", "c") and other.shuffled
+        assert np.array_equal(other.values([19], [0, 1]), TABLE[19:, :2])
+
+
+def test_threads_take_turns(monkeypatch):
+    monkeypatch.setattr(_cache, "MOST_KEPT", 1)
+    inside, wrong = [], []
+
+    def function(block, columns):
+        inside.append(block)
+        wrong.extend([block] * (len(inside) > 1))
+        values = read(block, columns)
+        inside.pop()
+        return values
+
+    blocks = make(function)
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for _ in range(200):
+            rows = rng.integers(20, size=4)
+            wrong.extend([rows] * (not np.array_equal(blocks.values(rows, [0, 2]),
+                                                      TABLE[rows][:, [0, 2]])))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@settings(max_examples=100, deadline=None)
+@given(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=8), data=st.data())
+def test_the_rows_of_blocks_are_the_twins(sizes, data):
+    sizes = np.array(sizes)
+    order = np.array(data.draw(st.permutations(range(sizes.size))))
+    rows, twin = BlockRows(sizes, order), block_rows(sizes, order)
+    assert rows.size == len(rows) == twin.size
+    assert np.array_equal(rows.copy(), twin) and np.array_equal(np.asarray(rows), twin)
+    some = np.array(data.draw(st.lists(st.integers(0, twin.size - 1))), dtype=np.int64)
+    assert np.array_equal(rows[some], twin[some])
+    assert np.array_equal(rows.places(twin), np.arange(twin.size))
+    assert int(rows[0]) == twin[0] and rows.places(twin[-1]) == twin.size - 1
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, twin.size)] * 2)))
+    assert np.array_equal(rows[first:last], twin[first:last])
+    assert np.array_equal(rows[first:], twin[first:])
+
+
+def test_every_order_of_blocks_is_drawn():
+    """The generator draws as NumPy's does, and shares its stream."""
+    rng = np.random.default_rng(3)
+    drawn = {tuple(BlockGenerator(rng, SIZES).order_of_items()[:]) for _ in range(400)}
+    assert drawn == {tuple(block_rows(SIZES, order))
+                     for order in itertools.permutations(range(4))}
+    ours, other = BlockGenerator(np.random.default_rng(5), SIZES), np.random.default_rng(5)
+    assert np.array_equal(ours.order_of_items()[:], block_rows(SIZES, other.permutation(4)))
+    assert ours.random() == other.random()

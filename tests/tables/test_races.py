@@ -1,0 +1,189 @@
+"""Races on blocks: of shuffled rows they are races on rows in uniformly random order."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from tables.conftest import SCORES
+from tables.reference.shuffle import block_rows, shuffled_rows
+
+RNG = np.random.default_rng(4)
+TABLE = RNG.random((600, 5)) * [0.6, 0.7, 0.8, 0.9, 1.0]
+SIZES = [64] * 9 + [24]
+
+
+def blocks_of(table, sizes, **options):
+    parts = np.split(np.asarray(table), np.cumsum(sizes)[:-1])
+    return pb.Blocks(lambda block, columns: parts[block][:, columns], sizes, table.shape[1],
+                     **dict(dict(shuffled=True), **options))
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 900}, {"max_evaluations": 400},
+                                     {"tolerance": 0.05}, {"delta": 1e-200},
+                                     {"population": "sample"}, {"costs": np.ones(5)}])
+def test_best_of_is_the_race_on_the_rows_of_blocks(options):
+    """As it is on a table whose rows lie in the order that the blocks came in."""
+    options = dict(options, value_range=(0, 1))
+    found = pb.best_of(blocks_of(TABLE, SIZES, names="abcde"), rng=3, **options)
+    rng = np.random.default_rng(3)
+    order = block_rows(np.array(SIZES), rng.permutation(len(SIZES)))
+    assert np.array_equal(found.items, order[:found.items.size])
+
+    class Given(np.random.Generator):
+        """Draws the order of the blocks, and after that what it draws."""
+
+        def order_of_items(self):
+            return order
+
+    alone = pb.best_of(TABLE, rng=Given(rng.bit_generator), **options)
+    first, second = found.to_dict(), alone.to_dict()
+    assert first.pop("names") == list("abcde") and first.pop("best_name") == "abcde"[found.best]
+    for name in ("summary", "guarantee"):
+        assert first.pop(name) and second.pop(name)
+    assert first == {name: second[name] for name in first}
+
+
+def test_the_order_of_items_is_uniform_by_enumeration():
+    """Over all shuffles of four rows, each order of the blocks gives every order of the items."""
+    for blocks in itertools.permutations(range(3)):
+        read = block_rows(np.array([2, 1, 1]), blocks)
+        orders = Counter(tuple(np.array(shuffle)[read])
+                         for shuffle in itertools.permutations(range(4)))
+        assert len(orders) == 24 and set(orders.values()) == {1}
+
+
+def test_the_guarantee_by_enumeration():
+    """All 720 shuffles of six items in three blocks: wrong no more often than delta allows.
+
+    And as often as a race whose items come in every order.
+    """
+    scores = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    delta, ends = 0.5, Counter()
+    rows = np.array(list(itertools.permutations(range(6))))
+    for shuffle in rows:
+        result = pb.best_of(blocks_of(scores[shuffle], [2, 2, 2]), value_range=(0, 1),
+                            delta=delta, block_size=1, rng=0)
+        ends["blocks", result.best, result.n_evaluations] += 1
+        one = pb.BettingRace(2, 6, value_range=(0, 1), delta=delta, block_size=1)
+        one._order = shuffle
+        while not one.done:
+            arms, items = one.ask()
+            one.tell(arms, items, scores[items, arms])
+        ends["items", int(one.recommend()[0]), one.n_pulls] += 1
+    by_blocks = {end[1:]: n for end, n in ends.items() if end[0] == "blocks"}
+    assert by_blocks == {end[1:]: n for end, n in ends.items() if end[0] == "items"}
+    wrong = sum(n for (best, _), n in by_blocks.items() if best == 1)
+    assert 0 < wrong <= delta * len(rows)
+
+
+def test_rows_as_they_came_are_refused_where_they_are_too_many(monkeypatch):
+    """A sorted table is why: whole blocks of it are no random items."""
+    from pybandit.evaluation import _opened
+
+    blocks = blocks_of(np.sort(TABLE, axis=0), SIZES, shuffled=False, names="abcde")
+    assert pb.best_of(blocks, value_range=(0, 1), rng=1).best_name == "e"
+    monkeypatch.setattr(_opened, "MOST_CELLS", 2999)
+    with pytest.raises(ValueError, match=r"scores must have rows in random order.*pybandit shuf"):
+        pb.best_of(blocks, value_range=(0, 1), rng=1)
+    for call in (pb.race, pb.RacingSampler, pb.exact_sample):
+        with pytest.raises(ValueError, match="factors must have rows in random order"):
+            call(blocks)
+
+
+def test_weights_and_one_model_are_refused():
+    with pytest.raises(ValueError, match="weights must be left out for blocks"):
+        pb.best_of(blocks_of(TABLE, SIZES), value_range=(0, 1), weights=np.arange(1, 601))
+    with pytest.raises(ValueError, match="at least 2 models"):
+        pb.best_of(blocks_of(TABLE[:, :1], SIZES), value_range=(0, 1))
+
+
+def test_a_bad_score_is_named():
+    table = TABLE.copy()
+    table[:, 2] = np.nan
+    with pytest.raises(ValueError, match=r"scores must be finite.*model 'c' \(column 2\)"):
+        pb.best_of(blocks_of(table, SIZES, names="abcde"), value_range=(0, 1), rng=1)
+
+
+def test_states_of_a_race_on_blocks_go_on(folder):
+    """What is kept is the order, as of any race."""
+    from pybandit.evaluation._scores import as_source
+
+    source = as_source(pb.Blocks.open(folder / "shuffled.parquet"), None, None)
+    race = pb.BettingRace(4, 6000, value_range=(0, 1), rng=source.generator(2))
+    for _ in range(5):
+        arms, items = race.ask()
+        race.tell(arms, items, source.read(np.unique(items), np.arange(4), lambda n: n)[0][
+            np.searchsorted(np.unique(items), items), arms])
+    other = pb.BettingRace.from_state(race.get_state())
+    assert all(map(np.array_equal, other.ask(), race.ask()))
+
+
+@pytest.mark.parametrize("options", [{}, {"bound": "betting", "value_range": (0, 1)},
+                                     {"bound": "normal", "delta": 1e-9}, {"variance": "marginal"}])
+def test_race_reads_whole_blocks_in_random_order(options):
+    """The rows it asks for, in turn, are those of blocks; what it finds is what is there."""
+    asked = []
+
+    def read(block, columns):
+        asked.append((block, columns.size))
+        return TABLE[64 * block:64 * block + SIZES[block]][:, columns]
+
+    result = pb.race(pb.Blocks(read, SIZES, 5, shuffled=True), rng=2, **options)
+    assert result.winner == 4
+    blocks = [block for block, _ in asked]
+    assert len(set(blocks)) == -(-result.n_evaluations // (64 * 5)) or result.n_evaluations > 320
+    assert 9 not in blocks[:-1]  # the short one comes last
+
+
+def test_a_race_to_the_end_is_exact():
+    result = pb.race(blocks_of(TABLE, SIZES), delta=1e-300, first_look=600, rng=1)
+    assert (result.winner, result.exact, result.n_evaluations) == (4, True, 3000)
+
+
+def test_draws_from_blocks_have_the_law():
+    """Chi-square of 4,000 draws against the exact probabilities."""
+    factors = np.random.default_rng(8).normal(size=(640, 3)) * 0.05
+    blocks = blocks_of(factors, [64] * 10)
+    totals = factors.sum(axis=0)
+    law = np.exp(totals - totals.max())
+    law /= law.sum()
+    sampler = pb.RacingSampler(blocks, delta=1e-6, rng=5)
+    counts = np.bincount(sampler.draw(4000)[0], minlength=3)
+    assert (((counts - 4000 * law)**2) / (4000 * law)).sum() < 18.4  # p = 1e-4
+    states = pb.exact_sample(blocks, size=50, rng=3)
+    assert np.array_equal(states, pb.exact_sample(factors, size=50, rng=3))
+
+
+def test_blocks_of_several_sizes_and_indices_are_refused():
+    with pytest.raises(ValueError, match="in blocks of one size"):
+        pb.race(blocks_of(TABLE, [100, 400, 100]))
+    with pytest.raises(ValueError, match="in blocks of one size"):
+        pb.RacingSampler(blocks_of(TABLE, [100, 500]))
+    with pytest.raises(ValueError, match="indices must be 'auto' for Blocks"):
+        pb.race(blocks_of(TABLE, SIZES), indices="keyed")
+    with pytest.raises(TypeError, match="lil_ucb reads row by row"):
+        pb.lil_ucb(blocks_of(TABLE, SIZES), value_range=1.0)
+
+
+def test_a_memmap_is_not_copied(folder):
+    """Of another type than float64: read where it lies, the same as of the matrix."""
+    mapped = np.load(folder / "table.npy", mmap_mode="r")
+    assert pb.race(mapped, rng=1) == pb.race(SCORES, rng=1)
+    sampler = pb.RacingSampler(mapped, bound="betting", value_range=1.0, rng=1)
+    assert sampler.draw(20)[0].tolist() == [3] * 20
+
+
+def test_the_file_is_the_table_in_the_twins_order(folder):
+    """best_of of the file finds what it finds in the rows, shuffled by the twin."""
+    shuffled = SCORES[shuffled_rows(7, 6000)]
+    blocks = pb.Blocks.open(folder / "shuffled.parquet")
+    found = pb.best_of(folder / "shuffled.parquet", value_range=(0, 1), rng=3)
+    alone = pb.best_of(blocks_of(shuffled, blocks.sizes), value_range=(0, 1), rng=3)
+    assert found.items.tolist() == alone.items.tolist() and found.best == alone.best == 3
+    assert found.best_name == "3" and found.fraction_read < 0.2
+    for model in range(4):
+        assert np.array_equal(found.rewards(model), alone.rewards(model))

@@ -1,0 +1,187 @@
+"""The shuffle: the twin's order whatever the memory, whole rows, its mark, and what it refuses."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit import cli
+from pybandit.tables import _mark, _shuffle, shuffle
+
+from tables.conftest import SCORES
+from tables.reference.shuffle import shuffled_rows
+
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def rows_of(path):
+    return parquet.read_table(path).to_pydict()
+
+
+@pytest.mark.parametrize("piles", [1, 3, 200])
+@pytest.mark.parametrize("source", ["npy", "parquet", "blocks"])
+def test_it_is_the_twin_whatever_the_memory(source, piles, folder, tmp_path, monkeypatch):
+    """And wherever the rows come from, in batches of any size."""
+    row_bytes = 16 + 4 * 4
+    monkeypatch.setattr(_shuffle, "PILE_SHARE",
+                        (piles - 0.5) * _shuffle.LEAST_MEMORY / (6000 * row_bytes))
+    monkeypatch.setattr(_shuffle, "BATCH_SHARE", _shuffle.LEAST_MEMORY // (row_bytes * 777))
+    table = folder / "table.npy"
+    if source == "parquet":
+        table = tmp_path / "table.parquet"
+        parquet.write_table(arrow.table({str(i): SCORES[:, i] for i in range(4)}), table)
+    if source == "blocks":
+        table = pb.Blocks(lambda block, columns: SCORES[1500 * block:][:1500][:, columns],
+                          [1500] * 4, 4)
+    made = shuffle(table, tmp_path / "out.parquet", seed=11, memory=_shuffle.LEAST_MEMORY)
+    assert made.shuffled and made.sizes.tolist() == [256] * 23 + [112]
+    found = made.values(np.arange(6000), np.arange(4))
+    assert np.array_equal(found, SCORES[shuffled_rows(11, 6000)])
+    assert parquet.read_schema(tmp_path / "out.parquet").field(0).type == arrow.float32()
+    assert os.listdir(tmp_path).count("out.parquet") == 1
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".pybandit")]
+
+
+def test_whole_rows_of_any_type_and_the_metadata(tmp_path):
+    n = 3000
+    columns = {"id": [f"q{i}" for i in range(n)], "a": [i / n for i in range(n)],
+               "b": [None if i % 7 == 0 else i % 2 == 0 for i in range(n)],
+               "tags": [["x"] * (i % 3) for i in range(n)], "key": list(range(n)),
+               "low": [0] * n}
+    table = arrow.table(columns).replace_schema_metadata({"who": "us"})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(TypeError, match="column 'tags' holds list"):
+        shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", seed=5)
+    found, order = rows_of(tmp_path / "out.parquet"), shuffled_rows(5, n)
+    assert found == {name: [values[row] for row in order] for name, values in columns.items()}
+    assert parquet.read_schema(tmp_path / "out.parquet").metadata[b"who"] == b"us"
+    blocks = pb.Blocks.open(tmp_path / "out.parquet", columns=["a", "b"])
+    assert blocks.shuffled and blocks.names == ("a", "b")
+
+
+def test_all_orders_of_four_rows_are_equally_likely():
+    """The twin's law, over 24,000 seeds; chi-square with 23 degrees of freedom, p = 1e-4."""
+    orders, counts = np.unique([shuffled_rows(seed, 4) for seed in range(24_000)], axis=0,
+                               return_counts=True)
+    assert len(orders) == 24 and ((counts - 1000)**2 / 1000).sum() < 57.8
+
+
+def test_the_seed_is_in_the_metadata(folder, tmp_path):
+    mark = _mark.read_mark(parquet.ParquetFile(folder / "shuffled.parquet").metadata.metadata)
+    assert (mark["version"], mark["seed"], mark["rows"]) == (1, 7, 6000)
+    seeds = set()
+    for name in ("a.parquet", "b.parquet"):
+        shuffle(folder / "table.npy", tmp_path / name)
+        mark = _mark.read_mark(parquet.ParquetFile(tmp_path / name).metadata.metadata)
+        assert mark["seed"] > 2**64  # of the operating system, and enough to make it again
+        seeds.add(mark["seed"])
+    assert len(seeds) == 2
+    made = shuffle(folder / "table.npy", tmp_path / "again.parquet", seed=mark["seed"])
+    again = made.values(range(6000), range(4))
+    assert np.array_equal(again, pb.Blocks.open(tmp_path / "b.parquet").values(range(6000),
+                                                                              range(4)))
+
+
+@pytest.mark.parametrize("change", [
+    lambda table: table.sort_by("0"), lambda table: table.sort_by([("3", "descending")]),
+    lambda table: table.filter(arrow.compute.greater(table["1"], 0.4)),
+    lambda table: arrow.concat_tables([table, table.slice(0, 5)])])
+def test_an_order_that_scores_may_have_chosen_is_refused(change, folder, tmp_path):
+    """A program that keeps the metadata of what it sorts, cuts or adds to."""
+    table = parquet.read_table(folder / "shuffled.parquet")
+    mark = parquet.ParquetFile(folder / "shuffled.parquet").metadata.metadata[_mark.KEY]
+    path = tmp_path / "changed.parquet"
+
+    def write(changed):
+        parquet.write_table(changed.replace_schema_metadata({_mark.KEY: mark}), path,
+                            row_group_size=256)
+
+    write(table)
+    assert pb.Blocks.open(path).shuffled
+    write(change(table))
+    for call in (pb.Blocks.open, lambda path: pb.best_of(path, value_range=(0, 1))):
+        with pytest.raises(ValueError, match="sorted, cut or added to since"):
+            call(path)
+    assert pb.Blocks.open(path, shuffled=True).shuffled
+    # a shuffle makes it good
+    made = shuffle(path, tmp_path / "good.parquet", seed=1)
+    assert made.shuffled and made.n_rows == len(change(table))
+
+
+@pytest.mark.parametrize("mark", [b"", b"[1]", b'"text"', b'{"version": 2}', b"\xff"])
+def test_a_mark_that_is_none(mark, folder, tmp_path):
+    table = parquet.read_table(folder / "shuffled.parquet")
+    parquet.write_table(table.replace_schema_metadata({_mark.KEY: mark}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="since"):
+        pb.Blocks.open(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("options, name", [
+    ({"seed": -1}, "seed"), ({"seed": 0.5}, "seed"), ({"seed": 2**128}, "seed"),
+    ({"memory": 5}, "memory"), ({"block_rows": 0}, "block_rows"), ({"replace": "no"}, None),
+    ({"path": "out.csv"}, "path"), ({"path": 3}, "path"), ({"path": "none/out.parquet"}, "path"),
+    ({"table": 3}, "table"), ({"table": "none.parquet"}, "none.parquet"),
+    ({"table": np.ones((3, 2)) * 1j}, "table")])
+def test_refused(options, name, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = dict(dict(table=folder / "table.npy", path="out.parquet"), **options)
+    if name is None:
+        assert shuffle(**given).shuffled
+        return
+    with pytest.raises((TypeError, ValueError), match=f"^{name}"):
+        shuffle(**given)
+    assert not os.listdir(tmp_path)
+
+
+def test_it_writes_over_nothing_unless_told(folder, tmp_path):
+    path = tmp_path / "out.parquet"
+    first = shuffle(folder / "table.npy", path, seed=1)
+    with pytest.raises(ValueError, match="path must be a file that is not there"):
+        shuffle(folder / "table.npy", path)
+    with pytest.raises(ValueError, match="path must be another file than the table"):
+        shuffle(path, path, replace=True)
+    second = shuffle(folder / "table.npy", path, seed=2, replace=True)
+    assert not np.array_equal(*(one.values([0, 1], [0]) for one in (first, second)))
+
+
+def test_ctrl_c_leaves_nothing(folder, tmp_path):
+    """Whenever it comes."""
+    code = ("import sys; from pybandit.tables import shuffle; print('on', flush=True)\n"
+            "try:\n    while True: shuffle(sys.argv[1], sys.argv[2], replace=True, seed=1)\n"
+            "except KeyboardInterrupt:\n    pass")
+    for wait in (0.05, 0.2, 0.4):
+        child = subprocess.Popen([sys.executable, "-c", code, folder / "table.npy",
+                                  tmp_path / "out.parquet"], stdout=subprocess.PIPE)
+        child.stdout.readline()
+        time.sleep(wait)
+        child.send_signal(signal.SIGINT)
+        child.communicate()
+        assert set(os.listdir(tmp_path)) <= {"out.parquet"}
+
+
+def test_the_command(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = str(folder / "table.npy")
+    assert cli.main(["shuffle", table, "out.parquet", "--seed", "7", "--block-rows", "256"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("out.parquet: 6,000 rows of 4 columns in 24 blocks, in ")
+    for name in ("table.npy", "shuffled.parquet"):
+        assert (folder / name).exists()
+    assert rows_of("out.parquet") == rows_of(folder / "shuffled.parquet")
+    assert cli.main(["shuffle", table, "out.parquet"]) == 2
+    assert "path must be a file that is not there" in capsys.readouterr().err
+    assert cli.main(["shuffle", table, "out.parquet", "--force", "--memory", "16"]) == 0
+    assert cli.main(["shuffle", "none.npy", "new.parquet"]) == 2
+    assert "none.npy cannot be read" in capsys.readouterr().err
+    assert not os.path.exists("new.parquet")
+    with pytest.raises(SystemExit):
+        cli.main(["shuffle", table])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert cli.main(["shuffle", table, "new.parquet"]) == 1
+    assert "pybandit-core[tables]" in capsys.readouterr().err
