@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 #include "pybandit/policies/gaussian.h"
-#include "../_shared/wide.h"
+#include "gaussian_arm.h"
 
-ALWAYS_INLINE double above_zero(double x) { return x > 0.0 ? x : 0.0; }
+enum { FEW = 16 };
 
 WIDE static void update_covariance(pb_gaussian *gaussian, int64_t arm, double reward,
                                    double noise_variance)
@@ -34,6 +34,8 @@ WIDE static void update_covariance(pb_gaussian *gaussian, int64_t arm, double re
             row[j] -= here * v[j];
         gaussian->variances[i] = row[i] = above_zero(row[i]);
     }
+    for (int64_t i = 0; gaussian->deviations && i < n; i++)
+        gaussian->deviations[i] = sqrt(gaussian->variances[i]);
 }
 
 /* Updates L; `direction` receives L L' x. Returns x' L L' x + noise_variance. */
@@ -60,46 +62,50 @@ static double update_factor(double *spread, int64_t d, const double *x, double n
     return total;
 }
 
-ALWAYS_INLINE double dot(const double *a, const double *b, int64_t n)
-{
-    vector sum = {0.0, 0.0, 0.0, 0.0};
-    double rest = 0.0;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        sum += *(const unaligned *)(a + i) * *(const unaligned *)(b + i);
-    for (; i < n; i++)
-        rest += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest;
-}
-
-WIDE static void update_arms(pb_gaussian *gaussian, const double *direction, double change,
-                             double total)
+pb_gaussian_step pb_gaussian_update_weights(pb_gaussian *gaussian, int64_t arm,
+                                            double reward, double noise_variance)
 {
     const int64_t d = gaussian->n_features;
-    const double *features = gaussian->features, share = 1.0 / total;
+    double *direction = gaussian->memory;
+    const double total = update_factor(gaussian->spread, d, gaussian->features + arm * d,
+                                       noise_variance, direction);
+    const double change = (reward - gaussian->means[arm]) / total;
+    for (int64_t j = 0; j < d; j++)
+        gaussian->weights[j] += direction[j] * change;
+    return (pb_gaussian_step){change, 1.0 / total};
+}
+
+/* A few arms at a time: roots are taken while the next features are on their way. */
+WIDE static void update_arms(pb_gaussian *gaussian, const double *direction,
+                             pb_gaussian_step step)
+{
+    const int64_t n = gaussian->n_arms, d = gaussian->n_features;
+    const double *features = gaussian->features;
     double *restrict means = gaussian->means, *restrict variances = gaussian->variances;
-    for (int64_t k = 0; k < gaussian->n_arms; k++, features += d) {
-        const double covariance = dot(features, direction, d);
-        means[k] += covariance * change;
-        variances[k] = above_zero(variances[k] - covariance * covariance * share);
+    double *restrict deviations = gaussian->deviations;
+    double covariances[FEW];
+    for (int64_t k = 0; k < n; k += FEW) {
+        const int64_t few = k + FEW < n ? FEW : n - k;
+        for (int64_t i = 0; i < few; i++, features += d)
+            covariances[i] = dot(features, direction, d);
+        for (int64_t i = 0; i < few; i++) {
+            const double covariance = covariances[i];
+            means[k + i] += covariance * step.change;
+            variances[k + i] = above_zero(variances[k + i] - covariance * covariance * step.share);
+        }
+        for (int64_t i = 0; deviations && i < few; i++)
+            deviations[k + i] = sqrt(variances[k + i]);
     }
 }
 
 void pb_gaussian_update(pb_gaussian *gaussian, int64_t arm, double reward,
                         double noise_variance)
 {
-    const int64_t d = gaussian->n_features;
-    double *direction = gaussian->memory;
-    if (!gaussian->features) {
+    if (!gaussian->features)
         update_covariance(gaussian, arm, reward, noise_variance);
-        return;
-    }
-    const double total = update_factor(gaussian->spread, d, gaussian->features + arm * d,
-                                       noise_variance, direction);
-    const double change = (reward - gaussian->means[arm]) / total;
-    for (int64_t j = 0; j < d; j++)
-        gaussian->weights[j] += direction[j] * change;
-    update_arms(gaussian, direction, change, total);
+    else
+        update_arms(gaussian, gaussian->memory,
+                    pb_gaussian_update_weights(gaussian, arm, reward, noise_variance));
 }
 
 WIDE static void draw_arms(const pb_gaussian *gaussian, const double *w, double *values)

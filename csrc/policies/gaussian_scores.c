@@ -1,6 +1,5 @@
 /*
- * Scores of the arms (pybandit/policies/gaussian_scores.h). A maximum over the other arms is the
- * largest of all, and for the arm that holds it the second largest.
+ * Scores of the arms (pybandit/policies/gaussian_scores.h).
  */
 #include <math.h>
 
@@ -85,71 +84,4 @@ int64_t pb_gaussian_scores_expected(const double *means, const double *variances
         }
     }
     return most > 0.0 ? best : pb_scan_position(z, n, pb_scan_largest(z, n), -1);
-}
-
-WIDE static void intervals(const double *means, const double *deviations, int64_t n,
-                           double factor, double *restrict upper, double *restrict lower)
-{
-    for (int64_t k = 0; k < n; k++) {
-        upper[k] = means[k] + factor * deviations[k];
-        lower[k] = means[k] - factor * deviations[k];
-    }
-}
-
-ALWAYS_INLINE double term(double over, double under, double epsilon)
-{
-    const double gap = larger(epsilon, 0.5 * (larger(over, under) + epsilon));
-    return 1.0 / (gap * gap);
-}
-
-WIDE static void gap_terms(const double *upper, const double *lower, int64_t n, double high,
-                           double low, double epsilon, double *restrict out)
-{
-    for (int64_t k = 0; k < n; k++)
-        out[k] = term(high - lower[k], upper[k] - low, epsilon);
-}
-
-/* H of the largest gaps that three standard deviations to either side leave. */
-static double complexity(const double *upper, const double *lower, int64_t n, double epsilon,
-                         double *out)
-{
-    const pb_two high = pb_scan_two(upper, n), low = pb_scan_two(lower, n);
-    const int64_t top = pb_scan_position(upper, n, high.first, -1);
-    const int64_t floor = pb_scan_position(lower, n, low.first, -1);
-    gap_terms(upper, lower, n, high.first, low.first, epsilon, out);
-    for (int pass = 0; pass < 2; pass++) {
-        const int64_t k = pass ? floor : top;
-        out[k] = term((k == top ? high.second : high.first) - lower[k],
-                      upper[k] - (k == floor ? low.second : low.first), epsilon);
-    }
-    return pb_scan_sum(out, n);
-}
-
-pb_gaussian_gap pb_gaussian_scores_gap(const double *means, const double *variances, int64_t n,
-                                       double numerator, double epsilon, double scale,
-                                       double *memory)
-{
-    double *upper = memory, *lower = upper + n, *deviations = lower + n;
-    double *bounds = deviations + n;
-    pb_gaussian_gap round;
-    for (int64_t k = 0; k < n; k++)
-        deviations[k] = scale * sqrt(variances[k]);
-    intervals(means, deviations, n, 3.0, upper, lower);
-    /* the root of a tiny H, kept finite */
-    round.beta = fmin(1e150, sqrt(numerator / (4.0 * complexity(upper, lower, n, epsilon,
-                                                               bounds))));
-    intervals(means, deviations, n, round.beta, upper, lower);
-    const pb_two two = pb_scan_two(upper, n);
-    const int64_t first = pb_scan_position(upper, n, two.first, -1);
-    const int64_t second = pb_scan_position(upper, n, two.second, first);
-    for (int64_t k = 0; k < n; k++)
-        bounds[k] = two.first - lower[k];
-    bounds[first] = two.second - lower[first];
-    round.bound = pb_scan_least(bounds, n);
-    round.best = pb_scan_position(bounds, n, round.bound, -1);
-    round.rival = round.best == first ? second : first;
-    const double best = deviations[round.best], rival = deviations[round.rival];
-    const int rival_wins = rival > best || (rival == best && round.rival < round.best);
-    round.chosen = rival_wins ? round.rival : round.best;
-    return round;
 }

@@ -7,7 +7,7 @@
  */
 #include "pybandit/simulation/stream.h"
 
-enum { STATE_WORDS = 8, SHIFT = 16 };
+enum { STATE_WORDS = 8, SHIFT = 16, POOL = 4 /* words, where nobody says otherwise */ };
 static const uint32_t INIT_A = 0x43b0d7e5, MULTIPLIER_A = 0x931e8875;
 static const uint32_t INIT_B = 0x8b51f9dd, MULTIPLIER_B = 0x58f38ded;
 static const uint32_t MIX_LEFT = 0xca01f9dd, MIX_RIGHT = 0x4973f715;
@@ -81,6 +81,21 @@ void pb_stream_begin(const pb_stream_seeds *seeds, const uint32_t *key, int64_t 
     step(stream);
     add(stream, numbers[0], numbers[1]);
     step(stream);
+}
+
+void pb_stream_seed(const uint32_t *words, int64_t n_words, pb_stream *stream)
+{
+    pb_stream_seeds seeds = {.pool_size = POOL, .n_words = POOL};
+    uint32_t hash = INIT_A;
+    for (int64_t i = 0; i < POOL; i++, hash *= MULTIPLIER_A)
+        seeds.pool[i] = folded(((i < n_words ? words[i] : 0) ^ hash) * (hash * MULTIPLIER_A));
+    for (int64_t from = 0; from < POOL; from++)
+        for (int64_t to = 0; to < POOL; to++)
+            if (to != from) {
+                seeds.pool[to] = mixed(seeds.pool[to], seeds.pool[from], hash);
+                hash *= MULTIPLIER_A;
+            }
+    pb_stream_begin(&seeds, words + POOL, n_words > POOL ? n_words - POOL : 0, stream);
 }
 
 static uint64_t next_uint64(void *state)

@@ -8,13 +8,12 @@ from pybandit.policies.ebtc import EBTC
 from pybandit.policies.elimination import SuccessiveElimination
 from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
 from pybandit.policies.gaussian import (
-    GPUCB,
     BayesGap,
-    BayesUCB,
     ExpectedImprovement,
     GaussianThompson,
     ProbabilityOfImprovement,
 )
+from pybandit.policies.gaussian_upper import GPUCB, BayesUCB
 from pybandit.policies.good_arms import APT, GoodArms
 from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
 from pybandit.policies.index import KLUCB, UCB1, UCBV

@@ -17,4 +17,6 @@ cdef class _BatchPolicy(_RingPolicy):
 
 # Its kernel keeps flags of the arms that it accepted.
 cdef class _AcceptingPolicy(_BatchPolicy):
+    cdef unsigned char *flags
+    cdef int64_t[::1] named   # scratch
     cdef unsigned char *_accepted(self)

@@ -57,7 +57,9 @@ cdef class _AcceptingPolicy(_BatchPolicy):
 
     cdef unsigned char *_accepted(self):
         """The flags of accepted arms, for the kernel."""
-        return <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
+        self.flags = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
+        self.named = np.empty(self.n_arms, dtype=np.int64)
+        return self.flags
 
     @property
     def accepted(self):
@@ -70,6 +72,19 @@ cdef class _AcceptingPolicy(_BatchPolicy):
         """Arms neither accepted nor rejected, increasing; int64."""
         with self.guard.reading():
             return np.empty(0, np.int64) if self._is_done() else super().survivors
+
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        """Where k arms are accepted and each has a result: as at the end."""
+        cdef int64_t arm, n = 0
+        for arm in range(self.n_arms):
+            if self.flags[arm]:
+                if not self._pulls[arm] or n == self.k:
+                    return -1
+                self.named[n] = arm
+                n += 1
+        return self._best_of(&self.named[0], n, self.k, arms) if n == self.k else -1
+
+    _answers = True
 
     def recommend(self):
         """The k best arms, best first; before the end, those accepted and the best means.

@@ -244,6 +244,7 @@ cdef extern from "pybandit/policies/gaussian.h" nogil:
         double *spread
         double *weights
         double *memory
+        double *deviations
 
     void pb_gaussian_update(pb_gaussian *gaussian, int64_t arm, double reward,
                             double noise_variance) noexcept
@@ -251,7 +252,33 @@ cdef extern from "pybandit/policies/gaussian.h" nogil:
                           double *values) noexcept
 
 
+cdef extern from "pybandit/policies/gaussian_lazy.h" nogil:
+    ctypedef struct pb_gaussian_lazy:
+        pb_gaussian *gaussian
+        const double *norms
+        double prior_variance
+        double *memory
+        int64_t *made
+
+    int64_t pb_gaussian_lazy_size(int64_t n_arms, int64_t n_features) noexcept
+    void pb_gaussian_lazy_begin(pb_gaussian_lazy *lazy, int64_t n_told) noexcept
+    void pb_gaussian_lazy_update(pb_gaussian_lazy *lazy, int64_t arm, double reward,
+                                 double noise_variance) noexcept
+    void pb_gaussian_lazy_refresh(pb_gaussian_lazy *lazy, int64_t arm) noexcept
+    void pb_gaussian_lazy_refresh_all(pb_gaussian_lazy *lazy) noexcept
+    int64_t pb_gaussian_lazy_largest(pb_gaussian_lazy *lazy, double factor) noexcept
+
+
 cdef extern from "pybandit/policies/gaussian_scores.h" nogil:
+    int64_t pb_gaussian_scores_upper(const double *means, const double *variances, int64_t n,
+                                     double factor, double *out) noexcept
+    int64_t pb_gaussian_scores_probable(const double *means, const double *variances, int64_t n,
+                                        double xi, double scale, double *out) noexcept
+    int64_t pb_gaussian_scores_expected(const double *means, const double *variances, int64_t n,
+                                        double xi, double scale, double *memory) noexcept
+
+
+cdef extern from "pybandit/policies/gaussian_gap.h" nogil:
     ctypedef struct pb_gaussian_gap:
         int64_t best
         int64_t rival
@@ -259,12 +286,7 @@ cdef extern from "pybandit/policies/gaussian_scores.h" nogil:
         double beta
         double bound
 
-    int64_t pb_gaussian_scores_upper(const double *means, const double *variances, int64_t n,
-                                     double factor, double *out) noexcept
-    int64_t pb_gaussian_scores_probable(const double *means, const double *variances, int64_t n,
-                                        double xi, double scale, double *out) noexcept
-    int64_t pb_gaussian_scores_expected(const double *means, const double *variances, int64_t n,
-                                        double xi, double scale, double *memory) noexcept
-    pb_gaussian_gap pb_gaussian_scores_gap(const double *means, const double *variances,
-                                           int64_t n, double numerator, double epsilon,
-                                           double scale, double *memory) noexcept
+    int64_t pb_gaussian_gap_size(int64_t n_arms) noexcept
+    pb_gaussian_gap pb_gaussian_gap_round(const double *means, const double *deviations,
+                                          int64_t n, double numerator, double epsilon,
+                                          double scale, double *memory) noexcept

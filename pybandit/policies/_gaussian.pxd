@@ -38,6 +38,11 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef _prior_changed(self)
     # The next arm to pull.
     cdef int64_t _choose(self) noexcept nogil
+    # Where means and variances are made when somebody looks: all of them now, or an arm's.
+    cdef void _meet_all(self) noexcept nogil
+    cdef void _meet(self, int64_t arm) noexcept nogil
+    # A reward into the posterior.
+    cdef void _update(self, int64_t arm, double reward) noexcept nogil
     # What the roots of arm_variances are times, and the noise's variance.
     cdef double _scale(self) noexcept nogil
     cdef double _noise(self) noexcept nogil

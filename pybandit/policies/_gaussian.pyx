@@ -50,7 +50,7 @@ cdef class _GaussianPolicy(NativePolicy):
         self.matrix, self.points = matrix, points
         self._wants_rewards = True
         self._place(Prior.of(matrix, points, self.prior_std, self.as_weights))
-        self.scratch = np.empty(4 * self.n_arms)
+        self.scratch = np.empty(2 * self.n_arms)
         self.chosen = -1
 
     cdef _place(self, prior):
@@ -133,6 +133,7 @@ cdef class _GaussianPolicy(NativePolicy):
     def posterior_means(self):
         """Posterior mean of each arm's mean; float64, shape (n_arms,), a copy."""
         with self.guard.reading():
+            self._meet_all()
             return np.array(self.arm_means)
 
     @property
@@ -142,6 +143,7 @@ cdef class _GaussianPolicy(NativePolicy):
         Of unknown noise: the scale of its Student law of ``2 a`` degrees of freedom.
         """
         with self.guard.reading():
+            self._meet_all()
             return self._scale() * np.sqrt(self.arm_variances)
 
     @property
@@ -190,15 +192,26 @@ cdef class _GaussianPolicy(NativePolicy):
         finally:
             self.guard.leave()
 
+    cdef void _meet_all(self) noexcept nogil:
+        pass
+
+    cdef void _meet(self, int64_t arm) noexcept nogil:
+        pass
+
+    cdef void _update(self, int64_t arm, double reward) noexcept nogil:
+        pb_gaussian_update(&self.posterior, arm, reward, self.noise_variance)
+
     cdef void _learn(self, int64_t arm, double reward) noexcept nogil:
-        cdef double surprise = reward - self.arm_means[arm]
+        cdef double surprise
+        self._meet(arm)
+        surprise = reward - self.arm_means[arm]
         if self.noise_std is None:
             self.noise_shape += 0.5
             self.noise_scale += 0.5 * surprise * surprise / (1.0 + self.arm_variances[arm])
         if self.pulls_between:
             self.told_arms[self.n_told], self.told_rewards[self.n_told] = arm, reward
             self.n_told += 1
-        pb_gaussian_update(&self.posterior, arm, reward, self.noise_variance)
+        self._update(arm, reward)
 
     cdef void _advance(self) noexcept nogil:
         if self._refits_at(self.n_pulls, self.n_told):
@@ -225,6 +238,7 @@ cdef class _GaussianPolicy(NativePolicy):
 
     def _get_progress(self):
         self.guard.check()
+        self._meet_all()
         return {
             "posterior_means": np.array(self.arm_means),
             "posterior_variances": np.array(self.arm_variances),

@@ -45,6 +45,10 @@ cdef class NativePolicy(Policy):
     # What no state holds becomes as `__init__` made it, statistics as they are; False: it cannot.
     cdef bint _forget(self) except -1
 
+    # Whether each run brings its stream; and that stream, the state of a PCG64: what `seed` does.
+    cdef bint _takes_stream(self) noexcept
+    cdef int _take_stream(self, state) except -1
+
     # Whether nothing is left to ask. By default it is.
     cdef bint _is_done(self) noexcept nogil
     # What to pull now, while it is not done; at least one pull, arms in [0, n_arms).

@@ -73,6 +73,12 @@ cdef class NativePolicy(Policy):
     cdef bint _forget(self) except -1:
         return False
 
+    cdef bint _takes_stream(self) noexcept:
+        return False
+
+    cdef int _take_stream(self, state) except -1:
+        return 0
+
     @property
     def done(self):
         """Whether nothing is left to ask."""

@@ -9,9 +9,7 @@ from pybandit.policies._gaussian import _GaussianPolicy
 
 __all__ = [
     "BayesGap",
-    "BayesUCB",
     "ExpectedImprovement",
-    "GPUCB",
     "GaussianThompson",
     "ProbabilityOfImprovement",
 ]
@@ -40,35 +38,6 @@ class BayesGap(_GaussianPolicy):
     @property
     def recommendation(self) -> str: ...
     def recommend(self) -> NDArray[int64]: ...
-
-class GPUCB(_GaussianPolicy):
-    def __init__(
-        self,
-        budget: int,
-        *,
-        kernel: _Kernel = None,
-        features: ArrayLike | None = None,
-        noise_std: float | None,
-        prior_std: float = 1.0,
-        delta: float = 0.1,
-        noise_prior: tuple[float, float] = (1.0, 1.0),
-        refit_every: int | None = None,
-    ) -> None: ...
-    @property
-    def delta(self) -> float: ...
-
-class BayesUCB(_GaussianPolicy):
-    def __init__(
-        self,
-        budget: int,
-        *,
-        kernel: _Kernel = None,
-        features: ArrayLike | None = None,
-        noise_std: float | None,
-        prior_std: float = 1.0,
-        noise_prior: tuple[float, float] = (1.0, 1.0),
-        refit_every: int | None = None,
-    ) -> None: ...
 
 class _Improvement(_GaussianPolicy):
     @property

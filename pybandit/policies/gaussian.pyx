@@ -8,25 +8,24 @@ rules they compare with, on the same posterior.
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_delta, check_scalar, nonnegative
+from pybandit._shared.checks import check_choice, check_scalar, nonnegative
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit.policies._arm_states import BAYES_GAPS, THOMPSONS
 
-from libc.math cimport INFINITY, M_PI, log, sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_standard_gamma, random_standard_normal
 
-from pybandit._shared._csrc cimport pb_bitgen, pb_bounds_normal_tail_inverse
+from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
-    pb_gaussian_draw, pb_gaussian_gap, pb_gaussian_scores_expected, pb_gaussian_scores_gap,
-    pb_gaussian_scores_probable, pb_gaussian_scores_upper, pb_scan_largest, pb_scan_position,
+    pb_gaussian_draw, pb_gaussian_gap, pb_gaussian_gap_round, pb_gaussian_gap_size,
+    pb_gaussian_scores_expected, pb_gaussian_scores_probable, pb_scan_largest, pb_scan_position,
 )
 from pybandit.policies._gaussian cimport _GaussianPolicy
 
-__all__ = ["BayesGap", "BayesUCB", "ExpectedImprovement", "GPUCB", "GaussianThompson",
-           "ProbabilityOfImprovement"]
+__all__ = ["BayesGap", "ExpectedImprovement", "GaussianThompson", "ProbabilityOfImprovement"]
 
 
 cdef class BayesGap(_GaussianPolicy):
@@ -89,8 +88,8 @@ cdef class BayesGap(_GaussianPolicy):
 
     Notes
     -----
-    O(K^2) a pull with a kernel, O(K d + d^2) with d < K features. Lost pulls count against
-    the budget and leave the posterior.
+    O(K^2) a pull with a kernel, O(K d + d^2) with d < K features, which are read once: H is a
+    sum over all arms. Lost pulls count against the budget and leave the posterior.
 
     `noise_std` None: ``means | sigma^2 ~ N(0, sigma^2 prior_std^2 G)`` and sigma^2 is inverse
     gamma of (a, b), a conjugate prior. The rule then takes sigma^2 = b / a of the posterior.
@@ -118,6 +117,8 @@ cdef class BayesGap(_GaussianPolicy):
     cdef double least_bound
     cdef int64_t found                    # J of that round
     cdef pb_gaussian_gap round
+    cdef double[::1] deviations           # roots of arm_variances
+    cdef double[::1] blocks               # scratch
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
                  epsilon=0.0, n_beta="T", recommendation="gap", noise_prior=(1.0, 1.0),
@@ -139,6 +140,13 @@ cdef class BayesGap(_GaussianPolicy):
         for arm in range(self.n_arms):
             if self.norms[arm] > 0.0:
                 self.kappa += 1.0 / self.norms[arm]
+        self.deviations = np.sqrt(self.arm_variances)
+        self.posterior.deviations = &self.deviations[0]
+        self.blocks = np.empty(pb_gaussian_gap_size(self.n_arms))
+
+    cdef int _resume(self) except -1:
+        np.sqrt(self.arm_variances, out=np.asarray(self.deviations))
+        return 0
 
     def _options(self):
         return dict(super()._options(), epsilon=self.epsilon, n_beta=self.n_beta,
@@ -150,9 +158,9 @@ cdef class BayesGap(_GaussianPolicy):
             self.found = 0
             return 0
         numerator = self.budget_term / self._noise() + self.kappa / (eta * eta)
-        self.round = pb_gaussian_scores_gap(
-            &self.arm_means[0], &self.arm_variances[0], self.n_arms, numerator, self.epsilon,
-            self._scale(), &self.scratch[0])
+        self.round = pb_gaussian_gap_round(
+            &self.arm_means[0], &self.deviations[0], self.n_arms, numerator, self.epsilon,
+            self._scale(), &self.blocks[0])
         if self.round.bound < self.least_bound:
             self.least_bound, self.found = self.round.bound, self.round.best
         return self.round.chosen
@@ -177,87 +185,6 @@ cdef class BayesGap(_GaussianPolicy):
     def _set_progress(self, progress):
         super()._set_progress(progress)
         self.least_bound, self.found = progress["least_bound"], progress["found"]
-
-
-cdef class GPUCB(_GaussianPolicy):
-    """Pulls the arm of the largest upper bound of the posterior.
-
-    Srinivas, Krause, Kakade and Seeger 2010, in the form of Hoffman et al. 2014:
-    ``mean_k + sqrt(2 log(K t^2 pi^2 / (6 delta))) std_k`` in round t. The arm of the largest
-    posterior mean is recommended. Ties go to the lowest index.
-
-    Parameters
-    ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
-        As in `BayesGap`.
-    delta : float, default 0.1
-        In (0, 1).
-
-    Notes
-    -----
-    As `BayesGap`. Of these rules it errs least on functions drawn from the prior.
-
-    **Threads.** One at a time; a second gets a RuntimeError.
-
-    Examples
-    --------
-    >>> import numpy as np, pybandit as pb
-    >>> policy = pb.GPUCB(20, features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
-    >>> while not policy.done:
-    ...     arms = policy.ask()
-    ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2, 0.1, 0.1])[arms])
-    >>> policy.recommend()
-    array([1])
-    """
-
-    cdef readonly double delta
-
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
-                 delta=0.1, noise_prior=(1.0, 1.0), refit_every=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
-                         refit_every)
-        self.delta = check_delta(delta)
-        self._advance()
-        self._made(GPUCB)
-
-    def _options(self):
-        return dict(super()._options(), delta=self.delta)
-
-    cdef int64_t _choose(self) noexcept nogil:
-        cdef double t = self.n_pulls + 1
-        cdef double level = log(self.n_arms * t * t * M_PI * M_PI / (6.0 * self.delta))
-        return pb_gaussian_scores_upper(&self.arm_means[0], &self.arm_variances[0], self.n_arms,
-                                        self._scale() * sqrt(2.0 * level), &self.scratch[0])
-
-
-cdef class BayesUCB(_GaussianPolicy):
-    """Pulls the arm of the largest quantile of its posterior.
-
-    Kaufmann, Cappe and Garivier 2012: the quantile 1 - 1 / (t + 1) in round t, of the normal
-    law of mean and std also where the noise is not known. The arm of the largest posterior
-    mean is recommended. Ties go to the lowest index.
-
-    Parameters
-    ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
-        As in `BayesGap`.
-
-    Notes
-    -----
-    **Threads.** One at a time; a second gets a RuntimeError.
-    """
-
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
-                 noise_prior=(1.0, 1.0), refit_every=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
-                         refit_every)
-        self._advance()
-        self._made(BayesUCB)
-
-    cdef int64_t _choose(self) noexcept nogil:
-        cdef double quantile = pb_bounds_normal_tail_inverse(1.0 / (self.n_pulls + 2.0))
-        return pb_gaussian_scores_upper(&self.arm_means[0], &self.arm_variances[0], self.n_arms,
-                                        self._scale() * quantile, &self.scratch[0])
 
 
 cdef class _Improvement(_GaussianPolicy):

@@ -106,6 +106,7 @@ cdef class ThompsonSampling(NativePolicy):
     cdef double[::1] chances
     cdef object generator                 # the policy's own: nobody else holds its lock
     cdef pb_bitgen *bitgen
+    cdef bint is_new                      # forgot all just now: no state has more to say
     cdef bint rng_given
     cdef int64_t chosen                   # -1: not drawn yet
     cdef int64_t[::1] lacking             # arms without a reward, the first n_lacking
@@ -155,8 +156,22 @@ cdef class ThompsonSampling(NativePolicy):
                 self._begin()
                 self._start_stream(rng)
 
+    cdef bint _takes_stream(self) noexcept:
+        return not self.rng_given
+
+    cdef int _take_stream(self, state) except -1:
+        self.generator.bit_generator.state = state
+        return 0
+
     cdef bint _forget(self) except -1:
-        self._begin()
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            self.lacking[arm] = arm
+        self.n_lacking = self.n_arms if self.kernel.law == PB_THOMPSON_GAUSSIAN else 0
+        pb_thompson_begin(&self.kernel)
+        self.chosen, self.n_tries = -1, 0
+        # a stream of its own is that of the state; else the run brings one, and all is new
+        self.is_new = not self.rng_given
         return True
 
     def _options(self):
@@ -238,6 +253,20 @@ cdef class ThompsonSampling(NativePolicy):
             return 0.0 <= reward <= 1.0
         return isfinite(reward)
 
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        cdef int64_t arm
+        cdef double a, b, mean, best = -1.0
+        if self.kernel.law == PB_THOMPSON_GAUSSIAN:
+            return -1
+        for arm in range(self.n_arms):
+            a, b = self.arms[arm, 0] + self.kernel.alpha, self.arms[arm, 1] + self.kernel.beta
+            mean = a / (a + b)
+            if mean > best:
+                best, arms[0] = mean, arm
+        return 1
+
+    _answers = True
+
     def recommend(self):
         """The arm of the best posterior mean, int64 of shape (1,).
 
@@ -295,6 +324,9 @@ cdef class ThompsonSampling(NativePolicy):
     def _set_progress(self, progress):
         cdef double threshold
         super()._set_progress(progress)
+        if self.is_new:
+            self.is_new = False
+            return
         np.asarray(self.arms)[:] = progress["arms"]
         np.asarray(self.chances)[:] = progress["chances"]
         threshold, self.kernel.spent, self.kernel.limit, self.kernel.all_spent = (

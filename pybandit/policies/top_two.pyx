@@ -182,6 +182,13 @@ cdef class TopTwo(SequentialPolicy):
             if not self.rng_given and not self.n_pulls:
                 self._start_stream(rng)
 
+    cdef bint _takes_stream(self) noexcept:
+        return not self.rng_given
+
+    cdef int _take_stream(self, state) except -1:
+        self.generator.bit_generator.state = state
+        return 0
+
     def _options(self):
         return super()._options() | self._law_options() | dict(
             leader=self.leader, challenger=self.challenger, beta=self.beta)

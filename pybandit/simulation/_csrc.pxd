@@ -1,6 +1,6 @@
 """The kernels of csrc/simulation, declared for Cython; contracts in include/pybandit/simulation."""
 
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pybandit._shared._csrc cimport pb_bitgen
 
@@ -9,7 +9,10 @@ cdef extern from "pybandit/simulation/stream.h" nogil:
     enum:
         PB_STREAM_POOL
     ctypedef struct pb_stream:
-        pass
+        uint64_t state_high
+        uint64_t state_low
+        uint64_t step_high
+        uint64_t step_low
     ctypedef struct pb_stream_seeds:
         uint32_t pool[PB_STREAM_POOL]
         int64_t pool_size
@@ -17,6 +20,7 @@ cdef extern from "pybandit/simulation/stream.h" nogil:
 
     void pb_stream_begin(const pb_stream_seeds *seeds, const uint32_t *key, int64_t n_key,
                          pb_stream *stream) noexcept
+    void pb_stream_seed(const uint32_t *words, int64_t n_words, pb_stream *stream) noexcept
     pb_bitgen pb_stream_bits(pb_stream *stream) noexcept
 
 

@@ -66,6 +66,11 @@ def answers_natively(cls):
     return bool(owner.__dict__.get("_answers", False))
 
 
+def takes_stream(NativePolicy policy):
+    """Whether `play_many` seeds it, as its `seed` does; that of a class of this package."""
+    return bool(policy._takes_stream())
+
+
 def renew(NativePolicy policy, dict fresh):
     """Make a policy what it was before any pull, `fresh` its checked state; False: it cannot."""
     policy.guard.enter()
@@ -124,11 +129,13 @@ cdef class Session:
             known = self.native[pair] = is_native(policy, environment)
         return known
 
-    def play(self, int64_t i, NativePolicy policy, Environment environment, Truth truth, rng):
+    def play(self, int64_t i, NativePolicy policy, Environment environment, Truth truth, rng,
+             bint seeds=False):
         """Run the policy to its end, or as many whole batches as the horizon holds.
 
-        Without the GIL, from the generator `rng`, or None: from the stream of run i. Pulls of
-        an arm may come as one sum: the policy has no variances afterwards.
+        Without the GIL, from the generator `rng`, or None: from the stream of run i, which
+        `seeds` the policy too. Pulls of an arm may come as one sum: the policy has no variances
+        afterwards.
         """
         cdef pb_stream stream
         cdef pb_bitgen bits
@@ -143,6 +150,8 @@ cdef class Session:
                     policy._deviations[arm] = NAN
             if rng is None:
                 self.streams._begin(i, &stream)
+                if seeds:
+                    policy._take_stream(self.streams._private(&stream))
                 bits = pb_stream_bits(&stream)
                 self._run(policy, environment, &bits)
             else:
@@ -161,10 +170,11 @@ cdef class Session:
     def play_many(self, int64_t start, int64_t end, policy, environment, Truth truth, fresh):
         """Runs of one policy that is made new before each; returns the first one not made."""
         cdef int64_t i
+        seeds = takes_stream(policy)
         for i in range(start, end):
             if self.stop.raised or not renew(policy, fresh):
                 return i
-            self.play(i, policy, environment, truth, None)
+            self.play(i, policy, environment, truth, None, seeds)
         return end
 
     cdef int _check(self, NativePolicy policy, Environment environment) except -1:

@@ -29,6 +29,7 @@ from pybandit.simulation._engine import (
     is_fresh,
     is_native,
     renew,
+    takes_stream,
 )
 from pybandit.simulation._ledger import Ledger
 from pybandit.simulation._plan import Like, truth_of
@@ -142,7 +143,8 @@ class Runs:
 
     def are_alike(self, session, pattern, rng):
         """Whether the runs to come need nothing of Python, after one that had this generator."""
-        return (pattern is not None and pattern.checked is not None and rng is None
+        return (pattern is not None and pattern.checked is not None
+                and (rng is None or takes_stream(pattern.spare))
                 and self.truth is not None and self.streams.is_known
                 and not self.plan.functions and has_plain_means(self.environment)
                 and session.takes(pattern.spare, self.environment))

@@ -13,5 +13,6 @@ cdef class Streams:
     cdef readonly bint is_known
 
     cdef bint _agrees(self)
+    cdef object _private(self, pb_stream *stream)
     cdef void _begin(self, int64_t i, pb_stream *stream) noexcept nogil
     cdef void _begin_arm(self, int64_t i, int64_t arm, pb_stream *stream) noexcept nogil

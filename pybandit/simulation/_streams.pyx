@@ -8,13 +8,13 @@ its child number ARMS, which nobody who spawns from a run's generator will reach
 
 import numpy as np
 
-from pybandit._shared.generators import seed_sequence_of
+from pybandit._shared.generators import private_generator, seed_sequence_of
 
 from libc.stdint cimport int64_t, uint32_t
 
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit.simulation._csrc cimport (
-    PB_STREAM_POOL, pb_stream, pb_stream_begin, pb_stream_bits,
+    PB_STREAM_POOL, pb_stream, pb_stream_begin, pb_stream_bits, pb_stream_seed,
 )
 
 cdef enum:
@@ -74,13 +74,33 @@ cdef class Streams:
         n += 1
         pb_stream_begin(&self.seeds, key, n + split(arm, key + n), stream)
 
+    cdef object _private(self, pb_stream *stream):
+        """The state of the bit generator of `private_generator`, of a run's stream.
+
+        That one is seeded by four integers below 2^63, whose words are hashed without zeros on
+        top. The stream goes on after them.
+        """
+        cdef pb_stream own
+        cdef pb_bitgen bits = pb_stream_bits(stream)
+        cdef uint32_t words[8]
+        cdef int64_t _, n = 0
+        for _ in range(4):
+            n += split(bits.next_uint64(bits.state) >> 1, words + n)
+        pb_stream_seed(words, n, &own)
+        return {"bit_generator": "PCG64", "has_uint32": 0, "uinteger": 0,
+                "state": {"state": <object>own.state_high << 64 | own.state_low,
+                          "inc": <object>own.step_high << 64 | own.step_low}}
+
     cdef bint _agrees(self):
-        """Whether NumPy is still as it was when the kernel was written."""
+        """Whether NumPy is still as it was when the kernels were written."""
         cdef pb_stream stream
         cdef pb_bitgen bits
+        rng = self.generator(0)
         self._begin(0, &stream)
+        state = self._private(&stream)
         bits = pb_stream_bits(&stream)
-        return bits.next_uint64(bits.state) == np.random.PCG64(self.child(0)).random_raw()
+        return (state == private_generator(rng).bit_generator.state
+                and bits.next_uint64(bits.state) == rng.bit_generator.random_raw())
 
 
 cdef inline int64_t split(int64_t number, uint32_t *words) noexcept nogil:

@@ -38,6 +38,8 @@ INTERNAL = {
     "policies/batch_racing.h": ONE_CLASS + "BatchRacing",
     "policies/batch_sar.h": ONE_CLASS + "BatchSAR",
     "policies/gaussian.h": ONE_CLASS + "BayesGap and its rivals",
+    "policies/gaussian_gap.h": ONE_CLASS + "BayesGap",
+    "policies/gaussian_lazy.h": ONE_CLASS + "GPUCB and BayesUCB",
     "policies/gaussian_scores.h": ONE_CLASS + "BayesGap and its rivals",
     "policies/glr.h": "the stopping rule of pybandit.stopping and its policies",
     "policies/glr_unknown.h": "the same for unknown variances",

@@ -16,9 +16,9 @@ import pybandit as pb
 ROOMS = ["policies.policy", "policies.base", "policies._ring", "policies._heap", "policies._staged",
          "policies._batch", "policies._index", "policies._gaussian", "policies.batch",
          "policies.batch_racing", "policies.batch_sar", "policies.functions", "policies.gap",
-         "policies.gaussian", "policies.halving", "policies.index", "policies.rejects",
-         "policies.thompson", "policies.top_two", "simulation.base", "simulation.environments",
-         "simulation._engine", "simulation._truncated_normal", "simulation.functions",
+         "policies.gaussian", "policies.gaussian_upper", "policies.halving", "policies.index",
+         "policies.rejects", "policies.thompson", "policies.top_two", "simulation.base",
+         "simulation.environments", "simulation._engine", "simulation._truncated_normal", "simulation.functions",
          "montecarlo.allocation", "montecarlo.estimators"]
 
 

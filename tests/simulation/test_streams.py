@@ -207,3 +207,31 @@ def test_policies_whose_answer_is_a_set(make, most):
     assert result.error_probability <= most
     assert most < 1 or result.errors.all()
     assert most == 1 or pb.simulate(make, arms, 100, rng=1).errors.all()
+
+
+def asked(policy):
+    """It has drawn an arm."""
+    policy.ask()
+    return policy
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**70])
+@pytest.mark.parametrize("make, horizon", [
+    (lambda e=None: pb.TopTwo(8, pb.stopping.GLR(0.1, law="bernoulli")), 60),
+    (lambda e=None: pb.TopTwo(8, pb.stopping.GLR(0.1, law="bernoulli"), rng=3), 60),
+    (lambda e=None: pb.ThompsonSampling(8), 60),
+    (lambda e=None: asked(pb.ThompsonSampling(8)), 60),
+    (lambda e=None: pb.ThompsonSampling(8, rng=3), 60),
+    (lambda e=None: pb.ThompsonSampling(8, law="gaussian", noise_std=0.5), 60),
+    (lambda e=None: pb.BatchSAR(8, 3, batch_size=8, max_batches=9), None),
+    (lambda e=None: pb.BatchSAR(8, 3, batch_size=8, max_batches=9), 64),
+    (lambda e=None: pb.BatchHalving(8, 3, batch_size=8, max_batches=9), None),
+])
+def test_policies_that_are_renewed_draw_what_new_ones_draw(make, horizon, seed):
+    """Seeded by the kernel, and by their `seed`, in NumPy: the same runs."""
+    arms = pb.environments.BernoulliBandit(np.linspace(0.8, 0.2, 8))
+    renewed, new = (pb.simulate(one, arms, 90, rng=seed, n_threads=1, horizon=horizon,
+                                arm_pulls_by_run=True, checkpoints=[20], progress=False)
+                    for one in (make(), make))
+    assert renewed.to_dict() == new.to_dict()
+    assert len(set(map(tuple, renewed.arm_pulls_by_run.tolist()))) > 1

@@ -90,56 +90,9 @@ static void improvements_may_underflow(void)
     assert(pb_gaussian_scores_expected(means, wide, 3, 1.0, 1.0, memory) == 1);
 }
 
-static void gap_rounds_are_the_algorithms(void)
-{
-    uint64_t random = 2;
-    for (int run = 0; run < 20000; run++) {
-        arms a = some_arms(&random, run);
-        const double epsilon = run % 3 ? 0.0 : 0.125, numerator = run % 11 ? 30.0 : 0.0;
-        double upper[MOST], lower[MOST], std[MOST], complexity = 0.0;
-        if (a.n >= 2) {
-            double *memory = allocate(4 * a.n, sizeof *memory);
-            const pb_gaussian_gap round = pb_gaussian_scores_gap(
-                a.means, a.variances, a.n, numerator, epsilon, 0.5, memory);
-            for (int64_t k = 0; k < a.n; k++) {
-                std[k] = 0.5 * sqrt(a.variances[k]);
-                upper[k] = a.means[k] + 3.0 * std[k];
-                lower[k] = a.means[k] - 3.0 * std[k];
-            }
-            for (int64_t k = 0; k < a.n; k++) {
-                const double gap = fmax(largest(upper, a.n, k) - lower[k],
-                                        upper[k] - largest(lower, a.n, k));
-                complexity += pow(fmax(0.5 * (gap + epsilon), epsilon), -2.0);
-            }
-            const double beta = sqrt(numerator / (4.0 * complexity));
-            assert(close_to(round.beta, beta, 1e-12 * beta));
-            for (int64_t k = 0; k < a.n; k++) {
-                upper[k] = a.means[k] + round.beta * std[k];
-                lower[k] = a.means[k] - round.beta * std[k];
-            }
-            int64_t best = 0, rival = -1;
-            for (int64_t k = 0; k < a.n; k++)
-                if (largest(upper, a.n, k) - lower[k]
-                    < largest(upper, a.n, best) - lower[best])
-                    best = k;
-            for (int64_t k = 0; k < a.n; k++)
-                if (k != best && (rival < 0 || upper[k] > upper[rival]))
-                    rival = k;
-            assert(round.best == best && round.rival == rival);
-            assert(round.bound == largest(upper, a.n, best) - lower[best]);
-            const int64_t low = best < rival ? best : rival, high = best + rival - low;
-            assert(round.chosen == (std[high] > std[low] ? high : low));
-            free(memory);
-        }
-        free(a.means);
-        free(a.variances);
-    }
-}
-
 int main(void)
 {
     indices_are_largest();
     improvements_may_underflow();
-    gap_rounds_are_the_algorithms();
     return 0;
 }

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-TWIN_OF = ("gaussian", "gaussian_scores")  # kernels of csrc
+TWIN_OF = ("gaussian", "gaussian_gap", "gaussian_lazy", "gaussian_scores")  # kernels of csrc
 
 
 def posterior(G, arms, rewards, noise_std, prior_std):

@@ -50,8 +50,33 @@ static void halves_and_doubles(void)
     assert(bits.next_double(bits.state) == 0.9830252332964733);
 }
 
+/* PCG64(SeedSequence(words)).random_raw(3) */
+static void seeded(const uint32_t *words, int64_t n, const uint64_t *expected)
+{
+    pb_stream stream;
+    pb_stream_seed(words, n, &stream);
+    pb_bitgen bits = pb_stream_bits(&stream);
+    for (int i = 0; i < 3; i++)
+        assert(bits.next_uint64(bits.state) == expected[i]);
+}
+
+static void seeds_are_numpys(void)
+{
+    seeded((uint32_t[]){0}, 0,
+           (uint64_t[]){0xa30febcfd9c2825f, 0x4510bdf882d9d721, 0xa7d3da94ecde8b8});
+    seeded((uint32_t[]){5}, 1,
+           (uint64_t[]){0xce14abeeabb8e5a8, 0xced5352505cc99f5, 0x83ec603f7806adc0});
+    seeded((uint32_t[]){1, 2, 3, 4}, 4,
+           (uint64_t[]){0x7bcebf241ec1bc7, 0xf1dbfe8e420800f6, 0x3ee8356360850f29});
+    seeded((uint32_t[]){1, 2, 3, 4, 5, 6, 7, 8}, 8,
+           (uint64_t[]){0x32e8432732959c02, 0xcb825c3213ada2d4, 0x9ee6703c979b74fc});
+    seeded((uint32_t[]){9, 8, 7, 6, 5, 4, 3}, 7,
+           (uint64_t[]){0x816d99b036aa94ad, 0x7ee4d23b47686cad, 0x9c774ddb71a5b4bd});
+}
+
 int main(void)
 {
+    seeds_are_numpys();
     equals_numpy();
     equals_numpy_with_a_larger_pool();
     halves_and_doubles();

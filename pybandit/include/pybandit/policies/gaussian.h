@@ -28,11 +28,23 @@ typedef struct {
     double *spread;
     double *weights;  /* mean of w, n_features */
     double *memory;  /* scratch: n_arms in covariance form, 2 n_features in weight form */
+    double *deviations;  /* NULL, or the roots of the variances, kept along */
 } pb_gaussian;
 
 /* A finite reward of an arm, noise_variance > 0. */
 void pb_gaussian_update(pb_gaussian *gaussian, int64_t arm, double reward,
                         double noise_variance);
+
+/*
+ * Weight form: the same for weights and spread alone, O(d^2). What is left to do for an arm k:
+ * with c = features[k] . memory, means[k] += c change and variances[k] -= c^2 share.
+ */
+typedef struct {
+    double change, share;
+} pb_gaussian_step;
+
+pb_gaussian_step pb_gaussian_update_weights(pb_gaussian *gaussian, int64_t arm, double reward,
+                                            double noise_variance);
 
 /*
  * Weight form: values[k] = features[k] . (weights + scale L z), which is a draw of all the

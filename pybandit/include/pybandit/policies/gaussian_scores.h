@@ -31,19 +31,6 @@ int64_t pb_gaussian_scores_probable(const double *means, const double *variances
 int64_t pb_gaussian_scores_expected(const double *means, const double *variances, int64_t n,
                                     double xi, double scale, double *memory);
 
-/* One round of BayesGap (Hoffman, Shahriari and de Freitas 2014, Algorithm 1). */
-typedef struct {
-    int64_t best, rival;  /* J and j */
-    int64_t chosen;       /* the one of larger variance */
-    double beta;
-    double bound;         /* B of J */
-} pb_gaussian_gap;
-
-/* beta = sqrt(numerator / (4 H)), numerator >= 0, epsilon >= 0, n >= 2. memory: 4 n. */
-pb_gaussian_gap pb_gaussian_scores_gap(const double *means, const double *variances, int64_t n,
-                                       double numerator, double epsilon, double scale,
-                                       double *memory);
-
 #ifdef __cplusplus
 }
 #endif

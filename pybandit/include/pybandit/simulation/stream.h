@@ -37,6 +37,9 @@ typedef struct {
 void pb_stream_begin(const pb_stream_seeds *seeds, const uint32_t *key, int64_t n_key,
                      pb_stream *stream);
 
+/* The stream of SeedSequence(entropy of these words of 32 bits); any number of them. */
+void pb_stream_seed(const uint32_t *words, int64_t n_words, pb_stream *stream);
+
 /* The stream as a source of bits. It is the caller's, and must outlive them. */
 pb_bitgen pb_stream_bits(pb_stream *stream);
 

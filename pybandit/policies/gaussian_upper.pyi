@@ -1,0 +1,41 @@
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from pybandit.policies._gaussian import _GaussianPolicy
+
+__all__ = ["BayesUCB", "GPUCB"]
+
+_Kernel = ArrayLike | Callable[[Any], Any] | None
+
+class _UpperPolicy(_GaussianPolicy): ...
+
+class GPUCB(_UpperPolicy):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        delta: float = 0.1,
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
+    ) -> None: ...
+    @property
+    def delta(self) -> float: ...
+
+class BayesUCB(_UpperPolicy):
+    def __init__(
+        self,
+        budget: int,
+        *,
+        kernel: _Kernel = None,
+        features: ArrayLike | None = None,
+        noise_std: float | None,
+        prior_std: float = 1.0,
+        noise_prior: tuple[float, float] = (1.0, 1.0),
+        refit_every: int | None = None,
+    ) -> None: ...
