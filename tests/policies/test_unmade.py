@@ -19,8 +19,7 @@ ROOMS = ["policies.policy", "policies.base", "policies._ring", "policies._heap",
          "policies.gaussian", "policies.gaussian_upper", "policies.halving", "policies.index",
          "policies.rejects", "policies.thompson", "policies.top_two", "simulation.base",
          "simulation.environments", "simulation._engine", "simulation._truncated_normal",
-         "simulation.functions",
-         "montecarlo.allocation", "montecarlo.estimators"]
+         "simulation.functions", "montecarlo.allocation", "montecarlo.estimators"]
 
 
 def compiled_classes():
