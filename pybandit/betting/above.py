@@ -7,7 +7,8 @@ import numpy as np
 from pybandit._shared.checks import check_scalar
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import ThresholdRace
-from pybandit.betting._paired import PairedRace, guarded
+from pybandit.betting._paired import PairedRace
+from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingThreshold"]

@@ -10,8 +10,9 @@ from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._estimate import error_probability, reliability
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._money import Costs
-from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
+from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._rejects import Rejects
+from pybandit.betting._told import guarded
 
 __all__ = ["BudgetRace"]
 
@@ -191,6 +192,9 @@ class BudgetRace(PairedRace):
                                            self._cells_left())
             self._next = n_read, self._affordable(block)
         return self._next[1]
+
+    def _is_capped(self):
+        return True
 
     def _cells_left(self, values=None):
         """Evaluations that are left, after these rewards: of money what the arms left cost."""

@@ -9,8 +9,9 @@ from pybandit._shared.checks import check_flag, check_integer
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._money import Costs
-from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
+from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._predictions import Predictor, check_known
+from pybandit.betting._told import guarded
 
 __all__ = ["BettingRace"]
 
@@ -234,10 +235,10 @@ class BettingRace(PairedRace):
         self._prior = check_known("prior_scores", self._prior, self.n_items)
         return Predictor(self._prior, self.n_arms, self._limits()[2])
 
-    def _tell(self, arms, items, rewards, costs=None):
+    def _play(self, values, costs):
         if self._predictor is not None:
-            self._foresee(len(self._block_items()))
-        super()._tell(arms, items, rewards, costs)
+            self._foresee(len(values))
+        super()._play(values, costs)
 
     def _foresee(self, n_rows):
         """Predict the next rows, of what was read before them; again changes nothing."""
