@@ -25,6 +25,7 @@ from pybandit.betting._money import (
     check_most,
     check_told,
 )
+from pybandit.betting._need import Spread
 from pybandit.betting._order import check_population, check_weights, draw_order
 from pybandit.betting._state import PARTS, check_state
 from pybandit.betting._told import Told, first_early, guarded
@@ -76,7 +77,7 @@ class PairedRace(Told):
         # an endless stream counts its items
         self._order = (None if self.n_items is None
                        else draw_order(rng, self.n_items, self.weights))
-        self._inverse = None
+        self._inverse, self._spread = None, Spread(0, np.zeros(self.n_arms))
         (self._early, self._handed), self._due = first_early(self.n_arms, self.costs), False
         self._guard = Guard(type(self))
         self._books = Books(self.n_arms, self._limits()[0] if isinstance(self.value_range, tuple)

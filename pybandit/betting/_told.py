@@ -11,6 +11,7 @@ from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import as_told, check_range, check_spread
 from pybandit.betting._early import Early, check_state_ahead
 from pybandit.betting._money import TOLD, check_told
+from pybandit.betting._need import Spread, chances, first_needed
 from pybandit.betting._order import Ordered
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -39,6 +40,7 @@ class Told(Ordered):
 
     _early: Early
     _handed: Ints   # of each arm, items up to this one were handed out ahead of their block
+    _spread: Spread
     _due: bool      # whether `_early` may hold a whole block, or cells that were played
 
     # -- ask and tell -------------------------------------------------------
@@ -53,16 +55,16 @@ class Told(Ordered):
         Parameters
         ----------
         n : int, optional
-            At most so many, and ahead of the block: of the next n evaluations, and of the
-            block's, those that are not yet told. Whoever keeps many workers busy asks so.
-            What is evaluated of arms that leave in between is for nothing: see `waste`. A
-            race with a cap on evaluations or money goes no further than its block, all of
-            which counts.
+            At most so many, of those that are not yet told: the block, and then what is
+            ahead of it, of arms first that will probably be in the race for long. Whoever
+            keeps many workers busy asks for what they are at and as much again. What is
+            evaluated of arms that leave in between is for nothing: see `waste`. A race with
+            a cap on evaluations or money goes no further than its block, all of which counts.
 
         Returns
         -------
         arms, items : ndarray of int64, shape (n,)
-            Pairs to evaluate, item by item; empty once the race is done.
+            Pairs to evaluate, the most urgent first; empty once the race is done.
         """
         if n is not None:
             return self._ask_ahead(check_integer("n", n, 1, MOST_HELD))
@@ -139,26 +141,31 @@ class Told(Ordered):
     # -- ahead --------------------------------------------------------------
 
     def _ask_ahead(self, n):
-        alive, told, block = self._race.alive, self._books.n_items, self._block_length()
-        if self._race.decided or not block:
-            return alive[:0], alive[:0]
-        most = max(n, block * alive.size)  # else a block that is larger would never be whole
-        length = -(-most // alive.size)
-        if self.n_items is not None:
-            length = min(length, self.n_items - told)
-        length = min(length, block) if self._is_capped() else length
-        self._hand_out(alive, np.full(alive.size, told + length), most - (length - 1) * alive.size)
-        arms = np.tile(alive, length)[:most]
-        items = np.repeat(self._items(length), alive.size)[:most]
-        return tuple(part[:n] for part in self._missing(arms, items))
-
-    def _hand_out(self, alive, end, n_last):
-        """Items of these arms are asked for up to `end`, the last one of n_last arms only."""
-        end[n_last:] -= 1
-        if (end > self._reach()[alive]).any():
+        arms, items = (part[:n] for part in self._missing(*self._asked()))
+        if self._race.decided or not self._block_length() or self._is_capped() or arms.size == n:
+            return arms, items
+        places, more = self._needed(n - arms.size)
+        if (places >= self._handed[more]).any():
             handed = self._handed.copy()
-            handed[alive] = np.maximum(handed[alive], end)
+            np.maximum.at(handed, more, places + 1)
             self._handed = handed
+        return np.concatenate([arms, more]), np.concatenate([items, self._items_at(places)])
+
+    def _needed(self, n):
+        """Places and arms of n cells beyond the block that will most probably be needed."""
+        alive, told = self._race.alive, self._books.n_items
+        start, depth = told + self._block_length(), int(self._early.keys[-1:].sum()) // self.n_arms
+        end = max(start, depth + 1) + n
+        end = end if self.n_items is None else min(end, self.n_items)
+        if start >= end:
+            return alive[:0], alive[:0]
+        self._spread = self._spread.after(self._books.blocks)
+        waiting = np.full((end - told, alive.size), np.nan)
+        found = self._early.places(np.arange(told, end)[:, None] * self.n_arms + alive)
+        waiting[found >= 0] = self._early.rewards[found[found >= 0]]
+        made = chances(np.arange(start, end), told, *self._differences(alive, waiting))
+        rows, columns = first_needed(made, found[start - told:] < 0, n)
+        return start + rows, alive[columns]
 
     def _is_capped(self):
         """Whether evaluations or money are limited: all that is asked must count."""

@@ -81,7 +81,9 @@ class BudgetRace(PairedRace):
     means, variances : ndarray of float64, shape (n_arms,)
     cost : float or None
     spent : ndarray of float64, shape (n_arms,), or None
-        As in `BettingRace`.
+    pending : tuple of ndarray of int64
+    waste : ndarray of int64, shape (n_arms,)
+        As in `BettingRace`; nothing is asked for ahead of a block, so nothing is wasted.
 
     Raises
     ------

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
+from pybandit.betting import _need as need
 
 from betting.races import (
     MAKERS,
@@ -20,7 +21,8 @@ from betting.races import (
     price,
     told_costs,
 )
-from betting.reference.early import played, useless, wanted
+from betting.reference.early import may_be_asked_ahead, played, useless, wanted
+from betting.reference.need import chance, order
 
 RACES = {**MAKERS,
          "capped": lambda **o: MAKERS["best"](max_evaluations=700, **o),
@@ -38,9 +40,9 @@ def without_ahead(race):
 
 
 def kernel(race):
-    """Its memory, but for predictions, which hold addresses."""
+    """Its memory, but for predictions, which hold addresses, and what `recommend` writes."""
     return frozen({name: part for name, part in race._race.arrays.items()
-                   if name != "predictions"})
+                   if name not in ("predictions", "inside")})
 
 
 def pairs(arms, items):
@@ -75,7 +77,9 @@ def test_any_cells_in_any_order(name, seed):
         asked = pairs(*race.ask(n))
         assert asked == pairs(*race.ask(n))
         plain = played(make, known)
-        assert asked == wanted(plain, known, n)
+        block = wanted(plain, known)[:n]
+        assert asked[:len(block)] == block and len(set(asked)) == len(asked) <= (n or len(block))
+        assert set(asked[len(block):]) <= may_be_asked_ahead(plain, known)
         assert race.done == plain.done and without_ahead(race) == without_ahead(plain)
         assert kernel(race) == kernel(plain)
         wasted = useless(plain, known)
@@ -110,10 +114,10 @@ def cost_of(race, cells, known):
 @pytest.mark.parametrize("name", sorted(RACES))
 def test_the_end_is_that_of_the_serial_race(name):
     """Whatever comes first, what is asked ahead and what is late."""
-    plain = play(RACES[name](), REWARDS, 200)
+    plain = play(RACES[name](), REWARDS, 900)
     for seed in range(3):
         rng, race, out = np.random.default_rng(seed), RACES[name](), set()
-        while not race.done and race.pulls.max() < 200:
+        while not race.done and race.pulls.max() < 900:
             out |= set(pairs(*race.ask(40)))
             late = sorted(out)[int(rng.integers(len(out)))]
             out.remove(late)
@@ -196,7 +200,7 @@ def test_cells_far_ahead_are_waste_once_their_arm_has_left():
     table = np.tile([0.0, 1.0, 1.0], (300, 1))
     race = pb.BettingRace(3, 300, value_range=(0, 1), rng=1)
     arms, items = race.ask(450)
-    assert arms.size == 450 and race.n_pulls == 0
+    assert arms.size == 450 and race.n_pulls == 0 and (np.bincount(arms) == 150).all()
     late = np.flatnonzero(arms == 0)[-3:]
     now = np.delete(np.arange(450), late)
     race.tell(arms[now], items[now], table[items, arms][now])
@@ -218,7 +222,52 @@ def test_a_race_with_a_cap_is_asked_no_further_than_its_block():
         assert pairs(*race.ask(10**6)) == pairs(*race.ask())
         assert pairs(*race.ask(3)) == pairs(*race.ask())[:3]
     race = play(RACES["best"](), REWARDS, 40)
-    assert race.ask(10**6)[0].size == (300 - race.pulls.max()) * race.survivors.size
+    assert race.ask(10**6)[0].size > 500
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 9999))
+def test_who_is_needed_ahead(seed):
+    """The chances and the order of the reference."""
+    rng = np.random.default_rng(seed)
+    n_arms, told, later = int(rng.integers(2, 6)), int(rng.integers(0, 30)), 12
+    k, first = int(rng.integers(1, n_arms)), told + int(rng.integers(0, 5))
+    rewards = rng.random((told, n_arms)) * rng.random(n_arms)
+    waiting = np.where(rng.random((later, n_arms)) < 0.4, rng.random((later, n_arms)), np.nan)
+    limit, scale = float(np.log(20 * rng.random() + 2)), 0.5 + rng.random()
+    means = rewards.mean(axis=0) if told else np.zeros(n_arms)
+    ranks = sorted(range(n_arms), key=lambda arm: (-means[arm], arm))
+    spread = need.Spread(0, np.zeros(n_arms))
+    known, squares, early, waits = need.between(means, waiting, told, spread.squares, k, scale)
+    expected, places = np.empty((9, n_arms)), np.arange(first, first + 9)
+    for arm in range(n_arms):
+        inside = arm in ranks[:k]
+        rival = ranks[k] if inside else ranks[k - 1]
+        sign = 1 if inside else -1
+        before = sign * (rewards[:, arm] - rewards[:, rival]) / scale
+        more = sign * (waiting[:, arm] - waiting[:, rival]) / scale
+        squares[arm] = (before**2).sum()
+        assert np.isclose(known[arm], before.sum()) and np.array_equal(early[:, arm], more, True)
+        expected[:, arm] = [chance(place, first, told, limit, before, more) for place in places]
+    own = expected.copy()
+    expected[:, ranks[k - 1]] = own[:, [ranks[k - 1], *ranks[k:]]].max(axis=1)
+    expected[:, ranks[k]] = np.maximum(own[:, ranks[k]], expected[:, ranks[:k]].max(axis=1))
+    made = need.chances(places, told, limit, known, squares, early, waits)
+    assert np.allclose(made, expected)
+    new, n = rng.random(made.shape) < 0.7, int(rng.integers(1, 30))
+    assert list(zip(*need.first_needed(made, new, n), strict=True)) == order(made, new, n)
+
+
+def test_spread_is_of_rewards_less_the_mean_of_their_item():
+    race = play(RACES["best"](), REWARDS, 60)
+    spread = need.Spread(0, np.zeros(4)).after(race._books.blocks)
+    part = need.Spread(0, np.zeros(4)).after(race._books.blocks[:3]).after(race._books.blocks)
+    expected = np.zeros(4)
+    for arms, values in race._books.blocks:
+        for row in values:
+            expected[arms] += (row - row.mean())**2
+    assert np.allclose(spread.squares, expected) and frozen(spread._asdict()) == frozen(
+        part._asdict())
 
 
 @pytest.mark.parametrize("change", [
@@ -240,15 +289,13 @@ def test_states_that_do_not_fit(change):
 
 def test_a_race_that_is_done_takes_only_what_is_late():
     race = RACES["best"]()
-    first = pairs(*race.ask(900))
+    out = [cell for cell in pairs(*race.ask(1200)) if cell[0] == 0][-3:]
     while not race.done:
-        out = pairs(*race.ask(900))
-        first += [cell for cell in out if cell not in first]
-        answer(race, out[:40])
-    told = told_of(race) | {cell for cell in first if race.waste.any()}
+        answer(race, [cell for cell in pairs(*race.ask()) if cell not in out])
     assert race.ask(5)[0].size == 0 == race.ask()[0].size
-    with pytest.raises(ValueError, match="done and asks for nothing"):
-        race.tell(NOTHING, NOTHING, np.empty(0))
-    with pytest.raises(ValueError, match="done and asks for nothing"):
-        race.tell([0], [next(iter(told_of(race)))[1]], [0.5])
-    assert told
+    arm, item = next(iter(told_of(race)))
+    for told in ((NOTHING, NOTHING, np.empty(0)), ([arm], [item], [0.5])):
+        with pytest.raises(ValueError, match="done and asks for nothing"):
+            race.tell(*told)
+    answer(race, out)
+    assert race.waste.tolist() == [3, 0, 0, 0]

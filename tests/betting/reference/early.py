@@ -26,21 +26,24 @@ def order_of(race):
     return race.get_state()["order"]
 
 
-def wanted(race, known, n=None):
-    """What a plain race wants next that is not known: of its block, or of n cells ahead too."""
+def wanted(race, known):
+    """What a plain race wants next, of its block, that is not known."""
     arms, items = race.ask()
-    if n is not None and arms.size:
-        alive, order = np.unique(arms), order_of(race)
-        told = int(race.pulls[alive[0]])
-        capped = hasattr(race, "budget") or race.max_evaluations is not None or (
-            getattr(race, "max_cost", None) is not None)
-        n_items = arms.size // alive.size if capped else max(n, arms.size)
-        pairs = [(arm, place if order is None else int(order[place]))
-                 for place in range(told, told + n_items) if order is None or place < order.size
-                 for arm in alive.tolist()][:max(n, arms.size)]
-    else:
-        pairs = list(zip(arms.tolist(), items.tolist(), strict=True))
-    return [pair for pair in pairs if pair not in known][:n]
+    pairs = zip(arms.tolist(), items.tolist(), strict=True)
+    return [pair for pair in pairs if pair not in known]
+
+
+def may_be_asked_ahead(race, known):
+    """Cells beyond the block of a plain race that it may want later; of a stream the next 999."""
+    arms, items = race.ask()
+    capped = hasattr(race, "budget") or race.max_evaluations is not None or (
+        getattr(race, "max_cost", None) is not None)
+    if not arms.size or capped:
+        return set()
+    alive, order, block = np.unique(arms), order_of(race), set(items.tolist())
+    start = int(race.pulls[alive[0]]) + len(block)
+    later = range(start, start + 999) if order is None else order[start:].tolist()
+    return {(arm, item) for arm in alive.tolist() for item in later} - set(known)
 
 
 def useless(race, known):
