@@ -74,7 +74,8 @@ def chances(places, told, limit, known, squares, early, waits=()):
     growth = gap**2 / (2.0 * square)
     more = np.maximum(0, places[:, None] + 1 - np.maximum(places[0], n_known))
     missing = limit - growth * (REACHED * n_known + more)
-    made = ndtr(missing / np.sqrt(2.0 * growth * more + 1e-9))
+    doubt = 1.0 + more / (n_known + BELIEF)  # the gap itself is known from so many items
+    made = ndtr(missing / np.sqrt(2.0 * growth * more * doubt + 1e-9))
     for arm, others in waits:
         made[:, arm] = np.maximum(made[:, arm], made[:, others].max(axis=1))
     return made

@@ -188,6 +188,12 @@ class PairedRace(Told):
 
     @property
     @guarded
+    def items(self) -> Ints:
+        """Items read of the arms read longest, in the order of the race; int64, a copy."""
+        return self._items_at(np.arange(self._books.n_items))
+
+    @property
+    @guarded
     def means(self) -> Floats:
         """Mean reward of each arm on the items read; NaN where none was.
 

@@ -41,6 +41,21 @@ class Paid:
                 self._calls.pop()
             values[:, new] = made
 
+    def known(self, place):
+        """The numbers of a place, one for each part, or None."""
+        cell = None if self.cells is None else self.cells.get(place)
+        if cell is None:
+            return None
+        numbers = self._numbers(place, cell)
+        return (numbers,) if len(self.parts) == 1 else numbers
+
+    def keep(self, known):
+        """Numbers by place: in the mapping before this returns."""
+        if self.cells is None:
+            self.cells = {}
+        self.cells.update({place: numbers[0] if len(self.parts) == 1 else numbers
+                           for place, numbers in known.items()})
+
     def give(self, error):
         """Hand what was paid for to an exception, and say so."""
         cells = self.cells

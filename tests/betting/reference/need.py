@@ -16,7 +16,8 @@ def chance(place, first, told, limit, differences, more):
     square = (sum(x * x for x in every) + BELIEF * SQUARE) / (n + BELIEF)
     growth = gap**2 / (2 * square)
     ahead = max(0, place + 1 - max(first, n))
-    z = (limit - growth * (REACHED * n + ahead)) / math.sqrt(2 * growth * ahead + 1e-9)
+    z = (limit - growth * (REACHED * n + ahead)) / math.sqrt(
+        2 * growth * ahead * (1 + ahead / (n + BELIEF)) + 1e-9)
     return 0.5 * math.erfc(-z / math.sqrt(2))
 
 

@@ -1,0 +1,155 @@
+"""A race whose scores come one at a time, many calls at once.
+
+One task decides: it asks the race what is wanted, begins calls, keeps answers, on the disk
+where there is one, and tells the race. Each call is a task of its own that sends one answer.
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from pybandit._shared.optional import require
+from pybandit._shared.progress import make_bar
+from pybandit.evaluation._calls import Calls, FailedForGood, finite
+from pybandit.evaluation._run import _limit_of, _limits_of
+
+
+class Drive:
+    """The calls of one race, and their answers."""
+
+    def __init__(self, race, source, options, bar):
+        self.race, self.source, self.options, self.bar = race, source, options, bar
+        self.paid, self.limits = source.paid, _limits_of(race)
+        self.calls = Calls(source.function, options, self.paid.parts)
+        self.anyio, self.out = self.calls.anyio, set()
+        self.queue, self.n_since = [], math.inf
+
+    async def run(self):
+        """To the end of the race; how many calls were out then."""
+        send, receive = self.anyio.create_memory_object_stream(math.inf)
+        n_out = 0
+        with send, receive:
+            try:
+                async with self.anyio.create_task_group() as group:
+                    await self._until_done(group, send, receive)
+                    n_out = len(self.out)
+                    group.cancel_scope.cancel()
+            except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
+                raise errors.exceptions[0] from None
+            finally:
+                self._keep(_waiting(receive))
+                self.calls.close()
+                for cell, future in self.calls.futures.items():
+                    future.add_done_callback(functools.partial(self._late, cell))
+        return n_out
+
+    async def _until_done(self, group, send, receive):
+        while True:
+            self._begin(group, send)
+            if self.race.done:
+                return
+            self._take([await receive.receive(), *_waiting(receive)])
+
+    def _begin(self, group, send):
+        """Calls for what is wanted, as many as may be out; what is known is told at once."""
+        while len(self.out) < self.options.concurrency and not self.race.done:
+            if not self.queue or 4 * self.n_since >= self.options.concurrency:
+                self._plan()
+                if not self.queue:
+                    return
+            cell = self.queue.pop()
+            if cell not in self.out:
+                self.out.add(cell)
+                group.start_soon(self._call, cell, send)
+
+    def _plan(self):
+        """What the race wants next and nobody is at, the most urgent last."""
+        while not self.race.done:
+            arms, items = self.race.ask(2 * self.options.concurrency)
+            cells = list(zip(arms.tolist(), items.tolist(), strict=True))
+            known = {cell: numbers for cell in cells if cell not in self.out
+                     and (numbers := self.paid.known(cell)) is not None}
+            if not known:
+                self.queue = [cell for cell in reversed(cells) if cell not in self.out]
+                self.n_since = 0
+                return
+            self._tell(known)
+        self.queue = []
+
+    async def _call(self, cell, send):
+        try:
+            answer = await self.calls.result(*cell)
+        except FailedForGood as error:
+            answer = error.__cause__ if self.options.failed is None else self.options.failed
+        except Exception as error:
+            answer = error
+        send.send_nowait((cell, answer))
+
+    def _take(self, answers):
+        """Keep what came, then tell the race, then raise what a call raised."""
+        known = self._keep(answers)
+        for cell, _ in answers:
+            self.out.discard(cell)
+        self.n_since += len(answers)
+        self._tell(known)
+        for (model, item), answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+            self.source.check(np.array([[answer[0]]]), [item], [model], self.limits)
+            if (model, item) not in known:
+                raise ValueError(f"score({model}, {item}) must tell costs that are finite and at "
+                                 f"least 0; got {answer[1]}")
+
+    def _keep(self, answers):
+        """The answers that are numbers of the race's range, kept."""
+        known = {cell: answer for cell, answer in answers
+                 if not isinstance(answer, Exception) and finite(answer, self.limits)}
+        if known:
+            self.paid.keep(known)
+        return known
+
+    def _tell(self, known):
+        if not known:
+            return
+        arms, items = np.array(list(known), dtype=np.int64).T
+        self.race.tell(arms, items, *np.array(list(known.values())).T)
+        self.bar.update(len(known))
+        money = "" if self.race.cost is None else f", {self.race.cost:,.6g} spent"
+        self.bar.set_postfix_str(f"{self.race.survivors.size} left{money}", refresh=False)
+
+    def _late(self, cell, future):
+        """What a worker was at when the race was left: kept all the same, when it comes."""
+        if future.cancelled() or future.exception() is not None:
+            return
+        try:
+            self._keep([(cell, self.calls.numbers(*cell, future.result()))])
+        except (TypeError, ValueError):  # no number: nobody waits for it any more
+            return
+
+
+def _waiting(receive):
+    """Answers that are there."""
+    found = []
+    while receive.statistics().current_buffer_used:
+        found.append(receive.receive_nowait())
+    return found
+
+
+async def drive(race, source, options, progress):
+    """Tell the race what it asks for, to its end; how many calls came to nothing at the end."""
+    with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
+        return await Drive(race, source, options, bar).run()
+
+
+def drive_to_the_end(race, source, options, progress):
+    """The same, with an event loop of its own."""
+    anyio = require("anyio", "async")
+    try:
+        running = anyio.get_current_task()
+    except RuntimeError:
+        running = None
+    if running is not None:
+        raise RuntimeError("best_of cannot wait inside an event loop, as that of a notebook: "
+                           "await best_of_async instead")
+    return anyio.run(drive, race, source, options, progress)
