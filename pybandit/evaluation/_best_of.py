@@ -1,15 +1,19 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
+import os
 from collections.abc import MutableMapping
 from typing import Any, Literal
 
+from pybandit._shared.checks import shown
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.evaluation._calls import call_options, check_failed
 from pybandit.evaluation._drive import drive_to_the_end
 from pybandit.evaluation._options import costs_of, make_race
+from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import handing_over, result_of, run
 from pybandit.evaluation._scores import as_source, known_scores
 from pybandit.evaluation.result import BestOfResult
+from pybandit.studies._cells import Cells
 
 __all__ = ["best_of"]
 
@@ -27,7 +31,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             executor: Any = None,
             retry: type[Exception] | tuple[type[Exception], ...] = (),
             timeout: float | None = None, calls_per_minute: float | None = None,
-            failed: float | tuple[float, float] | None = None) -> BestOfResult:
+            failed: float | tuple[float, float] | None = None,
+            store: str | os.PathLike[str] | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -125,6 +130,12 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         The score of a call that failed for good, by `retry` or `timeout`; with
         ``costs="told"`` score and cost. It counts and is kept as any other. Without it the
         race stops there.
+    store : str or path-like, optional
+        A file for `paid` (SQLite), made where there is none. A score is on the disk before it
+        counts; called again after whatever happened, or with more models, only what is
+        missing is paid for. Several processes may use one at once: none pays for what
+        another has paid for, or is at. It is of one evaluation: the same items, numbered as
+        before, and models that keep their numbers.
 
     Returns
     -------
@@ -188,7 +199,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         costs=costs, max_cost=max_cost, budget_cost=budget_cost, population=population,
         weights=weights, prior_scores=prior_scores, paid=paid, concurrency=concurrency,
         executor=executor, retry=retry, timeout=timeout, calls_per_minute=calls_per_minute,
-        failed=failed)
+        failed=failed, store=store)
     if calls is None:
         return run(race, source, progress)
     with handing_over(race, source):
@@ -200,7 +211,8 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
              max_evaluations=None, budget=None, rng=None, progress=None, bets=None, hybrid=False,
              mixture=None, block_size=None, costs=None, max_cost=None, budget_cost=None,
              population="items", weights=None, prior_scores=None, paid=None, concurrency=None,
-             executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None):
+             executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None,
+             store=None):
     """The race, its source, options of calls or None, and progress, of what `best_of` takes."""
     told = isinstance(costs, str) and costs == "told"
     calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute, failed,
@@ -216,4 +228,16 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
         dict(budget=budget, budget_cost=budget_cost))
     if calls is not None and calls.failed is not None:
         check_failed(calls.failed, race)
+    if store is not None:
+        source.paid = _stored(store, source, paid, told)
     return race, source, calls, progress
+
+
+def _stored(store, source, paid, told):
+    """What is paid for, in a file."""
+    if source.paid is None or paid is not None:
+        raise ValueError("store must be left out beside a table of scores, for which nothing is "
+                         f"paid, and beside paid; got {shown(store)}")
+    if not isinstance(store, (str, os.PathLike)):
+        raise TypeError(f"store must be the path of a file; got {shown(store)}")
+    return Paid(Cells(store, source.n_items, told), source.paid.parts)

@@ -12,6 +12,7 @@ import numpy as np
 from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
 from pybandit.evaluation._calls import Calls, FailedForGood, finite
+from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
 
 
@@ -49,7 +50,12 @@ class Drive:
             self._begin(group, send)
             if self.race.done:
                 return
-            self._take([await receive.receive(), *_waiting(receive)])
+            if not self.paid.shared:
+                self._take([await receive.receive(), *_waiting(receive)])
+                continue
+            self.paid.cells.beat()
+            with self.anyio.move_on_after(POLL):  # others may have paid for what is missing
+                self._take([await receive.receive(), *_waiting(receive)])
 
     def _begin(self, group, send):
         """Calls for what is wanted, as many as may be out; what is known is told at once."""
@@ -59,23 +65,37 @@ class Drive:
                 if not self.queue:
                     return
             cell = self.queue.pop()
-            if cell not in self.out:
-                self.out.add(cell)
-                group.start_soon(self._call, cell, send)
+            self.out.add(cell)
+            group.start_soon(self._call, cell, send)
 
     def _plan(self):
         """What the race wants next and nobody is at, the most urgent last."""
+        n, before = 2 * self.options.concurrency, self.queue
+        self.queue, self.n_since = [], 0
         while not self.race.done:
-            arms, items = self.race.ask(2 * self.options.concurrency)
-            cells = list(zip(arms.tolist(), items.tolist(), strict=True))
-            known = {cell: numbers for cell in cells if cell not in self.out
-                     and (numbers := self.paid.known(cell)) is not None}
-            if not known:
-                self.queue = [cell for cell in reversed(cells) if cell not in self.out]
-                self.n_since = 0
+            arms, items = self.race.ask(n)
+            cells = [cell for cell in zip(arms.tolist(), items.tolist(), strict=True)
+                     if cell not in self.out]
+            known = {cell: numbers for cell in cells
+                     if (numbers := self.paid.known(cell)) is not None}
+            if known:
+                self._tell(known)
+                continue
+            self.queue = self._ours(cells, before)[::-1]
+            # else other processes are at all of these
+            if self.queue or not cells or arms.size < n or n > 20 * self.options.concurrency:
                 return
-            self._tell(known)
-        self.queue = []
+            n *= 2
+
+    def _ours(self, cells, before):
+        """Those of these cells that are ours to pay for; claims of what was planned are kept."""
+        if not self.paid.shared:
+            return cells
+        mine = set(self.paid.cells.claim(cells[:2 * self.options.concurrency]))
+        dropped = [cell for cell in before if cell not in mine]
+        if dropped:
+            self.paid.cells.release(dropped)
+        return [cell for cell in cells if cell in mine]
 
     async def _call(self, cell, send):
         try:

@@ -29,6 +29,8 @@ def handing_over(race, source):
     except BaseException as error:
         source.paid.give(error)
         raise
+    finally:
+        source.paid.close()
 
 
 def _read(race, source, progress):
