@@ -9,7 +9,6 @@ of work goes: bets are played on items in the order that was drawn, whoever was 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 # What of that growth plug-in bets have reached: chosen by measurement, as is LEAST.
 REACHED = 0.85
@@ -66,6 +65,8 @@ def chances(places, told, limit, known, squares, early, waits=()):
     waits : tuple of (arm, arms)
         Arms that are needed as long as one of others is.
     """
+    from scipy.special import ndtr  # not where pybandit is imported
+
     found = ~np.isnan(early)
     n_known = told + found.sum(axis=0)
     early = np.where(found, early, 0.0)

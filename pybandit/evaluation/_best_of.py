@@ -13,7 +13,6 @@ from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import handing_over, result_of, run
 from pybandit.evaluation._scores import as_source, known_scores
 from pybandit.evaluation.result import BestOfResult
-from pybandit.studies._cells import Cells
 
 __all__ = ["best_of"]
 
@@ -235,6 +234,8 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
 
 def _stored(store, source, paid, told):
     """What is paid for, in a file."""
+    from pybandit.studies._cells import Cells  # SQLite, for who has a file
+
     if source.paid is None or paid is not None:
         raise ValueError("store must be left out beside a table of scores, for which nothing is "
                          f"paid, and beside paid; got {shown(store)}")

@@ -24,40 +24,45 @@ class Drive:
         self.paid, self.limits = source.paid, _limits_of(race)
         self.calls = Calls(source.function, options, self.paid.parts)
         self.anyio, self.out = self.calls.anyio, set()
+        self.answers, self.event = [], self.anyio.Event()
         self.queue, self.n_since = [], math.inf
 
     async def run(self):
         """To the end of the race; how many calls were out then."""
-        send, receive = self.anyio.create_memory_object_stream(math.inf)
         n_out = 0
-        with send, receive:
-            try:
-                async with self.anyio.create_task_group() as group:
-                    await self._until_done(group, send, receive)
-                    n_out = len(self.out)
-                    group.cancel_scope.cancel()
-            except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
-                raise errors.exceptions[0] from None
-            finally:
-                self._keep(_waiting(receive))
-                self.calls.close()
-                for cell, future in self.calls.futures.items():
-                    future.add_done_callback(functools.partial(self._late, cell))
+        try:
+            async with self.anyio.create_task_group() as group:
+                await self._until_done(group)
+                n_out = len(self.out)
+                group.cancel_scope.cancel()
+        except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
+            raise errors.exceptions[0] from None
+        finally:
+            self._keep(self._arrived())
+            self.calls.close()
+            for cell, future in self.calls.futures.items():
+                future.add_done_callback(functools.partial(self._late, cell))
         return n_out
 
-    async def _until_done(self, group, send, receive):
+    async def _until_done(self, group):
         while True:
-            self._begin(group, send)
+            self._begin(group)
             if self.race.done:
                 return
-            if not self.paid.shared:
-                self._take([await receive.receive(), *_waiting(receive)])
-                continue
-            self.paid.cells.beat()
-            with self.anyio.move_on_after(POLL):  # others may have paid for what is missing
-                self._take([await receive.receive(), *_waiting(receive)])
+            if self.paid.shared:
+                self.paid.cells.beat()
+            # others may have paid for what is missing
+            with self.anyio.move_on_after(POLL if self.paid.shared else None):
+                await self.event.wait()
+            self.event = self.anyio.Event()
+            self._take(self._arrived())
 
-    def _begin(self, group, send):
+    def _arrived(self):
+        """Answers that have come and nobody has seen."""
+        answers, self.answers = self.answers, []
+        return answers
+
+    def _begin(self, group):
         """Calls for what is wanted, as many as may be out; what is known is told at once."""
         while len(self.out) < self.options.concurrency and not self.race.done:
             if not self.queue or 4 * self.n_since >= self.options.concurrency:
@@ -66,7 +71,7 @@ class Drive:
                     return
             cell = self.queue.pop()
             self.out.add(cell)
-            group.start_soon(self._call, cell, send)
+            group.start_soon(self._call, cell)
 
     def _plan(self):
         """What the race wants next and nobody is at, the most urgent last."""
@@ -97,14 +102,15 @@ class Drive:
             self.paid.cells.release(dropped)
         return [cell for cell in cells if cell in mine]
 
-    async def _call(self, cell, send):
+    async def _call(self, cell):
         try:
             answer = await self.calls.result(*cell)
         except FailedForGood as error:
             answer = error.__cause__ if self.options.failed is None else self.options.failed
         except Exception as error:
             answer = error
-        send.send_nowait((cell, answer))
+        self.answers.append((cell, answer))
+        self.event.set()
 
     def _take(self, answers):
         """Keep what came, then tell the race, then raise what a call raised."""
@@ -146,14 +152,6 @@ class Drive:
             self._keep([(cell, self.calls.numbers(*cell, future.result()))])
         except (TypeError, ValueError):  # no number: nobody waits for it any more
             return
-
-
-def _waiting(receive):
-    """Answers that are there."""
-    found = []
-    while receive.statistics().current_buffer_used:
-        found.append(receive.receive_nowait())
-    return found
 
 
 async def drive(race, source, options, progress):
