@@ -15,7 +15,13 @@ from pybandit.betting import (
     ConfidenceSequence,
     confidence_sequence,
 )
-from pybandit.evaluation import BestOfResult, best_of, best_of_pairs, group_weights
+from pybandit.evaluation import (
+    BestOfResult,
+    best_of,
+    best_of_async,
+    best_of_pairs,
+    group_weights,
+)
 from pybandit.montecarlo import (
     EstimatorAllocator,
     PopulationEstimate,
@@ -153,6 +159,7 @@ __all__ = [
     "Uniform",
     "accept",
     "best_of",
+    "best_of_async",
     "best_of_pairs",
     "bounds",
     "combine_estimators",

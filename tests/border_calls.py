@@ -1,5 +1,6 @@
 """Every public callable with arguments that it takes: where the fuzzer of borders begins."""
 
+import asyncio
 import inspect
 import os
 import re
@@ -17,10 +18,10 @@ BLOCKS = pb.Blocks(lambda block, columns: MATRIX[20 * block:20 * block + 20][:, 
                    3, shuffled=True)
 KERNEL = np.eye(4)
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
-# What holds results or is an error: made by the package, not by users.
+# What holds results or is an error: made by the package, not by users; what is awaited below.
 RESULTS = {"AcceptResult", "BestOfResult", "Comparison", "ConfidenceBounds", "DrawInfo",
            "ExactStep", "InfeasibleBudget", "Laplace", "MetropolisStep", "PopulationEstimate",
-           "RaceResult", "SimulationResult", "SliceResult", "Study", "get_include"}
+           "RaceResult", "SimulationResult", "SliceResult", "Study", "best_of_async", "get_include"}
 
 
 def log_likelihood(n, points):
@@ -194,7 +195,24 @@ BETTING = {
     pb.ConfidenceSequence: {},
     pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
 }
-EVALUATION = {pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
+
+
+async def coins(model, item):
+    return (model + item) % 3 / 2
+
+
+def called(**options):
+    return pb.best_of(coins, 3, 9, value_range=(0, 1), **options)
+
+
+def awaited(**options):
+    return asyncio.run(pb.best_of_async(coins, **options))
+
+
+EVALUATION = {called: dict(concurrency=2, retry=OSError, timeout=60.0, calls_per_minute=9e6,
+                           failed=0.0, executor=None),
+              awaited: dict(n_models=3, n_items=9, value_range=(0, 1), concurrency=2),
+              pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
                                costs=RNG.random((20, 3))),
               pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
                                      n_models=3, n_items=9, baseline=0),

@@ -90,6 +90,20 @@ def test_budget_rules_prints_its_table(tmp_path, capsys):
     assert example["depths"](100, 3, 12).tolist() == [3, 4]
 
 
+def test_busy_workers_prints_its_table(tmp_path, capsys, monkeypatch):
+    """Workers that ask ahead are busier; the calls are those of the race, and a few more."""
+    path = tmp_path / "tables.npz"
+    np.savez(path, small=np.random.default_rng(1).random((90, 4)) * [0.5, 0.6, 0.8, 0.9])
+    example = load("busy_workers")
+    monkeypatch.setattr("sys.argv", ["busy_workers", "--tables", str(path), "--quick",
+                                     "--workers", "8"])
+    example["main"]()
+    rows = re.findall(r"^ +small +(\w+) +([\d.]+) +([\d.]+) ", capsys.readouterr().out, re.M)
+    busy = {name: float(share) for name, share, _ in rows}
+    assert busy["block"] < busy["ahead"] <= 1.0
+    assert all(float(cells) >= 1.0 for *_, cells in rows) and float(rows[0][2]) == 1.0
+
+
 def test_which_bound_writes_its_tables(tmp_path, capsys):
     page = tmp_path / "page.md"
     shutil.copy(ROOT / "docs" / "which_bound.md", page)

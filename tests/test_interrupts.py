@@ -18,6 +18,7 @@ ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
                                    "ConfidenceSequence.update", "best_of", "best_of_pairs"},
+    "evaluation/test_calls.py": {"best_of_async"},
     "racing/test_signals.py": {
         "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",
         "race_populations", "slice_sample", "exact_sample", "RacingGibbs.sample",

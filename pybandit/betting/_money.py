@@ -97,9 +97,13 @@ class Money:
 
     def of(self, items, arms):
         """Known prices, (items, arms)."""
+        return self.price(*np.broadcast_arrays(items[:, None], arms))
+
+    def price(self, items, arms):
+        """Known prices of pairs, one each."""
         rows = items if self.prices.shape[0] > 1 else np.zeros_like(items)
         columns = arms if self.prices.shape[1] > 1 else np.zeros_like(arms)
-        return self.prices[rows[:, None], columns]
+        return self.prices[rows, columns]
 
     def mean_prices(self, n_blocks, pulls):
         """About what one item costs of each arm; NaN where nothing is known."""

@@ -107,13 +107,22 @@ class Ordered(Named):
     def _block_items(self):
         return self._items(self._block_length())
 
-    def _was_told(self, arm, item):
-        if not 0 <= arm < self.n_arms:
-            return False
-        told = self._books.pulls[arm]
+    def _items_at(self, places):
+        """The items at these places of the order."""
+        return places.copy() if self._order is None else self._order[places]
+
+    def _item_at(self, place):
+        return place if self._order is None else int(self._order[place])
+
+    def _places_of(self, items):
+        """Where in the order these items are; there are such."""
         if self._order is None:
-            return 0 <= item < told
-        return bool(np.isin(item, self._order[:told]))
+            return items
+        if self._inverse is None:
+            inverse = np.empty_like(self._order)
+            inverse[self._order] = np.arange(self._order.size)
+            self._inverse = inverse
+        return self._inverse[items]
 
     def _weigh(self, race):
         """Tell the kernel what the items weigh, in the order that was drawn."""

@@ -1,8 +1,7 @@
 """The protocol of races that read all alive arms on the same items."""
 
-import functools
-from collections.abc import Callable
-from typing import Any, Self, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,48 +16,29 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.guard import Guard
-from pybandit._shared.types import ArrayLike, Floats, Ints
-from pybandit.betting._blocks import arrange, as_told, check_rewards
+from pybandit._shared.types import Floats, Ints
 from pybandit.betting._kernels import Bets, Books
 from pybandit.betting._money import (
-    TOLD,
     Money,
     check_costs,
     check_feasible,
     check_most,
     check_told,
 )
-from pybandit.betting._order import (
-    Ordered,
-    check_population,
-    check_weights,
-    draw_order,
-)
+from pybandit.betting._need import Spread
+from pybandit.betting._order import check_population, check_weights, draw_order
 from pybandit.betting._state import PARTS, check_state
+from pybandit.betting._told import Told, first_early, guarded
 from pybandit.betting.limits import MOST_BETS, check_limits
 
 # The bets of all ordered pairs of these are counted by an int64.
 MOST_ARMS = 2**27
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def guarded(method: _Method) -> _Method:
-    """A method that another thread's call beside it makes a RuntimeError."""
-
-    @functools.wraps(method)
-    def call(self: "PairedRace", *args: Any, **options: Any) -> Any:
-        with self._guard:
-            return method(self, *args, **options)
-
-    return cast(_Method, call)
-
-
 def _copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-class PairedRace(Ordered):
+class PairedRace(Told):
     """Asks for all alive arms on the same items, block by block, and keeps what it was told.
 
     A subclass makes the kernel's race in `_make_race` and says what it found. What the
@@ -97,6 +77,8 @@ class PairedRace(Ordered):
         # an endless stream counts its items
         self._order = (None if self.n_items is None
                        else draw_order(rng, self.n_items, self.weights))
+        self._inverse, self._spread = None, Spread(0, np.zeros(self.n_arms))
+        (self._early, self._handed), self._due = first_early(self.n_arms, self.costs), False
         self._guard = Guard(type(self))
         self._books = Books(self.n_arms, self._limits()[0] if isinstance(self.value_range, tuple)
                             else np.nan)
@@ -199,6 +181,12 @@ class PairedRace(Ordered):
 
     @property
     @guarded
+    def items(self) -> Ints:
+        """Items read of the arms read longest, in the order of the race; int64, a copy."""
+        return self._items_at(np.arange(self._books.n_items))
+
+    @property
+    @guarded
     def means(self) -> Floats:
         """Mean reward of each arm on the items read; NaN where none was.
 
@@ -230,83 +218,6 @@ class PairedRace(Ordered):
                 for arms, values in self._books.blocks if arm in arms]
         return np.concatenate(read) if read else np.empty(0)
 
-    # -- ask and tell -------------------------------------------------------
-
-    @guarded
-    def ask(self) -> tuple[Ints, Ints]:
-        """The evaluations that are wanted now: every alive arm on each item of a block.
-
-        The same until they are told. Blocks have 4 items, later a sixteenth of
-        those read, or `block_size`.
-
-        Returns
-        -------
-        arms, items : ndarray of int64, shape (n,)
-            Pairs to evaluate, item by item; empty once the race is done.
-        """
-        return self._asked()
-
-    def tell(self, arms: ArrayLike, items: ArrayLike, rewards: ArrayLike,
-             costs: ArrayLike | None = None) -> None:
-        """Give the rewards of everything that was asked, in any order; all or nothing.
-
-        Should Ctrl-C end the call, the block was told as a whole or not at all, and
-        `ask` goes on from there.
-
-        Parameters
-        ----------
-        arms, items : array_like of int, shape (n,)
-            The pairs of `ask`.
-        rewards : array_like of float, shape (n,)
-            One a pair, in `value_range`. A lost reward cannot be left out: what an
-            item would have added to the total is unknown. Take such items out of
-            the set before, or evaluate again; `ask` repeats itself.
-        costs : array_like of float, shape (n,), optional
-            With ``costs="told"``, and only then: what each evaluation has cost, finite
-            and at least 0.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Where pairs are missing, told twice or not asked for, or a reward is
-            not finite, masked or out of range, or a cost is NaN or negative: the message
-            names arm, item and value, and the race is as before.
-        RuntimeError
-            Where another thread is in a call of this race.
-        """
-        told = as_told(arms, items, rewards)
-        if (costs is not None) != (isinstance(self.costs, str) and self.costs == TOLD):
-            raise ValueError("costs must be given for a race made with costs='told', and for no "
-                             f"other; got {type(costs).__name__} for costs={shown(self.costs)}")
-        if costs is not None:
-            costs = check_told(costs, told[0], told[1])
-        with self._guard:
-            self._tell(*told, costs)
-
-    def _tell(self, arms, items, rewards, costs=None):
-        values = self._checked(arms, items, rewards)
-        if self._money is not None:
-            self._enter_costs(arms, items, costs)
-        self._race.tell(self._books, values, *self._withdrawals(values))
-
-    def _enter_costs(self, arms, items, costs):
-        alive = self._race.alive
-        matrix = (self._money.of(self._block_items(), alive) if costs is None else
-                  arrange((arms, items, costs), self._asked(), alive.size, self._was_told))
-        self._money.enter(len(self._books.blocks), alive, matrix)
-
-    def _withdrawals(self, values):
-        """How many arms stay after these rewards, and whom ties prefer; none leave here."""
-        return ()
-
-    def _checked(self, arms, items, rewards):
-        """What was told as a matrix (items of the block, alive arms), or an error."""
-        asked, width = self._asked(), self._race.alive.size
-        values = arrange((arms, items, rewards), asked, width, self._was_told)
-        check_rewards(values, *(pairs.reshape(-1, width) for pairs in asked), self._limits(),
-                      self.value_range)
-        return values
-
     # -- state --------------------------------------------------------------
 
     @guarded
@@ -326,7 +237,7 @@ class PairedRace(Ordered):
             "lengths": np.array([len(values) for _, values in blocks], dtype=np.int64),
             "rewards": np.concatenate([np.empty(0), *(v.ravel() for _, v in blocks)]),
             "costs": self._told_costs(len(blocks)),
-        }
+        } | self._state_ahead()
 
     def _told_costs(self, n_blocks):
         """Costs that were told, as the rewards; None where they were not."""
@@ -345,11 +256,14 @@ class PairedRace(Ordered):
             each other.
         """
         more = cls._more_parts(state)
+        ahead = ("ahead",) if isinstance(state, Mapping) and "ahead" in state else ()
         order, lengths, rewards, costs = check_state(state, cls, cls._OPTIONS,
-                                                     (*cls._PARTS, *more))
+                                                     (*cls._PARTS, *more, *ahead))
         race = cls(rng=0, **state["options"], **more)
         race._restore(state)
         race._replay(order, lengths, rewards, costs)
+        if ahead:
+            race._restore_ahead(state["ahead"])
         return race
 
     @staticmethod
@@ -362,7 +276,7 @@ class PairedRace(Ordered):
 
     def _replay(self, order, lengths, rewards, costs):
         if order is not None:
-            self._order = order.astype(np.int64)
+            self._order, self._inverse = order.astype(np.int64), None
             self._weigh(self._race)
         used = 0
         for length in lengths:

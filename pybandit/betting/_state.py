@@ -12,14 +12,14 @@ PARTS = ("type", "options", "order", "lengths", "rewards", "costs")
 
 def check_state(state, cls, names, parts):
     """Refuse what is no state of a race of this class, of these parts and names of options."""
-    _check_mapping("state", state, parts)
+    check_mapping("state", state, parts)
     if state["type"] != cls.__name__:
         raise ValueError(f"state must be that of a {cls.__name__}; got one of a "
                          f"{state['type']!r}")
     options = state["options"]
-    _check_mapping("the options of state", options, names)
-    lengths = _flat(state, "lengths", "iu")
-    rewards = _flat(state, "rewards", "f")
+    check_mapping("the options of state", options, names)
+    lengths = flat(state, "lengths", "iu")
+    rewards = flat(state, "rewards", "f")
     if (lengths < 1).any():
         raise ValueError(f"state must hold lengths of at least 1; got {lengths.min()}")
     if not lengths.size <= sum(lengths.tolist()) <= rewards.size:
@@ -33,7 +33,7 @@ def check_state(state, cls, names, parts):
     else:
         # before anything of that size is made
         n_items = check_integer("n_items", options["n_items"], 1, LARGEST)
-        order = _flat(state, "order", "iu")
+        order = flat(state, "order", "iu")
         if order.size != n_items or not np.array_equal(np.sort(order), np.arange(n_items)):
             raise ValueError(f"state must hold an order of {n_items} items; got shape "
                              f"{order.shape}, or not each of them once")
@@ -47,20 +47,20 @@ def _check_told_costs(state, options, size):
         if state["costs"] is not None:
             raise ValueError("state must hold no costs unless its race is told them; got some")
         return None
-    costs = _flat(state, "costs", "f")
+    costs = flat(state, "costs", "f")
     if costs.size != size:
         raise ValueError(f"state must hold {size} costs, one a reward; got {costs.size}")
     return costs
 
 
-def _check_mapping(what, value, names):
+def check_mapping(what, value, names):
     if not isinstance(value, Mapping) or set(value) != set(names):
         got = (", ".join(sorted(map(str, value))) if isinstance(value, Mapping)
                else type(value).__name__)
         raise ValueError(f"{what} must be a dict of {', '.join(sorted(names))}; got {got}")
 
 
-def _flat(state, name, kinds):
+def flat(state, name, kinds):
     """An array of one dimension and of these kinds."""
     try:
         array = np.asarray(state[name])

@@ -7,7 +7,8 @@ import numpy as np
 from pybandit._shared.checks import check_scalar
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import ThresholdRace
-from pybandit.betting._paired import PairedRace, guarded
+from pybandit.betting._paired import PairedRace
+from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
 
 __all__ = ["BettingThreshold"]
@@ -49,7 +50,7 @@ class BettingThreshold(PairedRace):
         Arms decided, increasing.
     survivors : ndarray of int64
         Arms not decided.
-    done, decided, exact, n_pulls, n_batches, pulls, means, variances
+    done, decided, exact, n_pulls, n_batches, pulls, means, variances, pending, waste
         As in `BettingRace`.
 
     Raises
@@ -98,6 +99,14 @@ class BettingThreshold(PairedRace):
     def _make_race(self):
         return ThresholdRace(self.n_arms, self._world or 0, self.threshold, self._make_bets(),
                              self._limits(), self.delta, self.tolerance)
+
+    def _differences(self, alive, waiting):
+        told, scale = self._books.n_items, self._limits()[2]
+        above = np.nan_to_num(self._books.centred[alive]) + self._books.base - self.threshold
+        sign = np.where(above >= 0, 1.0, -1.0)
+        squares = self._spread.squares[alive] + told * above**2
+        return (np.log(self.n_arms / self.delta), told * np.abs(above) / scale,
+                squares / scale**2, sign * (waiting - self.threshold) / scale)
 
     def _sides(self):
         verdicts = self._race.verdicts

@@ -10,8 +10,9 @@ from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._estimate import error_probability, reliability
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._money import Costs
-from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
+from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._rejects import Rejects
+from pybandit.betting._told import guarded
 
 __all__ = ["BudgetRace"]
 
@@ -80,7 +81,9 @@ class BudgetRace(PairedRace):
     means, variances : ndarray of float64, shape (n_arms,)
     cost : float or None
     spent : ndarray of float64, shape (n_arms,), or None
-        As in `BettingRace`.
+    pending : tuple of ndarray of int64
+    waste : ndarray of int64, shape (n_arms,)
+        As in `BettingRace`; nothing is asked for ahead of a block, so nothing is wasted.
 
     Raises
     ------
@@ -195,6 +198,9 @@ class BudgetRace(PairedRace):
                                            self._cells_left())
             self._next = n_read, self._affordable(block)
         return self._next[1]
+
+    def _is_capped(self):
+        return True
 
     def _cells_left(self, values=None):
         """Evaluations that are left, after these rewards: of money what the arms left cost."""

@@ -9,8 +9,10 @@ from pybandit._shared.checks import check_flag, check_integer
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._money import Costs
-from pybandit.betting._paired import MOST_ARMS, PairedRace, guarded
+from pybandit.betting._need import between
+from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._predictions import Predictor, check_known
+from pybandit.betting._told import guarded
 
 __all__ = ["BettingRace"]
 
@@ -98,6 +100,10 @@ class BettingRace(PairedRace):
         What all evaluations have cost; None without `costs`.
     spent : ndarray of float64, shape (n_arms,), or None
         The same of each arm.
+    pending : tuple of ndarray of int64
+        Arms and items of rewards that were told and wait for their turn.
+    waste : ndarray of int64, shape (n_arms,)
+        Evaluations asked for ahead that came to nothing; `waste_cost` is their price.
 
     Raises
     ------
@@ -176,6 +182,15 @@ class BettingRace(PairedRace):
     instead of being skipped, because its cost may go with its rewards. So the proof
     stands as it is.
 
+    *Answers out of order.* Rewards may be told in any order, some at a time and of items
+    ahead. Bets are played on a block when all of its rewards are known, in the order that
+    was drawn, and know nothing of later ones: the capital after t items is the same number
+    whatever came when, so the proof stands, also where how long an answer takes depends on
+    the reward, and the answer is that of the race that waits for every block. Whoever
+    gives up while a slow answer is out stops at a moment that Ville's inequality covers:
+    the best arm is among `survivors`, but with probability delta. To play without a slow
+    item would be wrong: what is left would no longer be drawn evenly from all items.
+
     O(bets) an arm and item for k = 1, O(bets n_arms) beyond that or, below 33
     arms, with a tolerance. Keeps 8 bytes a reward told and an item, some 120 an arm, and
     64 an ordered pair where there are pairs; with 16 constant bets 160.
@@ -238,10 +253,10 @@ class BettingRace(PairedRace):
         self._prior = check_known("prior_scores", self._prior, self.n_items)
         return Predictor(self._prior, self.n_arms, self._limits()[2])
 
-    def _tell(self, arms, items, rewards, costs=None):
+    def _play(self, values, costs):
         if self._predictor is not None:
-            self._foresee(len(self._block_items()))
-        super()._tell(arms, items, rewards, costs)
+            self._foresee(len(values))
+        super()._play(values, costs)
 
     def _foresee(self, n_rows):
         """Predict the next rows, of what was read before them; again changes nothing."""
@@ -258,6 +273,14 @@ class BettingRace(PairedRace):
     def _more_parts(state):
         given = isinstance(state, Mapping) and "prior_scores" in state
         return {"prior_scores": state["prior_scores"]} if given else {}
+
+    def _differences(self, alive, waiting):
+        places = self.k - np.setdiff1d(self._race.leaders, alive).size if self.k > 1 else 1
+        claims = self.k * (self.n_arms - self.k) if self.k > 1 else 1
+        means, spread = self._books.centred[alive], self._spread.squares[alive]
+        return np.log(claims / self.delta), *between(
+            np.nan_to_num(means), waiting, self._books.n_items, spread,
+            min(max(places, 1), alive.size - 1), self._limits()[2])
 
     def _make_race(self):
         self._predictor = self._make_predictor()

@@ -1,11 +1,16 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
+import os
 from collections.abc import MutableMapping
 from typing import Any, Literal
 
+from pybandit._shared.checks import shown
 from pybandit._shared.types import ArrayLike, Rng
+from pybandit.evaluation._calls import call_options, check_failed
+from pybandit.evaluation._drive import drive_to_the_end
 from pybandit.evaluation._options import costs_of, make_race
-from pybandit.evaluation._run import run
+from pybandit.evaluation._paid import Paid
+from pybandit.evaluation._run import handing_over, result_of, run
 from pybandit.evaluation._scores import as_source, known_scores
 from pybandit.evaluation.result import BestOfResult
 
@@ -21,7 +26,12 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             population: Literal["items", "sample"] | int = "items",
             weights: ArrayLike | None = None,
             prior_scores: Any = None,
-            paid: MutableMapping[Any, Any] | None = None) -> BestOfResult:
+            paid: MutableMapping[Any, Any] | None = None, concurrency: int | None = None,
+            executor: Any = None,
+            retry: type[Exception] | tuple[type[Exception], ...] = (),
+            timeout: float | None = None, calls_per_minute: float | None = None,
+            failed: float | tuple[float, float] | None = None,
+            store: str | os.PathLike[str] | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -33,7 +43,9 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     scores : callable or table
         ``score(model, items)`` returns the scores of one model on some items:
         ``model`` an int, ``items`` int64 (n,), the result (n,). It is called once
-        for each model still in the race and block of items. Or an array, a data
+        for each model still in the race and block of items. Or ``async def score(model,
+        item)``, of one item and one number, called many times at once; also a plain
+        function of these with `concurrency` or `executor`. Or an array, a data
         frame or an Arrow table, of shape (n_items, n_models), whose cells are read
         where they are needed; the frame's columns become `names`. Or a table larger than
         memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
@@ -100,6 +112,32 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         were. Every new score is written to it after the call that gave it; a mapping that
         is kept on the disk outlives the process. Of the same `rng` the race is the same,
         bit for bit, whatever of it had been paid for before.
+    concurrency : int, optional
+        Of calls of one item: how many are out at most; 64 where it is not given. The answer
+        is the same for any number, and that of the race in blocks.
+    executor : Executor or callable, optional
+        Where a plain function is called: anything with the ``submit`` of
+        `concurrent.futures`, or a function that makes one, which is called again where a
+        worker died and its pool with it. By default threads.
+    retry : exception type or tuple of them, optional
+        Failures of a call that may pass: it is tried five times in all, again after a time
+        that is drawn from [0, 0.5] seconds, then [0, 1] and so on. A call whose worker died
+        is tried ten times.
+    timeout : float, optional
+        Seconds a call may take; then it has failed with TimeoutError. What runs in a
+        thread or a process goes on there, and keeps its worker.
+    calls_per_minute : float, optional
+        Calls, tries among them, are begun at most so often, evenly.
+    failed : float or (float, float), optional
+        The score of a call that failed for good, by `retry` or `timeout`; with
+        ``costs="told"`` score and cost. It counts and is kept as any other. Without it the
+        race stops there.
+    store : str or path-like, optional
+        A file for `paid` (SQLite), made where there is none. A score is on the disk before it
+        counts; called again after whatever happened, or with more models, only what is
+        missing is paid for. Several processes may use one at once: none pays for what
+        another has paid for, or is at. It is of one evaluation: the same items, numbered as
+        before, and models that keep their numbers.
 
     Returns
     -------
@@ -115,7 +153,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         For `max_evaluations` or `budget` below `n_models`, `max_cost` or `budget_cost` below
         what the dearest item costs of all models.
     MissingPackage
-        For ``progress=True`` without tqdm.
+        For ``progress=True`` without tqdm, and for calls of one item without the extra
+        `async`.
 
     What `scores` raises, Ctrl-C too, is passed on, with an attribute `paid`: the scores of
     all calls that had come back, to be given to the next call as `paid`. What a call that
@@ -155,8 +194,32 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     >>> pb.best_of(judge, 5, 1000, value_range=(0, 1), rng=1, paid=paid).n_evaluations
     280
     """
-    source = as_source(scores, n_models, n_items,
-                       isinstance(costs, str) and costs == "told", paid)
+    race, source, calls, progress = prepared(
+        scores, n_models, n_items, k=k, delta=delta, value_range=value_range,
+        tolerance=tolerance, max_evaluations=max_evaluations, budget=budget, rng=rng,
+        progress=progress, bets=bets, hybrid=hybrid, mixture=mixture, block_size=block_size,
+        costs=costs, max_cost=max_cost, budget_cost=budget_cost, population=population,
+        weights=weights, prior_scores=prior_scores, paid=paid, concurrency=concurrency,
+        executor=executor, retry=retry, timeout=timeout, calls_per_minute=calls_per_minute,
+        failed=failed, store=store)
+    if calls is None:
+        return run(race, source, progress)
+    with handing_over(race, source):
+        n_out = drive_to_the_end(race, source, calls, progress)
+    return result_of(race, source, n_out=n_out)
+
+
+def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,
+             max_evaluations=None, budget=None, rng=None, progress=None, bets=None, hybrid=False,
+             mixture=None, block_size=None, costs=None, max_cost=None, budget_cost=None,
+             population="items", weights=None, prior_scores=None, paid=None, concurrency=None,
+             executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None,
+             store=None):
+    """The race, its source, options of calls or None, and progress, of what `best_of` takes."""
+    told = isinstance(costs, str) and costs == "told"
+    calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute, failed,
+                         ("score", "cost") if told else ("score",))
+    source = as_source(scores, n_models, n_items, told, paid)
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
@@ -165,4 +228,20 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
              hybrid=hybrid, block_size=block_size, weights=weights,
              prior_scores=known_scores(prior_scores, source)),
         dict(budget=budget, budget_cost=budget_cost))
-    return run(race, source, progress)
+    if calls is not None and calls.failed is not None:
+        check_failed(calls.failed, race)
+    if store is not None:
+        source.paid = _stored(store, source, paid, told)
+    return race, source, calls, progress
+
+
+def _stored(store, source, paid, told):
+    """What is paid for, in a file."""
+    from pybandit.studies._cells import Cells  # SQLite, for who has a file
+
+    if source.paid is None or paid is not None:
+        raise ValueError("store must be left out beside a table of scores, for which nothing is "
+                         f"paid, and beside paid; got {shown(store)}")
+    if not isinstance(store, (str, os.PathLike)):
+        raise TypeError(f"store must be the path of a file; got {shown(store)}")
+    return Paid(Cells(store, source.n_items, told), source.paid.parts)

@@ -4,12 +4,15 @@ A mapping that the user passes is written to after every call, so that one on th
 nothing. Without one the calls are listed, and made a mapping of where an exception needs it.
 """
 
+import time
 from collections.abc import MutableMapping
 from itertools import islice
 
 import numpy as np
 
 from pybandit._shared.checks import shown
+
+POLL = 0.05  # seconds between two looks at what others have paid for
 
 
 class Paid:
@@ -20,6 +23,7 @@ class Paid:
             raise TypeError("paid must be a dict, or a mapping that can be written to, of scores "
                             f"by (model, item); got {type(cells).__name__}")
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
+        self.shared = hasattr(cells, "claim")  # with other processes
         self._calls = []                  # not written to `cells`
         for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
             self._check(place)
@@ -33,13 +37,44 @@ class Paid:
             cell = self.cells.get(place)
             if cell is not None:
                 values[:, row], new[row] = self._numbers(place, cell), False
-        if new.any():
-            made = np.reshape(call(items[new]), (len(self.parts), -1))
-            self._calls.append((key, items[new], made))
-            if self.cells is not None:
-                self.cells.update(self._cells_of(*self._calls[-1]))
-                self._calls.pop()
-            values[:, new] = made
+        while new.any():
+            ours = self._claimed(new, places)
+            if ours.any():
+                made = np.reshape(call(items[ours]), (len(self.parts), -1))
+                self._calls.append((key, items[ours], made))
+                if self.cells is not None:
+                    self.cells.update(self._cells_of(*self._calls[-1]))
+                    self._calls.pop()
+                values[:, ours], new = made, new & ~ours
+            else:  # another process is at all of them
+                time.sleep(POLL)
+            for row in np.flatnonzero(new).tolist() if new.any() else ():
+                cell = self.cells.get(places[row])
+                if cell is not None:
+                    values[:, row], new[row] = self._numbers(places[row], cell), False
+
+    def _claimed(self, new, places):
+        """Which of the new cells are ours to pay for: all, but of a file that others share."""
+        if not self.shared:
+            return new
+        mine = set(self.cells.claim([places[row] for row in np.flatnonzero(new)]))
+        return np.array([is_new and place in mine
+                         for is_new, place in zip(new.tolist(), places, strict=True)])
+
+    def known(self, place):
+        """The numbers of a place, one for each part, or None."""
+        cell = None if self.cells is None else self.cells.get(place)
+        if cell is None:
+            return None
+        numbers = self._numbers(place, cell)
+        return (numbers,) if len(self.parts) == 1 else numbers
+
+    def keep(self, known):
+        """Numbers by place: in the mapping before this returns."""
+        if self.cells is None:
+            self.cells = {}
+        self.cells.update({place: numbers[0] if len(self.parts) == 1 else numbers
+                           for place, numbers in known.items()})
 
     def give(self, error):
         """Hand what was paid for to an exception, and say so."""
@@ -50,6 +85,9 @@ class Paid:
                 cells.update(self._cells_of(*call))
         if not cells:
             return
+        if self.shared:
+            error.add_note(f"what had been paid for is in {cells.path}: call again with store=")
+            return
         try:
             error.paid = cells
         except (AttributeError, TypeError):  # it has no room for it
@@ -57,6 +95,11 @@ class Paid:
         error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the "
                        "attribute `paid` of this exception; call again with paid= them, and "
                        "they are not asked for again")
+
+    def close(self):
+        """Give up the file, where there is one."""
+        if self.shared:
+            self.cells.close()
 
     def _check(self, place):
         if not isinstance(place, tuple) or len(place) < 2 or not all(

@@ -1,5 +1,7 @@
 """A race of models on a source of scores, run to its end."""
 
+import contextlib
+
 import numpy as np
 
 from pybandit._shared.progress import make_bar
@@ -11,26 +13,35 @@ from pybandit.evaluation.result import BestOfResult
 def run(race, source, progress, versus=None):
     """The result of a race that is told what the source has; `versus` is of pairs."""
     if source.paid is None:
-        return _result(race, source, _read(race, source, progress), versus)
+        _read(race, source, progress)
+    else:
+        with handing_over(race, source):
+            _read(race, source, progress)
+    return result_of(race, source, versus)
+
+
+@contextlib.contextmanager
+def handing_over(race, source):
+    """What is raised inside is given what was paid for; Ctrl-C too."""
     source.paid.limits = _limits_of(race)
     try:
-        return _result(race, source, _read(race, source, progress), versus)
-    except BaseException as error:  # Ctrl-C too
+        yield
+    except BaseException as error:
         source.paid.give(error)
         raise
+    finally:
+        source.paid.close()
 
 
 def _read(race, source, progress):
-    """Tell the race what it asks for, to its end; returns the items."""
-    items = []
+    """Tell the race what it asks for, to its end."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         while not race.done:
             if source.table is not None:
-                items.append(read_ahead(race, source.table, bar.update))
+                read_ahead(race, source.table, bar.update)
             if not race.done:
-                items.append(_read_block(race, source, bar.update))
+                _read_block(race, source, bar.update)
             bar.set_postfix_str(f"{race.survivors.size} left", refresh=False)
-    return np.concatenate(items)
 
 
 def _limit_of(race):
@@ -46,16 +57,16 @@ def _limits_of(race):
 
 
 def _read_block(race, source, advance):
-    """Tell the race what it asks for; returns the items."""
+    """Tell the race what it asks for."""
     models, (arms, pairs) = race.survivors, race.ask()
     items = pairs[::models.size].copy()
     values, costs = source.read(items, models, advance)
     source.check(values, items, models, _limits_of(race))
     race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
-    return items
 
 
-def _result(race, source, items, versus):
+def result_of(race, source, versus=None, n_out=0):
+    """What a race found; `n_out` calls were out at its end."""
     top = race.recommend()
     budgeted = isinstance(race, BudgetRace)
     dropped = race.dropped if budgeted else race.survivors[:0]
@@ -65,8 +76,8 @@ def _result(race, source, items, versus):
     return BestOfResult(
         top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
         n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
-        survivors=survivors, pulls=race.pulls, means=race.means, items=items,
+        survivors=survivors, pulls=race.pulls, means=race.means, items=race.items,
         delta=race.delta, value_range=race.value_range, tolerance=race.tolerance,
         budget=race.budget if budgeted else None, dropped=dropped, cost=race.cost,
         spent=race.spent, population=race.population, weights=race.weights, versus=versus,
-        _race=race)
+        waste=int(race.waste.sum()) + n_out, _race=race)

@@ -7,6 +7,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric, is_masked, refuse_masks
 from pybandit._shared.generators import as_generator
+from pybandit.betting._paired import MOST_ARMS
 from pybandit.evaluation._opened import opened
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._mapped import cells_of
@@ -23,7 +24,7 @@ def as_source(scores, n_models, n_items, tells_costs=False, paid=None):
         for name, value in (("n_models", n_models), ("n_items", n_items)):
             if value is None:
                 raise ValueError(f"{name} must be given where scores is a function; got None")
-        return FunctionSource(scores, check_integer("n_models", n_models, 2),
+        return FunctionSource(scores, check_integer("n_models", n_models, 2, MOST_ARMS),
                               check_integer("n_items", n_items, 1), tells_costs, paid)
     if paid is not None:
         raise ValueError("paid must be left out beside a table of scores: nothing is paid for; got "

@@ -68,6 +68,9 @@ class BestOfResult:
         Of `best_of_pairs`: whom the models were compared with, "all" or the baseline.
     dropped : ndarray of int64
         With a budget, models that the schedule took out, which no bet was won against.
+    waste : int
+        Scores of many calls at once that came to nothing: their model had left, or the call was
+        out when the race ended. They are not among `n_evaluations`, and not in `cost`.
     error_estimate : float or None
         With a budget, about how probable it is that the answer is wrong; see
         `BudgetRace.error_estimate`. An estimate, no bound.
@@ -94,6 +97,7 @@ class BestOfResult:
     population: str | int
     weights: np.ndarray | None
     versus: str | None
+    waste: int
     _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
@@ -229,6 +233,7 @@ class BestOfResult:
             "population": self.population,
             "weights": None if self.weights is None else self.weights.tolist(),
             "versus": self.versus,
+            "waste": self.waste,
             "dropped": self.dropped.tolist(),
             "error_estimate": self.error_estimate,
             "value_range": (list(self.value_range) if isinstance(self.value_range, tuple)

@@ -4,12 +4,13 @@ from collections import Counter
 
 from pybandit.policies import Policy
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._races import RacePolicy
 
 
 def checked_names(policy, arms):
     """Names of a policy's arms, unique and not empty."""
-    if not isinstance(policy, Policy):
-        raise TypeError(f"policy must be a Policy; got {type(policy).__name__}")
+    if not isinstance(policy, (Policy, RacePolicy)):
+        raise TypeError(f"policy must be a Policy or a race; got {type(policy).__name__}")
     if arms is None:
         return [str(arm) for arm in range(policy.n_arms)]
     names = list(arms)

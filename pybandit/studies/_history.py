@@ -5,9 +5,10 @@ import importlib.util
 import numpy as np
 
 from pybandit.studies._journal import MARKS
+from pybandit.studies._races import RacePolicy
 
 
-def history_of(wells, tells, names):
+def history_of(wells, tells, names, policy):
     """One row a well: a DataFrame where pandas is installed, else a dict of arrays.
 
     `wells` are all batches in order, `tells` (batch, positions, time, who) of each tell.
@@ -30,6 +31,9 @@ def history_of(wells, tells, names):
         "told_at": times,
         "who": people,
     }
+    if isinstance(policy, RacePolicy):
+        items = policy.items_of((one.arms, one.status) for one in wells)
+        columns["item"] = _joined(list(items), np.int64)
     if importlib.util.find_spec("pandas") is None:
         return columns
     import pandas as pd

@@ -15,6 +15,7 @@ from pybandit._shared.checks import LARGEST, check_integer
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import Event, Ledger, chained, replay
+from pybandit.studies._races import POLICIES, RacePolicy
 from pybandit.studies.results import Batch
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -148,7 +149,10 @@ class Recorder:
         return wells
 
     def _batch(self, wells):
-        return Batch(wells.number, wells.arms.copy(), self._names[wells.arms].tolist())
+        """Of an open batch, what is asked."""
+        policy = self._ledger.policy
+        items = policy.race.ask()[1] if isinstance(policy, RacePolicy) else None
+        return Batch(wells.number, wells.arms.copy(), self._names[wells.arms].tolist(), items)
 
     def _tells(self):
         """Batch, positions, time and who of each tell."""
@@ -176,6 +180,8 @@ def default_who():
 
 def type_of(name, policy_type):
     """The class of a policy by its name; the user's, where it is not one of pybandit's."""
+    if name in POLICIES and policy_type in (None, POLICIES[name], POLICIES[name].race_type):
+        return POLICIES[name]
     if policy_type is None:
         policy_type = getattr(policies, name, None) if name in policies.__all__ else None
         if policy_type is None:

@@ -28,6 +28,8 @@ def news_of(wells, results, positions, missing, policy, names):
     """
     check_choice("missing", missing, ("wait", "drop"))
     at, values = _placed(wells, results, positions)
+    if missing == "drop" and np.isnan(values).any():
+        check_may_lose(wells, policy)
     if (wells.status == "open" and at.size == wells.arms.size and not wells.marks.any()
             and np.isfinite(values).all()):
         # as most tells are: all of a batch, for the first time
@@ -90,9 +92,18 @@ def _placed(wells, results, positions):
     return at, values
 
 
-def check_over(wells, what, discard=False):
+def check_may_lose(wells, policy):
+    """Raises where a policy must be told everything that it asked for."""
+    if not getattr(policy, "may_lose", True):
+        raise ValueError(f"batch {wells.number} must be told whole: a race cannot leave an "
+                         "evaluation out; evaluate it again, or tell the score that a failure has")
+
+
+def check_over(wells, what, discard=False, policy=None):
     """Raises where a batch cannot be abandoned, or closed; whether it was before."""
     if what == "close":
+        if wells.status == "open":
+            check_may_lose(wells, policy)
         if wells.status == "abandoned":
             raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
                              f"{wells.number} was abandoned")

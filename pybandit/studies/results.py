@@ -17,11 +17,14 @@ class Batch(NamedTuple):
         Repeats allowed.
     names : list of str
         Of these arms.
+    items : ndarray of int64, shape (n,), or None
+        Of a race: the item that each arm is evaluated on.
     """
 
     id: int
     arms: np.ndarray
     names: list[str]
+    items: np.ndarray | None = None
 
 
 class TellResult(NamedTuple):

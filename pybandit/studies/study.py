@@ -30,6 +30,7 @@ from pybandit.studies._codec import decode, encode
 from pybandit.studies._create import checked_names, checked_state
 from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
+from pybandit.studies._races import as_policy
 from pybandit.studies._recorder import Recorder, default_who, event_of, reading, writing
 from pybandit.studies._store import Store
 from pybandit.studies._tell import check_over, news_of
@@ -54,16 +55,13 @@ class Study(Recorder):
     ----------
     path : str
     arms : list of str
-        The arms' names.
     settings : dict
-        What `create` was given.
-    policy : Policy
+    policy : Policy or race
         A copy.
 
     Notes
     -----
-    The log of a file in use is partly in ``<path>-wal``, beside it: copy both, or close the
-    study first.
+    A file in use has part of its log in ``<path>-wal``: copy both, or close the study first.
 
     Examples
     --------
@@ -91,9 +89,10 @@ class Study(Recorder):
         path : str or path-like
             The file to make, or ``":memory:"``. A crash leaves none of it or all, and
             perhaps a draft, ``<path>.*.new``, of no use to anybody.
-        policy : Policy
+        policy : Policy, BettingRace, BettingThreshold or BudgetRace
             Fresh or used; the study has its own copy. One of your own class needs
-            ``get_state`` and ``from_state``, made of plain values and arrays.
+            ``get_state`` and ``from_state``, of plain values and arrays. Of a race batches
+            have `items` too, and nothing can be lost.
         arms : sequence of str, optional
             Unique names, one an arm; by default "0", "1", ...
         who : str, optional
@@ -101,7 +100,7 @@ class Study(Recorder):
         settings : dict, optional
             Anything made of dicts with text as names, lists, text and numbers; kept.
         overwrite : bool, default False
-            Whether an existing file is replaced. Nobody may be using it.
+            Whether an existing file is replaced; nobody may be using it.
 
         Raises
         ------
@@ -112,6 +111,7 @@ class Study(Recorder):
         StudyError
             Where the file cannot be written.
         """
+        policy = as_policy(policy)
         policy_type, names = type(policy), checked_names(policy, arms)
         state = checked_state(policy)
         settings = decode(encode({} if settings is None else settings, "settings"))
@@ -169,8 +169,7 @@ class Study(Recorder):
     def close(self) -> None:
         """End the use of the file; again is fine."""
         with self._lock:
-            self._store.close()
-            self._ledger = None
+            self._ledger = self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -265,7 +264,7 @@ class Study(Recorder):
             As `tell`.
         """
         wells = self._wells(batch_id)
-        if not check_over(wells, "close"):
+        if not check_over(wells, "close", policy=self._ledger.policy):
             self._record("close", {"batch": wells.number}, wells)
 
     @writing
@@ -305,14 +304,15 @@ class Study(Recorder):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `create` was given as settings; a copy."""
+        """What `create` was given; a copy."""
         return copy.deepcopy(self._settings)
 
     @property
     @reading
     def policy(self) -> Any:
         """The policy as it is now; a copy."""
-        return self._type.from_state(self._ledger.policy.get_state())
+        policy = self._type.from_state(self._ledger.policy.get_state())
+        return getattr(policy, "race", policy)
 
     @reading
     def recommend(self) -> Recommendation:
@@ -363,9 +363,10 @@ class Study(Recorder):
         pandas.DataFrame, or dict of ndarray where pandas is not installed
             Columns batch, position, arm, name, value (NaN where not known), state ("known",
             "lost", "open", "late" or "abandoned"), told_at (seconds since 1970-01-01 UTC,
-            NaN where never) and who.
+            NaN where never) and who; of a race also item.
         """
-        return history_of(self._store.all_wells(), self._tells(), self._names)
+        return history_of(self._store.all_wells(), self._tells(), self._names,
+                          self._ledger.policy)
 
     def log(self, start: int = 0) -> Iterator[Event]:
         """Iterate over the events from number `start` on; each an `Event`."""

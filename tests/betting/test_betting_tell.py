@@ -8,10 +8,6 @@ import pybandit as pb
 from betting.races import MAKERS, RACE, REWARDS, assert_says, frozen, makers, play
 
 
-def without(values, at):
-    return np.delete(values, at)
-
-
 def replaced(values, at, value):
     values = np.array(values, dtype=float if isinstance(value, float) else None)
     values[at] = value
@@ -31,8 +27,6 @@ BAD = {
     "square": (lambda a, i, r: (a, i, r[:, None]), ValueError, ["rewards", "shape"]),
     "scalar": (lambda a, i, r: (a, i, 0.5), ValueError, ["rewards", "()"]),
     "2-D": (lambda a, i, r: (a[:, None], i, r), TypeError, ["arms", "2 dimensions"]),
-    "missing": (lambda a, i, r: (without(a, 2), without(i, 2), without(r, 2)), ValueError,
-                ["pairs of ask()", "without item"]),
     "nothing": (lambda a, i, r: (a[:0], i[:0], r[:0]), ValueError, ["got 0"]),
     "twice": (lambda a, i, r: (replaced(a, 1, a[0]), replaced(i, 1, i[0]), r), ValueError,
               ["once", "twice"]),

@@ -16,6 +16,23 @@ from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 RACES = {name: [play(MAKERS[name](block_size=size, max_evaluations=budget), REWARDS, 40).get_state()
                 for size, budget in [(None, None), (7, 350)]]
          for name in MAKERS}
+def ahead(name):
+    """A state with answers before their turn, and of an arm that has left."""
+    race = MAKERS[name](delta=0.3)
+    while race.survivors.size == 4 and not race.done:
+        arms, items = race.ask(100)
+        for part in (slice(1, None), slice(1)):
+            told = arms[part], items[part]
+            race.tell(*told, REWARDS[told[1] % 300, told[0]], told_costs(race, *told))
+    arms, items = (part[-9:] for part in race.ask(60))
+    if arms.size:
+        race.tell(arms, items, REWARDS[items % 300, arms], told_costs(race, arms, items))
+    return race.get_state()
+
+
+AHEAD = "best", "near", "stream", "told", "sides"
+for name in AHEAD:
+    RACES[name + " ahead"] = [ahead(name), ahead(name)]
 RACES["budget"] = [play(pb.BudgetRace(4, 300, rng=1, value_range=(0, 1), **budget), REWARDS,
                         40).get_state()
                    for budget in (dict(budget=700), dict(budget_cost=300.0, costs="told"))]
@@ -36,6 +53,11 @@ def sequences():
 
 
 SEQUENCES = sequences()
+
+
+def test_states_have_what_is_ahead():
+    for name in AHEAD:
+        assert RACES[name + " ahead"][0].keys() >= {"ahead"} or name == "told"
 
 
 def assert_race_works(race):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+
 from evaluation.test_best_of import SCORES, K, N
 
 UNIT = dict(value_range=(0, 1), rng=1)

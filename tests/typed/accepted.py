@@ -50,6 +50,10 @@ class Greedy(pb.Policy):
         return np.array([0])
 
 
+async def score_one(model: int, item: int) -> float:
+    return (model + item) / 99
+
+
 def races(scores: Floats, rng: Generator) -> None:
     result = pb.best_of(scores, value_range=(0, 1), delta=0.05, rng=1)
     assert_type(result, pb.BestOfResult)
@@ -74,6 +78,12 @@ def races(scores: Floats, rng: Generator) -> None:
     pb.best_of(scores, value_range=1.0, weights=pb.group_weights(["a", "b"]))
     pairs = pb.best_of_pairs(lambda a, b, items: items > a + b, 3, 9, baseline=1, names="abc")
     assert_type(pairs.versus, str | None)
+    assert_type(pb.best_of(score_one, 2, 9, value_range=1.0, concurrency=8, retry=TimeoutError,
+                           timeout=5.0, calls_per_minute=600, failed=0.0).waste, int)
+    race.tell(*race.ask(n=40), [0.5] * 40)
+    assert_type(race.pending, tuple[Ints, Ints])
+    assert_type(race.waste, Ints)
+    assert_type(race.waste_cost, float | None)
     told = pb.BettingRace(2, 9, population=90, value_range=1.0, costs="told", max_cost=9.0)
     told.tell([0, 1], [3, 3], [0.5, 0.25], [1.0, 2.0])
     pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)

@@ -1,0 +1,74 @@
+"""How busy are W workers while a race runs, and what does it cost to keep them so?
+
+    python examples/evaluation/busy_workers.py [--tables NPZ] [--orders N] [--workers W] [--quick]
+
+A call takes a time of a log-normal law (sigma 1), drawn for every call. W workers evaluate
+what `BettingRace` asks for, block after block, or ahead of it, ``ask(2 * W)``. A
+discrete-event simulation: nothing waits for real.
+
+`busy` is the share of the workers' time that is spent on calls until the answer, `cells`
+the calls that were begun over those of the race that is told block after block, `time` how
+long it takes over what W workers that are always busy need for the latter. What is found is
+the same in both rows.
+"""
+
+import heapq
+
+import numpy as np
+from score_tables import parser, tables_of
+
+import pybandit as pb
+
+MODES = {"block": None, "ahead": 2}  # asked for at a time, in workers
+
+
+def serial(scores, seed):
+    """Cells that the race takes which is told block after block."""
+    race = pb.BettingRace(scores.shape[1], len(scores), value_range=(0, 1), rng=seed)
+    while not race.done:
+        arms, items = race.ask()
+        race.tell(arms, items, scores[items, arms])
+    return race.n_pulls
+
+
+def simulate(scores, seed, n_workers, ahead):
+    """Time, time of calls, and calls of a race whose answers come when they come."""
+    race = pb.BettingRace(scores.shape[1], len(scores), value_range=(0, 1), rng=seed)
+    rng, clock, spent = np.random.default_rng(seed), 0.0, 0.0
+    begun, events, queue, n_since = set(), [], [], 0
+    while not race.done:
+        if not queue or 4 * n_since >= n_workers:
+            arms, items = race.ask(ahead and ahead * n_workers)
+            cells = zip(arms.tolist(), items.tolist(), strict=True)
+            queue, n_since = [cell for cell in cells if cell not in begun][::-1], 0
+        while queue and len(events) < n_workers:
+            begun.add(queue[-1])
+            heapq.heappush(events, (clock + rng.lognormal(), queue.pop()))
+        before, (clock, (arm, item)) = clock, heapq.heappop(events)
+        spent += (clock - before) * (len(events) + 1)
+        n_since += 1
+        race.tell([arm], [item], [scores[item, arm]])
+    return clock, spent, len(begun)
+
+
+def main():
+    options = parser(__doc__.splitlines()[0], 10, "one small table, two orders")
+    options.add_argument("--workers", type=int, default=64)
+    arguments = options.parse_args()
+    n_orders, n_workers = 2 if arguments.quick else arguments.orders, arguments.workers
+    print(f"{n_workers} workers, {n_orders} orders")
+    print(f"{'table':>12} {'asks':>6} {'busy':>6} {'cells':>6} {'time':>6}")
+    mean_call = np.exp(0.5)
+    for name, scores in tables_of(arguments, n_items=120, n_models=12).items():
+        alone = [serial(scores, arguments.seed + order) for order in range(n_orders)]
+        least = sum(alone) * mean_call / n_workers
+        for mode, ahead in MODES.items():
+            runs = np.array([simulate(scores, arguments.seed + order, n_workers, ahead)
+                             for order in range(n_orders)])
+            clock, spent, n_calls = runs.sum(axis=0)
+            print(f"{name:>12} {mode:>6} {spent / clock / n_workers:6.3f} "
+                  f"{n_calls / sum(alone):6.3f} {clock / least:6.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,328 @@
+"""Ask and tell of races: a block at a time, or cells in any order, played in the race's order."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_HELD, check_integer, shown
+from pybandit._shared.types import ArrayLike, Floats, Ints
+from pybandit.betting._blocks import as_told, check_range, check_spread
+from pybandit.betting._early import Early, check_state_ahead
+from pybandit.betting._money import TOLD, check_told
+from pybandit.betting._need import Spread, chances, first_needed
+from pybandit.betting._order import Ordered
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def guarded(method: _Method) -> _Method:
+    """A method that another thread's call beside it makes a RuntimeError.
+
+    What Ctrl-C left to be played is played before it.
+    """
+
+    @functools.wraps(method)
+    def call(self: "Told", *args: Any, **options: Any) -> Any:
+        with self._guard:
+            self._settle()
+            return method(self, *args, **options)
+
+    return cast(_Method, call)
+
+
+class Told(Ordered):
+    """What is asked and told; what `PairedRace` adds to.
+
+    A cell is told for good once `_early` has it, or the block it is of was played.
+    """
+
+    _early: Early
+    _handed: Ints   # of each arm, items up to this one were handed out ahead of their block
+    _spread: Spread
+    _due: bool      # whether `_early` may hold a whole block, or cells that were played
+
+    # -- ask and tell -------------------------------------------------------
+
+    @guarded
+    def ask(self, n: int | None = None) -> tuple[Ints, Ints]:
+        """The evaluations that are wanted now: every alive arm on each item of a block.
+
+        The same until they are told; then those of them that are missing. Blocks have 4
+        items, later a sixteenth of those read, or `block_size`.
+
+        Parameters
+        ----------
+        n : int, optional
+            At most so many, of those that are not yet told: the block, and then what is
+            ahead of it, of arms first that will probably be in the race for long. Whoever
+            keeps many workers busy asks for what they are at and as much again. What is
+            evaluated of arms that leave in between is for nothing: see `waste`. A race with
+            a cap on evaluations or money goes no further than its block, all of which counts.
+
+        Returns
+        -------
+        arms, items : ndarray of int64, shape (n,)
+            Pairs to evaluate, the most urgent first; empty once the race is done.
+        """
+        if n is not None:
+            return self._ask_ahead(check_integer("n", n, 1, MOST_HELD))
+        arms, items = self._asked()
+        return self._missing(arms, items)
+
+    def tell(self, arms: ArrayLike, items: ArrayLike, rewards: ArrayLike,
+             costs: ArrayLike | None = None) -> None:
+        """Give rewards of what was asked, all or some, in any order; all or nothing.
+
+        A block is played when its last reward is there, and what came before its turn waits
+        (`pending`): the race is that of rewards that come in order, bit for bit. Should
+        Ctrl-C end the call, all of it was told or nothing, and `ask` goes on from there.
+
+        Parameters
+        ----------
+        arms, items : array_like of int, shape (n,)
+            Pairs of `ask`; also of an earlier one, of arms that have left since.
+        rewards : array_like of float, shape (n,)
+            One a pair, in `value_range`. A lost reward cannot be left out: what an
+            item would have added to the total is unknown. Take such items out of
+            the set before, or evaluate again; `ask` repeats itself.
+        costs : array_like of float, shape (n,), optional
+            With ``costs="told"``, and only then: what each evaluation has cost, finite
+            and at least 0.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where there are none, pairs are told twice or not asked for, or a reward is
+            not finite, masked or out of range, or a cost is NaN or negative: the message
+            names arm, item and value, and the race is as before.
+        RuntimeError
+            Where another thread is in a call of this race.
+        """
+        told = as_told(arms, items, rewards)
+        if (costs is not None) != self._is_told_costs():
+            raise ValueError("costs must be given for a race made with costs='told', and for no "
+                             f"other; got {type(costs).__name__} for costs={shown(self.costs)}")
+        if costs is not None:
+            costs = check_told(costs, told[0], told[1])
+        with self._guard:
+            self._settle()
+            self._tell(*told, costs)
+
+    def _is_told_costs(self):
+        return isinstance(self.costs, str) and self.costs == TOLD
+
+    def _tell(self, arms, items, rewards, costs=None):
+        asked = self._asked()
+        if self._early.keys.size or not (arms.size and np.array_equal(arms, asked[0])
+                                         and np.array_equal(items, asked[1])):
+            return self._keep(arms, items, rewards, costs)
+        # a block as it was asked, which most are
+        width = self._race.alive.size
+        check_range(rewards, arms, items, self._limits(), self.value_range)
+        values = np.array(rewards, order="C").reshape(-1, width)
+        check_spread(values, arms[:width], items[::width], self._limits()[2])
+        self._play(values, None if costs is None else costs.reshape(-1, width))
+
+    def _play(self, values, costs):
+        """A block into the kernel and the books; a row an item, a column an alive arm."""
+        alive, n_blocks = self._race.alive, len(self._books.blocks)
+        if self._money is not None:
+            if costs is None:
+                costs = self._money.of(self._items(len(values)), alive)
+            self._money.enter(n_blocks, alive, costs)
+        self._race.tell(self._books, values, *self._withdrawals(values))
+
+    def _withdrawals(self, values):
+        """How many arms stay after these rewards, and whom ties prefer; none leave here."""
+        return ()
+
+    # -- ahead --------------------------------------------------------------
+
+    def _ask_ahead(self, n):
+        arms, items = (part[:n] for part in self._missing(*self._asked()))
+        if self._race.decided or not self._block_length() or self._is_capped() or arms.size == n:
+            return arms, items
+        places, more = self._needed(n - arms.size)
+        if (places >= self._handed[more]).any():
+            handed = self._handed.copy()
+            np.maximum.at(handed, more, places + 1)
+            self._handed = handed
+        return np.concatenate([arms, more]), np.concatenate([items, self._items_at(places)])
+
+    def _needed(self, n):
+        """Places and arms of n cells beyond the block that will most probably be needed."""
+        alive, told = self._race.alive, self._books.n_items
+        start, depth = told + self._block_length(), int(self._early.keys[-1:].sum()) // self.n_arms
+        end = max(start, depth + 1) + n
+        end = end if self.n_items is None else min(end, self.n_items)
+        if start >= end:
+            return alive[:0], alive[:0]
+        self._spread = self._spread.after(self._books.blocks)
+        waiting = np.full((end - told, alive.size), np.nan)
+        found = self._early.places(np.arange(told, end)[:, None] * self.n_arms + alive)
+        waiting[found >= 0] = self._early.rewards[found[found >= 0]]
+        made = chances(np.arange(start, end), told, *self._differences(alive, waiting))
+        rows, columns = first_needed(made, found[start - told:] < 0, n)
+        return start + rows, alive[columns]
+
+    def _is_capped(self):
+        """Whether evaluations or money are limited: all that is asked must count."""
+        return self.max_evaluations is not None or (
+            self._money is not None and self._money.most is not None)
+
+    def _missing(self, arms, items):
+        """Those of these pairs that are not told; all are of arms and items that there are."""
+        if not self._early.keys.size:
+            return arms, items
+        new = self._early.places(self._cell_keys(arms, items)) < 0
+        return arms[new], items[new]
+
+    def _cell_keys(self, arms, items):
+        """One number a cell, increasing in the order of play."""
+        return self._places_of(items) * self.n_arms + arms
+
+    def _keep(self, arms, items, rewards, costs):
+        """Keep these cells until it is their turn, and play what has all of its cells."""
+        keys = self._checked_keys(arms, items)
+        check_range(rewards, arms, items, self._limits(), self.value_range)
+        early = self._early.with_cells(keys, rewards, costs)
+        if not isinstance(self.value_range, tuple):
+            self._check_early_spread(early, keys)
+        self._due = True  # before there is anything to play: Ctrl-C may come between
+        self._early = early
+        self._settle()
+
+    def _checked_keys(self, arms, items):
+        """Keys of cells that were asked for and are not told, each once."""
+        asked, n_asked = self._asked(), arms.size
+        if not n_asked:
+            done = "the race is done and asks for nothing" if not asked[0].size else (
+                "arms and items must be one pair of ask() or more")
+            raise ValueError(f"{done}; got 0 rewards")
+        known = (arms >= 0) & (arms < self.n_arms) & (items >= 0)
+        known &= items < (MOST_HELD if self.n_items is None else self.n_items)
+        keys = np.full(n_asked, -1)
+        keys[known] = self._cell_keys(arms[known], items[known])
+        place, arm = keys // self.n_arms, np.where(known, arms, 0)
+        before = known & ((place < self._books.pulls[arm]) | (self._early.places(keys) >= 0))
+        asked_for = known & (place < self._reach()[arm])
+        bad = ~asked_for | before
+        if bad.any():
+            self._refuse(int(bad.argmax()), arms, items, before, asked[0].size)
+        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+        if first.size < n_asked:
+            at = int(first[counts > 1][0])
+            raise ValueError(f"items must be told once; got item {items[at]} of arm {arms[at]} "
+                             "twice")
+        return keys
+
+    def _refuse(self, at, arms, items, before, n_asked):
+        if not n_asked:
+            raise ValueError(f"the race is done and asks for nothing; got {arms.size} rewards")
+        what = "had been told before" if before[at] else "was not asked for"
+        raise ValueError(f"arms and items must be pairs of ask(); item {items[at]} of arm "
+                         f"{arms[at]} {what}")
+
+    def _reach(self):
+        """Of each arm, up to which place its items have been asked for."""
+        reach = np.maximum(self._handed, self._books.pulls)
+        if not self._race.decided:
+            alive = self._race.alive
+            reach[alive] = np.maximum(reach[alive], self._books.n_items + self._block_length())
+        return reach
+
+    def _check_early_spread(self, early, keys):
+        """Rewards of one item that are known, of arms that are left, lie near each other."""
+        alive = self._race.alive
+        for place in np.unique(keys // self.n_arms).tolist():
+            found = early.places(place * self.n_arms + alive)
+            arms, values = alive[found >= 0], early.rewards[found[found >= 0]]
+            if arms.size:
+                check_spread(values[None], arms, [self._item_at(place)], self._limits()[2])
+
+    def _settle(self):
+        """Play the blocks whose cells are all known. Ctrl-C leaves the rest to the next call."""
+        if not self._due:
+            return
+        while True:
+            arms, items = self._asked()
+            found = self._early.places(self._cell_keys(arms, items))
+            if not arms.size or (found < 0).any():
+                break
+            width, early = self._race.alive.size, self._early
+            self._play(early.rewards[found].reshape(-1, width),
+                       None if early.costs is None else early.costs[found].reshape(-1, width))
+        keys = self._early.keys
+        self._early = self._early.only(keys // self.n_arms
+                                       >= self._books.pulls[keys % self.n_arms])
+        self._due = False
+
+    # -- what waits, and what was for nothing --------------------------------
+
+    def _is_waste(self):
+        """Of each cell that was told and not played, whether it never will be."""
+        arms = self._early.keys % self.n_arms
+        if self._race.decided or not self._block_length():
+            return np.ones(arms.size, dtype=bool)
+        return ~np.isin(arms, self._race.alive)
+
+    @property
+    @guarded
+    def pending(self) -> tuple[Ints, Ints]:
+        """Arms and items of rewards that were told and wait for their turn; int64."""
+        keys = self._early.keys[~self._is_waste()]
+        return keys % self.n_arms, self._items_at(keys // self.n_arms)
+
+    @property
+    @guarded
+    def waste(self) -> Ints:
+        """Evaluations told of each arm after it had left, or the race was over; int64.
+
+        They were asked for ahead (`ask`), have no part in anything else, and are not among
+        `n_pulls`, `pulls`, `cost` and `spent`.
+        """
+        arms = self._early.keys[self._is_waste()] % self.n_arms
+        return np.bincount(arms, minlength=self.n_arms)
+
+    @property
+    @guarded
+    def waste_cost(self) -> float | None:
+        """What these have cost; None where no costs are known."""
+        if self._money is None:
+            return None
+        waste = self._is_waste()
+        if self._early.costs is not None:
+            return float(self._early.costs[waste].sum())
+        keys = self._early.keys[waste]
+        return float(self._money.price(self._items_at(keys // self.n_arms),
+                                       keys % self.n_arms).sum())
+
+    # -- state --------------------------------------------------------------
+
+    def _state_ahead(self):
+        """The part of a state for what is ahead of the race; nothing where nothing is."""
+        early, handed = self._early, np.where(self._handed > self._books.pulls, self._handed, 0)
+        if not early.keys.size and not handed.any():
+            return {}
+        return {"ahead": {
+            "handed": handed, "arms": early.keys % self.n_arms,
+            "items": self._items_at(early.keys // self.n_arms), "rewards": early.rewards.copy(),
+            "costs": None if early.costs is None else early.costs.copy()}}
+
+    def _restore_ahead(self, ahead):
+        """What was ahead of the race, as it was told."""
+        handed, told, costs = check_state_ahead(ahead, self.n_arms, self.n_items,
+                                                self._is_told_costs())
+        self._handed = handed
+        if told[0].size:
+            self._keep(*told, None if costs is None else check_told(costs, *told[:2]))
+
+
+def first_early(n_arms: int, costs: Any) -> tuple[Early, Ints]:
+    """What a race begins with: nothing told early, nothing handed out ahead."""
+    nothing: Floats = np.empty(0)
+    told = isinstance(costs, str) and costs == TOLD
+    return (Early(np.empty(0, dtype=np.int64), nothing, nothing if told else None),
+            np.zeros(n_arms, dtype=np.int64))

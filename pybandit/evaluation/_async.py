@@ -1,0 +1,54 @@
+"""best_of where an event loop runs already."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pybandit.evaluation._best_of import prepared
+from pybandit.evaluation._drive import drive
+from pybandit.evaluation._run import handing_over, result_of
+from pybandit.evaluation.result import BestOfResult
+
+__all__ = ["best_of_async"]
+
+
+async def best_of_async(score: Callable[[int, int], Awaitable[Any] | Any], n_models: int,
+                        n_items: int, *, concurrency: int = 64, **options: Any) -> BestOfResult:
+    """`best_of` with many calls at once, to be awaited: in notebooks, servers, other tasks.
+
+    Parameters
+    ----------
+    score : callable
+        ``async def score(model, item)``, or a plain function of the same, called in an
+        executor.
+    n_models, n_items : int
+        K >= 2 and N >= 1.
+    concurrency : int, default 64
+        Calls that are out at most.
+    **options
+        All others of `best_of`.
+
+    Returns
+    -------
+    BestOfResult
+
+    Raises
+    ------
+    ValueError, TypeError, InfeasibleBudget, MissingPackage
+        As `best_of`. Where the task is cancelled, its exception has the attribute `paid`.
+
+    Examples
+    --------
+    >>> import asyncio, pybandit as pb
+    >>> async def score(model, item):
+    ...     await asyncio.sleep(0)
+    ...     return (item * 7919 % 101 + 30 * model) / 200
+    >>> async def choose():
+    ...     return await pb.best_of_async(score, 3, 400, value_range=(0, 1), rng=1)
+    >>> asyncio.run(choose()).best
+    2
+    """
+    race, source, calls, progress = prepared(score, n_models, n_items, concurrency=concurrency,
+                                             **options)
+    with handing_over(race, source):
+        n_out = await drive(race, source, calls, progress)
+    return result_of(race, source, n_out=n_out)

@@ -1,0 +1,209 @@
+"""One call for a score: its time, its turn, its retries, and what becomes of it."""
+
+import asyncio
+import inspect
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pybandit._shared.checks import check_integer, check_numeric, check_positive, shown
+from pybandit._shared.optional import require
+
+CONCURRENCY = 64
+# Times that a call is made for exceptions in `retry`, and for workers that died: with one
+# worker all calls of its pool are lost.
+ATTEMPTS, LOST = 5, 10
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
+
+
+class CallOptions(NamedTuple):
+    """What `best_of` was asked about calls, checked; `failed` has a number for each part."""
+
+    concurrency: int
+    executor: Any
+    retry: tuple
+    timeout: float | None
+    calls_per_minute: float | None
+    failed: tuple | None
+
+
+class FailedForGood(Exception):
+    """A call that may be given up: what it raised last is the cause."""
+
+
+def is_async(score):
+    """Whether a call of it is awaited."""
+    return inspect.iscoroutinefunction(score) or inspect.iscoroutinefunction(
+        getattr(score, "__call__", None))  # noqa: B004
+
+
+def call_options(score, concurrency, executor, retry, timeout, calls_per_minute, failed, parts):
+    """The options of calls one at a time; None where scores are read in blocks."""
+    others = dict(retry=retry, timeout=timeout, calls_per_minute=calls_per_minute, failed=failed)
+    if not callable(score) or not (is_async(score) or concurrency is not None
+                                   or executor is not None):
+        for name, value in dict(concurrency=concurrency, executor=executor, **others).items():
+            if not (value is None or isinstance(value, tuple) and not value):
+                raise ValueError(f"{name} must be left out unless scores is an async function, or "
+                                 f"one with concurrency or an executor; got {shown(value)}")
+        return None
+    if is_async(score) and executor is not None:
+        raise ValueError("executor must be left out beside an async function, which is awaited; "
+                         f"got {shown(executor)}")
+    if executor is not None and not callable(executor) and not hasattr(executor, "submit"):
+        raise TypeError("executor must have submit, as those of concurrent.futures, or be a "
+                        f"function that makes one; got {shown(executor)}")
+    concurrency = check_integer("concurrency", CONCURRENCY if concurrency is None else concurrency,
+                                1)
+    positive = [value if value is None else check_positive(name, value) for name, value in
+                (("timeout", timeout), ("calls_per_minute", calls_per_minute))]
+    return CallOptions(concurrency, executor, _exceptions(retry), *positive,
+                       _failed(failed, parts))
+
+
+def _exceptions(retry):
+    types = retry if isinstance(retry, tuple) else (retry,)
+    for one in types:
+        if not (isinstance(one, type) and issubclass(one, Exception)):
+            raise TypeError("retry must be an exception type, or a tuple of them; got "
+                            f"{shown(one)}")
+    return types
+
+
+def _failed(failed, parts):
+    """The score of a failure, and its cost where costs are told."""
+    return None if failed is None else numbers_of("failed", failed, parts)
+
+
+def numbers_of(name, given, parts):
+    """What a call gave as plain floats, one for each part."""
+    if len(parts) == 1:
+        number = check_numeric(name, given)
+        if number.ndim:
+            raise ValueError(f"{name} must be one number; got shape {number.shape}")
+        return (float(number),)
+    if not isinstance(given, tuple) or len(given) != len(parts):
+        raise TypeError(f"{name} must be a tuple ({', '.join(parts)}) with costs='told'; got "
+                        f"{type(given).__name__}")
+    return tuple(numbers_of(name, part, parts[:1])[0] for part in given)
+
+
+class Calls:
+    """Makes calls: each waits for its turn, ends in time, and is tried again."""
+
+    def __init__(self, score, options, parts):
+        self.anyio, self.tenacity = require("anyio", "async"), require("tenacity", "async")
+        self.score, self.options, self.parts = score, options, parts
+        self.futures = {}  # of cells that executors are at
+        self._awaited, self._next_turn, self._pool = is_async(score), 0.0, None
+        self._own = options.executor is None or callable(options.executor)
+
+    async def result(self, model, item):
+        """The numbers of a cell, or `FailedForGood`, or what the call raised."""
+        try:
+            async for attempt in self._attempts():
+                with attempt:
+                    given = await self._once(model, item)
+        except (*self._retried(), BrokenExecutor) as error:
+            raise FailedForGood from error
+        return self.numbers(model, item, given)
+
+    def numbers(self, model, item, given):
+        """What a call gave, as floats."""
+        return numbers_of(f"score({model}, {item})", given, self.parts)
+
+    def _retried(self):
+        return self.options.retry if self.options.timeout is None else (
+            *self.options.retry, TimeoutError)
+
+    def _attempts(self):
+        """Tries of one call, a time apart that is drawn from one twice as long every time."""
+        tenacity, lost = self.tenacity, 0
+
+        def again(state):
+            nonlocal lost
+            error = state.outcome.exception()
+            if is_lost(error):
+                lost += 1
+                return lost < LOST
+            return isinstance(error, self.options.retry) and (
+                state.attempt_number - lost < ATTEMPTS)
+
+        return tenacity.AsyncRetrying(
+            retry=again, reraise=True, sleep=self.anyio.sleep,
+            wait=tenacity.wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT))
+
+    async def _once(self, model, item):
+        await self._turn()
+        timeout = self.options.timeout
+        try:
+            with self.anyio.fail_after(timeout):
+                if self._awaited:
+                    return await self.score(model, item)
+                return await self._elsewhere(model, item)
+        except TimeoutError:  # nobody waits for it any more
+            self.futures.pop((model, item), None)
+            raise
+
+    async def _turn(self):
+        """Wait until so many calls a minute allow one more."""
+        if self.options.calls_per_minute is None:
+            return
+        now = self.anyio.current_time()
+        turn = max(now, self._next_turn)
+        self._next_turn = turn + 60.0 / self.options.calls_per_minute
+        await self.anyio.sleep(turn - now)
+
+    async def _elsewhere(self, model, item):
+        pool = self._executor()
+        try:
+            future = pool.submit(self.score, model, item)
+            self.futures[model, item] = future
+            given = await asyncio.wrap_future(future)
+            del self.futures[model, item]
+            return given
+        except BrokenExecutor as error:
+            if not self._own:
+                error.add_note("its worker died, and the pool with it: executor= a function that "
+                               "makes one is called again, and loses nothing")
+                raise
+            if pool is self._pool:
+                self.close()
+            raise
+
+    def _executor(self):
+        if self._pool is None:
+            given = self.options.executor
+            if given is None:
+                self._pool = ThreadPoolExecutor(self.options.concurrency)
+            else:
+                self._pool = given() if self._own else given
+        return self._pool
+
+    def close(self):
+        """Wait for nobody: what was not begun will not be."""
+        if self._own and self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = None
+
+
+def is_lost(error):
+    """Whether the worker died, not the call: by name for executors of other packages."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ in (
+        "KilledWorker", "TerminatedWorkerError")
+
+
+def finite(numbers, limits):
+    """Whether a race takes these numbers: what is refused is not kept."""
+    low, high = limits
+    return bool(np.isfinite(numbers).all() and low <= numbers[0] <= high
+                and all(cost >= 0 for cost in numbers[1:]))
+
+
+def check_failed(failed, race):
+    """Refuse a score of failures that the race would not take."""
+    limits = race.value_range if isinstance(race.value_range, tuple) else (-np.inf, np.inf)
+    if not finite(failed, limits):
+        raise ValueError(f"failed must be a score in value_range = {race.value_range}, and a cost "
+                         f"of at least 0 where they are told; got {failed}")

@@ -1,0 +1,173 @@
+"""A race whose scores come one at a time, many calls at once.
+
+One task decides: it asks the race what is wanted, begins calls, keeps answers, on the disk
+where there is one, and tells the race. Each call is a task of its own that sends one answer.
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from pybandit._shared.optional import require
+from pybandit._shared.progress import make_bar
+from pybandit.evaluation._calls import Calls, FailedForGood, finite
+from pybandit.evaluation._paid import POLL
+from pybandit.evaluation._run import _limit_of, _limits_of
+
+
+class Drive:
+    """The calls of one race, and their answers."""
+
+    def __init__(self, race, source, options, bar):
+        self.race, self.source, self.options, self.bar = race, source, options, bar
+        self.paid, self.limits = source.paid, _limits_of(race)
+        self.calls = Calls(source.function, options, self.paid.parts)
+        self.anyio, self.out = self.calls.anyio, set()
+        self.answers, self.event = [], self.anyio.Event()
+        self.queue, self.n_since = [], math.inf
+
+    async def run(self):
+        """To the end of the race; how many calls were out then."""
+        n_out = 0
+        try:
+            async with self.anyio.create_task_group() as group:
+                await self._until_done(group)
+                n_out = len(self.out)
+                group.cancel_scope.cancel()
+        except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
+            raise errors.exceptions[0] from None
+        finally:
+            self._keep(self._arrived())
+            self.calls.close()
+            for cell, future in self.calls.futures.items():
+                future.add_done_callback(functools.partial(self._late, cell))
+        return n_out
+
+    async def _until_done(self, group):
+        while True:
+            self._begin(group)
+            if self.race.done:
+                return
+            if self.paid.shared:
+                self.paid.cells.beat()
+            # others may have paid for what is missing
+            with self.anyio.move_on_after(POLL if self.paid.shared else None):
+                await self.event.wait()
+            self.event = self.anyio.Event()
+            self._take(self._arrived())
+
+    def _arrived(self):
+        """Answers that have come and nobody has seen."""
+        answers, self.answers = self.answers, []
+        return answers
+
+    def _begin(self, group):
+        """Calls for what is wanted, as many as may be out; what is known is told at once."""
+        while len(self.out) < self.options.concurrency and not self.race.done:
+            if not self.queue or 4 * self.n_since >= self.options.concurrency:
+                self._plan()
+                if not self.queue:
+                    return
+            cell = self.queue.pop()
+            self.out.add(cell)
+            group.start_soon(self._call, cell)
+
+    def _plan(self):
+        """What the race wants next and nobody is at, the most urgent last."""
+        n, before = 2 * self.options.concurrency, self.queue
+        self.queue, self.n_since = [], 0
+        while not self.race.done:
+            arms, items = self.race.ask(n)
+            cells = [cell for cell in zip(arms.tolist(), items.tolist(), strict=True)
+                     if cell not in self.out]
+            known = {cell: numbers for cell in cells
+                     if (numbers := self.paid.known(cell)) is not None}
+            if known:
+                self._tell(known)
+                continue
+            self.queue = self._ours(cells, before)[::-1]
+            # else other processes are at all of these
+            if self.queue or not cells or arms.size < n or n > 20 * self.options.concurrency:
+                return
+            n *= 2
+
+    def _ours(self, cells, before):
+        """Those of these cells that are ours to pay for; claims of what was planned are kept."""
+        if not self.paid.shared:
+            return cells
+        mine = set(self.paid.cells.claim(cells[:2 * self.options.concurrency]))
+        dropped = [cell for cell in before if cell not in mine]
+        if dropped:
+            self.paid.cells.release(dropped)
+        return [cell for cell in cells if cell in mine]
+
+    async def _call(self, cell):
+        try:
+            answer = await self.calls.result(*cell)
+        except FailedForGood as error:
+            answer = error.__cause__ if self.options.failed is None else self.options.failed
+        except Exception as error:
+            answer = error
+        self.answers.append((cell, answer))
+        self.event.set()
+
+    def _take(self, answers):
+        """Keep what came, then tell the race, then raise what a call raised."""
+        known = self._keep(answers)
+        for cell, _ in answers:
+            self.out.discard(cell)
+        self.n_since += len(answers)
+        self._tell(known)
+        for (model, item), answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+            self.source.check(np.array([[answer[0]]]), [item], [model], self.limits)
+            if (model, item) not in known:
+                raise ValueError(f"score({model}, {item}) must tell costs that are finite and at "
+                                 f"least 0; got {answer[1]}")
+
+    def _keep(self, answers):
+        """The answers that are numbers of the race's range, kept."""
+        known = {cell: answer for cell, answer in answers
+                 if not isinstance(answer, Exception) and finite(answer, self.limits)}
+        if known:
+            self.paid.keep(known)
+        return known
+
+    def _tell(self, known):
+        if not known:
+            return
+        arms, items = np.array(list(known), dtype=np.int64).T
+        self.race.tell(arms, items, *np.array(list(known.values())).T)
+        self.bar.update(len(known))
+        money = "" if self.race.cost is None else f", {self.race.cost:,.6g} spent"
+        self.bar.set_postfix_str(f"{self.race.survivors.size} left{money}", refresh=False)
+
+    def _late(self, cell, future):
+        """What a worker was at when the race was left: kept all the same, when it comes."""
+        if future.cancelled() or future.exception() is not None:
+            return
+        try:
+            self._keep([(cell, self.calls.numbers(*cell, future.result()))])
+        except (TypeError, ValueError):  # no number: nobody waits for it any more
+            return
+
+
+async def drive(race, source, options, progress):
+    """Tell the race what it asks for, to its end; how many calls came to nothing at the end."""
+    with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
+        return await Drive(race, source, options, bar).run()
+
+
+def drive_to_the_end(race, source, options, progress):
+    """The same, with an event loop of its own."""
+    anyio = require("anyio", "async")
+    try:
+        running = anyio.get_current_task()
+    except RuntimeError:
+        running = None
+    if running is not None:
+        raise RuntimeError("best_of cannot wait inside an event loop, as that of a notebook: "
+                           "await best_of_async instead")
+    return anyio.run(drive, race, source, options, progress)

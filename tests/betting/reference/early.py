@@ -1,0 +1,57 @@
+"""What a race knows of cells that came in any order: the plain one, told from the beginning.
+
+No twin of a kernel: the rule of `ask(n)` and `tell` in its plainest form. A race that was told
+some cells is the one that was told, from the first item on, all blocks whose cells are known.
+"""
+
+import numpy as np
+
+
+def played(make, known):
+    """A fresh race told what of `known`, {(arm, item): (reward, cost)}, is its turn."""
+    race = make()
+    while not race.done:
+        arms, items = race.ask()
+        cells = list(zip(arms.tolist(), items.tolist(), strict=True))
+        if not all(cell in known for cell in cells):
+            break
+        rewards, costs = zip(*(known[cell] for cell in cells), strict=True)
+        race.tell(arms, items, rewards, costs if isinstance(getattr(race, "costs", None), str)
+                  else None)
+    return race
+
+
+def order_of(race):
+    """Its items in the order they were drawn in; None for a stream, which counts them."""
+    return race.get_state()["order"]
+
+
+def wanted(race, known):
+    """What a plain race wants next, of its block, that is not known."""
+    arms, items = race.ask()
+    pairs = zip(arms.tolist(), items.tolist(), strict=True)
+    return [pair for pair in pairs if pair not in known]
+
+
+def may_be_asked_ahead(race, known):
+    """Cells beyond the block of a plain race that it may want later; of a stream the next 999."""
+    arms, items = race.ask()
+    capped = hasattr(race, "budget") or race.max_evaluations is not None or (
+        getattr(race, "max_cost", None) is not None)
+    if not arms.size or capped:
+        return set()
+    alive, order, block = np.unique(arms), order_of(race), set(items.tolist())
+    start = int(race.pulls[alive[0]]) + len(block)
+    later = range(start, start + 999) if order is None else order[start:].tolist()
+    return {(arm, item) for arm in alive.tolist() for item in later} - set(known)
+
+
+def useless(race, known):
+    """Of `known`, the cells that a plain race was not told and never will be."""
+    told = set()
+    order = order_of(race)
+    for arm, n in enumerate(race.pulls.tolist()):
+        items = range(n) if order is None else order[:n].tolist()
+        told |= {(arm, item) for item in items}
+    alive = set() if race.done else set(np.unique(race.ask()[0]).tolist())
+    return {cell for cell in known if cell not in told and cell[0] not in alive}

@@ -1,0 +1,301 @@
+"""Rewards in any order, some at a time, ahead of their turn: the race is the serial one."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pybandit as pb
+from pybandit.betting import _need as need
+
+from betting.races import (
+    MAKERS,
+    RACE,
+    REWARDS,
+    assert_says,
+    frozen,
+    makers,
+    play,
+    price,
+    told_costs,
+)
+from betting.reference.early import may_be_asked_ahead, played, useless, wanted
+from betting.reference.need import chance, order
+
+RACES = {**MAKERS,
+         "capped": lambda **o: MAKERS["best"](max_evaluations=700, **o),
+         "prior": lambda **o: MAKERS["best"](prior_scores=REWARDS[:, :2], **o),
+         "differences": lambda **o: MAKERS["best"](value_range=1.0, **o),
+         "budget": lambda **o: pb.BudgetRace(4, 300, budget=700, **{**RACE, **o}),
+         "budget of 2": lambda **o: pb.BudgetRace(4, 300, budget_cost=300.0, costs="told", k=2,
+                                                  **{**RACE, **o})}
+NOTHING = np.empty(0, dtype=np.int64)
+
+
+def without_ahead(race):
+    """Its state, but for what is ahead of it."""
+    return frozen({name: part for name, part in race.get_state().items() if name != "ahead"})
+
+
+def kernel(race):
+    """Its memory, but for predictions, which hold addresses, and what `recommend` writes."""
+    return frozen({name: part for name, part in race._race.arrays.items()
+                   if name not in ("predictions", "inside")})
+
+
+def pairs(arms, items):
+    return list(zip(arms.tolist(), items.tolist(), strict=True))
+
+
+def answer(race, cells):
+    """Tell a race these cells; what was told, by cell."""
+    arms, items = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+    rewards, costs = REWARDS[items % 300, arms], told_costs(race, arms, items)
+    race.tell(arms, items, rewards, costs)
+    return {cell: (rewards[i], None if costs is None else costs[i])
+            for i, cell in enumerate(cells)}
+
+
+COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()),
+          lambda race: pickle.loads(pickle.dumps(race))]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
+def test_any_cells_in_any_order(name, seed):
+    """After every tell: as the plain race that was told what it was the turn of."""
+    rng = np.random.default_rng(seed)
+
+    def make():
+        return RACES[name](rng=seed)
+
+    race, known, out = make(), {}, []
+    for _ in range(60):
+        n = None if rng.random() < 0.3 else int(rng.integers(1, 90))
+        asked = pairs(*race.ask(n))
+        assert asked == pairs(*race.ask(n))
+        plain = played(make, known)
+        block = wanted(plain, known)[:n]
+        assert asked[:len(block)] == block and len(set(asked)) == len(asked) <= (n or len(block))
+        assert set(asked[len(block):]) <= may_be_asked_ahead(plain, known)
+        assert race.done == plain.done and without_ahead(race) == without_ahead(plain)
+        assert kernel(race) == kernel(plain)
+        wasted = useless(plain, known)
+        waiting = {cell for cell in known if cell not in wasted} - told_of(plain)
+        assert set(pairs(*race.pending)) == waiting
+        assert race.waste.tolist() == [sum(arm == cell[0] for cell in wasted)
+                                       for arm in range(4)]
+        if race.cost is not None:
+            assert np.isclose(race.waste_cost, cost_of(race, wasted, known))
+        out += [cell for cell in asked if cell not in out]
+        if not out:
+            break
+        # answers of what was asked long ago too, and the last first
+        rng.shuffle(out)
+        late = [out.pop() for _ in range(int(rng.integers(1, len(out) + 1)))]
+        known |= answer(race, late)
+        race = COPIES[rng.integers(len(COPIES))](race)
+
+
+def told_of(race):
+    order = race.get_state()["order"]
+    return {(arm, place if order is None else int(order[place]))
+            for arm, n in enumerate(race.pulls.tolist()) for place in range(n)}
+
+
+def cost_of(race, cells, known):
+    if isinstance(race.costs, str):
+        return sum(known[cell][1] for cell in cells)
+    return sum(float(price(arm, item)) for arm, item in cells)
+
+
+@pytest.mark.parametrize("name", sorted(RACES))
+def test_the_end_is_that_of_the_serial_race(name):
+    """Whatever comes first, what is asked ahead and what is late."""
+    plain = play(RACES[name](), REWARDS, 900)
+    for seed in range(3):
+        rng, race, out = np.random.default_rng(seed), RACES[name](), set()
+        while not race.done and race.pulls.max() < 900:
+            out |= set(pairs(*race.ask(40)))
+            late = sorted(out)[int(rng.integers(len(out)))]
+            out.remove(late)
+            answer(race, [late])
+        if plain.done:
+            assert without_ahead(race) == without_ahead(plain)
+            assert race.recommend().tolist() == plain.recommend().tolist()
+        if out and race.done:
+            before = race.waste.sum() if not race._is_capped() else 0
+            answer(race, sorted(out))
+            assert race.waste.sum() == before + len(out)
+            assert without_ahead(race) == without_ahead(plain) and race.pending[0].size == 0
+
+
+@makers
+def test_some_of_a_block(make):
+    """What is missing is asked for again, and nothing else."""
+    race = make()
+    arms, items = race.ask()
+    answer(race, pairs(arms[3:9], items[3:9]))
+    again = race.ask()
+    assert pairs(*again) == pairs(np.delete(arms, slice(3, 9)), np.delete(items, slice(3, 9)))
+    assert race.n_pulls == 0 and race.n_batches == 0
+    assert race.pending[0].size == 6 and not race.waste.any() and race.waste_cost in (None, 0.0)
+    answer(race, pairs(*again))
+    assert race.n_batches == 1 and race.n_pulls == arms.size and race.pending[0].size == 0
+    assert "ahead" not in race.get_state()
+
+
+@pytest.mark.parametrize("name", ["best", "prior", "told", "budget of 2"])
+def test_bad_cells_change_nothing(name):
+    race = RACES[name]()
+    arms, items = race.ask()
+    answer(race, pairs(arms[2:4], items[2:4]))
+    before, costs = frozen(race.get_state()), told_costs(race, arms, items)
+
+    def refused(cells, reward, *words, cost=0.5):
+        one, two = np.array(cells).T
+        told = (one, two, np.broadcast_to(reward, one.shape))
+        with pytest.raises(ValueError) as caught:
+            race.tell(*told, None if costs is None else np.full(one.shape, cost))
+        assert_says(caught.value, *words)
+        assert frozen(race.get_state()) == before
+
+    first, told = (arms[0], items[0]), (arms[2], items[2])
+    refused([first, told], 0.5, "told before", f"item {items[2]} of arm {arms[2]}")
+    refused([first, first], 0.5, "once", "twice")
+    refused([first, (arms[0], items[-1]), first], 0.5, "twice")
+    refused([first], 1.5, "1.5", "value_range")
+    refused([first], np.nan, "finite")
+    ahead = set(pairs(*RACES["best"](block_size=100).ask())) - set(pairs(arms, items))
+    refused([first, sorted(ahead)[0]], 0.5, "was not asked for")
+    refused([first, (4, items[0])], 0.5, "arm 4")
+    refused([first, (-1, items[0])], 0.5, "arm -1")
+    refused([first, (0, 300)], 0.5, "item 300")
+    refused([first, (0, -1)], 0.5, "item -1")
+    if costs is not None:
+        refused([first], 0.5, "costs", cost=-1.0)
+    for n in (0, -1):
+        with pytest.raises(ValueError, match=f"n must be at least 1; got {n}"):
+            race.ask(n)
+    with pytest.raises(TypeError, match="n must be an integer"):
+        race.ask(2.5)
+
+
+def test_differences_of_an_item_that_come_one_by_one():
+    race = pb.BettingRace(3, 100, value_range=0.5, rng=1)
+    arms, items = race.ask()
+    race.tell(arms[3:4], items[3:4], [10.0])
+    before = frozen(race.get_state())
+    with pytest.raises(ValueError) as caught:
+        race.tell(arms[4:5], items[4:5], [10.625])
+    assert_says(caught.value, "value_range = 0.5", "10.0", "10.625", f"item {items[3]}")
+    assert frozen(race.get_state()) == before
+    race.tell(arms[4:5], items[4:5], [10.5])
+
+
+def test_cells_far_ahead_are_waste_once_their_arm_has_left():
+    """Handed out when the arm was in the race; late, and told once."""
+    table = np.tile([0.0, 1.0, 1.0], (300, 1))
+    race = pb.BettingRace(3, 300, value_range=(0, 1), rng=1)
+    arms, items = race.ask(450)
+    assert arms.size == 450 and race.n_pulls == 0 and (np.bincount(arms) == 150).all()
+    late = np.flatnonzero(arms == 0)[-3:]
+    now = np.delete(np.arange(450), late)
+    race.tell(arms[now], items[now], table[items, arms][now])
+    assert 0 not in race.survivors and race.pulls[0] < 140
+    wasted = 147 - race.pulls[0]
+    assert race.waste.tolist()[0] == wasted and race.n_pulls == race.pulls.sum()
+    race.tell(arms[late], items[late], np.zeros(3))
+    assert race.waste.tolist()[0] == wasted + 3
+    again = type(race).from_state(race.get_state())
+    assert again.waste.tolist() == race.waste.tolist()
+    for one in (race, again):
+        with pytest.raises(ValueError, match="told before"):
+            one.tell(arms[late[:1]], items[late[:1]], [0.0])
+
+
+def test_a_race_with_a_cap_is_asked_no_further_than_its_block():
+    for name in ("priced", "told", "capped", "budget", "budget of 2"):
+        race = play(RACES[name](), REWARDS, 40)
+        assert pairs(*race.ask(10**6)) == pairs(*race.ask())
+        assert pairs(*race.ask(3)) == pairs(*race.ask())[:3]
+    race = play(RACES["best"](), REWARDS, 40)
+    assert race.ask(10**6)[0].size > 500
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 9999))
+def test_who_is_needed_ahead(seed):
+    """The chances and the order of the reference."""
+    rng = np.random.default_rng(seed)
+    n_arms, told, later = int(rng.integers(2, 6)), int(rng.integers(0, 30)), 12
+    k, first = int(rng.integers(1, n_arms)), told + int(rng.integers(0, 5))
+    rewards = rng.random((told, n_arms)) * rng.random(n_arms)
+    waiting = np.where(rng.random((later, n_arms)) < 0.4, rng.random((later, n_arms)), np.nan)
+    limit, scale = float(np.log(20 * rng.random() + 2)), 0.5 + rng.random()
+    means = rewards.mean(axis=0) if told else np.zeros(n_arms)
+    ranks = sorted(range(n_arms), key=lambda arm: (-means[arm], arm))
+    spread = need.Spread(0, np.zeros(n_arms))
+    known, squares, early, waits = need.between(means, waiting, told, spread.squares, k, scale)
+    expected, places = np.empty((9, n_arms)), np.arange(first, first + 9)
+    for arm in range(n_arms):
+        inside = arm in ranks[:k]
+        rival = ranks[k] if inside else ranks[k - 1]
+        sign = 1 if inside else -1
+        before = sign * (rewards[:, arm] - rewards[:, rival]) / scale
+        more = sign * (waiting[:, arm] - waiting[:, rival]) / scale
+        squares[arm] = (before**2).sum()
+        assert np.isclose(known[arm], before.sum()) and np.array_equal(early[:, arm], more, True)
+        expected[:, arm] = [chance(place, first, told, limit, before, more) for place in places]
+    own = expected.copy()
+    expected[:, ranks[k - 1]] = own[:, [ranks[k - 1], *ranks[k:]]].max(axis=1)
+    expected[:, ranks[k]] = np.maximum(own[:, ranks[k]], expected[:, ranks[:k]].max(axis=1))
+    made = need.chances(places, told, limit, known, squares, early, waits)
+    assert np.allclose(made, expected)
+    new, n = rng.random(made.shape) < 0.7, int(rng.integers(1, 30))
+    assert list(zip(*need.first_needed(made, new, n), strict=True)) == order(made, new, n)
+
+
+def test_spread_is_of_rewards_less_the_mean_of_their_item():
+    race = play(RACES["best"](), REWARDS, 60)
+    spread = need.Spread(0, np.zeros(4)).after(race._books.blocks)
+    part = need.Spread(0, np.zeros(4)).after(race._books.blocks[:3]).after(race._books.blocks)
+    expected = np.zeros(4)
+    for arms, values in race._books.blocks:
+        for row in values:
+            expected[arms] += (row - row.mean())**2
+    assert np.allclose(spread.squares, expected) and frozen(spread._asdict()) == frozen(
+        part._asdict())
+
+
+@pytest.mark.parametrize("change", [
+    dict(handed=np.zeros(3, int)), dict(handed=np.full(4, -1)), dict(handed=np.full(4, 301)),
+    dict(arms=np.full(6, 9)), dict(items=np.full(6, 300)), dict(items=np.zeros(6, int)),
+    dict(rewards=np.full(6, 2.0)), dict(rewards=np.full(5, 0.5)), dict(costs=np.zeros(6)),
+    dict(handed=np.zeros(4, int)), dict(arms=None), dict(rewards=[[1.0], [1.0, 2.0]])])
+def test_states_that_do_not_fit(change):
+    race = play(RACES["best"](), REWARDS, 20)
+    arms, items = race.ask(200)
+    answer(race, pairs(arms[-6:], items[-6:]))
+    state = race.get_state()
+    assert frozen(type(race).from_state(state).get_state()) == frozen(state)
+    with pytest.raises(ValueError):
+        type(race).from_state({**state, "ahead": {**state["ahead"], **change}})
+    with pytest.raises(ValueError, match="the part ahead of state must be a dict of"):
+        type(race).from_state({**state, "ahead": change})
+
+
+def test_a_race_that_is_done_takes_only_what_is_late():
+    race = RACES["best"]()
+    out = [cell for cell in pairs(*race.ask(1200)) if cell[0] == 0][-3:]
+    while not race.done:
+        answer(race, [cell for cell in pairs(*race.ask()) if cell not in out])
+    assert race.ask(5)[0].size == 0 == race.ask()[0].size
+    arm, item = next(iter(told_of(race)))
+    for told in ((NOTHING, NOTHING, np.empty(0)), ([arm], [item], [0.5])):
+        with pytest.raises(ValueError, match="done and asks for nothing"):
+            race.tell(*told)
+    answer(race, out)
+    assert race.waste.tolist() == [3, 0, 0, 0]

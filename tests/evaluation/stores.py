@@ -1,0 +1,171 @@
+"""Evaluations that are killed, or that two processes share, against a server on the loopback.
+
+Run as a program::
+
+    python tests/evaluation/stores.py kill N seed   # at least N kills; figures as JSON
+    python tests/evaluation/stores.py share seed    # two processes at once
+"""
+
+import asyncio
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import pybandit as pb
+
+N, K = 900, 8
+
+
+def table(seed):
+    return np.round(np.random.default_rng(seed).random((N, K)) * np.linspace(0.75, 0.9, K), 6)
+
+
+def serve(seed, log, port_of, seconds):
+    """Scores one a line, model and item in, after a time; every call is noted in `log`."""
+    scores, rng = table(seed), np.random.default_rng(seed)
+
+    async def answer(reader, writer):
+        while line := await reader.readline():
+            who, model, item = map(int, line.split())
+            os.write(log, b"%d %d %d\n" % (who, model, item))
+            await asyncio.sleep(seconds * rng.lognormal())
+            writer.write(b"%.6f\n" % scores[item, model])
+        writer.close()
+
+    async def main():
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port_of.send(server.sockets[0].getsockname()[1])
+        async with server:
+            await server.serve_forever()
+
+    asyncio.run(main())
+
+
+def evaluate(port, store, who, ended=None):
+    """best_of by calls of the server; what it found is sent to `ended`."""
+    idle = []
+
+    async def score(model, item):
+        # one question at a time on a connection
+        reader, writer = idle.pop() if idle else await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"%d %d %d\n" % (who, model, item))
+        value = float(await reader.readline())
+        idle.append((reader, writer))
+        return value
+
+    result = pb.best_of(score, K, N, value_range=(0, 1), rng=5, store=store, concurrency=32,
+                        progress=False)
+    if ended is not None:
+        ended.send(summary(result))
+    return result
+
+
+def summary(result):
+    return result.top.tolist(), result.pulls.tolist(), result.means.tolist(), result.items.tolist()
+
+
+def kept(store):
+    if not os.path.exists(store):
+        return set()
+    with sqlite3.connect(store) as db:
+        try:
+            return set(db.execute("SELECT model, item FROM cells"))
+        except sqlite3.OperationalError:  # not yet made
+            return set()
+
+
+class Server:
+    """The server in a process, and the calls that came to it."""
+
+    def __init__(self, folder, seed, seconds):
+        self.seed, self.log = seed, os.path.join(folder, "calls")
+        handle = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        here, there = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=serve, args=(seed, handle, there, seconds))
+        self.process.start()
+        self.port = here.recv()
+
+    def calls(self):
+        with open(self.log) as lines:
+            return [tuple(map(int, line.split())) for line in lines]
+
+    def stop(self):
+        self.process.terminate()
+        self.process.join()
+
+
+def kill(n, seed):
+    """Kills until there are n, one evaluation after the other; calls of kept cells are errors."""
+    rng, figures = np.random.default_rng(seed), dict(kills=0, runs=0, repeated=0, out_at_kills=0,
+                                                     calls=0)
+    while figures["kills"] < n:
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(folder, seed + figures["runs"], 0.01)
+            try:
+                one_evaluation(server, os.path.join(folder, "evals.db"), rng, n, figures)
+            finally:
+                server.stop()
+    return figures
+
+
+def one_evaluation(server, store, rng, n, figures):
+    found, n_seen = None, 0
+    while found is None:
+        before = kept(store)
+        here, there = multiprocessing.Pipe()
+        child = multiprocessing.Process(target=evaluate, args=(server.port, store, 0, there))
+        child.start()
+        if figures["kills"] < n:
+            time.sleep(float(rng.uniform(0.0, 0.35)))
+            if child.is_alive() and not here.poll():
+                os.kill(child.pid, signal.SIGKILL)
+                figures["kills"] += 1
+        elif here.poll(120):
+            found = here.recv()
+        child.join()
+        if found is None and here.poll():
+            found = here.recv()
+        calls = [call[1:] for call in server.calls()]
+        new, n_seen = set(calls[n_seen:]), len(calls)
+        assert not new & before, "what had been kept was called for"
+        figures["out_at_kills"] += len(new - kept(store))
+    figures["runs"] += 1
+    figures["calls"] += len(calls)
+    figures["repeated"] += len(calls) - len(set(calls))
+    alone = pb.best_of(table(server.seed), value_range=(0, 1), rng=5, progress=False)
+    assert found == summary(alone), "the end is not that of the uninterrupted one"
+
+
+def share(seed):
+    """Two processes from the beginning on one file."""
+    with tempfile.TemporaryDirectory() as folder:
+        server, store = Server(folder, seed, 0.01), os.path.join(folder, "evals.db")
+        try:
+            pipes = [multiprocessing.Pipe() for _ in range(2)]
+            children = [multiprocessing.Process(target=evaluate,
+                                                args=(server.port, store, who, there))
+                        for who, (_, there) in enumerate(pipes)]
+            for child in children:
+                child.start()
+            found = [here.recv() for here, _ in pipes]
+            for child in children:
+                child.join()
+            calls = server.calls()
+        finally:
+            server.stop()
+        alone = pb.best_of(table(seed), value_range=(0, 1), rng=5, progress=False)
+        assert found == [summary(alone)] * 2
+        return dict(calls=len(calls), cells=len({call[1:] for call in calls}),
+                    by=[sum(who == one for who, *_ in calls) for one in range(2)])
+
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("fork")
+    print(json.dumps(globals()[sys.argv[1]](*map(int, sys.argv[2:]))))

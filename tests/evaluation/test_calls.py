@@ -1,0 +1,251 @@
+"""best_of with many calls at once: the serial answer, retries, failures, an end at any moment."""
+
+import asyncio
+import pathlib
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.evaluation import _calls
+
+from betting.races import assert_says, frozen
+from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks
+
+OPTIONS = [{}, {"k": 2}, {"budget": 150}, {"costs": "told"}, {"costs": "told", "max_cost": 200.0},
+           {"tolerance": 0.05, "max_evaluations": 300}, {"prior_scores": SCORES[:, :2]},
+           {"weights": np.arange(N) % 5 + 1.0}, {"block_size": 1}]
+CAPPED = "budget", "max_cost", "max_evaluations"
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch):
+    monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
+
+
+def state(result):
+    return frozen({name: part for name, part in result._race.get_state().items()
+                   if name != "ahead"})
+
+
+def best(score, **options):
+    return pb.best_of(score, K, N, **{**GIVEN, **options})
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+@pytest.mark.parametrize("kind", ["awaited", "call"])
+def test_the_answer_is_that_of_the_serial_race(kind, options):
+    told = options.get("costs") == "told"
+    expected = best(in_blocks(told), **options)
+    for concurrency in (1, 7, 64):
+        judge = Judge(told=told, seconds=0.0005, seed=concurrency)
+        found = best(getattr(judge, kind), concurrency=concurrency, **options)
+        assert state(found) == state(expected) and found.items.tolist() == expected.items.tolist()
+        assert (found.top.tolist(), found.cost) == (expected.top.tolist(), expected.cost)
+        assert judge.most_out <= concurrency and len(set(judge.asked)) == len(judge.asked)
+        n_begun = found.n_evaluations + found.waste  # threads may not have come to the last
+        assert n_begun - concurrency * (kind == "call") <= len(judge.asked) <= n_begun
+        if any(name in options for name in CAPPED):
+            assert found.waste == 0
+
+
+def test_a_coroutine_in_a_loop_that_runs():
+    judge = Judge()
+
+    async def choose():
+        with pytest.raises(RuntimeError, match="await best_of_async instead"):
+            best(judge.awaited)
+        return await pb.best_of_async(judge.awaited, K, N, **GIVEN)
+
+    assert state(asyncio.run(choose())) == state(best(in_blocks()))
+
+
+def test_a_judge_that_is_an_object():
+    class Awaited(Judge):
+        async def __call__(self, model, item):
+            return await self.awaited(model, item)
+
+    assert state(best(Awaited())) == state(best(in_blocks()))
+
+
+# -- failures ---------------------------------------------------------------------
+
+
+def every(n, error):
+    return lambda i, model, item: error("no answer") if i % n == n - 1 else None
+
+
+@pytest.mark.parametrize("kind", ["awaited", "call"])
+def test_what_fails_is_tried_again(kind):
+    judge = Judge(every(5, ConnectionError))
+    found = best(getattr(judge, kind), concurrency=16, retry=(ConnectionError, OSError))
+    assert state(found) == state(best(in_blocks()))
+    assert len(judge.asked) > len(set(judge.asked))
+
+
+def test_five_tries_then_the_race_stops_or_the_value_counts():
+    def fails(n, model, item):
+        return ConnectionError("never") if item == spoilt else None
+
+    spoilt = int(best(in_blocks()).items[9])
+    judge, paid = Judge(fails), {}
+    with pytest.raises(ConnectionError, match="never") as caught:
+        best(judge.awaited, concurrency=4, retry=ConnectionError, paid=paid)
+    assert max(judge.asked.count((model, spoilt)) for model in range(K)) == 5
+    assert caught.value.paid is paid and len(paid) > 20
+    again = Judge(fails)
+    found = best(again.awaited, concurrency=4, retry=ConnectionError, failed=0.0, paid=paid)
+    table = SCORES.copy()
+    table[spoilt] = 0.0
+    assert state(found) == state(pb.best_of(table, **GIVEN))
+    assert paid[0, spoilt] == 0.0 and not {cell for cell in again.asked if cell[1] != spoilt} & (
+        {cell for cell in judge.asked if cell[1] != spoilt and cell in paid} - set(again.asked))
+
+
+def test_what_is_not_named_stops_the_race_at_once():
+    judge = Judge(lambda n, model, item: KeyError("bug") if n == 30 else None)
+    with pytest.raises(KeyError, match="bug") as caught:
+        best(judge.awaited, concurrency=8, retry=ConnectionError, failed=0.0)
+    known = caught.value.paid
+    assert all(known[cell] == SCORES[cell[::-1]] for cell in known)
+    assert 30 - 8 <= len(known) <= len(judge.asked)
+
+
+def test_a_call_that_never_answers():
+    judge = Judge(seconds=0.0001)
+    judge.times[::40] = 1000.0
+    began = time.monotonic()
+    found = best(judge.awaited, concurrency=16, timeout=0.2, retry=TimeoutError)
+    assert time.monotonic() - began < 60 and state(found) == state(best(in_blocks()))
+    never = Judge()
+    never.times[:] = 1000.0
+    with pytest.raises(TimeoutError):
+        best(never.awaited, concurrency=16, timeout=0.01)
+
+
+def test_failed_beside_told_costs():
+    always = Judge(lambda n, model, item: ConnectionError() if item % 3 == 0 else None, told=True)
+    found = best(always.awaited, costs="told", failed=(0.0, 2.5), retry=ConnectionError)
+    table, prices = SCORES.copy(), cost(np.arange(K), np.arange(N)[:, None])
+    table[::3], prices[::3] = 0.0, 2.5
+    expected = best(lambda model, items: (table[items, model], prices[items, model]),
+                    costs="told")
+    assert state(found) == state(expected) and found.cost == expected.cost
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1.5, "x", None, [0.5], (0.5, 1.0)])
+def test_a_bad_answer_is_refused_and_the_others_kept(bad):
+    spoilt = int(best(in_blocks()).items[12])
+
+    async def judge(model, item):
+        return bad if item == spoilt else float(SCORES[item, model])
+
+    with pytest.raises((ValueError, TypeError), match="score") as caught:
+        best(judge, concurrency=8)
+    assert len(caught.value.paid) > 20
+    assert all(item != spoilt for _, item in caught.value.paid)
+
+
+def test_calls_a_minute():
+    """Evenly; tries are calls."""
+    times = []
+
+    async def judge(model, item):
+        times.append(time.monotonic())
+        if len(times) % 9 == 0:
+            raise ConnectionError
+        return float(SCORES[item, model])
+
+    best(judge, calls_per_minute=60_000, retry=ConnectionError, max_evaluations=100)
+    assert len(times) > 105 and times[-1] - times[0] >= (len(times) - 1) * 0.001 - 0.0011
+
+
+# -- an end at any moment -------------------------------------------------------------
+
+
+def test_a_task_that_is_cancelled_loses_nothing():
+    judge, paid = Judge(seconds=0.004), {}
+
+    async def choose():
+        task = asyncio.create_task(pb.best_of_async(judge.awaited, K, N, paid=paid, **GIVEN))
+        while len(judge.asked) < 200:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(choose())
+    assert paid and len(paid) >= len(judge.asked) - 64
+    again, known = Judge(), set(paid)
+    assert state(best(again.awaited, paid=paid)) == state(best(in_blocks()))
+    assert not set(again.asked) & known
+
+
+INTERRUPTED = """
+import os, signal, sys
+from concurrent.futures import ThreadPoolExecutor
+import pybandit as pb
+from evaluation.judges import GIVEN, Judge, K, N
+
+def fails(n, model, item):
+    if n == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGINT)
+
+kind, judge, paid = sys.argv[1], Judge(fails, seconds=0.004), {}
+with ThreadPoolExecutor(16) as pool:
+    try:
+        pb.best_of(getattr(judge, kind), K, N, paid=paid, concurrency=16,
+                   executor=pool if kind == "call" else None, **GIVEN)
+        raise SystemExit("it ended before")
+    except KeyboardInterrupt as error:
+        assert error.paid is paid
+    again = Judge(seconds=0.0)
+print(len(paid), len(judge.asked), len(set(paid) & set(judge.asked)))
+known = set(paid)
+pb.best_of(again.awaited, K, N, paid=paid, **GIVEN)
+assert not set(again.asked) & known
+"""
+
+
+@pytest.mark.parametrize("kind", ["awaited", "call"])
+@pytest.mark.parametrize("n", [40, 150])
+def test_ctrl_c_loses_nothing(kind, n):
+    """Also what a thread was at: it is kept when it comes."""
+    ran = subprocess.run([sys.executable, "-c", INTERRUPTED, kind, str(n)], text=True,
+                         capture_output=True, timeout=60, cwd=pathlib.Path(__file__).parents[1])
+    assert ran.returncode == 0, ran.stderr
+    n_paid, n_asked, n_both = map(int, ran.stdout.split())
+    assert n_paid == n_both >= (n_asked if kind == "call" else n_asked - 16) and n_paid > 0
+
+
+# -- what is refused --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, error, words", [
+    (dict(concurrency=0), ValueError, ["concurrency", "0"]),
+    (dict(concurrency=2.5), TypeError, ["concurrency", "2.5"]),
+    (dict(executor=3), TypeError, ["executor", "submit", "3"]),
+    (dict(concurrency=2, retry="TimeoutError"), TypeError, ["retry", "TimeoutError"]),
+    (dict(concurrency=2, retry=[OSError]), TypeError, ["retry"]),
+    (dict(concurrency=2, retry=KeyboardInterrupt), TypeError, ["retry"]),
+    (dict(concurrency=2, timeout=0), ValueError, ["timeout"]),
+    (dict(concurrency=2, calls_per_minute=-1), ValueError, ["calls_per_minute"]),
+    (dict(concurrency=2, failed=1.5), ValueError, ["failed", "1.5"]),
+    (dict(concurrency=2, failed=(0.5, 0.5)), ValueError, ["failed"]),
+    (dict(timeout=3.0), ValueError, ["timeout must be left out unless"]),
+    (dict(failed=0.0), ValueError, ["failed must be left out unless"])])
+def test_options_that_are_refused(options, error, words):
+    with pytest.raises(error) as caught:
+        best(in_blocks(), **options)
+    assert_says(caught.value, *words)
+
+
+def test_an_executor_beside_a_coroutine():
+    with pytest.raises(ValueError, match="executor must be left out beside an async function"):
+        best(Judge().awaited, executor=ThreadPoolExecutor(1))
+    with pytest.raises(ValueError, match="concurrency must be left out unless"):
+        pb.best_of(SCORES, concurrency=3, **GIVEN)

@@ -1,0 +1,167 @@
+"""best_of on threads, processes and Dask: one answer; workers that are killed are lost calls."""
+
+import functools
+import os
+import signal
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit._shared.optional import MissingPackage
+from pybandit.evaluation import _calls
+
+from evaluation.judges import GIVEN, SCORES, K, N, cost, in_blocks
+from evaluation.test_calls import best, state
+from simulation.arms import assert_same
+
+SPAWN = get_context("spawn")
+
+
+def score(model, item):
+    return float(SCORES[item, model])
+
+
+def priced(model, item):
+    return score(model, item), cost(model, item)
+
+
+def dies_once(folder, model, item):
+    """Kills its process at two cells, the first time."""
+    if item in (7, 30) and model == 3:
+        mark = os.path.join(folder, f"{model} {item}")
+        if not os.path.exists(mark):
+            with open(mark, "x"):
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
+    return score(model, item)
+
+
+def dies(model, item):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes of Dask on this machine, and a client."""
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, processes=True,
+                                  dashboard_address=None) as made:
+        with distributed.Client(made) as client:
+            yield client
+
+
+def pools():
+    return {"threads": lambda: ThreadPoolExecutor(8),
+            "fork": lambda: ProcessPoolExecutor(2, get_context("fork")),
+            "spawn": lambda: ProcessPoolExecutor(2, SPAWN)}
+
+
+@pytest.mark.parametrize("options", [{}, {"costs": "told"}, {"budget": 150}, {"k": 2}], ids=repr)
+@pytest.mark.parametrize("name", pools())
+def test_one_answer(name, options):
+    told = "costs" in options
+    expected = best(in_blocks(told), **options)
+    with pools()[name]() as pool:
+        found = best(priced if told else score, executor=pool, concurrency=8, **options)
+    assert state(found) == state(expected) and found.cost == expected.cost
+
+
+@pytest.mark.parametrize("options", [{}, {"costs": "told"}], ids=repr)
+@pytest.mark.filterwarnings("ignore")  # of Dask
+def test_one_answer_of_dask(cluster, options):
+    told = "costs" in options
+    found = best(priced if told else score, executor=cluster.get_executor(), concurrency=8,
+                 **options)
+    assert state(found) == state(best(in_blocks(told), **options))
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_a_killed_process_is_a_lost_call(context, tmp_path):
+    """A pool whose process was killed is broken: a function that makes pools makes another."""
+    made = []
+
+    def make():
+        made.append(ProcessPoolExecutor(2, get_context(context)))
+        return made[-1]
+
+    found = best(functools.partial(dies_once, str(tmp_path)), executor=make, concurrency=4)
+    assert state(found) == state(best(in_blocks()))
+    assert len(made) == 1 + len(os.listdir(tmp_path)) > 1
+
+
+def test_a_pool_of_the_users_is_not_made_again(tmp_path):
+    paid = {}
+    with ProcessPoolExecutor(2, SPAWN) as pool, pytest.raises(BrokenExecutor) as caught:
+        best(functools.partial(dies_once, str(tmp_path)), executor=pool, concurrency=4, paid=paid)
+    assert "a function that makes one" in "".join(caught.value.__notes__)
+    assert all(value == SCORES[item, model] for (model, item), value in paid.items())
+
+
+def test_what_kills_every_worker_ends(monkeypatch):
+    monkeypatch.setattr(_calls, "LOST", 3)
+    monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
+    with pytest.raises(BrokenExecutor):
+        best(dies, executor=lambda: ProcessPoolExecutor(1, get_context("fork")), concurrency=1)
+    found = best(dies, executor=lambda: ProcessPoolExecutor(1, get_context("fork")),
+                 concurrency=1, failed=0.5, max_evaluations=5)
+    assert found.means.tolist() == [0.5] * 5
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask, of workers that died
+def test_a_killed_worker_of_dask(cluster, tmp_path):
+    found = best(functools.partial(dies_once, str(tmp_path)), executor=cluster.get_executor(),
+                 concurrency=4)
+    assert state(found) == state(best(in_blocks())) and os.listdir(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask
+def test_simulate_on_dask(cluster):
+    bandit = pb.environments.BernoulliBandit([0.4, 0.5, 0.7])
+    options = dict(n_runs=40, rng=3)
+    alone = pb.simulate(make_policy, bandit, **options)
+    assert_same(pb.simulate(make_policy, bandit, executor=cluster.get_executor(), **options), alone)
+
+
+def make_policy(environment):
+    return pb.Uniform(3, 30)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "dask"])
+@pytest.mark.filterwarnings("ignore")  # of Dask, and of pools that were idle
+def test_a_search_on_the_backends_of_joblib(backend, request):
+    """joblib's registry is how Ray comes in too."""
+    joblib = pytest.importorskip("joblib")
+    pytest.importorskip("sklearn")
+    from sklearn.linear_model import Ridge
+
+    from pybandit.model_selection import BanditSearchCV
+
+    if backend == "dask":
+        request.getfixturevalue("cluster")
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+
+    def search():
+        made = BanditSearchCV(Ridge(), {"alpha": [0.01, 0.1, 1.0, 10.0]}, budget=0.8,
+                              random_state=0, n_jobs=2, cv=3)
+        return made.fit(x, y)
+
+    alone = search()
+    with joblib.parallel_config(backend, n_jobs=2):
+        found = search()
+    assert found.best_params_ == alone.best_params_
+    assert np.array_equal(found.cv_results_["mean_test_score"],
+                          alone.cv_results_["mean_test_score"], equal_nan=True)
+
+
+def test_without_the_extra(monkeypatch):
+    def missing(module, extra):
+        raise MissingPackage(f"pip install 'pybandit-core[{extra}]'")
+
+    monkeypatch.setattr(_calls, "require", missing)
+    with pytest.raises(MissingPackage, match="async"):
+        best(score, concurrency=4)
+    assert pb.best_of(SCORES, **GIVEN).n_items == N and K == 5

@@ -1,0 +1,188 @@
+"""Scores in a file: on the disk before they count, paid for once, whoever dies or joins."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.studies import StudyDamaged, StudyError, _cells
+from pybandit.studies._cells import Cells
+
+from betting.races import assert_says
+from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks
+from evaluation.test_calls import best, state
+
+KINDS = {"in blocks": lambda judge: dict(score=lambda model, items: np.array(
+             [judge.call(model, item) for item in items.tolist()])),
+         "awaited": lambda judge: dict(score=judge.awaited),
+         "threads": lambda judge: dict(score=judge.call, concurrency=8)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_what_is_missing_is_paid_for(kind, tmp_path):
+    """After a failure at any call, and with one more model."""
+    store, expected, asked = tmp_path / "evals.db", best(in_blocks()), []
+    for fails_at in (0, 3, 40, 10**9):
+        def fails(n, model, item, at=fails_at):
+            return ConnectionError("no answer") if n == at else None
+
+        judge = Judge(fails, seconds=0.0005)
+        given = KINDS[kind](judge)
+        kept = dict(sqlite3.connect(store).execute("SELECT 1000 * model + item, score FROM cells")
+                    ) if asked else {}
+        try:
+            found = best(given.pop("score"), store=store, **given)
+        except ConnectionError as error:
+            assert kind == "in blocks" or "evals.db" in "".join(error.__notes__)
+        assert not {1000 * model + item for model, item in judge.asked} & set(kept)
+        asked += judge.asked
+    assert state(found) == state(expected)
+    again = Judge()
+    assert state(best(again.awaited, store=store)) == state(expected) and not again.asked
+    more = Judge()
+    found = pb.best_of(lambda model, items: np.array(
+        [more.call(min(model, K - 1), item) for item in items.tolist()]), K + 1, N, store=store,
+        **GIVEN)
+    assert found.n_models == K + 1 and len(more.asked) >= found.pulls[K]
+    assert len(more.asked) < found.n_evaluations
+
+
+def test_costs_are_kept(tmp_path):
+    store = tmp_path / "evals.db"
+    judge = Judge(told=True)
+    first = best(judge.awaited, costs="told", store=store)
+    again = Judge(told=True)
+    assert best(again.awaited, costs="told", store=store).cost == first.cost and not again.asked
+    rows = sqlite3.connect(store).execute("SELECT model, item, score, cost FROM cells").fetchall()
+    assert rows and all(score == SCORES[item, model] and price == cost(model, item)
+                        for model, item, score, price in rows)
+    with pytest.raises(ValueError, match="costs told; got not told"):
+        best(judge.awaited, store=store)
+
+
+def test_a_mapping(tmp_path):
+    with pytest.raises(StudyError):
+        Cells(tmp_path / "no folder" / "x.db", 9, False)
+    cells = Cells(tmp_path / "x.db", 9, False)
+    cells[0, 1] = 0.5
+    cells.update({(1, 2): 0.25, (0, 1): 0.75})  # what is kept stays
+    assert dict(cells) == {(0, 1): 0.5, (1, 2): 0.25} and len(cells) == 2 and (2, 2) not in cells
+    with pytest.raises(TypeError, match="nothing is deleted"):
+        del cells[0, 1]
+    cells.close()
+    cells.close()
+    cells.update({(3, 3): 1.0})  # an answer that came after the race
+    assert dict(Cells(tmp_path / "x.db", 9, False))[3, 3] == 1.0
+
+
+def test_claims(tmp_path, monkeypatch):
+    """A cell is one process's to pay for, until it has paid, gives up or is dead."""
+    one, two = (Cells(tmp_path / "x.db", 9, False) for _ in range(2))
+    assert one.claim([(0, 1), (0, 2)]) == [(0, 1), (0, 2)] == one.claim([(0, 1), (0, 2)])
+    assert two.claim([(0, 1), (0, 3)]) == [(0, 3)]
+    one[0, 1] = 0.5
+    assert two.claim([(0, 1), (0, 2)]) == []
+    one.release([(0, 2), (0, 3)])
+    assert two.claim([(0, 2)]) == [(0, 2)] and one.claim([(0, 3)]) == []
+    two.close()
+    assert one.claim([(0, 2), (0, 3)]) == [(0, 2), (0, 3)]
+    two = Cells(tmp_path / "x.db", 9, False)
+    assert two.claim([(0, 2)]) == []
+    monkeypatch.setattr(_cells, "SILENT", -1.0)  # nobody heard of it
+    assert two.claim([(0, 2)]) == [(0, 2)]
+    monkeypatch.undo()
+    monkeypatch.setattr(_cells, "_exists", lambda pid: False)
+    assert one.claim([(0, 2)]) == [(0, 2)]
+    monkeypatch.setattr(_cells.socket, "gethostname", lambda: "elsewhere")
+    assert two.claim([(0, 2)]) == []
+    monkeypatch.undo()
+    before = one._row("SELECT max(beat) FROM owners", ())
+    monkeypatch.setattr(_cells, "BEAT", -1.0)
+    one.beat()
+    assert one._row("SELECT max(beat) FROM owners", ()) > before
+    assert _cells._exists(os.getpid()) and not _cells._exists(2**22 + 7)
+
+
+@pytest.mark.parametrize("options, error, words", [
+    (dict(store=3), TypeError, ["store", "3"]),
+    (dict(store="x.db", paid={}), ValueError, ["store must be left out", "paid"])])
+def test_what_is_refused(options, error, words):
+    with pytest.raises(error) as caught:
+        best(in_blocks(), **options)
+    assert_says(caught.value, *words)
+    with pytest.raises(ValueError, match="store must be left out beside a table"):
+        pb.best_of(SCORES, store="x.db", **GIVEN)
+    assert not os.path.exists("x.db")
+
+
+def test_files_that_are_not_stores(tmp_path):
+    store = tmp_path / "evals.db"
+    best(in_blocks(), store=store)
+    with pytest.raises(ValueError, match=f"n_items {N}; got 9"):
+        pb.best_of(in_blocks(), K, 9, store=store, **GIVEN)
+    with pb.Study.create(tmp_path / "study.db", pb.Uniform(2, 8)):
+        pass
+    for path in ("study.db", "text"):
+        (tmp_path / "text").write_text("no database at all" * 100)
+        with pytest.raises(StudyDamaged):
+            best(in_blocks(), store=tmp_path / path)
+
+
+# -- processes ---------------------------------------------------------------------
+
+
+def figures(what, *numbers):
+    """What stores.py reports; it checks the rest."""
+    program = Path(__file__).with_name("stores.py")
+    done = subprocess.run([sys.executable, program, what, *map(str, numbers)], text=True,
+                          capture_output=True,
+                          env=os.environ | {"PYTHONPATH": ":".join(sys.path),
+                                            "OPENBLAS_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stderr
+    print(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_killed_at_random():
+    """Killed with calls out: no call that is kept is made again, the end is that of one run."""
+    found = figures("kill", 6, 1)
+    assert found["kills"] >= 6 and found["repeated"] <= found["out_at_kills"]
+
+
+@pytest.mark.slow
+def test_two_hundred_kills():
+    found = figures("kill", 200, 2)
+    assert found["kills"] >= 200 and found["repeated"] <= found["out_at_kills"]
+
+
+def test_two_processes_on_one_store():
+    """Both find the answer, and together they make no call twice."""
+    found = figures("share", 1)
+    assert found["calls"] == found["cells"] and min(found["by"]) > 0
+
+
+def test_a_claim_of_the_dead_is_taken_over(tmp_path):
+    store = tmp_path / "evals.db"
+    child = subprocess.Popen([sys.executable, "-c", f"""
+import time
+from pybandit.studies._cells import Cells
+cells = Cells({str(store)!r}, {N}, False)
+cells.claim([(model, item) for model in range({K}) for item in range({N})])
+print("claimed", flush=True)
+time.sleep(1000)
+"""], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "claimed\n"
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    began = time.monotonic()
+    assert state(best(Judge(seconds=0.0).awaited, store=store)) == state(best(in_blocks()))
+    assert time.monotonic() - began < 30
