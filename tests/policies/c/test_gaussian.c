@@ -19,7 +19,8 @@ static pb_gaussian make(const double *features, int64_t d, int as_weights)
                      allocate(K, sizeof(double)), allocate(K, sizeof(double)),
                      allocate(as_weights ? d * d : K * (K + 1) / 2, sizeof(double)),
                      allocate(d, sizeof(double)),
-                     allocate(as_weights ? 2 * d : K, sizeof(double))};
+                     allocate(as_weights ? 2 * d : K, sizeof(double)),
+                     allocate(K, sizeof(double))};
     for (int64_t i = 0, at = 0; i < K; i++) {
         g.means[i] = 0.0;
         for (int64_t j = 0; j <= i; j++) {
@@ -45,6 +46,7 @@ static void discard(pb_gaussian *g)
     free(g->spread);
     free(g->weights);
     free(g->memory);
+    free(g->deviations);
 }
 
 /* Two forms of one posterior; and both of the formula of one arm's rewards. */
@@ -74,6 +76,8 @@ static void forms_agree(void)
             pb_gaussian_draw(&b, z, 1.0, values);
             for (int64_t k = 0; k < K; k++) {
                 assert(a.variances[k] >= 0.0 && b.variances[k] >= 0.0);
+                assert(a.deviations[k] == sqrt(a.variances[k]));
+                assert(b.deviations[k] == sqrt(b.variances[k]));
                 assert(close_to(a.variances[k], b.variances[k], 1e-11));
                 assert(close_to(a.means[k], b.means[k], 1e-7));
                 assert(close_to(values[k], b.means[k], 1e-7));
