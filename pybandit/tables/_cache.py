@@ -78,7 +78,8 @@ class Cache:
 
     def _make_room(self):
         """Forget the blocks that were read longest ago."""
-        sizes = [int(there.sum()) * values.shape[1] * 8 for values, there in self._kept.values()]
+        # columns that were not read count too: the memory may be some that was used before
+        sizes = [values.nbytes for values, _ in self._kept.values()]
         left = sum(sizes)
         for size in sizes[:-1]:
             if left <= MOST_KEPT:

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import os
 import pickle
 import threading
 
@@ -65,6 +66,38 @@ def test_what_is_kept_is_bounded(monkeypatch):
     for row in (0, 5, 0, 6, 6, 0):
         blocks.values([row], [0, 1, 2])
     assert calls == [0, 1, 2, 0]
+
+
+def test_a_block_counts_as_a_whole(monkeypatch):
+    """Whatever was read of it: what is not may be memory that was used."""
+    monkeypatch.setattr(_cache, "MOST_KEPT", 7 * 3 * 8)
+    blocks = make()
+    for row in (0, 5, 6, 13):
+        blocks.values([row], [1])
+    assert len(blocks._cache._kept) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are copied")
+def test_the_child_of_a_fork_reads():
+    """While a thread of its parent holds the lock."""
+    reading, done = threading.Event(), threading.Event()
+
+    def function(block, columns):
+        if block == 3 and threading.current_thread() is thread:
+            reading.set()
+            done.wait()
+        return read(block, columns)
+
+    blocks = make(function)
+    thread = threading.Thread(target=blocks.values, args=([13], [0]))
+    thread.start()
+    reading.wait()
+    child = os.fork()
+    if not child:
+        os._exit(not np.array_equal(blocks.values([0, 13], [0, 1]), TABLE[[0, 13], :2]))
+    done.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_read_that_raises_changes_nothing():
