@@ -118,6 +118,8 @@ class Ordered(Named):
         """Where in the order these items are; there are such."""
         if self._order is None:
             return items
+        if hasattr(self._order, "places"):  # of blocks, which keep no number for each item
+            return self._order.places(items)
         if self._inverse is None:
             inverse = np.empty_like(self._order)
             inverse[self._order] = np.arange(self._order.size)

@@ -122,6 +122,24 @@ def test_states_of_a_race_on_blocks_go_on(folder):
     assert all(map(np.array_equal, other.ask(), race.ask()))
 
 
+def test_cells_told_in_any_order_are_the_race():
+    """A few at a time, last ones first; where an item is in the order, blocks know."""
+    from pybandit.evaluation._scores import as_source
+
+    def race():
+        source = as_source(blocks_of(TABLE, SIZES), None, None)
+        return pb.BettingRace(5, 600, value_range=(0, 1), rng=source.generator(2))
+
+    one, other = race(), race()
+    while not one.done:
+        arms, items = one.ask()
+        one.tell(arms, items, TABLE[items, arms])
+        for part in np.array_split(np.arange(arms.size)[::-1], 3):
+            other.tell(arms[part], items[part], TABLE[items[part], arms[part]])
+    assert other.done and one.recommend()[0] == other.recommend()[0] == 4
+    assert np.array_equal(one.pulls, other.pulls) and other._inverse is None
+
+
 @pytest.mark.parametrize("options", [{}, {"bound": "betting", "value_range": (0, 1)},
                                      {"bound": "normal", "delta": 1e-9}, {"variance": "marginal"}])
 def test_race_reads_whole_blocks_in_random_order(options):
