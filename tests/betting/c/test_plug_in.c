@@ -183,6 +183,10 @@ static void equals_the_race_in_logs(void)
         assert(a->n_alive == r->n_alive && a->arms[a->leader] == r->leader);
         for (int64_t i = 0; i < a->n_alive; i++)
             assert(close_to(a->scores[i], r->scores[a->arms[i]], 1e-9));
+        double missing[MOST_ARMS];
+        pb_betting_missing(a, missing);
+        for (int64_t i = 0; a->n_alive > 1 && i < a->n_alive; i++)
+            assert(close_to(missing[i], log(threshold) - r->capital[a->arms[i]], 1e-7));
         early += a->n_read < n_rows;
         fewer += a->n_alive > 1 && a->n_alive < n_arms;
         fixture_free(&f);
