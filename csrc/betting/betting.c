@@ -383,3 +383,15 @@ pb_status pb_betting_add_predicted(pb_betting *b, const double *const *rows, int
     }
     return add_predicted(b, rows, n_rows, predictions->rows);
 }
+
+void pb_betting_missing(const pb_betting *b, double *missing)
+{
+    const int known = b->bets.mixture == PB_MIX_PRODUCT && !b->hybrid;
+    for (int64_t i = 0; i < b->n_alive; i++) {
+        if (plugs_in(b))
+            missing[i] = log(plug_row(b, LIMIT)[i] / plug_row(b, CAPITAL)[i]);
+        else
+            missing[i] = known ? log(b->threshold / wealth_total(&b->bets,
+                                     leader_process(b, b->arms[i]))) : NAN;
+    }
+}

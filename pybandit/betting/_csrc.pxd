@@ -114,6 +114,7 @@ cdef extern from "pybandit/betting/betting.h" nogil:
     pb_status pb_betting_add_predicted(pb_betting *betting, const double *const *rows,
                                        int64_t n_rows,
                                        const pb_predictions *predictions) noexcept
+    void pb_betting_missing(const pb_betting *betting, double *missing) noexcept
     void pb_betting_withdraw(pb_betting *betting, int64_t n_kept, const int64_t *keys,
                              unsigned char *withdrawn) noexcept
 

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uintptr_t
 from pybandit.betting._csrc cimport (
     PB_MIX_EBMIX, PB_MIX_PLUG_IN, PB_MIX_PRODUCT, PB_MOST_BETS, pb_bets_memory, pb_betting_add,
     pb_betting_add_predicted,
-    pb_betting_begin, pb_betting_memory, pb_betting_withdraw, pb_items, pb_pairs, pb_threshold_add,
+    pb_betting_begin, pb_betting_memory, pb_betting_missing, pb_betting_withdraw, pb_items, pb_pairs, pb_threshold_add,
     pb_threshold_begin, pb_top_k_add, pb_top_k_begin, pb_top_k_leaders, pb_top_k_withdraw,
 )
 
@@ -287,6 +287,13 @@ cdef class LeaderRace(Race):
     cdef void _withdraw(self, int64_t n_kept, const int64_t *keys,
                         unsigned char *withdrawn) noexcept nogil:
         pb_betting_withdraw(&self.race, n_kept, keys, withdrawn)
+
+    @property
+    def missing(self):
+        """Of each arm that is alive, the logarithm of what its bets have to win; NaN: unknown."""
+        made = np.empty(self.race.n_alive)
+        pb_betting_missing(&self.race, doubles_of(made))
+        return made
 
     @property
     def leaders(self):

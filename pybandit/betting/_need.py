@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-# What of that growth plug-in bets have reached: chosen by measurement, as is LEAST.
-REACHED = 0.85
-# What is needed with a smaller chance is not evaluated ahead.
-LEAST = 0.1
+# What of that growth bets reach, and the chance below which nothing is evaluated ahead: chosen
+# by measurement.
+REACHED, LEAST = 0.8, 0.4
 # Differences believed before the first item: of mean 0, and of this mean square.
 BELIEF, SQUARE = 4, 0.25
 
@@ -47,7 +46,7 @@ def between(means, waiting, told, spread, k, scale):
             ((ranks[k - 1], ranks[k:]), (ranks[k], ranks[:k])))
 
 
-def chances(places, told, limit, known, squares, early, waits=()):
+def chances(places, told, limit, missing, known, squares, early, waits=()):
     """How probable it is that each arm is in the race at each place; (places, arms).
 
     Parameters
@@ -56,8 +55,10 @@ def chances(places, told, limit, known, squares, early, waits=()):
         Of items, the first ones that are not in the block.
     told : int
         Items told.
-    limit : float
-        The logarithm of what bets have to win.
+    limit : float or float64 (arms,)
+        The logarithm of what bets have to win in all.
+    missing : float64 (arms,)
+        What is missing of that after these items, NaN where it is not known.
     known, squares : float64 (arms,)
         Sums of how far each arm was ahead of its rival on them, or behind, and of squares.
     early : float64 (items, arms)
@@ -72,11 +73,11 @@ def chances(places, told, limit, known, squares, early, waits=()):
     early = np.where(found, early, 0.0)
     gap = np.maximum(0.0, (known + early.sum(axis=0)) / (n_known + BELIEF))
     square = (squares + (early**2).sum(axis=0) + BELIEF * SQUARE) / (n_known + BELIEF)
-    growth = gap**2 / (2.0 * square)
-    more = np.maximum(0, places[:, None] + 1 - np.maximum(places[0], n_known))
-    missing = limit - growth * (REACHED * n_known + more)
+    growth = REACHED * gap**2 / (2.0 * square)
+    missing = np.where(np.isnan(missing), limit - growth * told, missing)
+    more = np.maximum(places[:, None] + 1, n_known) - told
     doubt = 1.0 + more / (n_known + BELIEF)  # the gap itself is known from so many items
-    made = ndtr(missing / np.sqrt(2.0 * growth * more * doubt + 1e-9))
+    made = ndtr((missing - growth * more) / np.sqrt(2.0 * growth * more * doubt + 1e-9))
     for arm, others in waits:
         made[:, arm] = np.maximum(made[:, arm], made[:, others].max(axis=1))
     return made

@@ -105,7 +105,8 @@ class BettingThreshold(PairedRace):
         above = np.nan_to_num(self._books.centred[alive]) + self._books.base - self.threshold
         sign = np.where(above >= 0, 1.0, -1.0)
         squares = self._spread.squares[alive] + told * above**2
-        return (np.log(self.n_arms / self.delta), told * np.abs(above) / scale,
+        return (np.log(self.n_arms / self.delta), np.full(alive.size, np.nan),
+                told * np.abs(above) / scale,
                 squares / scale**2, sign * (waiting - self.threshold) / scale)
 
     def _sides(self):

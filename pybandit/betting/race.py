@@ -278,7 +278,8 @@ class BettingRace(PairedRace):
         places = self.k - np.setdiff1d(self._race.leaders, alive).size if self.k > 1 else 1
         claims = self.k * (self.n_arms - self.k) if self.k > 1 else 1
         means, spread = self._books.centred[alive], self._spread.squares[alive]
-        return np.log(claims / self.delta), *between(
+        missing = self._race.missing if self.k == 1 else np.full(alive.size, np.nan)
+        return np.log(claims / self.delta), missing, *between(
             np.nan_to_num(means), waiting, self._books.n_items, spread,
             min(max(places, 1), alive.size - 1), self._limits()[2])
 

@@ -105,13 +105,19 @@ class Calls:
             async for attempt in self._attempts():
                 with attempt:
                     given = await self._once(model, item)
-        except (*self._retried(), BrokenExecutor) as error:
-            raise FailedForGood from error
+        except Exception as error:
+            if isinstance(error, self._retried()) or self._is_lost(error):
+                raise FailedForGood from error
+            raise
         return self.numbers(model, item, given)
 
     def numbers(self, model, item, given):
         """What a call gave, as floats."""
         return numbers_of(f"score({model}, {item})", given, self.parts)
+
+    def _is_lost(self, error):
+        """Whether the worker died; of a pool that stays broken it is not the call that failed."""
+        return is_lost(error) and (self._own or not isinstance(error, BrokenExecutor))
 
     def _retried(self):
         return self.options.retry if self.options.timeout is None else (
@@ -124,7 +130,7 @@ class Calls:
         def again(state):
             nonlocal lost
             error = state.outcome.exception()
-            if is_lost(error):
+            if self._is_lost(error):
                 lost += 1
                 return lost < LOST
             return isinstance(error, self.options.retry) and (

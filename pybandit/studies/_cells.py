@@ -79,7 +79,8 @@ class Cells(MutableMapping):
     def _within(self, work):
         """What `work()` returns, in a transaction that is on the disk afterwards."""
         with self._lock, named(self.path):
-            if self._db is None:  # an answer that came after the race
+            closed = self._db is None
+            if closed:  # an answer that came after the race
                 self._db = _connect(_address(self.path, "mode=rw"))
             try:
                 self._db.execute("BEGIN IMMEDIATE")
@@ -89,6 +90,10 @@ class Cells(MutableMapping):
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+            finally:
+                if closed:
+                    self._db.close()
+                    self._db = None
             return result
 
     # -- a mapping --------------------------------------------------------------

@@ -23,6 +23,7 @@ from betting.races import (
 )
 from betting.reference.early import may_be_asked_ahead, played, useless, wanted
 from betting.reference.need import chance, order
+from betting.reference.plug_in import Plugged
 
 RACES = {**MAKERS,
          "capped": lambda **o: MAKERS["best"](max_evaluations=700, **o),
@@ -62,7 +63,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
           lambda race: pickle.loads(pickle.dumps(race))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
 def test_any_cells_in_any_order(name, seed):
     """After every tell: as the plain race that was told what it was the turn of."""
@@ -239,6 +240,7 @@ def test_who_is_needed_ahead(seed):
     ranks = sorted(range(n_arms), key=lambda arm: (-means[arm], arm))
     spread = need.Spread(0, np.zeros(n_arms))
     known, squares, early, waits = need.between(means, waiting, told, spread.squares, k, scale)
+    missing = np.where(rng.random(n_arms) < 0.5, limit * rng.random(n_arms), np.nan)
     expected, places = np.empty((9, n_arms)), np.arange(first, first + 9)
     for arm in range(n_arms):
         inside = arm in ranks[:k]
@@ -248,14 +250,39 @@ def test_who_is_needed_ahead(seed):
         more = sign * (waiting[:, arm] - waiting[:, rival]) / scale
         squares[arm] = (before**2).sum()
         assert np.isclose(known[arm], before.sum()) and np.array_equal(early[:, arm], more, True)
-        expected[:, arm] = [chance(place, first, told, limit, before, more) for place in places]
+        expected[:, arm] = [chance(place, missing[arm], limit, before, more) for place in places]
     own = expected.copy()
     expected[:, ranks[k - 1]] = own[:, [ranks[k - 1], *ranks[k:]]].max(axis=1)
     expected[:, ranks[k]] = np.maximum(own[:, ranks[k]], expected[:, ranks[:k]].max(axis=1))
-    made = need.chances(places, told, limit, known, squares, early, waits)
+    made = need.chances(places, told, limit, missing, known, squares, early, waits)
     assert np.allclose(made, expected)
     new, n = rng.random(made.shape) < 0.7, int(rng.integers(1, 30))
     assert list(zip(*need.first_needed(made, new, n), strict=True)) == order(made, new, n)
+
+
+@pytest.mark.parametrize("mixture", ["plug-in", "product", "ebmix", "hybrid"])
+def test_what_bets_have_to_win(mixture):
+    """Of plug-in bets the twin's; of all the logarithm of 1 / delta at first, above 0 if alive."""
+    hybrid = mixture == "hybrid"
+    race = pb.BettingRace(4, 300, delta=0.01, block_size=1, hybrid=hybrid,
+                          mixture="product" if hybrid else mixture, **RACE)
+    twin, scores, t, alive = Plugged(4, 1.0), np.zeros(4), 0, np.arange(4)
+    while not race.done:
+        missing = race._race.missing
+        if mixture == "ebmix" or hybrid:
+            assert np.isnan(missing).all()
+        else:
+            assert missing.shape == race.survivors.shape and (missing > 0).all()
+            assert t or np.allclose(missing, np.log(100.0))
+        if mixture == "plug-in":
+            assert np.allclose(missing, np.log(100.0) - twin.log_capital[alive])
+        arms, items = race.ask()
+        rewards = np.zeros(4)
+        rewards[arms] = REWARDS[items, arms]
+        race.tell(arms, items, rewards[arms])
+        t += 1
+        twin.update(np.isin(np.arange(4), alive), scores, rewards, t, 300)
+        scores, alive = scores + rewards, race.survivors
 
 
 def test_spread_is_of_rewards_less_the_mean_of_their_item():

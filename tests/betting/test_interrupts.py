@@ -60,6 +60,32 @@ def test_tell(name, times):
 
 
 @pytest.mark.parametrize("times", TIMES)
+@pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget", "told"])
+def test_tell_some(name, times):
+    """Cells in any order: all of a call are told or none, and blocks are played in the end."""
+    rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))
+    table[:, :4] = REWARDS
+    n_interrupted = n_not_taken = 0
+    while n_interrupted < times:
+        race, twin = RACES[name](), RACES[name]()
+        while not race.done and n_interrupted < times:
+            arms, items = (part[::-1] for part in race.ask(60))
+            assert all(map(np.array_equal, (arms[::-1], items[::-1]), twin.ask(60)))
+            some = rng.permutation(arms.size)[:int(rng.integers(1, arms.size + 1))]
+            arms, items = arms[some], items[some]
+            told = arms, items, table[items, arms], told_costs(race, arms, items)
+            before = frozen(twin.get_state())
+            typical = seconds_of(twin.tell, *told)
+            if interrupted(1e-6 + 1.2 * typical * rng.random(), race.tell, *told):
+                n_interrupted += 1
+                if frozen(race.get_state()) == before:
+                    n_not_taken += 1
+                    race.tell(*told)
+            assert frozen(race.get_state()) == frozen(twin.get_state())
+    assert n_not_taken > n_interrupted / 4
+
+
+@pytest.mark.parametrize("times", TIMES)
 @pytest.mark.parametrize("method", ["betting", "empirical-bernstein", "asymptotic"])
 def test_update(method, times):
     rng = np.random.default_rng(times)

@@ -61,6 +61,7 @@ INTERNAL = {
     "pb_items_left": "what the races by betting divide by",
     "pb_items_weight": "what the races by betting add",
     "pb_items_allow": "a check inside of the races by betting",
+    "pb_betting_missing": "by which BettingRace guesses what it will need",
     "pb_betting_withdraw": "what BudgetRace does between looks",
     "pb_top_k_withdraw": "what BudgetRace does between looks",
     "PB_BETTING_RANKED": "the size of an array in pb_betting",

@@ -5,23 +5,24 @@
 
 import math
 
-REACHED, BELIEF, SQUARE = 0.85, 4, 0.25
+REACHED, BELIEF, SQUARE = 0.8, 4, 0.25
 
 
-def chance(place, first, told, limit, differences, more):
+def chance(place, missing, limit, differences, more):
     """Of one arm: `differences` from its rival on the items told, `more` of later ones."""
-    every = [*differences, *(x for x in more if not math.isnan(x))]
+    told, every = len(differences), [*differences, *(x for x in more if not math.isnan(x))]
     n = len(every)
     gap = max(0.0, sum(every) / (n + BELIEF))
     square = (sum(x * x for x in every) + BELIEF * SQUARE) / (n + BELIEF)
-    growth = gap**2 / (2 * square)
-    ahead = max(0, place + 1 - max(first, n))
-    z = (limit - growth * (REACHED * n + ahead)) / math.sqrt(
-        2 * growth * ahead * (1 + ahead / (n + BELIEF)) + 1e-9)
-    return 0.5 * math.erfc(-z / math.sqrt(2))
+    growth = REACHED * gap**2 / (2 * square)
+    if math.isnan(missing):
+        missing = limit - growth * told
+    items = max(place + 1, n) - told
+    spread = 2 * growth * items * (1 + items / (n + BELIEF)) + 1e-9
+    return 0.5 * math.erfc(-(missing - growth * items) / math.sqrt(2 * spread))
 
 
-def order(chances, new, n, least=0.1):
+def order(chances, new, n, least=0.4):
     """The n places and arms to be evaluated first."""
     cells = [(-round(chances[i][j], 2), i, j) for i in range(len(chances))
              for j in range(len(chances[i])) if new[i][j] and chances[i][j] >= least]

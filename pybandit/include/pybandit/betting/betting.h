@@ -97,6 +97,12 @@ pb_status pb_betting_add_predicted(pb_betting *betting, const double *const *row
 void pb_betting_withdraw(pb_betting *betting, int64_t n_kept, const int64_t *keys,
                          unsigned char *withdrawn);
 
+/*
+ * Of each arm that is alive, the logarithm of what its bets still have to win; NaN where
+ * they are EBMIX or hybrid. No part of the race: by it one guesses how long an arm stays.
+ */
+void pb_betting_missing(const pb_betting *betting, double *missing);
+
 #ifdef __cplusplus
 }
 #endif
