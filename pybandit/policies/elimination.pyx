@@ -167,6 +167,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
                 n += 1
         self.n_left = n
         self.stopped |= n == 0
+        if not self.stopped:  # the leader may be decided
+            self._find_top()
 
     cdef bint _is_decided(self, int64_t arm) noexcept nogil:
         """Told from all on the other side."""

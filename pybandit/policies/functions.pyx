@@ -66,6 +66,7 @@ cdef class FunctionPolicy(NativePolicy):
     """
 
     rules = None
+    functions = None
 
     cdef rule asks, learns, names, ends   # NULL where there is none
     cdef dict given, arrays               # options; views of memory

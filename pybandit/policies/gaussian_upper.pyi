@@ -1,7 +1,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import ArrayLike
+from numpy import int64
+from numpy.typing import ArrayLike, NDArray
 
 from pybandit.policies._gaussian import _GaussianPolicy
 
@@ -9,7 +10,8 @@ __all__ = ["BayesUCB", "GPUCB"]
 
 _Kernel = ArrayLike | Callable[[Any], Any] | None
 
-class _UpperPolicy(_GaussianPolicy): ...
+class _UpperPolicy(_GaussianPolicy):
+    def recommend(self) -> NDArray[int64]: ...
 
 class GPUCB(_UpperPolicy):
     def __init__(

@@ -38,6 +38,7 @@ cdef class FunctionEnvironment(Environment):
     """
 
     rules = None
+    functions = None
 
     cdef draw_function function
     cdef object memory

@@ -209,6 +209,10 @@ NATIVE = sorted(name for name in set(EVERY) - {"refits", "refits thompson"}
                 if answers_natively(type(EVERY[name]())))
 
 
+# that leave some answers to Python: of other laws, while arms are accepted and out
+PARTLY = {"batch racing", "batch sar", "thompson gaussian"}
+
+
 def test_most_policies_answer_without_python():
     assert {"uniform", "round robin", "batch halving", "halving", "shvar", "successive rejects",
             "continuous rejects", "gap", "ucbe", "ucb1", "ebtc", "top two", "track",
@@ -223,7 +227,8 @@ def test_an_answer_without_python_is_that_of_recommend(name):
     for n_batches, lost in ((0, 0.0), (1, 0.9), (3, 0.5), (9, 0.0)):
         one = played(EVERY[name](), n_batches, lost)
         found = answer_of_engine(one)
-        assert found == one.recommend().tolist() or found is None and not one.pulls.all()
+        left_to_python = name in PARTLY or not one.pulls.all()
+        assert found == one.recommend().tolist() or found is None and left_to_python
 
 
 def test_policies_that_are_no_patterns():
