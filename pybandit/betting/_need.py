@@ -12,7 +12,7 @@ import numpy as np
 
 # What of that growth bets reach, and the chance below which nothing is evaluated ahead: chosen
 # by measurement.
-REACHED, LEAST = 0.8, 0.4
+REACHED, LEAST = 0.8, 0.7
 # Differences believed before the first item: of mean 0, and of this mean square.
 BELIEF, SQUARE = 4, 0.25
 

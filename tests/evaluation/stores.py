@@ -123,7 +123,10 @@ def one_evaluation(server, store, rng, n, figures):
         child = multiprocessing.Process(target=evaluate, args=(server.port, store, 0, there))
         child.start()
         if figures["kills"] < n:
-            time.sleep(float(rng.uniform(0.0, 0.35)))
+            size = os.path.getsize(server.log)
+            while rng.random() > 0.001 and child.is_alive() and size == os.path.getsize(server.log):
+                time.sleep(0.001)  # until it calls; now and then it is killed before
+            time.sleep(float(rng.exponential(0.15)))
             if child.is_alive() and not here.poll():
                 os.kill(child.pid, signal.SIGKILL)
                 figures["kills"] += 1

@@ -22,7 +22,7 @@ def chance(place, missing, limit, differences, more):
     return 0.5 * math.erfc(-(missing - growth * items) / math.sqrt(2 * spread))
 
 
-def order(chances, new, n, least=0.4):
+def order(chances, new, n, least=0.7):
     """The n places and arms to be evaluated first."""
     cells = [(-round(chances[i][j], 2), i, j) for i in range(len(chances))
              for j in range(len(chances[i])) if new[i][j] and chances[i][j] >= least]
