@@ -9,9 +9,9 @@ from libc.stdint cimport int64_t, uintptr_t
 
 from pybandit.betting._csrc cimport (
     PB_MIX_EBMIX, PB_MIX_PLUG_IN, PB_MIX_PRODUCT, PB_MOST_BETS, pb_bets_memory, pb_betting_add,
-    pb_betting_add_predicted,
-    pb_betting_begin, pb_betting_memory, pb_betting_missing, pb_betting_withdraw, pb_items, pb_pairs, pb_threshold_add,
-    pb_threshold_begin, pb_top_k_add, pb_top_k_begin, pb_top_k_leaders, pb_top_k_withdraw,
+    pb_betting_add_predicted, pb_betting_begin, pb_betting_memory, pb_betting_missing,
+    pb_betting_withdraw, pb_items, pb_pairs, pb_threshold_add, pb_threshold_begin,
+    pb_top_k_add, pb_top_k_begin, pb_top_k_leaders, pb_top_k_withdraw,
 )
 
 cnp.import_array()
