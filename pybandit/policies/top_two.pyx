@@ -66,7 +66,7 @@ cdef class TopTwo(SequentialPolicy):
         K, at least 1.
     stopping : GLR or Betting, optional
         Of `pybandit.stopping`; its law is that of the rewards. With `Betting` pulls are chosen
-        as if rewards were 0 or 1; where they vary less, ``leader="empirical"`` needs fewer.
+        as if rewards were 0 or 1; where they vary less, ``leader="ucb"`` needs fewer.
     leader : {"thompson", "empirical", "ucb"}
         The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean, and
         of the logarithm of an unknown variance: Student's t; ``Beta(1, 1)``,

@@ -7,5 +7,5 @@ from pybandit.simulation.base import Environment
 
 class FunctionEnvironment(Environment):
     rules: ClassVar[Any]
-    functions: ClassVar[Mapping[str, Any]]
+    functions: ClassVar[Mapping[str, Any] | None]
     def __init__(self, means: ArrayLike, variances: ArrayLike, **options: Any) -> None: ...
