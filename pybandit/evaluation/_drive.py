@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
-from pybandit.evaluation._calls import Calls, FailedForGood, finite
+from pybandit.evaluation._calls import Calls, FailedForGood, close_unawaited, finite
 from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
 
@@ -29,11 +29,9 @@ class Drive:
 
     async def run(self):
         """To the end of the race; how many calls were out then."""
-        n_out = 0
         try:
             async with self.anyio.create_task_group() as group:
                 await self._until_done(group)
-                n_out = len(self.out)
                 group.cancel_scope.cancel()
         except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
             raise errors.exceptions[0] from None
@@ -42,7 +40,9 @@ class Drive:
             self.calls.close()
             for cell, future in self.calls.futures.items():
                 future.add_done_callback(functools.partial(self._late, cell))
-        return n_out
+        if not self.race.done:
+            raise RuntimeError("the race was left before its end: something cancelled its calls")
+        return len(self.out & self.calls.begun)
 
     async def _until_done(self, group):
         while True:
@@ -151,7 +151,7 @@ class Drive:
         try:
             self._keep([(cell, self.calls.numbers(*cell, future.result()))])
         except (TypeError, ValueError):  # no number: nobody waits for it any more
-            return
+            close_unawaited(future)
 
 
 async def drive(race, source, options, progress):
