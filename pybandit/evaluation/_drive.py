@@ -36,10 +36,12 @@ class Drive:
         except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
             raise errors.exceptions[0] from None
         finally:
-            self._keep(self._arrived())
-            self.calls.close()
-            for cell, future in self.calls.futures.items():
-                future.add_done_callback(functools.partial(self._late, cell))
+            try:
+                self._keep(self._arrived())
+            finally:
+                self.calls.close()
+                for cell, future in self.calls.futures.items():
+                    future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
             raise RuntimeError("the race was left before its end: something cancelled its calls")
         return len(self.out & self.calls.begun)
@@ -131,8 +133,7 @@ class Drive:
         """The answers that are numbers of the race's range, kept."""
         known = {cell: answer for cell, answer in answers
                  if not isinstance(answer, Exception) and finite(answer, self.limits)}
-        if known:
-            self.paid.keep(known)
+        self.paid.keep(known)
         return known
 
     def _tell(self, known):

@@ -1,6 +1,7 @@
 """best_of where calls hang, wait, are cancelled or lose their worker: none of it is a score."""
 
 import asyncio
+import collections
 import functools
 import os
 import pathlib
@@ -50,8 +51,8 @@ def test_waiting_for_a_worker_is_no_part_of_the_time(make, ours):
     """64 calls of 5 ms and one worker: the last one waits longer than `timeout`."""
     with make() as pool:
         found = best(slow, executor=(lambda: pool) if ours else pool, concurrency=64,
-                     timeout=0.2, failed=0.0, max_evaluations=150)
-    assert state(found) == state(best(in_blocks(), max_evaluations=150))
+                     timeout=0.15, failed=0.0)
+    assert state(found) == state(best(in_blocks()))
 
 
 def test_an_executor_that_others_use_too():
@@ -307,3 +308,51 @@ def test_a_function_around_an_async_one():
                                               K, N, **GIVEN))) == state(best(in_blocks()))
     with pytest.raises(TypeError, match="coroutine.*concurrency="):
         best(lambda model, item: judge.awaited(model, item))
+
+
+# -- what was paid for ----------------------------------------------------------------
+
+
+class Refuses(collections.UserDict):
+    """A mapping on a disk that is full, at its fifth write or from it on."""
+
+    def __init__(self, last):
+        super().__init__()
+        self.last, self.n = last, 0
+
+    def update(self, cells):
+        self.n += 1
+        if 5 <= self.n <= self.last:
+            raise OSError("disk full")
+        super().update(cells)
+
+
+@pytest.mark.parametrize("last", [5, 10_000])
+def test_answers_that_could_not_be_written(last):
+    """They are written with the next ones, or handed over."""
+    answered, paid = [], Refuses(last)
+
+    async def judge(model, item):
+        await asyncio.sleep(0)
+        answered.append((model, item))
+        return float(SCORES[item, model])
+
+    with pytest.raises(OSError, match="disk full") as caught:
+        best(judge, concurrency=8, paid=paid)
+    assert len(answered) > 20 and caught.value.paid.keys() == set(answered)
+    assert (paid.keys() == set(answered)) == (last == 5)
+    assert state(best(judge, paid=dict(caught.value.paid))) == state(best(in_blocks()))
+    assert len(set(answered)) == len(answered)
+
+
+def test_what_is_handed_over_does_not_grow():
+    """Threads that are still at it write to what the user passed, and to nothing else."""
+    for paid in (None, {}):
+        judge = Judge(lambda n, model, item: KeyError() if n == 20 else None, seconds=0.02)
+        judge.times[20] = 0.02
+        with ThreadPoolExecutor(16) as pool:
+            with pytest.raises(KeyError) as caught:
+                best(judge.call, executor=pool, concurrency=16, paid=paid)
+            n = len(caught.value.paid)
+        assert (len(caught.value.paid) == len(judge.asked) - 1 > n) == (paid is not None)
+        assert (caught.value.paid is paid) == (paid is not None) and n > 0
