@@ -205,8 +205,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     if calls is None:
         return run(race, source, progress)
     with handing_over(race, source):
-        n_out = drive_to_the_end(race, source, calls, progress)
-    return result_of(race, source, n_out=n_out)
+        found = drive_to_the_end(race, source, calls, progress)
+    return result_of(race, source, None, *found)
 
 
 def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,

@@ -26,9 +26,10 @@ class Drive:
         self.anyio, self.out = self.calls.anyio, set()
         self.answers, self.event = [], self.anyio.Event()
         self.queue, self.n_since = [], math.inf
+        self.failures = np.zeros(race.n_arms, dtype=np.int64)
 
     async def run(self):
-        """To the end of the race; how many calls were out then."""
+        """To the end of the race; how many calls were out then, and failures of each model."""
         try:
             async with self.anyio.create_task_group() as group:
                 await self._until_done(group)
@@ -44,7 +45,7 @@ class Drive:
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
             raise RuntimeError("the race was left before its end: something cancelled its calls")
-        return len(self.out & self.calls.begun)
+        return len(self.out & self.calls.begun), self.failures
 
     async def _until_done(self, group):
         while True:
@@ -109,6 +110,7 @@ class Drive:
             answer = await self.calls.result(*cell)
         except FailedForGood as error:
             answer = error.__cause__ if self.options.failed is None else self.options.failed
+            self.failures[cell[0]] += 1
         except Exception as error:
             answer = error
         self.answers.append((cell, answer))
@@ -156,7 +158,7 @@ class Drive:
 
 
 async def drive(race, source, options, progress):
-    """Tell the race what it asks for, to its end; how many calls came to nothing at the end."""
+    """Tell the race what it asks for, to its end; calls that were out then, and failures."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         return await Drive(race, source, options, bar).run()
 

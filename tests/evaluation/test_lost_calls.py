@@ -95,7 +95,7 @@ def hangs(end, items, begun):
     return score
 
 
-@pytest.mark.filterwarnings("ignore:.* calls that failed")
+@pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_calls_that_hang_keep_no_other_from_being_begun(end):
     spoilt, begun = best(in_blocks()).items[:3].tolist(), []
     found = best(hangs(end, spoilt, begun), concurrency=4, timeout=0.1, failed=0.0)
@@ -105,7 +105,7 @@ def test_calls_that_hang_keep_no_other_from_being_begun(end):
     assert len(begun) >= found.n_evaluations
 
 
-@pytest.mark.filterwarnings("ignore:.* calls that failed")
+@pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_no_worker_is_left(end):
     """The race stops: calls that nobody could make are not failures."""
     order, begun, paid = best(in_blocks()).items, [], {}
@@ -118,7 +118,7 @@ def test_no_worker_is_left(end):
     assert sum(value == 0.0 for value in paid.values()) == 2
 
 
-@pytest.mark.filterwarnings("ignore:.* calls that failed")
+@pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_workers_that_come_back(end):
     def score(model, item):
         if item == spoilt:
@@ -356,3 +356,33 @@ def test_what_is_handed_over_does_not_grow():
             n = len(caught.value.paid)
         assert (len(caught.value.paid) == len(judge.asked) - 1 > n) == (paid is not None)
         assert (caught.value.paid is paid) == (paid is not None) and n > 0
+
+
+# -- failures are told -----------------------------------------------------------------
+
+
+def fails_at(items, models=range(K)):
+    return Judge(lambda n, model, item: ConnectionError() if item in items and model in models
+                 else None).awaited
+
+
+def test_failures_are_counted():
+    order, paid = best(in_blocks()).items.tolist(), {}
+    options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_evaluations=100)
+    found = best(fails_at(order[:1], (1, 3)), **options, paid=paid)  # 2 %: no warning
+    assert found.failures.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["failures"]
+    assert found.n_failed == 2
+    assert str(found).endswith(" 2 scores are of calls that failed, 1 of them of model 1.")
+    again = best(fails_at(()), **options, paid=paid)  # it is a score as any other
+    assert again.n_failed == 0 and "failed" not in str(again)
+    assert best(in_blocks()).failures.tolist() == [0] * K
+
+
+@pytest.mark.parametrize("items, models", [(2, range(K)), (4, (2,))], ids=["all", "one model"])
+def test_many_failures_are_warned_of(items, models):
+    order = best(in_blocks()).items.tolist()
+    with pytest.warns(RuntimeWarning, match="calls that failed") as warned:
+        found = best(fails_at(order[:items], models), concurrency=1, failed=0.5,
+                     retry=ConnectionError, max_evaluations=90)
+    assert found.n_failed == items * len(models)
+    assert warned[0].filename.endswith("test_calls.py")  # of who called best_of
