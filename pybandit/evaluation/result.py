@@ -69,8 +69,8 @@ class BestOfResult:
     dropped : ndarray of int64
         With a budget, models that the schedule took out, which no bet was won against.
     waste : int
-        Scores of many calls at once that came to nothing: their model had left, or the call was
-        out when the race ended. They are not among `n_evaluations`, and not in `cost`.
+        Scores of many calls at once that came to nothing: their model had left, or the call had
+        begun and was out when the race ended. They are not among `n_evaluations`, and not in `cost`.
     failures : ndarray of int64, shape (n_models,)
         Calls of each model that failed for good and count as `failed`. What `paid` or
         `store` had from before is not known to be a failure, and not among them.

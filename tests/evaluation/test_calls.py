@@ -81,7 +81,8 @@ def every(n, error):
 
 @pytest.mark.parametrize("kind", ["awaited", "call"])
 def test_what_fails_is_tried_again(kind):
-    judge = Judge(every(5, ConnectionError))
+    fifth = every(5, ConnectionError)
+    judge = Judge(lambda n, *cell: fifth(n, *cell) if judge.asked.count(cell) < 5 else None)
     found = best(getattr(judge, kind), concurrency=16, retry=(ConnectionError, OSError))
     assert state(found) == state(best(in_blocks()))
     assert len(judge.asked) > len(set(judge.asked))
