@@ -70,7 +70,7 @@ class BestOfResult:
         With a budget, models that the schedule took out, which no bet was won against.
     waste : int
         Scores of many calls at once that came to nothing: their model had left, or the call had
-        begun and was out when the race ended. They are not among `n_evaluations`, and not in `cost`.
+        begun and was out when the race ended. Not among `n_evaluations`, and not in `cost`.
     failures : ndarray of int64, shape (n_models,)
         Calls of each model that failed for good and count as `failed`. What `paid` or
         `store` had from before is not known to be a failure, and not among them.
