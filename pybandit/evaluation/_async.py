@@ -50,5 +50,5 @@ async def best_of_async(score: Callable[[int, int], Awaitable[Any] | Any], n_mod
     race, source, calls, progress = prepared(score, n_models, n_items, concurrency=concurrency,
                                              **options)
     with handing_over(race, source):
-        n_out = await drive(race, source, calls, progress)
-    return result_of(race, source, n_out=n_out)
+        found = await drive(race, source, calls, progress)
+    return result_of(race, source, None, *found)

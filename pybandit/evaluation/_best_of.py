@@ -118,20 +118,26 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     executor : Executor or callable, optional
         Where a plain function is called: anything with the ``submit`` of
         `concurrent.futures`, or a function that makes one, which is called again where a
-        worker died and its pool with it. By default threads.
+        worker died and its pool with it. By default threads of our own, one a call. A
+        function around an async one is awaited.
     retry : exception type or tuple of them, optional
         Failures of a call that may pass: it is tried five times in all, again after a time
-        that is drawn from [0, 0.5] seconds, then [0, 1] and so on. A call whose worker died
-        is tried ten times.
+        that is drawn from [0, 0.5] seconds, then [0, 1] and so on. A call whose worker died,
+        or that somebody else cancelled, is tried ten times; then the race stops, whatever
+        `failed` says. So it does at once where an executor that was given is broken.
     timeout : float, optional
-        Seconds a call may take; then it has failed with TimeoutError. What runs in a
-        thread or a process goes on there, and keeps its worker.
+        Seconds a call may take from its begin; then it has failed with TimeoutError. What
+        runs in a thread or a process goes on there. Threads of our own keep neither other
+        calls nor the process from going on. An executor gets no more calls than it has
+        workers, and must say how many (``_max_workers``, as those of `concurrent.futures`);
+        where none of them comes back for `timeout` seconds more, the race stops.
     calls_per_minute : float, optional
         Calls, tries among them, are begun at most so often, evenly.
     failed : float or (float, float), optional
         The score of a call that failed for good, by `retry` or `timeout`; with
-        ``costs="told"`` score and cost. It counts and is kept as any other. Without it the
-        race stops there.
+        ``costs="told"`` score and cost. It counts and is kept as any other, and
+        `BestOfResult.failures` counts them; of more than 5 % of all scores, or of a model's,
+        there is a RuntimeWarning. Without it the race stops there.
     store : str or path-like, optional
         A file for `paid` (SQLite), made where there is none. A score is on the disk before it
         counts; called again after whatever happened, or with more models, only what is
@@ -157,7 +163,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         `async`.
 
     What `scores` raises, Ctrl-C too, is passed on, with an attribute `paid`: the scores of
-    all calls that had come back, to be given to the next call as `paid`. What a call that
+    all calls that had come back, to be given to the next call as `paid`; of `paid` that was
+    given, that mapping, to which late answers of threads are still written. What a call that
     raises had got until then is its own.
 
     Notes
@@ -205,8 +212,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     if calls is None:
         return run(race, source, progress)
     with handing_over(race, source):
-        n_out = drive_to_the_end(race, source, calls, progress)
-    return result_of(race, source, n_out=n_out)
+        found = drive_to_the_end(race, source, calls, progress)
+    return result_of(race, source, None, *found)
 
 
 def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,

@@ -1,14 +1,17 @@
 """One call for a score: its time, its turn, its retries, and what becomes of it."""
 
 import asyncio
+import contextlib
 import inspect
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+import math
+from concurrent.futures import BrokenExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric, check_positive, shown
 from pybandit._shared.optional import require
+from pybandit.evaluation._workers import NotBegun, Workers, give_up, workers_of
 
 CONCURRENCY = 64
 # Times that a call is made for exceptions in `retry`, and for workers that died: with one
@@ -54,6 +57,8 @@ def call_options(score, concurrency, executor, retry, timeout, calls_per_minute,
     if executor is not None and not callable(executor) and not hasattr(executor, "submit"):
         raise TypeError("executor must have submit, as those of concurrent.futures, or be a "
                         f"function that makes one; got {shown(executor)}")
+    if timeout is not None and executor is not None and not callable(executor):
+        workers_of(executor)
     concurrency = check_integer("concurrency", CONCURRENCY if concurrency is None else concurrency,
                                 1)
     positive = [value if value is None else check_positive(name, value) for name, value in
@@ -95,9 +100,9 @@ class Calls:
     def __init__(self, score, options, parts):
         self.anyio, self.tenacity = require("anyio", "async"), require("tenacity", "async")
         self.score, self.options, self.parts = score, options, parts
-        self.futures = {}  # of cells that executors are at
-        self._awaited, self._next_turn, self._pool = is_async(score), 0.0, None
-        self._own = options.executor is None or callable(options.executor)
+        self.futures, self.begun = {}, set()  # of cells that threads are at; that were asked for
+        self._awaited, self._next_turn = is_async(score), 0.0
+        self._workers = Workers(self.anyio, options)
 
     async def result(self, model, item):
         """The numbers of a cell, or `FailedForGood`, or what the call raised."""
@@ -105,8 +110,10 @@ class Calls:
             async for attempt in self._attempts():
                 with attempt:
                     given = await self._once(model, item)
+        except NotBegun as error:
+            raise error.__cause__ from None
         except Exception as error:
-            if isinstance(error, self._retried()) or self._is_lost(error):
+            if isinstance(error, self._retried()) and not is_lost(error):
                 raise FailedForGood from error
             raise
         return self.numbers(model, item, given)
@@ -115,9 +122,9 @@ class Calls:
         """What a call gave, as floats."""
         return numbers_of(f"score({model}, {item})", given, self.parts)
 
-    def _is_lost(self, error):
-        """Whether the worker died; of a pool that stays broken it is not the call that failed."""
-        return is_lost(error) and (self._own or not isinstance(error, BrokenExecutor))
+    def _is_passing(self, error):
+        """Whether a worker died, and there will be others: a pool that was given stays broken."""
+        return is_lost(error) and (self._workers.own or not isinstance(error, BrokenExecutor))
 
     def _retried(self):
         return self.options.retry if self.options.timeout is None else (
@@ -130,11 +137,11 @@ class Calls:
         def again(state):
             nonlocal lost
             error = state.outcome.exception()
-            if self._is_lost(error):
+            if is_lost(error):
                 lost += 1
-                return lost < LOST
-            return isinstance(error, self.options.retry) and (
-                state.attempt_number - lost < ATTEMPTS)
+                return self._is_passing(error) and lost < LOST
+            return (isinstance(error, self.options.retry) and not isinstance(error, NotBegun)
+                    and state.attempt_number - lost < ATTEMPTS)
 
         return tenacity.AsyncRetrying(
             retry=again, reraise=True, sleep=self.anyio.sleep,
@@ -142,15 +149,22 @@ class Calls:
 
     async def _once(self, model, item):
         await self._turn()
-        timeout = self.options.timeout
-        try:
-            with self.anyio.fail_after(timeout):
-                if self._awaited:
-                    return await self.score(model, item)
-                return await self._elsewhere(model, item)
-        except TimeoutError:  # nobody waits for it any more
-            self.futures.pop((model, item), None)
-            raise
+        if not self._awaited:
+            return await self._elsewhere(model, item)
+        self.begun.add((model, item))
+        with self._time():
+            return await self.score(model, item)
+
+    @contextlib.contextmanager
+    def _time(self):
+        """A call: it ends in time, or it failed; cancelled by anything but us, it is lost."""
+        with self.anyio.fail_after(self.options.timeout):
+            try:
+                yield
+            except asyncio.CancelledError as error:
+                if self.anyio.current_effective_deadline() == -math.inf:
+                    raise
+                raise LostCall("a call was cancelled, not by best_of") from error
 
     async def _turn(self):
         """Wait until so many calls a minute allow one more."""
@@ -161,42 +175,55 @@ class Calls:
         self._next_turn = turn + 60.0 / self.options.calls_per_minute
         await self.anyio.sleep(turn - now)
 
-    async def _elsewhere(self, model, item):
-        pool = self._executor()
+    async def _elsewhere(self, *cell):
         try:
-            future = pool.submit(self.score, model, item)
-            self.futures[model, item] = future
-            given = await asyncio.wrap_future(future)
-            del self.futures[model, item]
-            return given
+            async with self._workers.call(self.score, *cell) as future:
+                try:
+                    return await self._answer(cell, future)
+                finally:
+                    if not future.cancel():  # else no worker has come to it
+                        self.begun.add(cell)
         except BrokenExecutor as error:
-            if not self._own:
+            if not (self._workers.own or getattr(error, "__notes__", None)):  # of all calls
                 error.add_note("its worker died, and the pool with it: executor= a function that "
                                "makes one is called again, and loses nothing")
-                raise
-            if pool is self._pool:
-                self.close()
             raise
 
-    def _executor(self):
-        if self._pool is None:
-            given = self.options.executor
-            if given is None:
-                self._pool = ThreadPoolExecutor(self.options.concurrency)
-            else:
-                self._pool = given() if self._own else given
-        return self._pool
+    async def _answer(self, cell, future):
+        self.futures[cell] = future
+        await self._workers.begin(future)
+        try:
+            with self._time():
+                given = await asyncio.wrap_future(future)
+                if inspect.isawaitable(given):  # of a function around an async one
+                    given = await given
+        except TimeoutError:  # nobody waits for it any more
+            give_up(future)
+            future.add_done_callback(close_unawaited)
+            del self.futures[cell]
+            raise
+        del self.futures[cell]
+        return given
 
     def close(self):
         """Wait for nobody: what was not begun will not be."""
-        if self._own and self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool = None
+        self._workers.close()
+
+
+def close_unawaited(future):
+    """Close what a function around an async one gave to nobody."""
+    if not future.cancelled() and future.exception() is None and (
+            inspect.iscoroutine(future.result())):
+        future.result().close()
+
+
+class LostCall(Exception):
+    """A call that somebody else cancelled."""
 
 
 def is_lost(error):
     """Whether the worker died, not the call: by name for executors of other packages."""
-    return isinstance(error, BrokenExecutor) or type(error).__name__ in (
+    return isinstance(error, (BrokenExecutor, LostCall)) or type(error).__name__ in (
         "KilledWorker", "TerminatedWorkerError")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
-from pybandit.evaluation._calls import Calls, FailedForGood, finite
+from pybandit.evaluation._calls import Calls, FailedForGood, close_unawaited, finite
 from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
 
@@ -26,23 +26,26 @@ class Drive:
         self.anyio, self.out = self.calls.anyio, set()
         self.answers, self.event = [], self.anyio.Event()
         self.queue, self.n_since = [], math.inf
+        self.failures = np.zeros(race.n_arms, dtype=np.int64)
 
     async def run(self):
-        """To the end of the race; how many calls were out then."""
-        n_out = 0
+        """To the end of the race; how many calls were out then, and failures of each model."""
         try:
             async with self.anyio.create_task_group() as group:
                 await self._until_done(group)
-                n_out = len(self.out)
                 group.cancel_scope.cancel()
         except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
             raise errors.exceptions[0] from None
         finally:
-            self._keep(self._arrived())
-            self.calls.close()
-            for cell, future in self.calls.futures.items():
-                future.add_done_callback(functools.partial(self._late, cell))
-        return n_out
+            try:
+                self._keep(self._arrived())
+            finally:
+                self.calls.close()
+                for cell, future in self.calls.futures.items():
+                    future.add_done_callback(functools.partial(self._late, cell))
+        if not self.race.done:
+            raise RuntimeError("the race was left before its end: something cancelled its calls")
+        return len(self.out & self.calls.begun), self.failures
 
     async def _until_done(self, group):
         while True:
@@ -107,6 +110,7 @@ class Drive:
             answer = await self.calls.result(*cell)
         except FailedForGood as error:
             answer = error.__cause__ if self.options.failed is None else self.options.failed
+            self.failures[cell[0]] += 1
         except Exception as error:
             answer = error
         self.answers.append((cell, answer))
@@ -131,8 +135,7 @@ class Drive:
         """The answers that are numbers of the race's range, kept."""
         known = {cell: answer for cell, answer in answers
                  if not isinstance(answer, Exception) and finite(answer, self.limits)}
-        if known:
-            self.paid.keep(known)
+        self.paid.keep(known)
         return known
 
     def _tell(self, known):
@@ -151,11 +154,11 @@ class Drive:
         try:
             self._keep([(cell, self.calls.numbers(*cell, future.result()))])
         except (TypeError, ValueError):  # no number: nobody waits for it any more
-            return
+            close_unawaited(future)
 
 
 async def drive(race, source, options, progress):
-    """Tell the race what it asks for, to its end; how many calls came to nothing at the end."""
+    """Tell the race what it asks for, to its end; calls that were out then, and failures."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         return await Drive(race, source, options, bar).run()
 

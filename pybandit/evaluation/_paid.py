@@ -4,6 +4,7 @@ A mapping that the user passes is written to after every call, so that one on th
 nothing. Without one the calls are listed, and made a mapping of where an exception needs it.
 """
 
+import threading
 import time
 from collections.abc import MutableMapping
 from itertools import islice
@@ -24,7 +25,9 @@ class Paid:
                             f"by (model, item); got {type(cells).__name__}")
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
         self.shared = hasattr(cells, "claim")  # with other processes
+        self._ours = cells is None
         self._calls = []                  # not written to `cells`
+        self._unwritten, self._lock = {}, threading.Lock()  # nor these; threads bring late ones
         for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
             self._check(place)
 
@@ -70,22 +73,23 @@ class Paid:
         return (numbers,) if len(self.parts) == 1 else numbers
 
     def keep(self, known):
-        """Numbers by place: in the mapping before this returns."""
-        if self.cells is None:
-            self.cells = {}
-        self.cells.update({place: numbers[0] if len(self.parts) == 1 else numbers
-                           for place, numbers in known.items()})
+        """Numbers by place: in the mapping before this returns, or with the next ones."""
+        with self._lock:
+            self._unwritten.update({place: numbers[0] if len(self.parts) == 1 else numbers
+                                    for place, numbers in known.items()})
+            if not self._unwritten:
+                return
+            if self.cells is None:
+                self.cells = {}
+            self.cells.update(self._unwritten)
+            self._unwritten = {}
 
     def give(self, error):
         """Hand what was paid for to an exception, and say so."""
-        cells = self.cells
-        if self._calls:  # without a mapping, or it could not be written to
-            cells = {}
-            for call in self._calls:
-                cells.update(self._cells_of(*call))
+        cells = self._handed()
         if not cells:
             return
-        if self.shared:
+        if cells is self.cells and self.shared:
             error.add_note(f"what had been paid for is in {cells.path}: call again with store=")
             return
         try:
@@ -95,6 +99,21 @@ class Paid:
         error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the "
                        "attribute `paid` of this exception; call again with paid= them, and "
                        "they are not asked for again")
+        if self.shared:
+            error.add_note(f"those could not be written to {self.cells.path}, which has the others")
+
+    def _handed(self):
+        """The mapping that was given; a copy where it is ours, or could not be written to."""
+        with self._lock:
+            if self._calls:
+                cells = {}
+                for call in self._calls:
+                    cells.update(self._cells_of(*call))
+                return cells
+            if not (self._ours or self._unwritten):
+                return self.cells
+            written = () if self.shared or self.cells is None else self.cells
+            return {**dict(written), **self._unwritten}
 
     def close(self):
         """Give up the file, where there is one."""

@@ -7,6 +7,7 @@ import numpy as np
 from pybandit._shared.progress import make_bar
 from pybandit.betting._table import read_ahead
 from pybandit.betting.budget import BudgetRace
+from pybandit.evaluation._words import warn_of_failures
 from pybandit.evaluation.result import BestOfResult
 
 
@@ -65,19 +66,22 @@ def _read_block(race, source, advance):
     race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
 
 
-def result_of(race, source, versus=None, n_out=0):
-    """What a race found; `n_out` calls were out at its end."""
+def result_of(race, source, versus=None, n_out=0, failures=None):
+    """What a race found; `n_out` calls were out at its end, `failures` a model counted."""
     top = race.recommend()
     budgeted = isinstance(race, BudgetRace)
     dropped = race.dropped if budgeted else race.survivors[:0]
     # of k > 1 those that are surely in are no longer read: they are in `top`
     survivors = (top.copy() if race.decided
                  else np.union1d(np.union1d(race.survivors, dropped), top))
-    return BestOfResult(
+    result = BestOfResult(
         top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
         n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
         survivors=survivors, pulls=race.pulls, means=race.means, items=race.items,
         delta=race.delta, value_range=race.value_range, tolerance=race.tolerance,
         budget=race.budget if budgeted else None, dropped=dropped, cost=race.cost,
         spent=race.spent, population=race.population, weights=race.weights, versus=versus,
-        waste=int(race.waste.sum()) + n_out, _race=race)
+        waste=int(race.waste.sum()) + n_out, _race=race,
+        failures=np.zeros(race.n_arms, dtype=np.int64) if failures is None else failures)
+    warn_of_failures(result)
+    return result

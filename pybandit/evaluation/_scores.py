@@ -1,6 +1,7 @@
 """Where scores come from: a function, an array or a data frame, one way to read them."""
 
 import functools
+import inspect
 import numbers
 
 import numpy as np
@@ -114,6 +115,10 @@ class FunctionSource(Source):
         """What the function gives, a row each of scores and costs."""
         # a copy: the function may do with it as it likes
         name, given = f"score({model}, items)", self.function(model, items.copy())
+        if inspect.iscoroutine(given):
+            given.close()
+            raise TypeError(f"{name} returned a coroutine: pass the async function itself, or "
+                            "concurrency=, to have it called of one item and awaited")
         parts = {"score": given}
         if self.tells_costs:
             parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))

@@ -1,6 +1,13 @@
 """What `best_of` found, in words: the answer in a sentence, and what holds of it."""
 
+import warnings
+
+import numpy as np
+
 from pybandit._shared.drawing import percent
+
+MANY = 0.05  # failures in all scores, or in those of a model, that are worth a warning
+FEW = 3      # of one model, which are not
 
 
 def summary(result):
@@ -119,3 +126,20 @@ def _ties(result):
     others += f" and {result.tied.size - 1} more" if result.tied.size > 1 else ""
     taken = "the first was taken" if not result._budgeted else "one was taken by lot"
     return f" Of the same mean: {others}; {taken}."
+
+
+def failures(result):
+    """How many calls failed, and of which model most; empty where none did."""
+    if not result.n_failed:
+        return ""
+    worst = int(result.failures.argmax())
+    return (f" {result.n_failed:,} scores are of calls that failed, {result.failures[worst]:,} of "
+            f"them of {result.name(worst)}.")
+
+
+def warn_of_failures(result):
+    """Say so where failures may have made the answer."""
+    most = np.maximum(FEW, MANY * result.pulls)
+    if result.n_failed > MANY * result.n_evaluations or (result.failures > most).any():
+        warnings.warn(f"best_of:{failures(result)} The answer is about scores where these are "
+                      "`failed`; see `failures` of the result", RuntimeWarning, stacklevel=4)

@@ -69,8 +69,13 @@ class BestOfResult:
     dropped : ndarray of int64
         With a budget, models that the schedule took out, which no bet was won against.
     waste : int
-        Scores of many calls at once that came to nothing: their model had left, or the call was
-        out when the race ended. They are not among `n_evaluations`, and not in `cost`.
+        Scores of many calls at once that came to nothing: their model had left, or the call had
+        begun and was out when the race ended. Not among `n_evaluations`, and not in `cost`.
+    failures : ndarray of int64, shape (n_models,)
+        Calls of each model that failed for good and count as `failed`. What `paid` or
+        `store` had from before is not known to be a failure, and not among them.
+    n_failed : int
+        All of them.
     error_estimate : float or None
         With a budget, about how probable it is that the answer is wrong; see
         `BudgetRace.error_estimate`. An estimate, no bound.
@@ -98,6 +103,7 @@ class BestOfResult:
     weights: np.ndarray | None
     versus: str | None
     waste: int
+    failures: np.ndarray
     _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
@@ -112,6 +118,10 @@ class BestOfResult:
     @property
     def fraction_read(self) -> float:
         return self.n_evaluations / (self.n_models * self.n_items)
+
+    @property
+    def n_failed(self) -> int:
+        return int(self.failures.sum())
 
     @property
     def error_estimate(self) -> float | None:
@@ -234,6 +244,7 @@ class BestOfResult:
             "weights": None if self.weights is None else self.weights.tolist(),
             "versus": self.versus,
             "waste": self.waste,
+            "failures": self.failures.tolist(),
             "dropped": self.dropped.tolist(),
             "error_estimate": self.error_estimate,
             "value_range": (list(self.value_range) if isinstance(self.value_range, tuple)
@@ -290,7 +301,7 @@ class BestOfResult:
         return to_html(self)
 
     def __str__(self) -> str:
-        return f"{self.summary()} {self.guarantee()}"
+        return f"{self.summary()} {self.guarantee()}{_words.failures(self)}"
 
     def __repr__(self) -> str:
         return (f"BestOfResult(top={self.top.tolist()}, population={self.population!r}, "

@@ -1,0 +1,388 @@
+"""best_of where calls hang, wait, are cancelled or lose their worker: none of it is a score."""
+
+import asyncio
+import collections
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+import pybandit as pb
+from pybandit.evaluation import _calls
+from pybandit.evaluation._drive import Drive
+
+from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
+from evaluation.test_calls import best, state
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch):
+    monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
+
+
+@pytest.fixture
+def end():
+    """Ends what hangs, when the test does."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+# -- time is of the call ----------------------------------------------------------
+
+
+def slow(model, item):
+    time.sleep(0.005)
+    return float(SCORES[item, model])
+
+
+@pytest.mark.parametrize("make", [
+    lambda: ThreadPoolExecutor(1), lambda: ProcessPoolExecutor(1, get_context("fork"))],
+    ids=["threads", "fork"])
+@pytest.mark.parametrize("ours", [True, False])
+def test_waiting_for_a_worker_is_no_part_of_the_time(make, ours):
+    """64 calls of 5 ms and one worker: the last one waits longer than `timeout`."""
+    with make() as pool:
+        found = best(slow, executor=(lambda: pool) if ours else pool, concurrency=64,
+                     timeout=0.15, failed=0.0)
+    assert state(found) == state(best(in_blocks()))
+
+
+def test_an_executor_that_others_use_too():
+    """What they are at is no part of the time either."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(time.sleep, 0.3)
+        found = best(slow, executor=pool, concurrency=4, timeout=0.2, failed=0.0,
+                     max_evaluations=50)
+    assert state(found) == state(best(in_blocks(), max_evaluations=50))
+
+
+class Uncounted:
+    def __init__(self):
+        self.pool = ThreadPoolExecutor(2)
+
+    def submit(self, *args):
+        return self.pool.submit(*args)
+
+    def shutdown(self, **options):
+        self.pool.shutdown(**options)
+
+
+def test_workers_that_cannot_be_counted():
+    for executor in (Uncounted(), Uncounted):
+        with pytest.raises(ValueError, match="timeout must be left out beside an executor that"):
+            best(slow, executor=executor, timeout=5.0, retry=Exception, failed=0.0)
+        assert best(slow, executor=executor, max_evaluations=20).n_evaluations == 20
+
+
+# -- calls that never end -----------------------------------------------------------
+
+
+def hangs(end, items, begun):
+    def score(model, item):
+        begun.append((model, item))
+        if item in items:
+            end.wait(20)
+        return float(SCORES[item, model])
+
+    return score
+
+
+@pytest.mark.filterwarnings("ignore:.*calls that failed")
+def test_calls_that_hang_keep_no_other_from_being_begun(end):
+    spoilt, begun = best(in_blocks()).items[:3].tolist(), []
+    found = best(hangs(end, spoilt, begun), concurrency=4, timeout=0.1, failed=0.0)
+    table = SCORES.copy()
+    table[spoilt] = 0.0
+    assert state(found) == state(pb.best_of(table, **GIVEN))
+    assert len(begun) >= found.n_evaluations
+
+
+@pytest.mark.filterwarnings("ignore:.*calls that failed")
+def test_no_worker_is_left(end):
+    """The race stops: calls that nobody could make are not failures."""
+    order, begun, paid = best(in_blocks()).items, [], {}
+    with ThreadPoolExecutor(2) as pool:
+        with pytest.raises(RuntimeError, match="no worker is left: all 2") as caught:
+            best(hangs(end, order[3:].tolist(), begun), executor=pool, concurrency=8,
+                 timeout=0.1, retry=RuntimeError, failed=0.0, paid=paid)
+        end.set()
+    assert set(paid) == set(begun) and caught.value.paid is paid
+    assert sum(value == 0.0 for value in paid.values()) == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*calls that failed")
+def test_workers_that_come_back(end):
+    def score(model, item):
+        if item == spoilt:
+            time.sleep(0.15)
+        return float(SCORES[item, model])
+
+    spoilt = int(best(in_blocks()).items[3])
+    with ThreadPoolExecutor(1) as pool:
+        found = best(score, executor=pool, concurrency=8, timeout=0.1, failed=0.0)
+    table = SCORES.copy()
+    table[spoilt] = 0.0
+    assert state(found) == state(pb.best_of(table, **GIVEN))
+
+
+def ran(script, *args):
+    done = subprocess.run([sys.executable, "-c", script, *args], text=True, capture_output=True,
+                          timeout=60, cwd=pathlib.Path(__file__).parents[1])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+HANGING = """
+import time, warnings
+import pybandit as pb
+from evaluation.judges import GIVEN, SCORES, K, N
+
+def score(model, item):
+    if item == 5:
+        time.sleep(600)
+    return float(SCORES[item, model])
+
+warnings.simplefilter("ignore")
+print(pb.best_of(score, K, N, concurrency=8, timeout=0.1, failed=0.0, **GIVEN).decided)
+"""
+
+LATE = """
+import atexit, threading, time
+paid, begun = {}, []
+atexit.register(lambda: print(len(paid), len(begun)))  # before that of the package: runs after
+import pybandit as pb
+from evaluation.judges import GIVEN, SCORES, K, N
+
+def score(model, item):
+    begun.append((model, item))
+    if len(begun) == 9:
+        raise KeyError
+    time.sleep(0.3)
+    return float(SCORES[item, model])
+
+try:
+    pb.best_of(score, K, N, concurrency=8, paid=paid, timeout=30, **GIVEN)
+except KeyError:
+    pass
+"""
+
+
+def test_the_process_ends_though_calls_do_not():
+    assert ran(HANGING) == ["True"]
+
+
+def test_the_process_waits_for_answers_that_are_kept():
+    n_paid, n_begun = map(int, ran(LATE))
+    assert n_paid == n_begun - 1 >= 8
+
+
+# -- calls that somebody cancels, and workers that die -----------------------------------
+
+
+def test_a_judge_that_is_cancelled_is_a_lost_call():
+    seen = set()
+
+    async def judge(model, item):
+        await asyncio.sleep(0)
+        if (model, item) not in seen and item % 3 == 0:
+            seen.add((model, item))
+            raise asyncio.CancelledError
+        return float(SCORES[item, model])
+
+    found = best(judge, concurrency=8)
+    assert state(found) == state(best(in_blocks())) and len(seen) > 5
+
+
+def test_a_judge_that_is_always_cancelled():
+    """It is asked ten times; then the race stops, and its score is not what failures have."""
+    asked = []
+
+    async def judge(model, item):
+        if item == spoilt:
+            asked.append(model)
+            raise asyncio.CancelledError
+        return float(SCORES[item, model])
+
+    spoilt = int(best(in_blocks()).items[9])
+    with pytest.raises(_calls.LostCall, match="cancelled, not by best_of") as caught:
+        best(judge, concurrency=1, failed=0.0, retry=Exception, timeout=30)
+    assert len(asked) == 10 and all(item != spoilt for _, item in caught.value.paid)
+
+
+class Cancels(ThreadPoolExecutor):
+    n = 0
+
+    def submit(self, *args):
+        self.n += 1
+        if self.n % 4:
+            return super().submit(*args)
+        future = Future()
+        future.cancel()
+        return future
+
+
+@pytest.mark.parametrize("timeout", [None, 10.0])
+def test_a_future_that_is_cancelled_is_a_lost_call(timeout):
+    with Cancels(4) as pool:
+        found = best(slow, executor=pool, concurrency=8, timeout=timeout)
+    assert state(found) == state(best(in_blocks()))
+
+
+def test_an_executor_that_is_shut_down():
+    def score(model, item):
+        begun.append(item)
+        if len(begun) == 20:
+            pool.shutdown(wait=False, cancel_futures=True)
+        return slow(model, item)
+
+    begun, pool = [], ThreadPoolExecutor(2)
+    with pytest.raises(RuntimeError, match="shutdown") as caught:
+        best(score, executor=pool, concurrency=8, retry=Exception, failed=0.0)
+    assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.paid.items())
+
+
+def test_a_race_that_is_left_raises(monkeypatch):
+    async def leaves(self, group):
+        await self.anyio.sleep(0)
+
+    monkeypatch.setattr(Drive, "_until_done", leaves)
+    with pytest.raises(RuntimeError, match="left before its end"):
+        best(Judge().awaited)
+
+
+def dies(spoilt, model, item):
+    if item == spoilt:
+        os._exit(9)
+    return slow(model, item)
+
+
+def _same(pool):
+    return pool
+
+
+def test_a_worker_that_died_is_no_score():
+    """Whatever `retry` names, and of any pool."""
+    score = functools.partial(dies, int(best(in_blocks()).items[9]))
+    for ours in (True, False):
+        pool = ProcessPoolExecutor(2, get_context("fork"))
+        with pytest.raises(BrokenExecutor) as caught:
+            best(score, executor=functools.partial(_same, pool) if ours else pool,
+                 concurrency=4, failed=0.0, retry=Exception, timeout=30)
+        assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.paid.items())
+        pool.shutdown()
+
+
+# -- waste is what was begun ----------------------------------------------------------
+
+
+def test_waste_is_of_calls_that_were_begun():
+    judge = Judge(seconds=0.0)
+    found = best(judge.awaited, calls_per_minute=60_000, max_evaluations=None)
+    assert found.n_evaluations + found.waste == len(judge.asked)
+    for timeout in (None, 10.0):
+        judge = Judge()
+        with ThreadPoolExecutor(2) as pool:
+            found = best(judge.call, executor=pool, concurrency=64, timeout=timeout)
+        assert found.n_evaluations + found.waste == len(judge.asked)
+
+
+# -- functions around async ones ------------------------------------------------------
+
+
+def test_a_function_around_an_async_one():
+    judge = Judge()
+    for executor in (None, ThreadPoolExecutor(2)):
+        found = best(lambda model, item: judge.awaited(model, item), concurrency=8,
+                     executor=executor, timeout=10)
+        assert state(found) == state(best(in_blocks()))
+    assert judge.most_out > 1
+    assert state(asyncio.run(pb.best_of_async(lambda model, item: judge.awaited(model, item),
+                                              K, N, **GIVEN))) == state(best(in_blocks()))
+    with pytest.raises(TypeError, match="coroutine.*concurrency="):
+        best(lambda model, item: judge.awaited(model, item))
+
+
+# -- what was paid for ----------------------------------------------------------------
+
+
+class Refuses(collections.UserDict):
+    """A mapping on a disk that is full, at its fifth write or from it on."""
+
+    def __init__(self, last):
+        super().__init__()
+        self.last, self.n = last, 0
+
+    def update(self, cells):
+        self.n += 1
+        if 5 <= self.n <= self.last:
+            raise OSError("disk full")
+        super().update(cells)
+
+
+@pytest.mark.parametrize("last", [5, 10_000])
+def test_answers_that_could_not_be_written(last):
+    """They are written with the next ones, or handed over."""
+    answered, paid = [], Refuses(last)
+
+    async def judge(model, item):
+        await asyncio.sleep(0)
+        answered.append((model, item))
+        return float(SCORES[item, model])
+
+    with pytest.raises(OSError, match="disk full") as caught:
+        best(judge, concurrency=8, paid=paid)
+    assert len(answered) > 20 and caught.value.paid.keys() == set(answered)
+    assert (paid.keys() == set(answered)) == (last == 5)
+    assert state(best(judge, paid=dict(caught.value.paid))) == state(best(in_blocks()))
+    assert len(set(answered)) == len(answered)
+
+
+def test_what_is_handed_over_does_not_grow():
+    """Threads that are still at it write to what the user passed, and to nothing else."""
+    for paid in (None, {}):
+        judge = Judge(lambda n, model, item: KeyError() if n == 20 else None, seconds=0.02)
+        judge.times[20] = 0.02
+        with ThreadPoolExecutor(16) as pool:
+            with pytest.raises(KeyError) as caught:
+                best(judge.call, executor=pool, concurrency=16, paid=paid)
+            n = len(caught.value.paid)
+        assert (len(caught.value.paid) == len(judge.asked) - 1 > n) == (paid is not None)
+        assert (caught.value.paid is paid) == (paid is not None) and n > 0
+
+
+# -- failures are told -----------------------------------------------------------------
+
+
+def fails_at(items, models=range(K)):
+    return Judge(lambda n, model, item: ConnectionError() if item in items and model in models
+                 else None).awaited
+
+
+def test_failures_are_counted():
+    order, paid = best(in_blocks()).items.tolist(), {}
+    options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_evaluations=100)
+    found = best(fails_at(order[:1], (1, 3)), **options, paid=paid)  # 2 %: no warning
+    assert found.failures.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["failures"]
+    assert found.n_failed == 2
+    assert str(found).endswith(" 2 scores are of calls that failed, 1 of them of model 1.")
+    again = best(fails_at(()), **options, paid=paid)  # it is a score as any other
+    assert again.n_failed == 0 and "failed" not in str(again)
+    assert best(in_blocks()).failures.tolist() == [0] * K
+
+
+@pytest.mark.parametrize("items, models", [(2, range(K)), (4, (2,))], ids=["all", "one model"])
+def test_many_failures_are_warned_of(items, models):
+    order = best(in_blocks()).items.tolist()
+    with pytest.warns(RuntimeWarning, match="calls that failed") as warned:
+        found = best(fails_at(order[:items], models), concurrency=1, failed=0.5,
+                     retry=ConnectionError, max_evaluations=90)
+    assert found.n_failed == items * len(models)
+    assert warned[0].filename.endswith("test_calls.py")  # of who called best_of
