@@ -135,8 +135,9 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     store : str or path-like, optional
         A file for `paid` (SQLite), made where there is none. A score is on the disk before it
         counts; called again after whatever happened, or with more models, only what is
-        missing is paid for. Several processes may use one at once: none pays for what
-        another has paid for, or is at. It is of one evaluation: the same items, numbered as
+        missing is paid for. Several processes of one machine may use one at once: none pays
+        for what another has paid for, or is at; nor for what a thread is still at after
+        Ctrl-C, which is waited for. It is of one evaluation: the same items, numbered as
         before, and models that keep their numbers.
 
     Returns

@@ -40,6 +40,7 @@ class Drive:
         finally:
             self._keep(self._arrived())
             self.calls.close()
+            self.paid.keep_running(self.calls.futures)
             for cell, future in self.calls.futures.items():
                 future.add_done_callback(functools.partial(self._late, cell))
         return n_out
@@ -146,12 +147,13 @@ class Drive:
 
     def _late(self, cell, future):
         """What a worker was at when the race was left: kept all the same, when it comes."""
-        if future.cancelled() or future.exception() is not None:
-            return
         try:
-            self._keep([(cell, self.calls.numbers(*cell, future.result()))])
+            if not future.cancelled() and future.exception() is None:
+                self._keep([(cell, self.calls.numbers(*cell, future.result()))])
         except (TypeError, ValueError):  # no number: nobody waits for it any more
             return
+        finally:
+            self.paid.ended(cell)
 
 
 async def drive(race, source, options, progress):

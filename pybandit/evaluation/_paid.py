@@ -96,8 +96,18 @@ class Paid:
                        "attribute `paid` of this exception; call again with paid= them, and "
                        "they are not asked for again")
 
+    def keep_running(self, places):
+        """Calls of these go on after the race: nobody else is to make them."""
+        if self.shared:
+            self.cells.keep_running(places)
+
+    def ended(self, place):
+        """A call that went on has ended, whatever came of it."""
+        if self.shared:
+            self.cells.ended(place)
+
     def close(self):
-        """Give up the file, where there is one."""
+        """Give up the file, where there is one; calls that go on keep it."""
         if self.shared:
             self.cells.close()
 

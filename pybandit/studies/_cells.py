@@ -8,40 +8,45 @@
 
 import os
 import secrets
-import socket
 import threading
 import time
+import weakref
 from collections.abc import MutableMapping
 
+from pybandit.studies import _alive
 from pybandit.studies._errors import StudyDamaged, named
 from pybandit.studies._store import _address, _connect
 
-APPLICATION, FORMAT = 0x70624365, 1
+APPLICATION, FORMAT = 0x70624365, 2
 SCHEMA = """
 CREATE TABLE cells (model INTEGER, item INTEGER, score REAL NOT NULL, cost REAL, time REAL,
                     PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE claims (model INTEGER, item INTEGER, owner TEXT NOT NULL,
                      PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE owners (owner TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL,
-                     beat REAL NOT NULL) WITHOUT ROWID;
+                     began TEXT NOT NULL, beat REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-# Seconds after which a process that was not heard of is taken for dead; it is heard of every
-# BEAT. On this machine it is asked for by its number.
+# Seconds after which a process that was not heard of is taken for dead, where it has no number
+# here: that of another container. It is heard of every BEAT, but not while a block is scored.
 SILENT, BEAT = 60.0, 10.0
+# By owner, of this process: what nobody holds any more has no claims
+_OPEN = weakref.WeakValueDictionary()
 
 
 class Cells(MutableMapping):
     """Scores, or tuples (score, cost), by (model, item); what `best_of` takes as paid.
 
     What is written is on the disk when the call returns. Threads may share it, and
-    processes the file.
+    processes of one machine the file.
     """
 
     def __init__(self, path, n_items, told):
         self.path, self._told = os.fspath(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._db = threading.RLock(), None
+        self._closed, self._running = False, set()
+        _OPEN[self._owner] = self
         with self._lock, named(self.path):
             self._open(n_items)
 
@@ -67,7 +72,7 @@ class Cells(MutableMapping):
             self._db.execute(f"PRAGMA user_version = {FORMAT}")
             self._db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
             return
-        if application != APPLICATION or form > FORMAT:
+        if application != APPLICATION or form != FORMAT:
             raise StudyDamaged(f"store must be a file of scores of format {FORMAT}, or new; "
                                f"{self.path} is another SQLite database or of format {form}")
         kept = dict(self._db.execute("SELECT name, value FROM about"))
@@ -161,8 +166,9 @@ class Cells(MutableMapping):
 
     def _say_alive(self):
         self._beat = time.time()
-        self._db.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)",
-                         (self._owner, socket.gethostname(), os.getpid(), self._beat))
+        self._db.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?, ?)",
+                         (self._owner, _alive.here(), os.getpid(),
+                          _alive.started(os.getpid()) or "", self._beat))
 
     def beat(self):
         """Say that this process is alive, now and then."""
@@ -170,11 +176,15 @@ class Cells(MutableMapping):
             self._within(self._say_alive)
 
     def _is_alive(self, owner):
-        row = self._db.execute("SELECT host, pid, beat FROM owners WHERE owner = ?",
+        row = self._db.execute("SELECT host, pid, began, beat FROM owners WHERE owner = ?",
                                (owner,)).fetchone()
-        if row is None or time.time() - row[2] > SILENT:
+        if row is None:
             return False
-        return row[0] != socket.gethostname() or _exists(row[1])
+        host, pid, began, beat = row
+        if host != _alive.here():
+            return time.time() - beat <= SILENT
+        # however long it was silent: a block may take hours
+        return owner in _OPEN if pid == os.getpid() else _alive.is_alive(pid, began)
 
     def release(self, places):
         """Give up claims: somebody else may pay for these."""
@@ -182,30 +192,39 @@ class Cells(MutableMapping):
             "DELETE FROM claims WHERE model = ? AND item = ? AND owner = ?",
             [(*place, self._owner) for place in places]))
 
-    def close(self):
-        """Give up all claims, and the file; what comes later opens it again."""
+    def keep_running(self, places):
+        """Calls of these go on after the race: their claims outlive `close`."""
         with self._lock:
+            self._running.update(places)
+
+    def ended(self, place):
+        """A call that went on has ended; with the last one the file is closed."""
+        with self._lock:
+            self._running.discard(place)
+            if self._closed:
+                self.close()
+
+    def close(self):
+        """Give up all claims but those of calls that go on, and without these the file.
+
+        What is written later opens it again.
+        """
+        with self._lock:
+            self._closed = True
             if self._db is None:
                 return
             try:
                 if self._beat:
                     self._within(self._leave)
             finally:
-                self._db.close()
-                self._db = None
+                if not self._running:
+                    self._db.close()
+                    self._db = None
 
     def _leave(self):
-        self._db.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
-        self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
-
-
-def _exists(pid):
-    """Whether this machine has a process of that number."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's
-        return True
-    return True
-
+        claimed = self._db.execute("SELECT model, item FROM claims WHERE owner = ?",
+                                   (self._owner,)).fetchall()
+        self._db.executemany("DELETE FROM claims WHERE model = ? AND item = ?",
+                             [place for place in claimed if place not in self._running])
+        if not self._running:
+            self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))

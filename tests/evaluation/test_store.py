@@ -2,18 +2,16 @@
 
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import StudyDamaged, StudyError, _cells
+from pybandit.studies import StudyDamaged, StudyError
 from pybandit.studies._cells import Cells
 
 from betting.races import assert_says
@@ -83,34 +81,6 @@ def test_a_mapping(tmp_path):
     assert dict(Cells(tmp_path / "x.db", 9, False))[3, 3] == 1.0
 
 
-def test_claims(tmp_path, monkeypatch):
-    """A cell is one process's to pay for, until it has paid, gives up or is dead."""
-    one, two = (Cells(tmp_path / "x.db", 9, False) for _ in range(2))
-    assert one.claim([(0, 1), (0, 2)]) == [(0, 1), (0, 2)] == one.claim([(0, 1), (0, 2)])
-    assert two.claim([(0, 1), (0, 3)]) == [(0, 3)]
-    one[0, 1] = 0.5
-    assert two.claim([(0, 1), (0, 2)]) == []
-    one.release([(0, 2), (0, 3)])
-    assert two.claim([(0, 2)]) == [(0, 2)] and one.claim([(0, 3)]) == []
-    two.close()
-    assert one.claim([(0, 2), (0, 3)]) == [(0, 2), (0, 3)]
-    two = Cells(tmp_path / "x.db", 9, False)
-    assert two.claim([(0, 2)]) == []
-    monkeypatch.setattr(_cells, "SILENT", -1.0)  # nobody heard of it
-    assert two.claim([(0, 2)]) == [(0, 2)]
-    monkeypatch.undo()
-    monkeypatch.setattr(_cells, "_exists", lambda pid: False)
-    assert one.claim([(0, 2)]) == [(0, 2)]
-    monkeypatch.setattr(_cells.socket, "gethostname", lambda: "elsewhere")
-    assert two.claim([(0, 2)]) == []
-    monkeypatch.undo()
-    before = one._row("SELECT max(beat) FROM owners", ())
-    monkeypatch.setattr(_cells, "BEAT", -1.0)
-    one.beat()
-    assert one._row("SELECT max(beat) FROM owners", ()) > before
-    assert _cells._exists(os.getpid()) and not _cells._exists(2**22 + 7)
-
-
 @pytest.mark.parametrize("options, error, words", [
     (dict(store=3), TypeError, ["store", "3"]),
     (dict(store="x.db", paid={}), ValueError, ["store must be left out", "paid"])])
@@ -167,22 +137,3 @@ def test_two_processes_on_one_store():
     """Both find the answer, and together they make no call twice."""
     found = figures("share", 1)
     assert found["calls"] == found["cells"] and min(found["by"]) > 0
-
-
-def test_a_claim_of_the_dead_is_taken_over(tmp_path):
-    store = tmp_path / "evals.db"
-    child = subprocess.Popen([sys.executable, "-c", f"""
-import time
-from pybandit.studies._cells import Cells
-cells = Cells({str(store)!r}, {N}, False)
-cells.claim([(model, item) for model in range({K}) for item in range({N})])
-print("claimed", flush=True)
-time.sleep(1000)
-"""], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "claimed\n"
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
-    child.stdout.close()
-    began = time.monotonic()
-    assert state(best(Judge(seconds=0.0).awaited, store=store)) == state(best(in_blocks()))
-    assert time.monotonic() - began < 30
