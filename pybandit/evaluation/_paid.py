@@ -25,6 +25,7 @@ class Paid:
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
         self.shared = hasattr(cells, "claim")  # with other processes
         self._calls = []                  # not written to `cells`
+        self._dropped = set()             # items whose scores did not go together
         for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
             self._check(place)
 
@@ -74,7 +75,20 @@ class Paid:
         if self.cells is None:
             self.cells = {}
         self.cells.update({place: numbers[0] if len(self.parts) == 1 else numbers
-                           for place, numbers in known.items()})
+                           for place, numbers in known.items() if place[-1] not in self._dropped})
+
+    def drop_refused(self, error):
+        """Where an item's scores differ by more than they may, nobody can say which is wrong."""
+        item = getattr(error, "refused_item", None) if isinstance(error, ValueError) else None
+        if item is None:
+            return
+        self._dropped.add(item)
+        if self.shared:
+            self.cells.drop(item)
+        else:
+            for place in [place for place in self.cells or () if place[-1] == item]:
+                del self.cells[place]
+        error.add_note(f"all scores of item {item} are dropped: they will be asked for again")
 
     def give(self, error):
         """Hand what was paid for to an exception, and say so."""
@@ -122,6 +136,7 @@ class Paid:
         low, high = self.limits
         fine = np.isfinite(made).all(axis=0) & (made[0] >= low) & (made[0] <= high)
         fine &= (made[1:] >= 0).all(axis=0)  # costs
+        fine &= ~np.isin(items, list(self._dropped))
         cells = made[0].tolist() if len(made) == 1 else zip(*made.tolist(), strict=True)
         return {(*key, item): cell for item, cell, keep in
                 zip(items.tolist(), cells, fine.tolist(), strict=True) if keep}

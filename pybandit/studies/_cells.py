@@ -139,6 +139,10 @@ class Cells(MutableMapping):
 
         self._within(work)
 
+    def drop(self, item):
+        """Forget the scores of an item, which do not go together."""
+        self._within(lambda: self._db.execute("DELETE FROM cells WHERE item = ?", (item,)))
+
     # -- claims -------------------------------------------------------------------
 
     def claim(self, places):
