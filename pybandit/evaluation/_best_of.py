@@ -85,7 +85,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     costs : array_like or "told", optional
         What a score costs, finite and at least 0, in whatever money: (n_items, n_models),
         (n_models,) or (n_items,); of a data frame, columns and index are those of
-        the scores. "told": ``score(model, items)`` returns a tuple, scores and costs.
+        the scores; beside shuffled `Blocks` a row is one of the shuffled file.
+        "told": ``score(model, items)`` returns a tuple, scores and costs.
         Costs decide when the race stops and how many items are read at a time, never which.
     max_cost : float, optional
         As `max_evaluations`, in money.
@@ -105,7 +106,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     prior_scores : array_like or data frame, optional
         What is known of the items, a row an item: scores of other models or of earlier
         versions on the same items, or features. As in `BettingRace`; the rows of a
-        frame must have the labels of those of `scores`, where both are frames.
+        frame must have the labels of those of `scores`, where both are frames. Beside
+        shuffled `Blocks` they are rows of the shuffled file, in its order.
     paid : dict, optional
         With a function: scores that are known by ``(model, item)``, tuples (score, cost)
         with ``costs="told"``. They are not asked for again, and count as read as if they
@@ -245,4 +247,7 @@ def _stored(store, source, paid, told):
                          f"paid, and beside paid; got {shown(store)}")
     if not isinstance(store, (str, os.PathLike)):
         raise TypeError(f"store must be the path of a file; got {shown(store)}")
+    if os.fspath(store) in ("", ":memory:"):  # SQLite's names of what is nowhere
+        raise ValueError("store must be the path of a file, which is on the disk; without one "
+                         f"paid= keeps scores in memory; got {shown(store)}")
     return Paid(Cells(store, source.n_items, told), source.paid.parts)

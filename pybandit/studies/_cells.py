@@ -17,7 +17,7 @@ from pybandit.studies import _alive
 from pybandit.studies._errors import StudyDamaged, named
 from pybandit.studies._store import _address, _connect
 
-APPLICATION, FORMAT = 0x70624365, 2
+APPLICATION, FORMAT, KIND = 0x70624365, 2, "file of scores"
 SCHEMA = """
 CREATE TABLE cells (model INTEGER, item INTEGER, score REAL NOT NULL, cost REAL, time REAL,
                     PRIMARY KEY (model, item)) WITHOUT ROWID;
@@ -47,7 +47,7 @@ class Cells(MutableMapping):
         self._lock, self._db = threading.RLock(), None
         self._closed, self._running = False, set()
         _OPEN[self._owner] = self
-        with self._lock, named(self.path):
+        with self._lock, named(self.path, KIND):
             self._open(n_items)
 
     def _open(self, n_items):
@@ -83,7 +83,7 @@ class Cells(MutableMapping):
 
     def _within(self, work):
         """What `work()` returns, in a transaction that is on the disk afterwards."""
-        with self._lock, named(self.path):
+        with self._lock, named(self.path, KIND):
             closed = self._db is None
             if closed:  # an answer that came after the race
                 self._db = _connect(_address(self.path, "mode=rw"))
@@ -119,11 +119,11 @@ class Cells(MutableMapping):
         return self._row("SELECT count(*) FROM cells", ())[0]
 
     def __iter__(self):
-        with self._lock, named(self.path):
+        with self._lock, named(self.path, KIND):
             return iter(self._db.execute("SELECT model, item FROM cells").fetchall())
 
     def _row(self, query, values):
-        with self._lock, named(self.path):
+        with self._lock, named(self.path, KIND):
             return self._db.execute(query, values).fetchone()
 
     def update(self, cells):

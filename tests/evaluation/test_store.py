@@ -1,5 +1,6 @@
 """Scores in a file: on the disk before they count, paid for once, whoever dies or joins."""
 
+import asyncio
 import json
 import os
 import sqlite3
@@ -83,6 +84,8 @@ def test_a_mapping(tmp_path):
 
 @pytest.mark.parametrize("options, error, words", [
     (dict(store=3), TypeError, ["store", "3"]),
+    (dict(store=":memory:"), ValueError, ["store", "paid=", ":memory:"]),
+    (dict(store=""), ValueError, ["store", "on the disk"]),
     (dict(store="x.db", paid={}), ValueError, ["store must be left out", "paid"])])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
@@ -90,7 +93,7 @@ def test_what_is_refused(options, error, words):
     assert_says(caught.value, *words)
     with pytest.raises(ValueError, match="store must be left out beside a table"):
         pb.best_of(SCORES, store="x.db", **GIVEN)
-    assert not os.path.exists("x.db")
+    assert not os.path.exists("x.db") and not os.path.exists(":memory:")
 
 
 def test_files_that_are_not_stores(tmp_path):
@@ -102,7 +105,7 @@ def test_files_that_are_not_stores(tmp_path):
         pass
     for path in ("study.db", "text"):
         (tmp_path / "text").write_text("no database at all" * 100)
-        with pytest.raises(StudyDamaged):
+        with pytest.raises(StudyDamaged, match="file of scores"):
             best(in_blocks(), store=tmp_path / path)
 
 
@@ -137,3 +140,8 @@ def test_two_processes_on_one_store():
     """Both find the answer, and together they make no call twice."""
     found = figures("share", 1)
     assert found["calls"] == found["cells"] and min(found["by"]) > 0
+
+
+def test_a_table_is_not_awaited():
+    with pytest.raises(TypeError, match="score must be a function.*best_of; got ndarray"):
+        asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
