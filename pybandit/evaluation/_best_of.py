@@ -132,8 +132,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         Calls, tries among them, are begun at most so often, evenly.
     failed : float or (float, float), optional
         The score of a call that failed for good, by `retry` or `timeout`; with
-        ``costs="told"`` score and cost. It counts and is kept as any other. Without it the
-        race stops there.
+        ``costs="told"`` score and cost. It counts as any other. In a `store` it is known to
+        calls of the same `failed`; others make the call again. Without it the race stops there.
     store : str or path-like, optional
         A file for `paid` (SQLite), made where there is none. A score is on the disk before it
         counts; called again after whatever happened, or with more models, only what is
@@ -234,11 +234,11 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
     if calls is not None and calls.failed is not None:
         check_failed(calls.failed, race)
     if store is not None:
-        source.paid = _stored(store, source, paid, told)
+        source.paid = _stored(store, source, paid, told, calls and calls.failed)
     return race, source, calls, progress
 
 
-def _stored(store, source, paid, told):
+def _stored(store, source, paid, told, failed):
     """What is paid for, in a file."""
     from pybandit.studies._cells import Cells  # SQLite, for who has a file
 
@@ -250,4 +250,4 @@ def _stored(store, source, paid, told):
     if os.fspath(store) in ("", ":memory:"):  # SQLite's names of what is nowhere
         raise ValueError("store must be the path of a file, which is on the disk; without one "
                          f"paid= keeps scores in memory; got {shown(store)}")
-    return Paid(Cells(store, source.n_items, told), source.paid.parts)
+    return Paid(Cells(store, source.n_items, told, failed), source.paid.parts)

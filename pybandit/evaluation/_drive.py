@@ -133,7 +133,9 @@ class Drive:
         known = {cell: answer for cell, answer in answers
                  if not isinstance(answer, Exception) and finite(answer, self.limits)}
         if known:
-            self.paid.keep(known)
+            # the object that `_call` took is that of the options
+            self.paid.keep(known, {cell for cell, answer in known.items()
+                                   if answer is self.options.failed})
         return known
 
     def _tell(self, known):

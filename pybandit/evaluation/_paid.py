@@ -70,12 +70,13 @@ class Paid:
         numbers = self._numbers(place, cell)
         return (numbers,) if len(self.parts) == 1 else numbers
 
-    def keep(self, known):
-        """Numbers by place: in the mapping before this returns."""
+    def keep(self, known, failed=()):
+        """Numbers by place: in the mapping before this returns; `failed` are of no answers."""
         if self.cells is None:
             self.cells = {}
-        self.cells.update({place: numbers[0] if len(self.parts) == 1 else numbers
-                           for place, numbers in known.items() if place[-1] not in self._dropped})
+        cells = {place: numbers[0] if len(self.parts) == 1 else numbers
+                 for place, numbers in known.items() if place[-1] not in self._dropped}
+        self.cells.update(*((cells, failed) if self.shared else (cells,)))
 
     def drop_refused(self, error):
         """Where an item's scores differ by more than they may, nobody can say which is wrong."""

@@ -1,6 +1,6 @@
 """Scores that were paid for, in a file: SQLite, shared by processes, on the disk when kept.
 
-``cells``    scores by model and item, and costs where they are told
+``cells``    scores by model and item, and costs where they are told; whether the call failed
 ``claims``   cells that a process is at, so that no other one pays for them too
 ``owners``   processes that have claims, and when they last said so
 ``about``    of how many items the scores are, and whether costs are told
@@ -20,7 +20,7 @@ from pybandit.studies._store import _address, _connect
 APPLICATION, FORMAT, KIND = 0x70624365, 2, "file of scores"
 SCHEMA = """
 CREATE TABLE cells (model INTEGER, item INTEGER, score REAL NOT NULL, cost REAL, time REAL,
-                    PRIMARY KEY (model, item)) WITHOUT ROWID;
+                    failed INTEGER NOT NULL, PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE claims (model INTEGER, item INTEGER, owner TEXT NOT NULL,
                      PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE owners (owner TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL,
@@ -30,6 +30,8 @@ CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 # Seconds after which a process that was not heard of is taken for dead, where it has no number
 # here: that of another container. It is heard of every BEAT, but not while a block is scored.
 SILENT, BEAT = 60.0, 10.0
+# A failure is known to who would give it the same score; its parameters are that and its cost
+KNOWN = "(NOT failed OR score IS ? AND cost IS ?)"
 # By owner, of this process: what nobody holds any more has no claims
 _OPEN = weakref.WeakValueDictionary()
 
@@ -41,7 +43,8 @@ class Cells(MutableMapping):
     processes of one machine the file.
     """
 
-    def __init__(self, path, n_items, told):
+    def __init__(self, path, n_items, told, failed=None):
+        self._failed = (*(failed or ()), None, None)[:2]
         self.path, self._told = os.fspath(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._db = threading.RLock(), None
@@ -104,7 +107,8 @@ class Cells(MutableMapping):
     # -- a mapping --------------------------------------------------------------
 
     def __getitem__(self, place):
-        row = self._row("SELECT score, cost FROM cells WHERE model = ? AND item = ?", place)
+        row = self._row(f"SELECT score, cost FROM cells WHERE model = ? AND item = ? AND {KNOWN}",
+                        (*place, *self._failed))
         if row is None:
             raise KeyError(place)
         return row if self._told else row[0]
@@ -116,24 +120,27 @@ class Cells(MutableMapping):
         raise TypeError(f"{self.path} keeps what was paid for: nothing is deleted")
 
     def __len__(self):
-        return self._row("SELECT count(*) FROM cells", ())[0]
+        return self._row(f"SELECT count(*) FROM cells WHERE {KNOWN}", self._failed)[0]
 
     def __iter__(self):
         with self._lock, named(self.path, KIND):
-            return iter(self._db.execute("SELECT model, item FROM cells").fetchall())
+            return iter(self._db.execute(f"SELECT model, item FROM cells WHERE {KNOWN}",
+                                         self._failed).fetchall())
 
     def _row(self, query, values):
         with self._lock, named(self.path, KIND):
             return self._db.execute(query, values).fetchone()
 
-    def update(self, cells):
-        """Keep these, all of them or none; what is kept already stays as it is."""
+    def update(self, cells, failed=()):
+        """Keep these, all of them or none; what is known already stays as it is."""
         now = time.time()
-        rows = [(*place, *(cell if self._told else (cell, None)), now)
+        rows = [(*place, *(cell if self._told else (cell, None)), now, place in failed)
                 for place, cell in dict(cells).items()]
 
         def work():
-            self._db.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", rows)
+            self._db.executemany("DELETE FROM cells WHERE model = ? AND item = ? AND NOT " + KNOWN,
+                                 [(*row[:2], *self._failed) for row in rows])
+            self._db.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._db.executemany("DELETE FROM claims WHERE model = ? AND item = ?",
                                  [row[:2] for row in rows])
 
@@ -153,8 +160,7 @@ class Cells(MutableMapping):
         self._say_alive()
         mine, alive = [], {}
         for place in places:
-            if self._db.execute("SELECT 1 FROM cells WHERE model = ? AND item = ?",
-                                place).fetchone():
+            if place in self:
                 continue
             row = self._db.execute("SELECT owner FROM claims WHERE model = ? AND item = ?",
                                    place).fetchone()

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -145,3 +146,31 @@ def test_two_processes_on_one_store():
 def test_a_table_is_not_awaited():
     with pytest.raises(TypeError, match="score must be a function.*best_of; got ndarray"):
         asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
+    store, costs = tmp_path / "evals.db", dict(costs="told") if told else {}
+
+    def fails(n, model, item):
+        return ConnectionError("no answer") if item % 20 == 3 else None
+
+    def judged(zero, fails=fails):
+        judge = Judge(fails, told=told, seconds=0.0005)
+        failed = zero if zero is None or not told else (zero, 0.5)
+        options = {} if zero is None else dict(failed=failed, timeout=30, retry=ConnectionError)
+        return best(judge.awaited, store=store, **costs, **options), judge.asked
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pybandit.evaluation._calls.ATTEMPTS", 1)
+        first = judged(0.0)[0]
+        with closing(sqlite3.connect(store)) as db:
+            kept = set(db.execute("SELECT model, item FROM cells"))
+        failures = {place for place in kept if place[1] % 20 == 3}
+        again, asked = judged(0.0)
+        assert failures and state(again) == state(first) and not kept & set(asked)
+        assert kept & set(judged(0.25)[1]) <= failures
+    found, asked = judged(None, lambda *call: None)
+    assert kept & set(asked) <= failures and failures & set(asked)
+    assert state(found) == state(best(in_blocks(told), **costs))
+    assert not kept & set(judged(None)[1])
