@@ -33,10 +33,12 @@ def check_spread(values, arms, items, most):
     if spread.max() > most * (1 + 1e-12):
         row = int(spread.argmax())
         first, last = int(values[row].argmin()), int(values[row].argmax())
-        raise ValueError(
+        error = ValueError(
             f"rewards of one item must differ by at most value_range = {most}; got "
             f"{values[row, first]} and {values[row, last]} for arms {arms[first]} and "
             f"{arms[last]} on item {items[row]}")
+        error.refused_item = int(items[row])  # for who keeps scores
+        raise error
 
 
 def _integers(name, values):

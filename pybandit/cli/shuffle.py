@@ -12,8 +12,10 @@ Parquet. Each of its row groups is a block; best_of, race and RacingSampler read
 whole blocks of it, in random order. The order follows from the seed and the number
 of rows alone. The seed is in the file's metadata, under pybandit_shuffle.
 
-What was sorted or cut after the shuffle is refused by those who read it: its
-order may be one that scores have chosen. So is a file that is no shuffle's.
+What was sorted or cut after the shuffle may be in an order that scores have chosen.
+It is refused where the rows are not so many any more, or the first column of numbers
+in the first or the last block is another: nothing else is looked at. Of a file that is
+no shuffle's no blocks are read: a small one is read into memory, a large one refused.
 
 exit status: 0 when it is written; 1 where a package is missing; 2 where the
 options or the file are wrong, with the reason on stderr: nothing is written then."""

@@ -47,6 +47,9 @@ async def best_of_async(score: Callable[[int, int], Awaitable[Any] | Any], n_mod
     >>> asyncio.run(choose()).best
     2
     """
+    if not callable(score):
+        raise TypeError("score must be a function of (model, item); a table is read by best_of; "
+                        f"got {type(score).__name__}")
     race, source, calls, progress = prepared(score, n_models, n_items, concurrency=concurrency,
                                              **options)
     with handing_over(race, source):

@@ -85,7 +85,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     costs : array_like or "told", optional
         What a score costs, finite and at least 0, in whatever money: (n_items, n_models),
         (n_models,) or (n_items,); of a data frame, columns and index are those of
-        the scores. "told": ``score(model, items)`` returns a tuple, scores and costs.
+        the scores; beside shuffled `Blocks` a row is one of the shuffled file.
+        "told": ``score(model, items)`` returns a tuple, scores and costs.
         Costs decide when the race stops and how many items are read at a time, never which.
     max_cost : float, optional
         As `max_evaluations`, in money.
@@ -105,7 +106,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     prior_scores : array_like or data frame, optional
         What is known of the items, a row an item: scores of other models or of earlier
         versions on the same items, or features. As in `BettingRace`; the rows of a
-        frame must have the labels of those of `scores`, where both are frames.
+        frame must have the labels of those of `scores`, where both are frames. Beside
+        shuffled `Blocks` they are rows of the shuffled file, in its order.
     paid : dict, optional
         With a function: scores that are known by ``(model, item)``, tuples (score, cost)
         with ``costs="told"``. They are not asked for again, and count as read as if they
@@ -135,14 +137,16 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         Calls, tries among them, are begun at most so often, evenly.
     failed : float or (float, float), optional
         The score of a call that failed for good, by `retry` or `timeout`; with
-        ``costs="told"`` score and cost. It counts and is kept as any other, and
-        `BestOfResult.failures` counts them; of more than 5 % of all scores, or of a model's,
-        there is a RuntimeWarning. Without it the race stops there.
+        ``costs="told"`` score and cost. It counts as any other, and `BestOfResult.failures`
+        counts them; of more than 5 % of all scores, or of a model's, there is a
+        RuntimeWarning. In a `store` it is known to calls of the same `failed`; others make the
+        call again. Without it the race stops there.
     store : str or path-like, optional
         A file for `paid` (SQLite), made where there is none. A score is on the disk before it
         counts; called again after whatever happened, or with more models, only what is
-        missing is paid for. Several processes may use one at once: none pays for what
-        another has paid for, or is at. It is of one evaluation: the same items, numbered as
+        missing is paid for. Several processes of one machine may use one at once: none pays
+        for what another has paid for, or is at; nor for what a thread is still at after
+        Ctrl-C, which is waited for. It is of one evaluation: the same items, numbered as
         before, and models that keep their numbers.
 
     Returns
@@ -238,11 +242,11 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
     if calls is not None and calls.failed is not None:
         check_failed(calls.failed, race)
     if store is not None:
-        source.paid = _stored(store, source, paid, told)
+        source.paid = _stored(store, source, paid, told, calls and calls.failed)
     return race, source, calls, progress
 
 
-def _stored(store, source, paid, told):
+def _stored(store, source, paid, told, failed):
     """What is paid for, in a file."""
     from pybandit.studies._cells import Cells  # SQLite, for who has a file
 
@@ -251,4 +255,7 @@ def _stored(store, source, paid, told):
                          f"paid, and beside paid; got {shown(store)}")
     if not isinstance(store, (str, os.PathLike)):
         raise TypeError(f"store must be the path of a file; got {shown(store)}")
-    return Paid(Cells(store, source.n_items, told), source.paid.parts)
+    if os.fspath(store) in ("", ":memory:"):  # SQLite's names of what is nowhere
+        raise ValueError("store must be the path of a file, which is on the disk; without one "
+                         f"paid= keeps scores in memory; got {shown(store)}")
+    return Paid(Cells(store, source.n_items, told, failed), source.paid.parts)

@@ -41,6 +41,7 @@ class Drive:
                 self._keep(self._arrived())
             finally:
                 self.calls.close()
+                self.paid.keep_running(self.calls.futures)
                 for cell, future in self.calls.futures.items():
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
@@ -135,7 +136,9 @@ class Drive:
         """The answers that are numbers of the race's range, kept."""
         known = {cell: answer for cell, answer in answers
                  if not isinstance(answer, Exception) and finite(answer, self.limits)}
-        self.paid.keep(known)
+        # the object that `_call` took is that of the options
+        self.paid.keep(known, {cell for cell, answer in known.items()
+                               if answer is self.options.failed})
         return known
 
     def _tell(self, known):
@@ -149,12 +152,13 @@ class Drive:
 
     def _late(self, cell, future):
         """What a worker was at when the race was left: kept all the same, when it comes."""
-        if future.cancelled() or future.exception() is not None:
-            return
         try:
-            self._keep([(cell, self.calls.numbers(*cell, future.result()))])
+            if not future.cancelled() and future.exception() is None:
+                self._keep([(cell, self.calls.numbers(*cell, future.result()))])
         except (TypeError, ValueError):  # no number: nobody waits for it any more
             close_unawaited(future)
+        finally:
+            self.paid.ended(cell)
 
 
 async def drive(race, source, options, progress):

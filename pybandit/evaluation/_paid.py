@@ -27,7 +27,9 @@ class Paid:
         self.shared = hasattr(cells, "claim")  # with other processes
         self._ours = cells is None
         self._calls = []                  # not written to `cells`
-        self._unwritten, self._lock = {}, threading.Lock()  # nor these; threads bring late ones
+        # nor these, of which some are of failures; threads bring late ones
+        self._unwritten, self._failures, self._lock = {}, set(), threading.Lock()
+        self._dropped = set()             # items whose scores did not go together
         for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
             self._check(place)
 
@@ -72,17 +74,37 @@ class Paid:
         numbers = self._numbers(place, cell)
         return (numbers,) if len(self.parts) == 1 else numbers
 
-    def keep(self, known):
-        """Numbers by place: in the mapping before this returns, or with the next ones."""
+    def keep(self, known, failed=()):
+        """Numbers by place: in the mapping before this returns, or with the next ones.
+
+        `failed` are those of no answers.
+        """
         with self._lock:
             self._unwritten.update({place: numbers[0] if len(self.parts) == 1 else numbers
-                                    for place, numbers in known.items()})
+                                    for place, numbers in known.items()
+                                    if place[-1] not in self._dropped})
+            self._failures.update(failed)
             if not self._unwritten:
                 return
             if self.cells is None:
                 self.cells = {}
-            self.cells.update(self._unwritten)
-            self._unwritten = {}
+            self.cells.update(*((self._unwritten, self._failures) if self.shared
+                                else (self._unwritten,)))
+            self._unwritten, self._failures = {}, set()
+
+    def drop_refused(self, error):
+        """Where an item's scores differ by more than they may, nobody can say which is wrong."""
+        item = getattr(error, "refused_item", None) if isinstance(error, ValueError) else None
+        if item is None:
+            return
+        with self._lock:
+            self._dropped.add(item)
+            if self.shared:
+                self.cells.drop(item)
+            for cells in (self._unwritten, () if self.shared else self.cells or ()):
+                for place in [place for place in cells if place[-1] == item]:
+                    del cells[place]
+        error.add_note(f"all scores of item {item} are dropped: they will be asked for again")
 
     def give(self, error):
         """Hand what was paid for to an exception, and say so."""
@@ -115,8 +137,18 @@ class Paid:
             written = () if self.shared or self.cells is None else self.cells
             return {**dict(written), **self._unwritten}
 
+    def keep_running(self, places):
+        """Calls of these go on after the race: nobody else is to make them."""
+        if self.shared:
+            self.cells.keep_running(places)
+
+    def ended(self, place):
+        """A call that went on has ended, whatever came of it."""
+        if self.shared:
+            self.cells.ended(place)
+
     def close(self):
-        """Give up the file, where there is one."""
+        """Give up the file, where there is one; calls that go on keep it."""
         if self.shared:
             self.cells.close()
 
@@ -131,6 +163,7 @@ class Paid:
         low, high = self.limits
         fine = np.isfinite(made).all(axis=0) & (made[0] >= low) & (made[0] <= high)
         fine &= (made[1:] >= 0).all(axis=0)  # costs
+        fine &= ~np.isin(items, list(self._dropped))
         cells = made[0].tolist() if len(made) == 1 else zip(*made.tolist(), strict=True)
         return {(*key, item): cell for item, cell, keep in
                 zip(items.tolist(), cells, fine.tolist(), strict=True) if keep}

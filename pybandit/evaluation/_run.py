@@ -28,6 +28,7 @@ def handing_over(race, source):
     try:
         yield
     except BaseException as error:
+        source.paid.drop_refused(error)
         source.paid.give(error)
         raise
     finally:

@@ -1,6 +1,6 @@
 """Scores that were paid for, in a file: SQLite, shared by processes, on the disk when kept.
 
-``cells``    scores by model and item, and costs where they are told
+``cells``    scores by model and item, and costs where they are told; whether the call failed
 ``claims``   cells that a process is at, so that no other one pays for them too
 ``owners``   processes that have claims, and when they last said so
 ``about``    of how many items the scores are, and whether costs are told
@@ -8,41 +8,49 @@
 
 import os
 import secrets
-import socket
 import threading
 import time
+import weakref
 from collections.abc import MutableMapping
 
+from pybandit.studies import _alive
 from pybandit.studies._errors import StudyDamaged, named
 from pybandit.studies._store import _address, _connect
 
-APPLICATION, FORMAT = 0x70624365, 1
+APPLICATION, FORMAT, KIND = 0x70624365, 2, "file of scores"
 SCHEMA = """
 CREATE TABLE cells (model INTEGER, item INTEGER, score REAL NOT NULL, cost REAL, time REAL,
-                    PRIMARY KEY (model, item)) WITHOUT ROWID;
+                    failed INTEGER NOT NULL, PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE claims (model INTEGER, item INTEGER, owner TEXT NOT NULL,
                      PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE owners (owner TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL,
-                     beat REAL NOT NULL) WITHOUT ROWID;
+                     began TEXT NOT NULL, beat REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-# Seconds after which a process that was not heard of is taken for dead; it is heard of every
-# BEAT. On this machine it is asked for by its number.
+# Seconds after which a process that was not heard of is taken for dead, where it has no number
+# here: that of another container. It is heard of every BEAT, but not while a block is scored.
 SILENT, BEAT = 60.0, 10.0
+# A failure is known to who would give it the same score; its parameters are that and its cost
+KNOWN = "(NOT failed OR score IS ? AND cost IS ?)"
+# By owner, of this process: what nobody holds any more has no claims
+_OPEN = weakref.WeakValueDictionary()
 
 
 class Cells(MutableMapping):
     """Scores, or tuples (score, cost), by (model, item); what `best_of` takes as paid.
 
     What is written is on the disk when the call returns. Threads may share it, and
-    processes the file.
+    processes of one machine the file.
     """
 
-    def __init__(self, path, n_items, told):
+    def __init__(self, path, n_items, told, failed=None):
+        self._failed = (*(failed or ()), None, None)[:2]
         self.path, self._told = os.fspath(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._db = threading.RLock(), None
-        with self._lock, named(self.path):
+        self._closed, self._running = False, set()
+        _OPEN[self._owner] = self
+        with self._lock, named(self.path, KIND):
             self._open(n_items)
 
     def _open(self, n_items):
@@ -67,7 +75,7 @@ class Cells(MutableMapping):
             self._db.execute(f"PRAGMA user_version = {FORMAT}")
             self._db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
             return
-        if application != APPLICATION or form > FORMAT:
+        if application != APPLICATION or form != FORMAT:
             raise StudyDamaged(f"store must be a file of scores of format {FORMAT}, or new; "
                                f"{self.path} is another SQLite database or of format {form}")
         kept = dict(self._db.execute("SELECT name, value FROM about"))
@@ -78,7 +86,7 @@ class Cells(MutableMapping):
 
     def _within(self, work):
         """What `work()` returns, in a transaction that is on the disk afterwards."""
-        with self._lock, named(self.path):
+        with self._lock, named(self.path, KIND):
             closed = self._db is None
             if closed:  # an answer that came after the race
                 self._db = _connect(_address(self.path, "mode=rw"))
@@ -99,7 +107,8 @@ class Cells(MutableMapping):
     # -- a mapping --------------------------------------------------------------
 
     def __getitem__(self, place):
-        row = self._row("SELECT score, cost FROM cells WHERE model = ? AND item = ?", place)
+        row = self._row(f"SELECT score, cost FROM cells WHERE model = ? AND item = ? AND {KNOWN}",
+                        (*place, *self._failed))
         if row is None:
             raise KeyError(place)
         return row if self._told else row[0]
@@ -111,28 +120,35 @@ class Cells(MutableMapping):
         raise TypeError(f"{self.path} keeps what was paid for: nothing is deleted")
 
     def __len__(self):
-        return self._row("SELECT count(*) FROM cells", ())[0]
+        return self._row(f"SELECT count(*) FROM cells WHERE {KNOWN}", self._failed)[0]
 
     def __iter__(self):
-        with self._lock, named(self.path):
-            return iter(self._db.execute("SELECT model, item FROM cells").fetchall())
+        with self._lock, named(self.path, KIND):
+            return iter(self._db.execute(f"SELECT model, item FROM cells WHERE {KNOWN}",
+                                         self._failed).fetchall())
 
     def _row(self, query, values):
-        with self._lock, named(self.path):
+        with self._lock, named(self.path, KIND):
             return self._db.execute(query, values).fetchone()
 
-    def update(self, cells):
-        """Keep these, all of them or none; what is kept already stays as it is."""
+    def update(self, cells, failed=()):
+        """Keep these, all of them or none; what is known already stays as it is."""
         now = time.time()
-        rows = [(*place, *(cell if self._told else (cell, None)), now)
+        rows = [(*place, *(cell if self._told else (cell, None)), now, place in failed)
                 for place, cell in dict(cells).items()]
 
         def work():
-            self._db.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", rows)
+            self._db.executemany("DELETE FROM cells WHERE model = ? AND item = ? AND NOT " + KNOWN,
+                                 [(*row[:2], *self._failed) for row in rows])
+            self._db.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._db.executemany("DELETE FROM claims WHERE model = ? AND item = ?",
                                  [row[:2] for row in rows])
 
         self._within(work)
+
+    def drop(self, item):
+        """Forget the scores of an item, which do not go together."""
+        self._within(lambda: self._db.execute("DELETE FROM cells WHERE item = ?", (item,)))
 
     # -- claims -------------------------------------------------------------------
 
@@ -144,8 +160,7 @@ class Cells(MutableMapping):
         self._say_alive()
         mine, alive = [], {}
         for place in places:
-            if self._db.execute("SELECT 1 FROM cells WHERE model = ? AND item = ?",
-                                place).fetchone():
+            if place in self:
                 continue
             row = self._db.execute("SELECT owner FROM claims WHERE model = ? AND item = ?",
                                    place).fetchone()
@@ -161,8 +176,9 @@ class Cells(MutableMapping):
 
     def _say_alive(self):
         self._beat = time.time()
-        self._db.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)",
-                         (self._owner, socket.gethostname(), os.getpid(), self._beat))
+        self._db.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?, ?)",
+                         (self._owner, _alive.here(), os.getpid(),
+                          _alive.started(os.getpid()) or "", self._beat))
 
     def beat(self):
         """Say that this process is alive, now and then."""
@@ -170,11 +186,15 @@ class Cells(MutableMapping):
             self._within(self._say_alive)
 
     def _is_alive(self, owner):
-        row = self._db.execute("SELECT host, pid, beat FROM owners WHERE owner = ?",
+        row = self._db.execute("SELECT host, pid, began, beat FROM owners WHERE owner = ?",
                                (owner,)).fetchone()
-        if row is None or time.time() - row[2] > SILENT:
+        if row is None:
             return False
-        return row[0] != socket.gethostname() or _exists(row[1])
+        host, pid, began, beat = row
+        if host != _alive.here():
+            return time.time() - beat <= SILENT
+        # however long it was silent: a block may take hours
+        return owner in _OPEN if pid == os.getpid() else _alive.is_alive(pid, began)
 
     def release(self, places):
         """Give up claims: somebody else may pay for these."""
@@ -182,30 +202,39 @@ class Cells(MutableMapping):
             "DELETE FROM claims WHERE model = ? AND item = ? AND owner = ?",
             [(*place, self._owner) for place in places]))
 
-    def close(self):
-        """Give up all claims, and the file; what comes later opens it again."""
+    def keep_running(self, places):
+        """Calls of these go on after the race: their claims outlive `close`."""
         with self._lock:
+            self._running.update(places)
+
+    def ended(self, place):
+        """A call that went on has ended; with the last one the file is closed."""
+        with self._lock:
+            self._running.discard(place)
+            if self._closed:
+                self.close()
+
+    def close(self):
+        """Give up all claims but those of calls that go on, and without these the file.
+
+        What is written later opens it again.
+        """
+        with self._lock:
+            self._closed = True
             if self._db is None:
                 return
             try:
                 if self._beat:
                     self._within(self._leave)
             finally:
-                self._db.close()
-                self._db = None
+                if not self._running:
+                    self._db.close()
+                    self._db = None
 
     def _leave(self):
-        self._db.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
-        self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
-
-
-def _exists(pid):
-    """Whether this machine has a process of that number."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's
-        return True
-    return True
-
+        claimed = self._db.execute("SELECT model, item FROM claims WHERE owner = ?",
+                                   (self._owner,)).fetchall()
+        self._db.executemany("DELETE FROM claims WHERE model = ? AND item = ?",
+                             [place for place in claimed if place not in self._running])
+        if not self._running:
+            self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))

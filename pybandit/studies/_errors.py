@@ -31,17 +31,17 @@ def code_of(error):
 
 
 @contextmanager
-def named(path):
-    """Raises SQLite's errors as those of the study at `path`."""
+def named(path, kind="study"):
+    """Raises SQLite's errors as those of the study, or whatever it is, at `path`."""
     try:
         yield
     except sqlite3.ProgrammingError as error:
-        raise ValueError(f"the study {path} is closed: {error}") from error
+        raise ValueError(f"the {kind} {path} is closed: {error}") from error
     except sqlite3.DatabaseError as error:
         code = code_of(error)
         # a table or column that is missing has no code of its own
         if code in DAMAGED or (code == sqlite3.SQLITE_ERROR and "no such" in str(error)):
-            raise StudyDamaged(f"{path} is damaged or not a study: {error}") from error
+            raise StudyDamaged(f"{path} is damaged or not a {kind}: {error}") from error
         if code in CLOSED_TO_WRITING:
             raise StudyError(f"{path} cannot be written and is as before: {error}") from error
         if code in NO_ROOM:

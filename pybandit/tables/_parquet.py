@@ -25,14 +25,15 @@ class ParquetTable:
             raise BadFile(f"{path} must have columns of different names; got "
                           f"{shown(self._schema.names)}")
         if columns is None:
-            columns = _models(self._schema)
+            columns = models_of(self._schema)
         self.columns = as_list("columns", columns, "names of columns")
         for name in self.columns:
             if name not in fields:
                 raise ValueError(f"columns must be columns of {path}; got {shown(name)}")
             if not is_number(fields[name].type):
                 raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
-                                f"{fields[name].type}: name the others by columns=")
+                                f"{fields[name].type}: Blocks.open(path, columns=) takes the "
+                                "others")
         self._groups = [group for group in range(self._file.num_row_groups)
                         if self._file.metadata.row_group(group).num_rows]
         self.sizes = np.array([self._file.metadata.row_group(group).num_rows
@@ -101,7 +102,7 @@ def numbers_of(column):
     return column.cast(arrow.uint8()) if arrow.types.is_boolean(column.type) else column
 
 
-def _models(schema):
+def models_of(schema):
     """All columns but labels: an index of pandas, or text in the first."""
     try:
         told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))

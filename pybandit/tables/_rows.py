@@ -8,7 +8,7 @@ from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import shown
 from pybandit._shared.optional import require
 from pybandit.tables._open import PARQUET, suffix_of
-from pybandit.tables._parquet import is_number, numbers_of
+from pybandit.tables._parquet import is_number, models_of, numbers_of
 from pybandit.tables.blocks import Blocks
 
 # Rows of which a row's bytes are estimated, where it holds text.
@@ -23,7 +23,10 @@ def open_rows(table):
 
 
 class Rows:
-    """`schema`, `n_rows`, `row_bytes` and `batches`; `first` is the first column of numbers."""
+    """`schema`, `n_rows`, `row_bytes` and `batches`; `first` is the first column of numbers.
+
+    `models` are the columns of what is written that blocks are opened with.
+    """
 
     def numbers(self, block):
         """The first column of numbers of an Arrow table."""
@@ -49,6 +52,10 @@ class ParquetRows(Rows):
             raise BadFile(f"{path} must have rows and a column of numbers; got {self.n_rows} "
                           f"rows of {shown(self.schema.names)}")
         self.first = numbers[0]
+        self.models = [name for name in models_of(self.schema) if name in numbers]
+        if not self.models:
+            raise BadFile(f"{path} must have columns of numbers that are no labels; got "
+                          f"{shown(self.schema.names)}")
         tried = next(self._file.iter_batches(TRIED))
         self.row_bytes = tried.nbytes / tried.num_rows
 
@@ -63,12 +70,13 @@ class BlockedRows(Rows):
         arrow = require("pyarrow", "tables")
         self._blocks, self.n_rows = blocks, blocks.n_rows
         names = range(blocks.n_columns) if blocks.names is None else blocks.names
-        self._dtype = np.asarray(blocks.read(0, np.arange(min(1, blocks.n_columns)))).dtype
-        if self._dtype.kind not in "biuf":
-            raise TypeError(f"table must hold real numbers; got dtype {self._dtype}")
+        held = np.asarray(blocks.read(0, np.arange(min(1, blocks.n_columns)))).dtype
+        if held.kind not in "biuf" or held.itemsize > 8:
+            raise TypeError(f"table must hold real numbers of at most 64 bits; got dtype {held}")
+        self._dtype = held.newbyteorder("=")  # Arrow has no other
         self.schema = arrow.schema([(str(name), arrow.from_numpy_dtype(self._dtype))
                                     for name in names])
-        self.first = self.schema.names[0]
+        self.first, self.models = self.schema.names[0], self.schema.names
         self.row_bytes = self._dtype.itemsize * blocks.n_columns
 
     def batches(self, n_rows):

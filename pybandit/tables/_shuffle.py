@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_flag, check_integer, shown
+from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
 from pybandit.tables._open import CELLS, PARQUET, suffix_of
@@ -55,7 +55,7 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     Returns
     -------
     Blocks
-        Of the file written.
+        Of the file written: its columns of numbers, but for labels.
 
     Raises
     ------
@@ -75,7 +75,9 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     that fails, Ctrl-C too, leaves nothing behind.
     """
     require("pyarrow", "tables")
-    target = _check_target(table, path, check_flag("replace", replace))
+    if not isinstance(replace, (bool, np.bool_)):  # a text has a truth too, and "no" is true
+        raise TypeError(f"replace must be True or False; got {shown(replace)}")
+    target = _check_target(table, path, replace)
     seed = (int(np.random.SeedSequence().entropy) if seed is None
             else check_integer("seed", seed, 0, (1 << 128) - 1))
     memory = check_integer("memory", memory, LEAST_MEMORY)
@@ -87,12 +89,13 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     try:
         piles = _Piles(rows, folder, memory)
         piles.fill(np.random.PCG64(seed), memory // BATCH_SHARE)
-        made = os.path.join(folder, "made")
+        made = os.path.join(folder, "made.parquet")
         _write(piles, made, block_rows, seed)
+        Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
         os.replace(made, target)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return Blocks.open(target)
+    return Blocks.open(target, columns=rows.models)
 
 
 def _check_target(table, path, replace):

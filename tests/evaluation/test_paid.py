@@ -102,6 +102,39 @@ def test_a_refused_score_is_asked_for_again(bad):
     assert {item for _, item in again.asked} >= {spoilt}
 
 
+@pytest.mark.parametrize("where", [None, "paid", "store"])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("single", [True, False])
+def test_scores_that_do_not_go_together_are_asked_for_again(single, first, where, tmp_path):
+    """The wrong one may have come first: all of the item are dropped, and nothing else."""
+    given = dict(GIVEN, value_range=0.9)
+    spoilt, asked = pb.best_of(Judge(), K, N, **given).items[10], []
+    wrong = (0 if first else K - 1, spoilt)
+
+    def one(model, item):
+        asked.append((model, item))
+        return float(SCORES[item, model]) + 5.0 * (wrong == (model, item))
+
+    async def awaited(model, item):
+        return one(model, item)
+
+    def judge(model, items):
+        return np.array([one(model, item) for item in items.tolist()])
+
+    options = {None: {}, "paid": {"paid": {}}, "store": {"store": tmp_path / "x.db"}}[where]
+    with pytest.raises(ValueError, match="differ by at most") as caught:
+        pb.best_of(awaited if single else judge, K, N, **options, **given)
+    assert f"item {spoilt} are dropped" in caught.value.__notes__[0]
+    before, wrong = set(asked), None
+    asked.clear()
+    if where is None:
+        options = {"paid": caught.value.paid}
+    found = pb.best_of(awaited if single else judge, K, N, **options, **given)
+    expected = pb.best_of(Judge(), K, N, **given)
+    assert found.means.tolist() == expected.means.tolist()
+    assert {item for _, item in before & set(asked)} == {spoilt}
+
+
 def test_scores_of_one_run_serve_another():
     """Another seed, a budget, one more model; a mapping on the disk."""
     paid = {}

@@ -1,19 +1,19 @@
 """Scores in a file: on the disk before they count, paid for once, whoever dies or joins."""
 
+import asyncio
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import StudyDamaged, StudyError, _cells
+from pybandit.studies import StudyDamaged, StudyError
 from pybandit.studies._cells import Cells
 
 from betting.races import assert_says
@@ -83,36 +83,10 @@ def test_a_mapping(tmp_path):
     assert dict(Cells(tmp_path / "x.db", 9, False))[3, 3] == 1.0
 
 
-def test_claims(tmp_path, monkeypatch):
-    """A cell is one process's to pay for, until it has paid, gives up or is dead."""
-    one, two = (Cells(tmp_path / "x.db", 9, False) for _ in range(2))
-    assert one.claim([(0, 1), (0, 2)]) == [(0, 1), (0, 2)] == one.claim([(0, 1), (0, 2)])
-    assert two.claim([(0, 1), (0, 3)]) == [(0, 3)]
-    one[0, 1] = 0.5
-    assert two.claim([(0, 1), (0, 2)]) == []
-    one.release([(0, 2), (0, 3)])
-    assert two.claim([(0, 2)]) == [(0, 2)] and one.claim([(0, 3)]) == []
-    two.close()
-    assert one.claim([(0, 2), (0, 3)]) == [(0, 2), (0, 3)]
-    two = Cells(tmp_path / "x.db", 9, False)
-    assert two.claim([(0, 2)]) == []
-    monkeypatch.setattr(_cells, "SILENT", -1.0)  # nobody heard of it
-    assert two.claim([(0, 2)]) == [(0, 2)]
-    monkeypatch.undo()
-    monkeypatch.setattr(_cells, "_exists", lambda pid: False)
-    assert one.claim([(0, 2)]) == [(0, 2)]
-    monkeypatch.setattr(_cells.socket, "gethostname", lambda: "elsewhere")
-    assert two.claim([(0, 2)]) == []
-    monkeypatch.undo()
-    before = one._row("SELECT max(beat) FROM owners", ())
-    monkeypatch.setattr(_cells, "BEAT", -1.0)
-    one.beat()
-    assert one._row("SELECT max(beat) FROM owners", ()) > before
-    assert _cells._exists(os.getpid()) and not _cells._exists(2**22 + 7)
-
-
 @pytest.mark.parametrize("options, error, words", [
     (dict(store=3), TypeError, ["store", "3"]),
+    (dict(store=":memory:"), ValueError, ["store", "paid=", ":memory:"]),
+    (dict(store=""), ValueError, ["store", "on the disk"]),
     (dict(store="x.db", paid={}), ValueError, ["store must be left out", "paid"])])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
@@ -120,7 +94,7 @@ def test_what_is_refused(options, error, words):
     assert_says(caught.value, *words)
     with pytest.raises(ValueError, match="store must be left out beside a table"):
         pb.best_of(SCORES, store="x.db", **GIVEN)
-    assert not os.path.exists("x.db")
+    assert not os.path.exists("x.db") and not os.path.exists(":memory:")
 
 
 def test_files_that_are_not_stores(tmp_path):
@@ -132,7 +106,7 @@ def test_files_that_are_not_stores(tmp_path):
         pass
     for path in ("study.db", "text"):
         (tmp_path / "text").write_text("no database at all" * 100)
-        with pytest.raises(StudyDamaged):
+        with pytest.raises(StudyDamaged, match="file of scores"):
             best(in_blocks(), store=tmp_path / path)
 
 
@@ -169,20 +143,34 @@ def test_two_processes_on_one_store():
     assert found["calls"] == found["cells"] and min(found["by"]) > 0
 
 
-def test_a_claim_of_the_dead_is_taken_over(tmp_path):
-    store = tmp_path / "evals.db"
-    child = subprocess.Popen([sys.executable, "-c", f"""
-import time
-from pybandit.studies._cells import Cells
-cells = Cells({str(store)!r}, {N}, False)
-cells.claim([(model, item) for model in range({K}) for item in range({N})])
-print("claimed", flush=True)
-time.sleep(1000)
-"""], stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "claimed\n"
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
-    child.stdout.close()
-    began = time.monotonic()
-    assert state(best(Judge(seconds=0.0).awaited, store=store)) == state(best(in_blocks()))
-    assert time.monotonic() - began < 30
+def test_a_table_is_not_awaited():
+    with pytest.raises(TypeError, match="score must be a function.*best_of; got ndarray"):
+        asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
+    store, costs = tmp_path / "evals.db", dict(costs="told") if told else {}
+
+    def fails(n, model, item):
+        return ConnectionError("no answer") if item % 20 == 3 else None
+
+    def judged(zero, fails=fails):
+        judge = Judge(fails, told=told, seconds=0.0005)
+        failed = zero if zero is None or not told else (zero, 0.5)
+        options = {} if zero is None else dict(failed=failed, timeout=30, retry=ConnectionError)
+        return best(judge.awaited, store=store, **costs, **options), judge.asked
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pybandit.evaluation._calls.ATTEMPTS", 1)
+        first = judged(0.0)[0]
+        with closing(sqlite3.connect(store)) as db:
+            kept = set(db.execute("SELECT model, item FROM cells"))
+        failures = {place for place in kept if place[1] % 20 == 3}
+        again, asked = judged(0.0)
+        assert failures and state(again) == state(first) and not kept & set(asked)
+        assert kept & set(judged(0.25)[1]) <= failures
+    found, asked = judged(None, lambda *call: None)
+    assert kept & set(asked) <= failures and failures & set(asked)
+    assert state(found) == state(best(in_blocks(told), **costs))
+    assert not kept & set(judged(None)[1])

@@ -1,0 +1,156 @@
+"""Who pays for a cell: one process, however long it is silent, until it has or is dead."""
+
+import collections
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+import pybandit as pb
+from pybandit.studies import _alive, _cells
+from pybandit.studies._cells import Cells
+
+from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
+from evaluation.test_calls import best, state
+
+
+def test_claims(tmp_path, monkeypatch):
+    """A cell is one process's to pay for, until it has paid, gives up or is dead."""
+    one, two = (Cells(tmp_path / "x.db", 9, False) for _ in range(2))
+    assert one.claim([(0, 1), (0, 2)]) == [(0, 1), (0, 2)] == one.claim([(0, 1), (0, 2)])
+    assert two.claim([(0, 1), (0, 3)]) == [(0, 3)]
+    one[0, 1] = 0.5
+    assert two.claim([(0, 1), (0, 2)]) == []
+    one.release([(0, 2), (0, 3)])
+    assert two.claim([(0, 2)]) == [(0, 2)] and one.claim([(0, 3)]) == []
+    two.close()
+    assert one.claim([(0, 2), (0, 3)]) == [(0, 2), (0, 3)]
+    two = Cells(tmp_path / "x.db", 9, False)
+    monkeypatch.setattr(_cells, "SILENT", -1.0)  # nobody heard of it
+    assert two.claim([(0, 2)]) == []
+    monkeypatch.setattr(_alive, "here", lambda: "elsewhere")
+    assert two.claim([(0, 2)]) == [(0, 2)]  # where it has no number that is silence
+    monkeypatch.undo()
+    assert one.claim([(0, 2)]) == []  # two was heard of, elsewhere
+    before = one._row("SELECT max(beat) FROM owners", ())
+    monkeypatch.setattr(_cells, "BEAT", -1.0)
+    one.beat()
+    assert one._row("SELECT max(beat) FROM owners", ()) > before
+
+
+def test_numbers_of_processes_come_again():
+    own = _alive.started(os.getpid())
+    assert own and _alive.is_alive(os.getpid(), own) and _alive.is_alive(os.getpid(), "")
+    assert not _alive.is_alive(os.getpid(), own + "1") and not _alive.is_alive(2**22 + 7, own)
+    child = subprocess.Popen([sys.executable, "-c", "0"])
+    began = _alive.started(child.pid)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not _alive.is_alive(child.pid, began)  # a zombie
+    child.wait()
+
+
+def claimed_elsewhere(store):
+    """A process that has claimed all cells, and says no more."""
+    child = subprocess.Popen([sys.executable, "-c", f"""
+import time
+from pybandit.studies._cells import Cells
+cells = Cells({str(store)!r}, {N}, False)
+cells.claim([(model, item) for model in range({K}) for item in range({N})])
+print("claimed", flush=True)
+time.sleep(1000)
+"""], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
+    assert child.stdout.readline() == "claimed\n"
+    return child
+
+
+def test_who_is_silent_is_not_dead(tmp_path, monkeypatch):
+    """A block that is scored for hours; the dead are taken over at once."""
+    store = tmp_path / "evals.db"
+    child = claimed_elsewhere(store)
+    monkeypatch.setattr(_cells, "SILENT", -1.0)
+    try:
+        assert Cells(store, N, False).claim([(0, 1)]) == []
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+    began = time.monotonic()
+    assert state(best(Judge(seconds=0.0).awaited, store=store)) == state(best(in_blocks()))
+    assert time.monotonic() - began < 30
+
+
+def connections_to(store):
+    return [name for handle in os.listdir("/proc/self/fd")
+            if (name := os.path.realpath(f"/proc/self/fd/{handle}")).startswith(str(store))]
+
+
+@pytest.mark.parametrize("late", ["score", "raises"])
+def test_calls_that_go_on_after_ctrl_c_are_not_made_again(tmp_path, late):
+    store, calls = tmp_path / "evals.db", collections.Counter()
+    lock, interrupted = threading.Lock(), threading.Event()
+
+    def score(model, item):
+        with lock:
+            calls[model, item] += 1
+            n = sum(calls.values())
+            if n == 40:
+                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        if 33 <= n <= 40:
+            interrupted.wait(10)
+            time.sleep(0.1)
+            if late == "raises":
+                raise ConnectionError
+        return float(SCORES[item, model])
+
+    with pytest.raises(KeyboardInterrupt):
+        best(score, store=store, concurrency=8)
+    running = dict(calls)
+    with closing(sqlite3.connect(store)) as db:
+        n_kept, n_claims = (db.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+                            for name in ("cells", "claims"))
+    assert n_kept + n_claims == len(running) and n_claims
+    interrupted.set()
+    found = best(score, store=store, concurrency=8)
+    assert state(found) == state(best(in_blocks()))
+    again = sum(n > 1 for n in calls.values())
+    assert again == 0 if late == "score" else 0 < again <= n_claims
+    limit = time.monotonic() + 10
+    while connections_to(store) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert not connections_to(store)
+    with closing(sqlite3.connect(store)) as db:
+        assert not db.execute("SELECT count(*) FROM claims").fetchone()[0]
+
+
+def test_two_processes_in_blocks_pay_once(tmp_path):
+    """Each holds its claims through a block."""
+    program = f"""
+import sys, time
+import pybandit as pb
+from evaluation.judges import GIVEN, SCORES, K, N
+from pybandit.studies import _cells
+_cells.SILENT = 0.2
+def score(model, items):
+    with open({str(tmp_path / "log")!r}, "a") as file:
+        file.writelines(f"{{model}} {{item}}\\n" for item in items)
+    time.sleep(float(sys.argv[1]))
+    return SCORES[items, model]
+pb.best_of(score, K, N, store={str(tmp_path / "evals.db")!r}, block_size=40, **GIVEN)
+"""
+    children = []
+    for seconds in ("0.5", "0.01"):
+        children.append(subprocess.Popen([sys.executable, "-c", program, seconds],
+                                         env=os.environ | {"PYTHONPATH": ":".join(sys.path)}))
+        limit = time.monotonic() + 30
+        while not (tmp_path / "log").exists() and time.monotonic() < limit:
+            time.sleep(0.01)
+    assert [child.wait(60) for child in children] == [0, 0]
+    calls = collections.Counter((tmp_path / "log").read_text().splitlines())
+    assert len(calls) >= pb.best_of(SCORES, block_size=40, **GIVEN).n_evaluations
+    assert max(calls.values()) == 1
