@@ -89,7 +89,8 @@ def test_a_killed_process_is_a_lost_call(context, tmp_path):
 
     found = best(functools.partial(dies_once, str(tmp_path)), executor=make, concurrency=4)
     assert state(found) == state(best(in_blocks()))
-    assert len(made) == 1 + len(os.listdir(tmp_path)) > 1
+    # two that die at once break one pool
+    assert 2 <= len(made) <= 1 + len(os.listdir(tmp_path))
 
 
 def test_a_pool_of_the_users_is_not_made_again(tmp_path):

@@ -148,6 +148,7 @@ def test_a_table_is_not_awaited():
         asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
 
 
+@pytest.mark.filterwarnings("ignore:best_of. .* are of calls that failed:RuntimeWarning")
 @pytest.mark.parametrize("told", [False, True])
 def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
     store, costs = tmp_path / "evals.db", dict(costs="told") if told else {}
