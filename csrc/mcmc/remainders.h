@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "pybandit/mcmc/minibatch.h"
+#include "../_shared/prefetch.h"
 
 enum {
     AHEAD = 16,   /* rows that are on their way from memory together */
@@ -18,12 +19,6 @@ enum {
 
 #define LINE 64
 #define SLACK 1e-9  /* rounding of a bound, relative */
-
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
 
 static double uniform(pb_bitgen *bitgen) { return bitgen->next_double(bitgen->state); }
 

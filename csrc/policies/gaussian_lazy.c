@@ -21,6 +21,7 @@
 
 #include "pybandit/policies/gaussian_lazy.h"
 #include "pybandit/policies/scan.h"
+#include "../_shared/prefetch.h"
 #include "gaussian_arm.h"
 
 enum { BLOCK = 64, LINE = 8 /* doubles of a cache line */ };
@@ -220,8 +221,8 @@ ALWAYS_INLINE void call(const pb_gaussian_lazy *lazy, int64_t k)
     const int64_t d = lazy->gaussian->n_features;
     const double *x = lazy->gaussian->features + k * d;
     for (int64_t j = 0; j < d && j < 4 * LINE; j += LINE)
-        __builtin_prefetch(x + j);
-    __builtin_prefetch(x + d - 1);
+        PREFETCH(x + j);
+    PREFETCH(x + d - 1);
 }
 
 WIDE static void look_into(pb_gaussian_lazy *lazy, int64_t block, search *found)

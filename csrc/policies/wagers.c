@@ -119,26 +119,25 @@ double pb_wagers_least(const pb_wagers_arm *a, const pb_wagers_arm *b, double ep
     return bound;
 }
 
-static int is_doubt(const double *gains, const int64_t *pulls, const double *sums, double epsilon,
-                    double level, int64_t best, int64_t arm)
+int pb_wagers_tell(const double *gains, const int64_t *pulls, const double *sums, double epsilon,
+                   double level, int64_t better, int64_t arm)
 {
-    if (arm == best)
+    if (pulls[better] < 1 || pulls[arm] < 1)
         return 0;
-    if (pulls[best] < 1 || pulls[arm] < 1)
-        return 1;
-    const double n = (double)pulls[best], m = (double)pulls[arm];
-    const pb_wagers_arm a = {gains + best * PB_GAINS, n, sums[best] / n};
+    const double n = (double)pulls[better], m = (double)pulls[arm];
+    const pb_wagers_arm a = {gains + better * PB_GAINS, n, sums[better] / n};
     const pb_wagers_arm b = {gains + arm * PB_GAINS, m, sums[arm] / m};
-    return !(pb_wagers_least(&a, &b, epsilon, level) > level);
+    return pb_wagers_least(&a, &b, epsilon, level) > level;
 }
 
 int64_t pb_wagers_doubt(const double *gains, const int64_t *pulls, const double *sums,
                         int64_t n_arms, double epsilon, double level, int64_t best, int64_t doubt)
 {
-    if (doubt >= 0 && is_doubt(gains, pulls, sums, epsilon, level, best, doubt))
+    if (doubt >= 0 && doubt != best &&
+        !pb_wagers_tell(gains, pulls, sums, epsilon, level, best, doubt))
         return doubt;
     for (int64_t arm = 0; arm < n_arms; arm++)
-        if (is_doubt(gains, pulls, sums, epsilon, level, best, arm))
+        if (arm != best && !pb_wagers_tell(gains, pulls, sums, epsilon, level, best, arm))
             return arm;
     return -1;
 }

@@ -1,15 +1,10 @@
 /* Control variates, taken off what a function of the factors wrote. */
 #include "pybandit/racing/control.h"
+#include "../_shared/prefetch.h"
 
 enum { FEW = 512 };  /* rows beyond which the first would be gone when they are used */
 
 #define LINE 64
-
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
 
 int pb_control_read(const int64_t *factors, int64_t n_factors, const int64_t *states,
                     int64_t n_states, double *out, void *user_data)

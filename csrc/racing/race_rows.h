@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "../_shared/prefetch.h"
 #include "../_shared/wide.h"
 
 enum {
@@ -18,12 +19,6 @@ enum {
     LINE = 8,           /* doubles a cache line */
     STREAM_ROWS = 128,  /* rows added up, and checked while they are in cache */
 };
-
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)0)
-#endif
 
 static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
 

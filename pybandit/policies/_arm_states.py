@@ -50,18 +50,20 @@ def a_rule_stops(s):
     return not s.stopped or s.has_rule and s.doubt < 0 and (s.begun or s.k in (0, s.n_arms))
 
 
+STAKES = 2.0 ** np.arange(-12, 8)     # those of wagers.h
+
+
 def bets_gained(s):
     """gains that rewards in [0, 1] with these sums can have"""
     if not s.n_gains:
         return True
     gains = s.gains.reshape(s.n_arms, 2, -1)
     sums = np.stack([s.sums, s.pulls - s.sums], axis=1)[:, :, None]
-    ones = np.log1p(2.0 ** np.arange(-12, 8))     # of a reward of 1, by the stakes
     means = np.clip(sums / np.maximum(s.pulls, 1)[:, None, None], 0.0, 1.0)
     slack = 1e-6 * (1.0 + s.pulls)[:, None, None]
     # the logarithm is concave: least where rewards are 0 or 1, most where all are alike
-    most = s.pulls[:, None, None] * np.log1p(2.0 ** np.arange(-12, 8) * means)
-    return bool(((gains >= sums * ones - slack) & (gains <= most + slack)).all())
+    most = s.pulls[:, None, None] * np.log1p(STAKES * means)
+    return bool(((gains >= sums * np.log1p(STAKES) - slack) & (gains <= most + slack)).all())
 
 
 SEQUENTIAL = Schema(

@@ -185,6 +185,8 @@ cdef extern from "pybandit/policies/wagers.h" nogil:
     void pb_wagers_add(double *gains, double reward) noexcept
     double pb_wagers_least(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsilon,
                            double enough) noexcept
+    int pb_wagers_tell(const double *gains, const int64_t *pulls, const double *sums,
+                       double epsilon, double level, int64_t better, int64_t arm) noexcept
     int64_t pb_wagers_doubt(const double *gains, const int64_t *pulls, const double *sums,
                             int64_t n_arms, double epsilon, double level, int64_t best,
                             int64_t doubt) noexcept

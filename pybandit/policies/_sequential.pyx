@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t
 from pybandit.policies._csrc cimport (
     PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
     pb_glr_doubt, pb_glr_margin, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
-    pb_wagers_add, pb_wagers_arm, pb_wagers_doubt, pb_wagers_least,
+    pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
 )
 from pybandit.policies.base cimport NativePolicy
 from pybandit.policies.glr cimport GLR
@@ -158,14 +158,11 @@ cdef class SequentialPolicy(NativePolicy):
     cdef bint _tells(self, int64_t better, int64_t arm, bint strictly) noexcept nogil:
         cdef pb_glr rule = self.glr
         cdef pb_glr_arm high = self._arm(better), low = self._arm(arm)
-        cdef pb_wagers_arm above, below
-        if not self.bets:
-            rule.epsilon = 0.0 if strictly else rule.epsilon
-            return pb_glr_margin(&rule, &high, &low, self.n_pulls) > 0.0
-        above.gains, above.n, above.mean = &self.gains[PB_GAINS * better], high.n, high.mean
-        below.gains, below.n, below.mean = &self.gains[PB_GAINS * arm], low.n, low.mean
-        return pb_wagers_least(&above, &below, 0.0 if strictly else self.slack,
-                               self.level) > self.level
+        if self.bets:
+            return pb_wagers_tell(&self.gains[0], &self._pulls[0], &self._sums[0],
+                                  0.0 if strictly else self.slack, self.level, better, arm)
+        rule.epsilon = 0.0 if strictly else rule.epsilon
+        return pb_glr_margin(&rule, &high, &low, self.n_pulls) > 0.0
 
     cdef void _begin(self) noexcept nogil:
         pass

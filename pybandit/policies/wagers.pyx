@@ -115,13 +115,15 @@ cdef class Betting:
             The rule stops where all are above 0. O(rewards).
         """
         cdef pb_wagers_arm leader, rival
-        cdef int64_t arm
+        cdef int64_t arm, j
         cdef double[:, ::1] gains
+        cdef const double[:] seen
         rewards = checked_rewards(rewards)
         gains = np.zeros((len(rewards), PB_GAINS))
         for arm in range(len(rewards)):
-            for x in rewards[arm]:
-                pb_wagers_add(&gains[arm, 0], x)
+            seen = rewards[arm]
+            for j in range(seen.shape[0]):
+                pb_wagers_add(&gains[arm, 0], seen[j])
         margins = np.full(len(rewards), -np.inf)
         means = np.array([part.mean() if part.size else -1.0 for part in rewards])
         best = int(np.argmax(means))

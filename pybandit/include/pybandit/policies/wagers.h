@@ -47,9 +47,15 @@ double pb_wagers_least(const pb_wagers_arm *a, const pb_wagers_arm *b, double ep
                        double enough);
 
 /*
+ * Whether `better` is told from `arm`: the least is above `level`. An arm without pulls is not.
+ * `gains` has PB_GAINS of each arm.
+ */
+int pb_wagers_tell(const double *gains, const int64_t *pulls, const double *sums, double epsilon,
+                   double level, int64_t better, int64_t arm);
+
+/*
  * An arm that `best` is not told from, or -1 where there is none: `doubt`, if it is one, else
- * the lowest. Told: the least is above `level`. An arm without pulls is in doubt. `gains` has
- * PB_GAINS of each arm. O(1) mostly, where `doubt` is what was found before.
+ * the lowest. O(1) mostly, where `doubt` is what was found before.
  */
 int64_t pb_wagers_doubt(const double *gains, const int64_t *pulls, const double *sums,
                         int64_t n_arms, double epsilon, double level, int64_t best, int64_t doubt);
