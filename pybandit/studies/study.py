@@ -169,7 +169,8 @@ class Study(Recorder):
     def close(self) -> None:
         """End the use of the file; again is fine."""
         with self._lock:
-            self._ledger = self._store.close()
+            self._store.close()
+            self._ledger = None
 
     def __enter__(self) -> Self:
         return self
