@@ -1,11 +1,8 @@
 """Scores in a file: on the disk before they count, paid for once, whoever dies or joins."""
 
 import asyncio
-import json
 import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +16,7 @@ from pybandit.studies._cells import Cells
 from betting.races import assert_says
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks
 from evaluation.test_calls import best, state
+from programs import figures
 
 KINDS = {"in blocks": lambda judge: dict(score=lambda model, items: np.array(
              [judge.call(model, item) for item in items.tolist()])),
@@ -113,33 +111,24 @@ def test_files_that_are_not_stores(tmp_path):
 # -- processes ---------------------------------------------------------------------
 
 
-def figures(what, *numbers):
-    """What stores.py reports; it checks the rest."""
-    program = Path(__file__).with_name("stores.py")
-    done = subprocess.run([sys.executable, program, what, *map(str, numbers)], text=True,
-                          capture_output=True,
-                          env=os.environ | {"PYTHONPATH": ":".join(sys.path),
-                                            "OPENBLAS_NUM_THREADS": "1"})
-    assert done.returncode == 0, done.stderr
-    print(done.stdout)
-    return json.loads(done.stdout)
+PROGRAM = Path(__file__).with_name("stores.py")
 
 
 def test_killed_at_random():
     """Killed with calls out: no call that is kept is made again, the end is that of one run."""
-    found = figures("kill", 6, 1)
+    found = figures(PROGRAM, "kill", 6, 1)
     assert found["kills"] >= 6 and 6 < found["repeated"] <= found["out_at_kills"]
 
 
 @pytest.mark.slow
 def test_two_hundred_kills():
-    found = figures("kill", 200, 2)
+    found = figures(PROGRAM, "kill", 200, 2)
     assert found["kills"] >= 200 and 200 < found["repeated"] <= found["out_at_kills"]
 
 
 def test_two_processes_on_one_store():
     """Both find the answer, and together they make no call twice."""
-    found = figures("share", 1)
+    found = figures(PROGRAM, "share", 1)
     assert found["calls"] == found["cells"] and min(found["by"]) > 0
 
 

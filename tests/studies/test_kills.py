@@ -1,40 +1,28 @@
 """Killed at random moments, and two processes at once: few here, many in the slow tests."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from programs import figures
 
-def figures(what, n, seed):
-    """What `study_kills` reports: it checks all, and prints figures."""
-    program = Path(__file__).with_name("kills.py")
-    done = subprocess.run([sys.executable, program, what, str(n), str(seed)], text=True,
-                          capture_output=True,
-                          env=os.environ | {"PYTHONPATH": ":".join(sys.path),
-                                            "OPENBLAS_NUM_THREADS": "1"})
-    assert done.returncode == 0, done.stderr
-    print(done.stdout)
-    return json.loads(done.stdout)
+PROGRAM = Path(__file__).with_name("kills.py")
 
 
 def test_killed_at_random():
-    found = figures("kill", 20, 1)
+    found = figures(PROGRAM, "kill", 20, 1)
     assert found["kills"] >= 20 and found["acknowledged"] > 0
 
 
 def test_two_processes():
-    found = figures("share", 100, 1)
+    found = figures(PROGRAM, "share", 100, 1)
     assert found["recorded"] > 50 and found["events"]["tell"] <= 100
 
 
 @pytest.mark.slow
 def test_five_hundred_kills():
     """Figures of one run are in the documentation."""
-    found = figures("kill", 500, 2)
+    found = figures(PROGRAM, "kill", 500, 2)
     assert found["kills"] >= 500
     assert all(found["phases"].get(name, 0) >= least for name, least in [
         ("create", 5), ("open", 5), ("ask", 30), ("tell", 30), ("close", 3), ("abandon", 3)])
@@ -42,5 +30,5 @@ def test_five_hundred_kills():
 
 @pytest.mark.slow
 def test_two_processes_a_thousand_operations():
-    found = figures("share", 1000, 2)
+    found = figures(PROGRAM, "share", 1000, 2)
     assert found["recorded"] > 500 and found["events"]["tell"] <= 1000
