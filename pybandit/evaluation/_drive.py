@@ -90,7 +90,12 @@ class Drive:
             if known:
                 self._tell(known)
                 continue
-            self.queue = self._ours(cells, before)[::-1]
+            before = self._ours(cells, before)
+            # who ended while we claimed left calls that nobody wants: what it kept says so
+            if self.paid.shared and any(self.paid.known(cell) is not None
+                                        for cell in set(cells).difference(before)):
+                continue
+            self.queue = before[::-1]
             # else other processes are at all of these
             if self.queue or not cells or arms.size < n or n > 20 * self.options.concurrency:
                 return
