@@ -3,7 +3,10 @@
 
 #include <math.h>
 
+#include "pybandit/policies/glr_gaussian.h"
 #include "pybandit/policies/kl.h"
+
+#define LOG_2 0.69314718055994530942
 
 /* p log(p / q) - p + q, without loss where p and q are near. */
 static double poisson(double p, double q)
@@ -60,13 +63,11 @@ static double threshold(const pb_glr *glr, double n_a, double n_b, double t, dou
     if (!glr->is_proven)
         return glr->level + log(1.0 + log(t));
     switch (glr->law) {
-    case PB_GLR_GAUSSIAN:
-        return (1.0 + 1.0 / fmin(n_a, n_b)) *
-               (glr->level + 0.5 * (log1p(n_a) + log1p(n_b)));
     case PB_GLR_BERNOULLI:
         return glr->level + 0.5 * (log(4.0 * n_a) + log(4.0 * n_b));
     case PB_GLR_POISSON:
         return glr->level + 3.0 * (log(1.0 + log(n_a)) + log(1.0 + log(n_b)));
+    case PB_GLR_GAUSSIAN:
     case PB_GLR_UNKNOWN:
         break;
     }
@@ -90,12 +91,31 @@ double pb_glr_single(const pb_glr *glr, double n, double z)
     return glr->level + 0.5 * log1p(n) + pb_glr_unknown_excess(n, z);
 }
 
+static int is_mixed(const pb_glr *glr) { return glr->is_proven && glr->law == PB_GLR_GAUSSIAN; }
+
+/* How far a's mean is above b's, and epsilon, in standard deviations of a reward. */
+static double deviations_between(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b)
+{
+    return (a->mean - b->mean + glr->epsilon) * sqrt(2.0 * glr->precision);
+}
+
 double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t)
 {
     if (glr->law == PB_GLR_UNKNOWN && (a->variance == 0.0 || b->variance == 0.0))
         return -INFINITY;
     const double z = pb_glr_statistic(glr, a, b);
-    return z - threshold(glr, a->n, b->n, t, z);
+    if (!is_mixed(glr))
+        return z - threshold(glr, a->n, b->n, t, z);
+    return pb_glr_gaussian_least(a->n, b->n, deviations_between(glr, a, b), NAN) - glr->level;
+}
+
+int pb_glr_tell(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t)
+{
+    if (!is_mixed(glr))
+        return pb_glr_margin(glr, a, b, t) > 0.0;
+    /* evidence is at most Z and log 2 of each arm */
+    return pb_glr_statistic(glr, a, b) > glr->level - 2.0 * LOG_2 &&
+           pb_glr_gaussian_least(a->n, b->n, deviations_between(glr, a, b), glr->level) > glr->level;
 }
 
 static int is_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
@@ -107,7 +127,7 @@ static int is_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
         return 1;
     const pb_glr_arm a = pb_glr_arm_of(pulls[best], sums[best], deviations[best]);
     const pb_glr_arm b = pb_glr_arm_of(pulls[arm], sums[arm], deviations[arm]);
-    return !(pb_glr_margin(glr, &a, &b, t) > 0.0);
+    return !pb_glr_tell(glr, &a, &b, t);
 }
 
 int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,

@@ -2,14 +2,11 @@
  * Bets that tell two arms apart (pybandit/policies/wagers.h).
  *
  * Convex: -log(1 + s m) is convex in m, and so is the logarithm of a sum of exponentials of
- * convex functions. So tangents bound the least from below, and where two of them meet is where
- * to look next.
+ * convex functions.
  */
 #include "pybandit/policies/wagers.h"
 
-#include <math.h>
-
-enum { MOST_STEPS = 100 };
+#include "convex.h"
 
 static const double stakes[PB_STAKES] = {
     0x1p-12, 0x1p-11, 0x1p-10, 0x1p-9, 0x1p-8, 0x1p-7, 0x1p-6, 0x1p-5, 0x1p-4, 0x1p-3,
@@ -69,14 +66,16 @@ double pb_wagers_below(const pb_wagers_arm *arm, double m, double *slope)
 }
 
 typedef struct {
-    double m, value, slope;
-} tangent;
+    const pb_wagers_arm *a, *b;
+    double epsilon;
+} arms;
 
-static tangent at(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsilon, double m)
+static pb_tangent at(const void *function, double m)
 {
+    const arms *two = function;
     double up, down;
-    tangent t = {m, pb_wagers_above(a, m, &up), 0.0};
-    t.value += pb_wagers_below(b, m + epsilon, &down);
+    pb_tangent t = {m, pb_wagers_above(two->a, m, &up), 0.0};
+    t.value += pb_wagers_below(two->b, m + two->epsilon, &down);
     t.slope = up + down;
     return t;
 }
@@ -91,32 +90,16 @@ static double guess(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsil
 double pb_wagers_least(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsilon,
                        double enough)
 {
-    tangent here = at(a, b, epsilon, guess(a, b, epsilon));
+    const arms two = {a, b, epsilon};
+    const pb_tangent here = at(&two, guess(a, b, epsilon));
     if (here.value <= enough)
         return here.value;
-    tangent low = at(a, b, epsilon, 0.0), high = at(a, b, epsilon, 1.0 - epsilon);
+    const pb_tangent low = at(&two, 0.0), high = at(&two, 1.0 - epsilon);
     if (low.slope >= 0.0)
         return low.value;
     if (high.slope <= 0.0)
         return high.value;
-    double bound = -INFINITY;
-    for (int step = 0; step < MOST_STEPS; step++) {
-        if (here.value <= enough)
-            return here.value;
-        if (here.slope < 0.0)
-            low = here;
-        else
-            high = here;
-        const double wide = high.m - low.m, steep = high.slope - low.slope;
-        double move = (low.value - high.value + high.slope * wide) / steep;
-        move = fmin(fmax(move, 0.0), wide);
-        bound = low.value + low.slope * move;
-        if (bound > enough || fmin(low.value, high.value) - bound <= 1e-12 * (1.0 + fabs(bound)))
-            break;
-        /* where the tangents are far off, halves are sure */
-        here = at(a, b, epsilon, low.m + (step % 3 == 2 ? 0.5 * wide : move));
-    }
-    return bound;
+    return pb_convex_least(at, &two, low, high, here, enough);
 }
 
 int pb_wagers_tell(const double *gains, const int64_t *pulls, const double *sums, double epsilon,

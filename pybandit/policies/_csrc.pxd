@@ -165,6 +165,8 @@ cdef extern from "pybandit/policies/glr.h" nogil:
                             const pb_glr_arm *b) noexcept
     double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b,
                          double t) noexcept
+    int pb_glr_tell(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b,
+                    double t) noexcept
     double pb_glr_single(const pb_glr *glr, double n, double z) noexcept
     pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviations) noexcept
     int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,

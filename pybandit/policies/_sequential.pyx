@@ -14,7 +14,7 @@ from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport (
     PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
-    pb_glr_doubt, pb_glr_margin, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
+    pb_glr_doubt, pb_glr_tell, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
     pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
 )
 from pybandit.policies.base cimport NativePolicy
@@ -162,7 +162,7 @@ cdef class SequentialPolicy(NativePolicy):
             return pb_wagers_tell(&self.gains[0], &self._pulls[0], &self._sums[0],
                                   0.0 if strictly else self.slack, self.level, better, arm)
         rule.epsilon = 0.0 if strictly else rule.epsilon
-        return pb_glr_margin(&rule, &high, &low, self.n_pulls) > 0.0
+        return pb_glr_tell(&rule, &high, &low, self.n_pulls)
 
     cdef void _begin(self) noexcept nogil:
         pass

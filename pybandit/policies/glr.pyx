@@ -73,11 +73,17 @@ cdef class GLR:
     that of its true mean is a martingale of mean 1, and so is the product of two arms', whatever
     rule pulls them: it is ever above ``exp(x)`` with probability at most exp(-x).
 
-    - ``"gaussian"``: mixed over means by a normal law of standard deviation sigma about the true
-      one, it is ``exp(s N / (1 + N)) / sqrt(1 + N)``. So ``s_a + s_b`` is ever above
-      ``(1 + 1 / min(N_a, N_b)) (x + log(1 + N_a) / 2 + log(1 + N_b) / 2)`` with that
-      probability at most. For rewards that are sigma-sub-Gaussian it is a supermartingale: the
-      promise holds for them too.
+    - ``"gaussian"``: a is named for being above a*, so its likelihood is mixed over means above
+      the true one and that of a* over means below: by halves of normal laws of standard deviations
+      ``sigma (2, 1/2, 1/8, 1/32, 1/128)``, of weights ``(2, 2, 2, 1, 1) / 8``. With d the distance
+      of its mean from the true one, an arm's is
+
+          ``sum w 2 Phi(y) exp(y^2 / 2) / sqrt(1 + s^2 N)``, ``y = N s d / sqrt(1 + s^2 N)``,
+
+      s and d in units of sigma. Its logarithm g increases with d and is convex. Instead of Z,
+      the least of ``g(mean_a - u) + g(v - mean_b)`` over u <= v, where u = v, is compared with x.
+      For rewards that are sigma-sub-Gaussian it is a supermartingale: the promise holds for them
+      too.
     - ``"bernoulli"``: mixed by Beta(1/2, 1/2), it is at least ``exp(s) / sqrt(4 N)`` (Krichevsky
       and Trofimov 1981), so the threshold is ``x + log(4 N_a) / 2 + log(4 N_b) / 2``. Where
       rewards are in [0, 1] and not all 0 or 1, their moment-generating function is at most that of
@@ -153,6 +159,8 @@ cdef class GLR:
 
     def margins(self, pulls, means, variances=None):
         """By how much Z of the best arm is above its threshold, against each other arm.
+
+        With ``law="gaussian", threshold="proven"``: that of the Notes, which stands for Z.
 
         Parameters
         ----------

@@ -172,8 +172,9 @@ cdef class GoodArms(_ThresholdPolicy):
     -----
     **Proof.** An arm of mean m at least ``threshold + epsilon`` is called bad only where its mean
     seen is below that, and ``N d(mean, threshold + epsilon)``, which ``N d(mean, m)`` is not less
-    than, is above the level. By the martingales of `pybandit.stopping.GLR`, of one arm, that has a
-    probability of at most ``delta / K`` at the levels, with ``x = log(K / delta)``,
+    than, is above the level. By the martingales of `pybandit.stopping.GLR`, of one arm and for
+    ``"gaussian"`` mixed by a normal law of standard deviation sigma about the true mean, that has
+    a probability of at most ``delta / K`` at the levels, with ``x = log(K / delta)``,
     ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess``
     of the three laws, over all N. It is the same below the threshold, and an arm within epsilon
     of it cannot be named wrongly.

@@ -42,6 +42,7 @@ INTERNAL = {
     "policies/gaussian_lazy.h": ONE_CLASS + "GPUCB and BayesUCB",
     "policies/gaussian_scores.h": ONE_CLASS + "BayesGap and its rivals",
     "policies/glr.h": "the stopping rule of pybandit.stopping and its policies",
+    "policies/glr_gaussian.h": "the same for rewards of a known standard deviation",
     "policies/glr_unknown.h": "the same for unknown variances",
     "policies/wagers.h": "the stopping rule Betting and its policies",
     "policies/proportions.h": ONE_CLASS + "TrackAndStop",

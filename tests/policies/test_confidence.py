@@ -44,14 +44,12 @@ def test_margins_are_those_of_the_twin(law):
         rule = rules(law, rng)
         margins, best = rule.margins(pulls, means), int(means.argmax())
         for arm in range(n_arms):
-            z = twin.statistic(law, pulls[best], means[best], pulls[arm], means[arm], rule.sigma,
-                               rule.epsilon)
-            level = twin.threshold(law, rule.threshold, rule.delta, max(n_arms, 2), pulls[best],
-                                   pulls[arm], pulls.sum())
             if arm == best:
                 assert np.isnan(margins[arm])
             else:
-                assert margins[arm] == pytest.approx(z - level, rel=1e-6, abs=1e-6)
+                expected = twin.margin(rule, max(n_arms, 2), (pulls[best], means[best]),
+                                       (pulls[arm], means[arm]), pulls.sum(), rule.epsilon)
+                assert margins[arm] == pytest.approx(expected, rel=1e-6, abs=1e-6)
         assert rule.is_sure(pulls, means) == bool((np.delete(margins, best) > 0).all())
 
 
@@ -187,17 +185,35 @@ def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
              "bernoulli": lambda: rng.random((n_runs, 1000)) < 0.3,
              "poisson": lambda: rng.poisson(0.7, (n_runs, 1000))}[law]
     true = {"gaussian": 0.0, "bernoulli": 0.3, "poisson": 0.7}[law]
-    sums = 0.0
-    for _ in range(2):
+    sums, sides = 0.0, 0.0
+    for side in (1, -1):
         means = np.cumsum(draws(), axis=1) / n
         sums = sums + n * np.vectorize(lambda p: twin.divergence(law, p, true))(means)
-    level = np.array([twin.threshold(law, "proven", 0.2, 2, k, k, 2 * k) for k in n])
-    assert 0 <= (sums > level).any(axis=1).mean() <= 0.2
+        sides = sides + twin.evidence(n, side * means) if law == "gaussian" else 0.0
+    if law == "gaussian":
+        assert 0.02 < (sides > np.log(1 / 0.2)).any(axis=1).mean() <= 0.2
+    else:
+        level = np.array([twin.threshold(law, "proven", 0.2, 2, k, k, 2 * k) for k in n])
+        assert 0 <= (sums > level).any(axis=1).mean() <= 0.2
     if law != "poisson":
         assert (sums > np.log(1 / 0.2)).any(axis=1).mean() > 0.5
 
 
-def test_a_threshold_is_where_its_mixture_is():
+def test_evidence_is_the_mixture():
+    """The likelihood of n rewards whose mean is d above the true one, by integral."""
+    for n in (1, 2, 10, 300, 10**6):
+        for d in np.array([-2.0, 0.0, 0.5, 3.0]) / np.sqrt(n):
+            total = 0.0
+            for width, weight in zip(twin.WIDTHS, twin.WEIGHTS, strict=True):
+                spread = 1 / np.sqrt(n + width**-2)
+                total += weight * quad(
+                    lambda x, d=d, n=n, s=width: 2 * np.exp(n * (x * d - x * x / 2))
+                    * stats.norm.pdf(x, scale=s), 0, max(n * d * spread**2, 0) + 12 * spread,
+                    limit=300)[0]
+            assert np.exp(twin.evidence(n, d)) == pytest.approx(total, rel=1e-6)
+
+
+def test_the_threshold_of_one_arm_is_where_its_mixture_is():
     """The likelihood, mixed over means, at the sum that a single arm needs: exp(x), by integral."""
     x = np.log(7.0)
     for n in (1, 2, 10, 300):

@@ -9,7 +9,7 @@ from policies.reference.confidence import (
     TopTwo,
     _Twin,
     divergence,
-    threshold,
+    margin,
     unknown_cost,
     unknown_logarithm,
     unknown_margin,
@@ -35,9 +35,7 @@ class SuccessiveElimination(_Twin):
         if self.is_unknown:
             return unknown_margin(self.rule.threshold, self.rule.delta, self.pairs + 1, self.arm(a),
                                   self.arm(b), t, epsilon)
-        self.epsilon = epsilon
-        return self.cost(a, b) - threshold(self.law, self.rule.threshold, self.rule.delta,
-                                           self.pairs + 1, self.n(a), self.n(b), t)
+        return margin(self.rule, self.pairs + 1, self.arm(a)[:2], self.arm(b)[:2], t, epsilon)
 
     def stops(self):
         ranked = sorted(self.left, key=lambda arm: (-self.mean(arm), arm))

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import lambertw, zeta
+from scipy.special import lambertw, log_ndtr, logsumexp, zeta
 
-TWIN_OF = ("glr", "glr_unknown", "proportions")  # kernels of csrc
+TWIN_OF = ("glr", "glr_gaussian", "glr_unknown", "proportions")  # kernels of csrc
 
 
 def divergence(law, p, q, sigma=1.0):
@@ -78,6 +78,35 @@ def unknown_margin(kind, delta, n_arms, a, b, t, epsilon=0.0):
                for part in np.linspace(0, z, 301)) - level
 
 
+WIDTHS, WEIGHTS = 2.0 / 4.0 ** np.arange(5), np.array([2, 2, 2, 1, 1]) / 8
+
+
+def evidence(n, d):
+    """The likelihood of Gaussian rewards, mixed over means above the true one: its logarithm."""
+    n, d = np.asarray(n, dtype=float)[..., None], np.asarray(d)[..., None]
+    root = np.sqrt(1 + WIDTHS**2 * n)
+    y = n * WIDTHS * d / root
+    return logsumexp(np.log(2) + log_ndtr(y) + y**2 / 2, axis=-1, b=WEIGHTS / root)
+
+
+def gaussian_margin(delta, n_arms, n_a, n_b, gap):
+    """By trying means; gap in standard deviations."""
+    wide = abs(gap) + 9 / math.sqrt(min(n_a, n_b))
+    found = minimize_scalar(lambda x: evidence(n_a, gap - x) + evidence(n_b, x),
+                            bounds=(-wide, gap + wide), method="bounded",
+                            options={"xatol": 1e-10 * wide})
+    return found.fun - math.log((n_arms - 1) / delta)
+
+
+def margin(rule, n_arms, a, b, t, epsilon):
+    """Of laws of one parameter; arms (n, mean)."""
+    if rule.law == "gaussian" and rule.threshold == "proven":
+        return gaussian_margin(rule.delta, n_arms, a[0], b[0],
+                               (a[1] - b[1] + epsilon) / rule.sigma)
+    return (statistic(rule.law, *a, *b, rule.sigma, epsilon)
+            - threshold(rule.law, rule.threshold, rule.delta, n_arms, a[0], b[0], t))
+
+
 def h_inverse(x):
     """u >= 1 with u - log u = x."""
     return float(-lambertw(-math.exp(-x), -1).real)
@@ -95,9 +124,6 @@ def threshold(law, kind, delta, n_arms, n_a, n_b, t):
     if kind == "heuristic":
         return math.log((1 + math.log(t)) / delta)
     x = math.log((n_arms - 1) / delta)
-    if law == "gaussian":
-        grows = math.log(1 + n_a) / 2 + math.log(1 + n_b) / 2
-        return (1 + 1 / min(n_a, n_b)) * (x + grows)
     if law == "bernoulli":
         return x + math.log(4 * n_a) / 2 + math.log(4 * n_b) / 2
     return (3 * math.log(1 + math.log(n_a)) + 3 * math.log(1 + math.log(n_b))
@@ -181,8 +207,7 @@ class _Twin:
                                       self.arm(b), t, self.rule.epsilon) > 0
                        for b in range(self.K) if b != best)
         return self.rule is not None and all(
-            self.cost(best, b) > threshold(self.law, self.rule.threshold, self.rule.delta, self.K,
-                                           self.n(best), self.n(b), t)
+            margin(self.rule, self.K, self.arm(best)[:2], self.arm(b)[:2], t, self.epsilon) > 0
             for b in range(self.K) if b != best)
 
     def run(self, draw, most=math.inf):

@@ -48,7 +48,7 @@ double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm
 /*
  * Z - threshold, where above 0 arm a is told from b; t pulls of all. The thresholds:
  *     heuristic:  level + log(1 + log t)
- *     Gaussian:   (1 + 1 / min(n_a, n_b)) (level + log(1 + n_a) / 2 + log(1 + n_b) / 2)
+ *     Gaussian:   level, and pb_glr_gaussian_least instead of Z
  *     Bernoulli:  level + log(4 n_a) / 2 + log(4 n_b) / 2
  *     Poisson:    level + 3 log(1 + log n_a) + 3 log(1 + log n_b)
  *     unknown:    level + log(1 + n_a) / 2 + log(1 + n_b) / 2 + pb_glr_unknown_excess;
@@ -56,7 +56,13 @@ double pb_glr_statistic(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm
  */
 double pb_glr_margin(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t);
 
-/* What z = N d(mean, m) of one arm has to exceed to exclude its mean m: as above, of one n. */
+/* Whether arm a is told from b: the margin is above 0, which it need not be known for. */
+int pb_glr_tell(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, double t);
+
+/*
+ * What z = N d(mean, m) of one arm has to exceed to exclude its mean m: as above, of one n; of
+ * Gaussian rewards (1 + 1 / n) (level + log(1 + n) / 2).
+ */
 double pb_glr_single(const pb_glr *glr, double n, double z);
 
 /* Standard deviations of at most so many means are rounding. */
