@@ -18,7 +18,9 @@ EPILOG = """\
 The file has a line for each item and a column for each model. A first line with
 anything that is not a number in it names the models. Labels of items may stand in
 the first column: if it is headed id, item or name, or not at all, or holds only
-text. Cells that are empty, NA, NaN, null or none are lost scores.
+text. Cells that are empty, NA, NaN, null or none are lost scores. Of other kinds of
+files those that are large or were shuffled (pybandit shuffle) are read as they lie
+there: --missing drop, --lower-is-better, --groups and --costs must be left out.
 
 The guarantee holds for the mean over the items of the file that were not left out,
 and for no others unless they are a --sample, if --value-range was known before the
@@ -37,7 +39,8 @@ def add(commands):
         description="Find the model of the highest mean score, reading only as many scores as\n"
                     "the answer takes, in random order, and say what that saves.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
-    command.add_argument("file", metavar="FILE.csv", help="the scores; - for stdin")
+    command.add_argument("file", metavar="FILE",
+                         help="the scores: CSV, - for stdin, or .npy, .parquet, .zarr")
     command.add_argument("--k", type=at_least(1), default=1, metavar="N",
                          help="how many of the best (default %(default)s)")
     command.add_argument("--delta", type=float, default=0.05, metavar="P",
@@ -82,13 +85,15 @@ def add(commands):
 
 def run(arguments):
     """Print the answer; returns the exit status."""
+    from pybandit.cli._best_of_input import load, race
+
     if arguments.plot:
         from pybandit._shared.optional import require
 
         require("matplotlib", "plot")
     try:
-        scores, n_dropped = _load(arguments)
-        result = _race(scores, arguments)
+        scores, n_dropped = load(arguments)
+        result = race(scores, arguments)
     except ValueError as error:
         print(f"pybandit best-of: {error}", file=sys.stderr)
         return 2
@@ -103,94 +108,6 @@ def run(arguments):
 
         save(elimination_figure(result, sign=sign), arguments.plot)
     return 0
-
-
-def _load(arguments):
-    """The scores and how many items were left out of them."""
-    from pybandit._shared.cells import BadFile
-    from pybandit.evaluation._score_csv import read_scores
-
-    try:
-        scores = read_scores(arguments.file, arguments.delimiter)
-        lost = np.argwhere(np.isnan(scores.values))
-        if lost.size and arguments.missing == "error":
-            raise BadFile(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in all; what "
-                          f"it would have added is unknown: --missing drop leaves such items out")
-        kept = scores.without_lost() if lost.size else scores
-        if not kept.lines:
-            raise BadFile("every item lacks a score: none is left")
-        _check_range(kept, *arguments.value_range)
-    except BadFile as error:
-        source = "stdin" if arguments.file == "-" else arguments.file
-        raise BadFile(f"{source}: {error}") from None
-    return kept, len(scores.lines) - len(kept.lines)
-
-
-def _check_range(scores, low, high):
-    from pybandit._shared.cells import BadFile
-
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise ValueError(f"--value-range must be two finite numbers LOW < HIGH; got {low:g} "
-                         f"{high:g}")
-    bad = np.argwhere((scores.values < low) | (scores.values > high))
-    if bad.size:
-        raise BadFile(
-            f"{scores.place(*bad[0])}: {scores.values[tuple(bad[0])]:g} is outside --value-range "
-            f"{low:g} {high:g}; set it to all values that a score can take, as they were known "
-            f"before looking at the scores")
-
-
-def _race(scores, arguments):
-    from pybandit.evaluation._best_of import best_of
-    from pybandit.evaluation._score_csv import Scores
-
-    low, high = arguments.value_range
-    if arguments.lower_is_better:
-        scores = Scores(scores.columns, scores.index, -scores.values, scores.lines,
-                        scores.rows)
-        low, high = -high, -low
-    return best_of(scores, k=arguments.k, delta=arguments.delta, value_range=(low, high),
-                   tolerance=arguments.tolerance, max_evaluations=arguments.max_evaluations,
-                   budget=arguments.budget, costs=_costs(arguments, scores),
-                   max_cost=arguments.max_cost, budget_cost=arguments.budget_cost,
-                   population="sample" if arguments.sample else "items",
-                   weights=_weights(arguments, scores), rng=arguments.seed, progress=False)
-
-
-def _weights(arguments, scores):
-    from pybandit.evaluation import group_weights
-
-    if not arguments.groups:
-        return None
-    if isinstance(scores.index, range):
-        raise ValueError("--groups needs labels of the items in the first column, and there are "
-                         "none")
-    return group_weights([str(label) for label in scores.index])
-
-
-def _costs(arguments, scores):
-    """Costs of the items that were not left out, or of each model; None without."""
-    from pybandit._shared.cells import BadFile
-    from pybandit.evaluation._score_csv import read_scores
-
-    if arguments.costs is None:
-        return None
-    try:
-        costs = read_scores(arguments.costs, arguments.delimiter)
-        if costs.columns != scores.columns:
-            raise BadFile("must have the models of the scores, in their order")
-        if len(costs.lines) == 1:
-            return costs.values
-        if len(costs.lines) <= max(scores.rows):
-            raise BadFile(f"must have a line for each item of the scores, or one; has "
-                          f"{len(costs.lines)}")
-        for label, row in zip(scores.index, scores.rows, strict=True):
-            if costs.index[row] != label:
-                raise BadFile(f"line {costs.lines[row]} must be item {label!r}, as in the scores; "
-                              f"it is {costs.index[row]!r}")
-        return costs.values[scores.rows]
-    except BadFile as error:
-        raise BadFile(f"{arguments.costs}: {error}") from None
 
 
 def _interval(result, model, sign):
@@ -208,13 +125,14 @@ def _read_in_full(result, model):
 def as_json(result, scores, sign, n_dropped):
     """`result.to_dict()` in the file's sign, and labels of the items read."""
     known = result.to_dict()
+    labels = getattr(scores, "index", range(result.n_items))
     return known | {
         "means": [sign * mean for mean in known["means"]],
         "intervals": ([_interval(result, model, sign) for model in range(result.n_models)]
                       if result._has_bounds else None),
         "value_range": sorted(sign * limit for limit in known["value_range"]),
         "lower_is_better": sign < 0,
-        "item_labels": [scores.index[item] for item in known["items"]],
+        "item_labels": [labels[item] for item in known["items"]],
         "n_items_left_out": n_dropped,
     }
 

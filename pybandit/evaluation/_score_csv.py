@@ -23,8 +23,8 @@ class Scores:
         Labels of the items.
     values : ndarray of float64, shape (n_items, n_models)
         NaN where a score is lost.
-    lines : list of int
-        The line of the file that each item ends on.
+    lines : list of int or range
+        The line of the file that each item ends on; rows where it has no lines.
     rows : list of int
         Which of the file's items each is.
     """
@@ -37,8 +37,9 @@ class Scores:
         return self.values
 
     def place(self, row, column):
-        """'line 3, column "gpt"'."""
-        return f"line {self.lines[row]}, column {self.columns[column]!r}"
+        """'line 3, column "gpt"'; of a file without lines 'row 3'."""
+        unit = "row" if isinstance(self.lines, range) else "line"
+        return f"{unit} {self.lines[row]}, column {self.columns[column]!r}"
 
     def without_lost(self):
         """The items that have all their scores."""

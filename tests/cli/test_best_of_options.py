@@ -99,3 +99,41 @@ def test_what_is_refused(tmp_path, files, capsys):
             ([str(plain), "--groups"], "--groups needs labels")]:
         assert cli.main(["best-of", *arguments]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_tables_of_other_kinds(tmp_path, files, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    parquet.write_table(pa.table(dict(zip("abc", SCORES.T, strict=True))), tmp_path / "s.parquet")
+    np.save(tmp_path / "s.npy", SCORES)
+    numbered = ["model 0", "model 1", "model 2"]
+    for name, labels in ("s.parquet", ["a", "b", "c"]), ("s.npy", numbered):
+        for options in [], ["--lower-is-better"]:
+            found = answer(capsys, str(tmp_path / name), *options)
+            expected = answer(capsys, files[0], *options)
+            assert found["pulls"] == expected["pulls"] and found["top"] == expected["top"]
+            assert found["means"] == expected["means"] and found["names"] == labels
+    lost = SCORES.copy()
+    lost[7, 1] = np.nan
+    np.save(tmp_path / "s.npy", lost)
+    assert cli.main(["best-of", str(tmp_path / "s.npy")]) == 2
+    assert "row 7, column 'model 1': a score is lost" in capsys.readouterr().err
+    assert answer(capsys, str(tmp_path / "s.npy"), "--missing", "drop")["n_items_left_out"] == 1
+
+
+def test_a_shuffled_table_is_read_as_it_lies_there(tmp_path, files, capsys):
+    pytest.importorskip("pyarrow")
+    np.save(tmp_path / "s.npy", SCORES)
+    out = str(tmp_path / "out.parquet")
+    assert cli.main(["shuffle", str(tmp_path / "s.npy"), out]) == 0
+    capsys.readouterr()
+    found = answer(capsys, out)
+    assert found["top"] == [int(SCORES.mean(axis=0).argmax())] and len(found["item_labels"])
+    assert "best: " in text(capsys, out)
+    for options in (["--lower-is-better"], ["--groups"], ["--costs", files[1]],
+                    ["--missing", "drop"]):
+        assert cli.main(["best-of", out, *options]) == 2
+        assert f"{' '.join(options[:1])}" in capsys.readouterr().err
+    assert cli.main(["best-of", str(tmp_path / "none.npy")]) == 2
+    assert "none.npy" in capsys.readouterr().err

@@ -1,0 +1,115 @@
+"""What `pybandit best-of` reads, and the race over it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pybandit._shared.cells import BadFile
+from pybandit.evaluation._best_of import best_of
+from pybandit.evaluation._groups import group_weights
+from pybandit.evaluation._opened import MOST_CELLS, opened
+from pybandit.evaluation._score_csv import Scores, read_scores
+from pybandit.tables._open import FILES
+
+
+def load(arguments):
+    """The scores and how many items were left out of them."""
+    try:
+        scores = _read(arguments)
+        if not isinstance(scores, Scores):
+            return scores, 0
+        lost = np.argwhere(np.isnan(scores.values))
+        if lost.size and arguments.missing == "error":
+            raise BadFile(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in all; what "
+                          f"it would have added is unknown: --missing drop leaves such items out")
+        kept = scores.without_lost() if lost.size else scores
+        if not kept.lines:
+            raise BadFile("every item lacks a score: none is left")
+        _check_range(kept, *arguments.value_range)
+    except BadFile as error:
+        source = "stdin" if arguments.file == "-" else arguments.file
+        raise BadFile(f"{source}: {error}") from None
+    return kept, len(scores.lines) - len(kept.lines)
+
+
+def _read(arguments):
+    """`Scores`, or a table that is larger than memory as `best_of` takes it."""
+    if Path(arguments.file).suffix.lower() not in FILES:
+        return read_scores(arguments.file, arguments.delimiter)
+    try:
+        table = opened(arguments.file)
+    except TypeError as error:
+        raise BadFile(str(error)) from None
+    if isinstance(table, Scores):
+        return table
+    if isinstance(table, np.ndarray) and table.ndim == 2 and table.size <= MOST_CELLS:
+        names = [f"model {i}" for i in range(table.shape[1])]
+        return Scores(names, range(len(table)), np.array(table, dtype=np.float64),
+                      range(len(table)))
+    for option, given in (("--lower-is-better", arguments.lower_is_better),
+                          ("--groups", arguments.groups), ("--costs", arguments.costs),
+                          ("--missing drop", arguments.missing == "drop")):
+        if given:
+            raise BadFile(f"{option} must be left out: it reads the whole table, which is read as "
+                          "it lies there")
+    return table
+
+
+def _check_range(scores, low, high):
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise ValueError(f"--value-range must be two finite numbers LOW < HIGH; got {low:g} "
+                         f"{high:g}")
+    bad = np.argwhere((scores.values < low) | (scores.values > high))
+    if bad.size:
+        raise BadFile(
+            f"{scores.place(*bad[0])}: {scores.values[tuple(bad[0])]:g} is outside --value-range "
+            f"{low:g} {high:g}; set it to all values that a score can take, as they were known "
+            f"before looking at the scores")
+
+
+def race(scores, arguments):
+    """The result of `best_of`."""
+    low, high = arguments.value_range
+    if arguments.lower_is_better:
+        scores = Scores(scores.columns, scores.index, -scores.values, scores.lines,
+                        scores.rows)
+        low, high = -high, -low
+    return best_of(scores, k=arguments.k, delta=arguments.delta, value_range=(low, high),
+                   tolerance=arguments.tolerance, max_evaluations=arguments.max_evaluations,
+                   budget=arguments.budget, costs=_costs(arguments, scores),
+                   max_cost=arguments.max_cost, budget_cost=arguments.budget_cost,
+                   population="sample" if arguments.sample else "items",
+                   weights=_weights(arguments, scores), rng=arguments.seed, progress=False)
+
+
+def _weights(arguments, scores):
+    if not arguments.groups:
+        return None
+    if isinstance(scores.index, range):
+        raise ValueError("--groups needs labels of the items in the first column, and there are "
+                         "none")
+    return group_weights([str(label) for label in scores.index])
+
+
+def _costs(arguments, scores):
+    """Costs of the items that were not left out, or of each model; None without."""
+    if arguments.costs is None:
+        return None
+    try:
+        costs = read_scores(arguments.costs, arguments.delimiter)
+        if costs.columns != scores.columns:
+            raise BadFile("must have the models of the scores, in their order")
+        if len(costs.lines) == 1:
+            return costs.values
+        if len(costs.lines) <= max(scores.rows):
+            raise BadFile(f"must have a line for each item of the scores, or one; has "
+                          f"{len(costs.lines)}")
+        for label, row in zip(scores.index, scores.rows, strict=True):
+            if costs.index[row] != label:
+                raise BadFile(f"line {costs.lines[row]} must be item {label!r}, as in the scores; "
+                              f"it is {costs.index[row]!r}")
+        return costs.values[scores.rows]
+    except BadFile as error:
+        raise BadFile(f"{arguments.costs}: {error}") from None
+
+
