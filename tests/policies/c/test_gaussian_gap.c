@@ -1,54 +1,23 @@
-#include "../../_shared/c/check.h"
+#include "gaussian_check.h"
 
 #include "pybandit/policies/gaussian_gap.h"
 
 enum { MOST = 600 };  /* of several blocks */
 
-typedef struct {
-    int64_t n;
-    double *means, *deviations;
-} arms;
-
-/* On a grid, so that they tie; some deviations are 0. Few of them, or many. */
-static arms some_arms(uint64_t *random, int run)
-{
-    const uint64_t most = run % 10 ? 12 : MOST;
-    arms a = {1 + (int64_t)(splitmix_next(random) % most), NULL, NULL};
-    a.means = allocate(a.n, sizeof(double));
-    a.deviations = allocate(a.n, sizeof(double));
-    for (int64_t k = 0; k < a.n; k++) {
-        const double u = splitmix_double(random), v = splitmix_double(random);
-        a.means[k] = run % 2 ? u : floor(4.0 * u);
-        a.deviations[k] = run % 3 ? v : floor(3.0 * v);
-        if (run % 5 == 0)
-            a.deviations[k] *= 1e-2;
-    }
-    return a;
-}
-
-static double largest(const double *values, int64_t n, int64_t but)
-{
-    double most = -INFINITY;
-    for (int64_t k = 0; k < n; k++)
-        if (k != but && values[k] > most)
-            most = values[k];
-    return most;
-}
-
 static void gap_rounds_are_the_algorithms(void)
 {
     uint64_t random = 2;
     for (int run = 0; run < 3000; run++) {
-        arms a = some_arms(&random, run);
+        arms a = some_arms(&random, run, run % 10 ? 12 : MOST, 1e-2);
         const double epsilon = run % 3 ? 0.0 : 0.125;
         const double numerator = run % 11 ? (run % 2 ? 30.0 : 3e4) : 0.0;
         double upper[MOST], lower[MOST], std[MOST], complexity = 0.0;
         if (a.n >= 2) {
             double *memory = allocate(pb_gaussian_gap_size(a.n), sizeof *memory);
             const pb_gaussian_gap round = pb_gaussian_gap_round(
-                a.means, a.deviations, a.n, numerator, epsilon, 0.5, memory);
+                a.means, a.spreads, a.n, numerator, epsilon, 0.5, memory);
             for (int64_t k = 0; k < a.n; k++) {
-                std[k] = 0.5 * a.deviations[k];
+                std[k] = 0.5 * a.spreads[k];
                 upper[k] = a.means[k] + 3.0 * std[k];
                 lower[k] = a.means[k] - 3.0 * std[k];
             }
@@ -79,8 +48,7 @@ static void gap_rounds_are_the_algorithms(void)
             assert(round.chosen == (std[high] > std[low] ? high : low));
             free(memory);
         }
-        free(a.means);
-        free(a.deviations);
+        free_arms(&a);
     }
 }
 
