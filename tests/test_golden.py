@@ -1,0 +1,38 @@
+"""The same seed gives the same results as in the release that wrote golden_draws.json."""
+
+import json
+import warnings
+
+import pytest
+
+from golden_draws import DRAWS, GOLDEN, golden
+from public_classes import CLASSES, FUNCTIONS
+
+# What calls others that are there: their draws are these ones'
+BY_OTHERS = {"best_of_pairs", "compare", "best_of_async"}
+
+
+@pytest.fixture(scope="module")
+def now():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a chain that reads all of its few factors
+        return golden()
+
+
+@pytest.mark.parametrize("kind", ["policies", "races", "draws"])
+def test_as_before(kind, now):
+    """Else say in the changelog what changed, and write the file anew."""
+    before = json.loads(GOLDEN.read_text())[kind]
+    found = json.loads(json.dumps(now[kind]))
+    assert found.keys() == before.keys()
+    assert {name: found[name] for name in found if found[name] != before[name]} == {}
+
+
+def test_nothing_that_draws_is_forgotten():
+    """Policies and races are in the tests of states, all of them."""
+    drawing = {name for name, one in {**CLASSES, **FUNCTIONS}.items()
+               if "rng : " in (one.__doc__ or "")}
+    drawing |= {name for name, one in CLASSES.items() for method in ("pull", "sample", "step")
+                if "rng : " in (getattr(getattr(one, method, None), "__doc__", None) or "")}
+    policies = {name for name, one in CLASSES.items() if hasattr(one, "from_state")}
+    assert drawing - policies - BY_OTHERS - {"Environment"} <= set(DRAWS)
