@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric, check_positive, shown
 from pybandit._shared.optional import require
-from pybandit.evaluation._workers import NotBegun, Workers, give_up, workers_of
+from pybandit.evaluation._workers import NotBegun, Workers, answer_of, give_up, workers_of
 
 CONCURRENCY = 64
 # Times that a call is made for exceptions in `retry`, and for workers that died: with one
@@ -165,6 +165,8 @@ class Calls:
                 if self.anyio.current_effective_deadline() == -math.inf:
                     raise
                 raise LostCall("a call was cancelled, not by best_of") from error
+            except StopAsyncIteration as error:  # it would end the loop of the tries
+                raise RuntimeError("score raised StopAsyncIteration") from error
 
     async def _turn(self):
         """Wait until so many calls a minute allow one more."""
@@ -194,7 +196,7 @@ class Calls:
         await self._workers.begin(future)
         try:
             with self._time():
-                given = await asyncio.wrap_future(future)
+                given = await answer_of(future)
                 if inspect.isawaitable(given):  # of a function around an async one
                     given = await given
         except TimeoutError:  # nobody waits for it any more

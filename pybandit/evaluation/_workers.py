@@ -10,7 +10,7 @@ import contextlib
 import math
 import threading
 import time
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 
 from pybandit._shared.checks import shown
 
@@ -82,6 +82,24 @@ def workers_of(executor):
     return n
 
 
+async def answer_of(future):
+    """What it gives, awaited. asyncio's own way waits for ever, in Python 3.11, where that is
+    StopIteration; of a coroutine it is a RuntimeError.
+    """
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    future.add_done_callback(lambda _: _soon(loop, ended.set))
+    await ended.wait()
+    try:
+        return future.result()
+    except CancelledError as error:
+        raise asyncio.CancelledError from error
+
+
+def _soon(loop, function):
+    with contextlib.suppress(RuntimeError):  # the race is over, and the loop closed
+        loop.call_soon_threadsafe(function)
+
+
 class Slots:
     """The workers of one executor, for calls whose time is counted."""
 
@@ -108,11 +126,7 @@ class Slots:
             return
         self.n_stuck += 1
         loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: self._later(loop))
-
-    def _later(self, loop):
-        with contextlib.suppress(RuntimeError):  # the race is over, and the loop closed
-            loop.call_soon_threadsafe(self._unstuck)
+        future.add_done_callback(lambda _: _soon(loop, self._unstuck))
 
     def _unstuck(self):
         self.n_stuck -= 1
@@ -189,7 +203,7 @@ class Workers:
         if not isinstance(pool, ThreadPoolExecutor):
             try:
                 for future in [self._submit(pool, _nothing) for _ in range(n)]:
-                    await asyncio.wrap_future(future)
+                    await answer_of(future)
             except BrokenExecutor:
                 self._broke(pool)
                 raise
