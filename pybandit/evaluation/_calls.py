@@ -111,12 +111,14 @@ class Calls:
                 with attempt:
                     given = await self._once(model, item)
         except NotBegun as error:
-            raise error.__cause__ from None
+            not_begun = error.__cause__
         except Exception as error:
             if isinstance(error, self._retried()) and not is_lost(error):
                 raise FailedForGood from error
             raise
-        return self.numbers(model, item, given)
+        else:
+            return self.numbers(model, item, given)
+        raise not_begun
 
     def numbers(self, model, item, given):
         """What a call gave, as floats."""

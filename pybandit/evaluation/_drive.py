@@ -31,11 +31,7 @@ class Drive:
     async def run(self):
         """To the end of the race; how many calls were out then, and failures of each model."""
         try:
-            async with self.anyio.create_task_group() as group:
-                await self._until_done(group)
-                group.cancel_scope.cancel()
-        except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
-            raise errors.exceptions[0] from None
+            await self._with_calls()
         finally:
             try:
                 self._keep(self._arrived())
@@ -47,6 +43,16 @@ class Drive:
         if not self.race.done:
             raise RuntimeError("the race was left before its end: something cancelled its calls")
         return len(self.out & self.calls.begun), self.failures
+
+    async def _with_calls(self):
+        try:
+            async with self.anyio.create_task_group() as group:
+                await self._until_done(group)
+                group.cancel_scope.cancel()
+            return
+        except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
+            error = errors.exceptions[0]
+        raise error  # not from the group: it keeps what it was raised from
 
     async def _until_done(self, group):
         while True:

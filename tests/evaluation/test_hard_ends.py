@@ -6,8 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import pybandit as pb
+from pybandit.evaluation import _calls
 
 from evaluation.judges import GIVEN, SCORES, K, N
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch):
+    monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
+
 
 # -- exceptions that loops take for their own -------------------------------------
 
@@ -38,3 +45,28 @@ def test_the_end_of_an_iterator_is_no_answer(error, kind):
     with pytest.raises(RuntimeError, match=f"raised {error.__name__}") as caught:
         asyncio.run(in_time())
     assert isinstance(caught.value.__cause__, error) and len(caught.value.paid) > 5
+
+
+@pytest.mark.parametrize("kind", ["awaited", "threads", "failed for good", "no executor"])
+def test_what_an_exception_was_raised_from_stays(kind):
+    """Who reads that a judge failed wants to know of what."""
+    def fails(*cell):
+        try:
+            try:
+                raise KeyError("the key")
+            except KeyError as error:
+                raise OSError("the line") from error
+        except OSError:
+            raise ConnectionError("the call")  # noqa: B904
+
+    async def awaited(model, item):
+        await asyncio.sleep(0)
+        fails()
+
+    options = {"awaited": {}, "threads": dict(concurrency=2), "no executor": dict(executor=fails),
+               "failed for good": dict(concurrency=2, retry=OSError)}[kind]
+    with pytest.raises(ConnectionError, match="the call") as caught:
+        pb.best_of(awaited if kind == "awaited" else fails, K, N, **options, **GIVEN)
+    assert repr(caught.value.__context__) == "OSError('the line')"
+    assert not caught.value.__suppress_context__
+    assert repr(caught.value.__context__.__cause__) == "KeyError('the key')"
