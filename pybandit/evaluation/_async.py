@@ -1,9 +1,11 @@
 """best_of where an event loop runs already."""
 
+import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pybandit.evaluation._best_of import prepared
+from pybandit.evaluation._best_of import best_of, prepared
+from pybandit.evaluation._calls import CONCURRENCY
 from pybandit.evaluation._drive import drive
 from pybandit.evaluation._run import handing_over, result_of
 from pybandit.evaluation.result import BestOfResult
@@ -50,6 +52,9 @@ async def best_of_async(score: Callable[[int, int], Awaitable[Any] | Any], n_mod
     if not callable(score):
         raise TypeError("score must be a function of (model, item); a table is read by best_of; "
                         f"got {type(score).__name__}")
+    inspect.signature(best_of).bind(score, n_models, n_items, **options)  # names what is unknown
+    if concurrency is None:  # as best_of has it
+        concurrency = CONCURRENCY
     race, source, calls, progress = prepared(score, n_models, n_items, concurrency=concurrency,
                                              **options)
     with handing_over(race, source):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, check_positive, shown
+from pybandit._shared.checks import MOST_HELD, check_integer, check_numeric, check_positive, shown
 from pybandit._shared.optional import require
 from pybandit.evaluation._workers import NotBegun, Workers, answer_of, give_up, workers_of
 
@@ -60,7 +60,7 @@ def call_options(score, concurrency, executor, retry, timeout, calls_per_minute,
     if timeout is not None and executor is not None and not callable(executor):
         workers_of(executor)
     concurrency = check_integer("concurrency", CONCURRENCY if concurrency is None else concurrency,
-                                1)
+                                1, MOST_HELD // 64)
     positive = [value if value is None else check_positive(name, value) for name, value in
                 (("timeout", timeout), ("calls_per_minute", calls_per_minute))]
     return CallOptions(concurrency, executor, _exceptions(retry), *positive,

@@ -8,14 +8,15 @@
 
 import os
 import secrets
+import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import MutableMapping
 
 from pybandit.studies import _alive
-from pybandit.studies._errors import StudyDamaged, named
-from pybandit.studies._store import _address, _connect
+from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
+from pybandit.studies._store import PATIENCE, _address, _connect
 
 APPLICATION, FORMAT, KIND = 0x70624365, 2, "file of scores"
 SCHEMA = """
@@ -58,10 +59,22 @@ class Cells(MutableMapping):
         self._db = _connect(_address(self.path, "mode=rwc"))
         try:
             self._within(lambda: self._check(n_items))
-            self._db.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
         except BaseException:
             self.close()
             raise
+
+    def _write_ahead(self):
+        """SQLite's log. Where others are at the same, SQLite refuses one without waiting."""
+        limit = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if code_of(error) not in BUSY or time.monotonic() > limit:
+                    raise
+            time.sleep(0.005)
 
     def _check(self, n_items):
         """Make what is missing of a new file; refuse another's, or one of other items."""
@@ -226,8 +239,11 @@ class Cells(MutableMapping):
             try:
                 if self._beat:
                     self._within(self._leave)
+            except StudyError:
+                pass  # a full disk: others wait for these until this process ends, it does not
             finally:
                 if not self._running:
+                    _OPEN.pop(self._owner, None)
                     self._db.close()
                     self._db = None
 

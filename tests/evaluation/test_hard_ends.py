@@ -1,14 +1,19 @@
 """best_of where exceptions are odd, disks full and files new to many at once."""
 
 import asyncio
+import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import pybandit as pb
 from pybandit.evaluation import _calls
+from pybandit.studies import StudyError, _cells
+from pybandit.studies._cells import Cells
 
 from evaluation.judges import GIVEN, SCORES, K, N
+from evaluation.test_lost_calls import ran
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +75,110 @@ def test_what_an_exception_was_raised_from_stays(kind):
     assert repr(caught.value.__context__) == "OSError('the line')"
     assert not caught.value.__suppress_context__
     assert repr(caught.value.__context__.__cause__) == "KeyError('the key')"
+
+
+# -- files ------------------------------------------------------------------------------
+
+
+FULL = """
+import asyncio, os, resource, signal, sys
+import pybandit as pb
+from evaluation.judges import GIVEN, SCORES, K, N
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limits, store = resource.getrlimit(resource.RLIMIT_FSIZE), sys.argv[1]
+first, asked = set(), []
+
+async def score(model, item):
+    asked.append((model, item))
+    n = len(asked)
+    await asyncio.sleep(0)
+    if n == 60 and not first:
+        size = os.path.getsize(store + "-wal")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    return float(SCORES[item, model])
+
+try:
+    pb.best_of(score, K, N, store=store, concurrency=8, **GIVEN)
+except OSError as error:
+    left, caught = error.paid, error  # its traceback keeps all of that call
+resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+first.update(asked)
+asked.clear()
+pb.best_of(score, K, N, store=store, concurrency=8, **GIVEN)
+print(len(left), len(first & set(asked)), left.keys() == first & set(asked))
+"""
+
+
+def test_a_full_disk(tmp_path):
+    """What it had no room for is handed over, and its claims keep nobody waiting afterwards."""
+    n_left, n_again, are_the_same = ran(FULL, str(tmp_path / "evals.db"))
+    assert 0 < int(n_left) == int(n_again) < 60 and are_the_same == "True"
+
+
+def test_a_file_that_is_new_to_many(tmp_path):
+    """All open it at one moment: SQLite gives up without waiting where two begin its log."""
+    errors = []
+
+    def opens(path, barrier):
+        barrier.wait()
+        try:
+            Cells(path, N, False).close()
+        except Exception as error:
+            errors.append(error)
+
+    for n in range(30):
+        barrier = threading.Barrier(8)
+        threads = [threading.Thread(target=opens, args=(tmp_path / f"{n}.db", barrier))
+                   for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not errors
+
+
+class Refused:
+    """A connection whose file others have, a few times."""
+
+    def __init__(self, db):
+        self.db, self.n = db, 0
+
+    def execute(self, statement, *values):
+        if statement == "PRAGMA journal_mode = WAL" and self.n < 3:
+            self.n += 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return self.db.execute(statement, *values)
+
+    def __getattr__(self, name):
+        return getattr(self.db, name)
+
+
+def test_the_log_of_a_file_that_others_begin(tmp_path, monkeypatch):
+    """The same, without chance."""
+    connect = _cells._connect
+    monkeypatch.setattr(_cells, "_connect", lambda address: Refused(connect(address)))
+    cells = Cells(tmp_path / "x.db", N, False)
+    assert cells._db.n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
+    monkeypatch.setattr(_cells, "PATIENCE", -1.0)
+    with pytest.raises(StudyError, match="is busy"):
+        Cells(tmp_path / "y.db", N, False)
+
+
+# -- arguments ----------------------------------------------------------------------------
+
+
+def test_options_of_best_of_async():
+    def score(model, item):
+        return float(SCORES[item, model])
+
+    found = asyncio.run(pb.best_of_async(score, K, N, concurrency=None, **GIVEN))
+    assert found.best == pb.best_of(SCORES, **GIVEN).best
+    for options, words in ((dict(GIVEN, chunks=3), "unexpected keyword argument 'chunks'"),
+                           (dict(rng=1), "missing a required argument: 'value_range'")):
+        with pytest.raises(TypeError, match=words):
+            asyncio.run(pb.best_of_async(score, K, N, **options))
+    with pytest.raises(ValueError, match="concurrency must be at most"):
+        asyncio.run(pb.best_of_async(score, K, N, concurrency=2**40, **GIVEN))
