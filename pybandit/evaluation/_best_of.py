@@ -134,7 +134,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         workers, and must say how many (``_max_workers``, as those of `concurrent.futures`);
         where none of them comes back for `timeout` seconds more, the race stops.
     calls_per_minute : float, optional
-        Calls, tries among them, are begun at most so often, evenly.
+        Calls, tries among them, are begun at most so often, evenly; by an executor that
+        does not say how many workers it has they are handed over so.
     failed : float or (float, float), optional
         The score of a call that failed for good, by `retry` or `timeout`; with
         ``costs="told"`` score and cost. It counts as any other, and `BestOfResult.failures`

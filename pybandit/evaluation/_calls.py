@@ -150,9 +150,9 @@ class Calls:
             wait=tenacity.wait_random_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT))
 
     async def _once(self, model, item):
-        await self._turn()
         if not self._awaited:
             return await self._elsewhere(model, item)
+        await self._turn()
         self.begun.add((model, item))
         with self._time():
             return await self.score(model, item)
@@ -181,7 +181,7 @@ class Calls:
 
     async def _elsewhere(self, *cell):
         try:
-            async with self._workers.call(self.score, *cell) as future:
+            async with self._workers.call(self._turn, self.score, *cell) as future:
                 try:
                     return await self._answer(cell, future)
                 finally:

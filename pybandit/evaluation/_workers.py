@@ -1,7 +1,8 @@
 """Where plain functions are called: threads of our own, or an executor that was given.
 
-The time of a call is counted from its begin. Our threads begin at once. An executor is given
-no more calls than it has workers; one whose call does not end in time is missing until it does.
+The time of a call is counted from its begin, and so are calls a minute. Our threads begin at
+once. An executor is given no more calls than it has workers then; one whose call does not end
+in time is missing until it does.
 """
 
 import asyncio
@@ -74,12 +75,17 @@ def give_up(future):
 
 def workers_of(executor):
     """How many calls it is at, at once."""
-    n = getattr(executor, "_max_workers", None)
-    if not isinstance(n, int) or n < 1:
+    if not has_workers(executor):
         raise ValueError("timeout must be left out beside an executor that does not say how many "
                          "workers it has: calls that wait for one would fail; got "
                          f"{shown(executor)}")
-    return n
+    return executor._max_workers
+
+
+def has_workers(executor):
+    """Whether it says how many."""
+    n = getattr(executor, "_max_workers", None)
+    return isinstance(n, int) and n >= 1
 
 
 async def answer_of(future):
@@ -104,7 +110,8 @@ class Slots:
     """The workers of one executor, for calls whose time is counted."""
 
     def __init__(self, anyio, n, timeout):
-        self.anyio, self.n, self.timeout, self.n_stuck = anyio, n, timeout, 0
+        self.anyio, self.n, self.n_stuck = anyio, n, 0
+        self.timeout = math.inf if timeout is None else timeout
         self._free = anyio.Semaphore(n)
 
     async def take(self):
@@ -143,13 +150,14 @@ class Workers:
         self._opening = anyio.Lock()
 
     @contextlib.asynccontextmanager
-    async def call(self, function, *args):
-        """A future of a call; where its time is counted, one that a worker is free for."""
+    async def call(self, turn, function, *args):
+        """A future of a call, begun when `turn` is over and, if counted, a worker is free."""
         pool, slots = await self._opened()
         if slots is not None:
             await slots.take()
         future = None
         try:
+            await turn()  # with a worker: turns that were waited for are not kept for later
             future = self._submit(pool, function, *args)
             yield future
         except BrokenExecutor:
@@ -178,9 +186,16 @@ class Workers:
         async with self._opening:
             if self._pool is None:
                 self._pool, self._slots = self._made(), None
-                if self.options.timeout is not None and not isinstance(self._pool, Threads):
+                if self._is_counted():
                     self._slots = await self._counted(self._pool)
             return self._pool, self._slots
+
+    def _is_counted(self):
+        """Whether calls must begin when they are handed over: their time, or their number."""
+        if isinstance(self._pool, Threads):
+            return False
+        return self.options.timeout is not None or (
+            self.options.calls_per_minute is not None and has_workers(self._pool))
 
     def _made(self):
         given = self.options.executor

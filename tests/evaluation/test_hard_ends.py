@@ -3,8 +3,10 @@
 import asyncio
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import pybandit as pb
@@ -13,7 +15,7 @@ from pybandit.studies import StudyError, _cells
 from pybandit.studies._cells import Cells
 
 from evaluation.judges import GIVEN, SCORES, K, N
-from evaluation.test_lost_calls import ran
+from evaluation.test_lost_calls import Uncounted, ran, slow
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +77,32 @@ def test_what_an_exception_was_raised_from_stays(kind):
     assert repr(caught.value.__context__) == "OSError('the line')"
     assert not caught.value.__suppress_context__
     assert repr(caught.value.__context__.__cause__) == "KeyError('the key')"
+
+
+# -- calls a minute ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("timeout", [None, 10.0])
+def test_turns_that_were_waited_for_are_not_kept(timeout):
+    """Workers that were all busy for a while do not make up for it."""
+    times = []
+
+    def score(model, item):
+        times.append(time.monotonic())
+        time.sleep(0.5 if len(times) <= 4 else 0.001)
+        return float(SCORES[item, model])
+
+    with ThreadPoolExecutor(4) as pool:
+        pb.best_of(score, K, N, executor=pool, concurrency=64, calls_per_minute=1200,
+                   timeout=timeout, max_evaluations=30, **GIVEN)
+    times = np.array(times)
+    assert max(np.sum((times >= begin) & (times < begin + 0.45)) for begin in times) <= 12
+
+
+def test_turns_of_workers_that_are_not_counted():
+    found = pb.best_of(slow, K, N, executor=Uncounted(), concurrency=64, calls_per_minute=60_000,
+                       max_evaluations=30, **GIVEN)
+    assert found.n_evaluations == 30
 
 
 # -- files ------------------------------------------------------------------------------
