@@ -256,7 +256,8 @@ def _stored(store, source, paid, told, failed):
                          f"paid, and beside paid; got {shown(store)}")
     if not isinstance(store, (str, os.PathLike)):
         raise TypeError(f"store must be the path of a file; got {shown(store)}")
-    if os.fspath(store) in ("", ":memory:"):  # SQLite's names of what is nowhere
+    name = os.fsdecode(store)
+    if name in ("", ":memory:") or "\0" in name:  # SQLite's names of what is nowhere, or cut
         raise ValueError("store must be the path of a file, which is on the disk; without one "
                          f"paid= keeps scores in memory; got {shown(store)}")
     return Paid(Cells(store, source.n_items, told, failed), source.paid.parts)

@@ -46,7 +46,7 @@ class Cells(MutableMapping):
 
     def __init__(self, path, n_items, told, failed=None):
         self._failed = (*(failed or ()), None, None)[:2]
-        self.path, self._told = os.fspath(path), told
+        self.path, self._told = os.fsdecode(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._db = threading.RLock(), None
         self._closed, self._running = False, set()

@@ -290,7 +290,8 @@ def _connect_unwritable(path):
 
 
 def _address(path, options):
-    return f"file:{quote(os.path.abspath(path))}?{options}"
+    # bytes: names may be no text
+    return f"file:{quote(os.fsencode(os.path.abspath(path)))}?{options}"
 
 
 def _has_log(path):

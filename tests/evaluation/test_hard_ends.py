@@ -1,6 +1,7 @@
 """best_of where exceptions are odd, disks full and files new to many at once."""
 
 import asyncio
+import os
 import sqlite3
 import threading
 import time
@@ -14,7 +15,7 @@ from pybandit.evaluation import _calls
 from pybandit.studies import StudyError, _cells
 from pybandit.studies._cells import Cells
 
-from evaluation.judges import GIVEN, SCORES, K, N
+from evaluation.judges import GIVEN, SCORES, K, N, in_blocks
 from evaluation.test_lost_calls import Uncounted, ran, slow
 
 
@@ -193,6 +194,25 @@ def test_the_log_of_a_file_that_others_begin(tmp_path, monkeypatch):
     monkeypatch.setattr(_cells, "PATIENCE", -1.0)
     with pytest.raises(StudyError, match="is busy"):
         Cells(tmp_path / "y.db", N, False)
+
+
+@pytest.mark.parametrize("name", ["a b%20#?é&mode=ro.db", "x'y\"z;.db", "bad\udcff.db",
+                                  b"bytes.db"])
+def test_names_of_files(name, tmp_path):
+    class Path:
+        def __fspath__(self):
+            return os.fsencode(tmp_path / name) if isinstance(name, str) else (
+                os.fsencode(tmp_path) + b"/" + name)
+
+    for store in (Path(), *([str(tmp_path / name)] if isinstance(name, str) else [])):
+        pb.best_of(in_blocks(), K, N, store=store, **GIVEN)
+    assert os.listdir(tmp_path) == [os.fsdecode(name)]
+
+
+def test_a_name_that_sqlite_would_cut(tmp_path):
+    with pytest.raises(ValueError, match="store must be the path of a file"):
+        pb.best_of(in_blocks(), K, N, store=str(tmp_path / "x\0y.db"), **GIVEN)
+    assert not os.listdir(tmp_path)
 
 
 # -- arguments ----------------------------------------------------------------------------
