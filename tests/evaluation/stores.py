@@ -7,6 +7,7 @@ Run as a program::
 """
 
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
@@ -32,11 +33,12 @@ def serve(seed, log, port_of, seconds):
     scores, rng = table(seed), np.random.default_rng(seed)
 
     async def answer(reader, writer):
-        while line := await reader.readline():
-            who, model, item = map(int, line.split())
-            os.write(log, b"%d %d %d\n" % (who, model, item))
-            await asyncio.sleep(seconds * rng.lognormal())
-            writer.write(b"%.6f\n" % scores[item, model])
+        with contextlib.suppress(ConnectionError):  # of who was killed
+            while line := await reader.readline():
+                who, model, item = map(int, line.split())
+                os.write(log, b"%d %d %d\n" % (who, model, item))
+                await asyncio.sleep(seconds * rng.lognormal())
+                writer.write(b"%.6f\n" % scores[item, model])
         writer.close()
 
     async def main():
@@ -60,7 +62,7 @@ def evaluate(port, store, who, ended=None):
         idle.append((reader, writer))
         return value
 
-    result = pb.best_of(score, K, N, value_range=(0, 1), rng=5, store=store, concurrency=32,
+    result = pb.best_of(score, K, N, value_range=(0, 1), rng=5, store=store, concurrency=64,
                         progress=False)
     if ended is not None:
         ended.send(summary(result))
@@ -104,21 +106,22 @@ class Server:
 def kill(n, seed):
     """Kills until there are n, one evaluation after the other; calls of kept cells are errors."""
     rng, figures = np.random.default_rng(seed), dict(kills=0, runs=0, repeated=0, out_at_kills=0,
-                                                     calls=0)
+                                                     calls=0, timed=0, seconds=0.0)
     while figures["kills"] < n:
         with tempfile.TemporaryDirectory() as folder:
-            server = Server(folder, seed + figures["runs"], 0.01)
+            server = Server(folder, seed + figures["runs"], 0.002)
             try:
                 one_evaluation(server, os.path.join(folder, "evals.db"), rng, n, figures)
             finally:
                 server.stop()
+    figures["calls_a_second"] = round(figures.pop("timed") / figures.pop("seconds"))
     return figures
 
 
 def one_evaluation(server, store, rng, n, figures):
     found, n_seen = None, 0
     while found is None:
-        before = kept(store)
+        before, seconds = kept(store), 0.0
         here, there = multiprocessing.Pipe()
         child = multiprocessing.Process(target=evaluate, args=(server.port, store, 0, there))
         child.start()
@@ -126,16 +129,20 @@ def one_evaluation(server, store, rng, n, figures):
             size = os.path.getsize(server.log)
             while rng.random() > 0.001 and child.is_alive() and size == os.path.getsize(server.log):
                 time.sleep(0.001)  # until it calls; now and then it is killed before
+            began = time.perf_counter()
             time.sleep(float(rng.exponential(0.15)))
             if child.is_alive() and not here.poll():
                 os.kill(child.pid, signal.SIGKILL)
                 figures["kills"] += 1
+                seconds = time.perf_counter() - began
         elif here.poll(120):
             found = here.recv()
         child.join()
         if found is None and here.poll():
             found = here.recv()
         calls = [call[1:] for call in server.calls()]
+        figures["timed"] += (len(calls) - n_seen) * (seconds > 0)
+        figures["seconds"] += seconds
         new, n_seen = set(calls[n_seen:]), len(calls)
         assert not new & before, "what had been kept was called for"
         figures["out_at_kills"] += len(new - kept(store))
