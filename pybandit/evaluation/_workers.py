@@ -152,7 +152,7 @@ class Workers:
     @contextlib.asynccontextmanager
     async def call(self, turn, function, *args):
         """A future of a call, begun when `turn` is over and, if counted, a worker is free."""
-        pool, slots = await self._opened()
+        pool, slots = await self._opened(function)
         if slots is not None:
             await slots.take()
         future = None
@@ -182,13 +182,28 @@ class Workers:
         except Exception as error:
             raise NotBegun from error
 
-    async def _opened(self):
+    async def _opened(self, function):
         async with self._opening:
             if self._pool is None:
                 self._pool, self._slots = self._made(), None
+                self._check_sent(function)
                 if self._is_counted():
                     self._slots = await self._counted(self._pool)
             return self._pool, self._slots
+
+    def _check_sent(self, function):
+        """What processes cannot be sent is no call that failed, however often it is tried."""
+        if isinstance(self._pool, (Threads, ThreadPoolExecutor)):
+            return
+        from concurrent.futures.process import ProcessPoolExecutor  # for who has an executor
+        from multiprocessing.reduction import ForkingPickler
+
+        if isinstance(self._pool, ProcessPoolExecutor):
+            try:
+                ForkingPickler.dumps(function)
+            except Exception as error:
+                self.close()
+                raise NotBegun from error
 
     def _is_counted(self):
         """Whether calls must begin when they are handed over: their time, or their number."""

@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import pickle
 import sqlite3
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -78,6 +79,14 @@ def test_what_an_exception_was_raised_from_stays(kind):
     assert repr(caught.value.__context__) == "OSError('the line')"
     assert not caught.value.__suppress_context__
     assert repr(caught.value.__context__.__cause__) == "KeyError('the key')"
+
+
+@pytest.mark.parametrize("timeout", [None, 10.0])
+def test_a_function_that_no_process_can_be_sent(timeout):
+    """Nobody has called it: whatever `retry` says, it is not worth `failed`."""
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="pickle"):
+        pb.best_of(lambda model, item: 0.5, K, N, executor=lambda: ProcessPoolExecutor(2),
+                   retry=Exception, failed=0.0, timeout=timeout, **GIVEN)
 
 
 # -- calls a minute ------------------------------------------------------------------------
