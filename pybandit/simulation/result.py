@@ -136,7 +136,7 @@ class SimulationResult:
         >>> rule = pb.stopping.GLR(0.1)
         >>> result = pb.simulate(lambda e: pb.TopTwo(3, rule), bandit, 500, rng=1, horizon=300)
         >>> result.quantiles([0.1, 0.5, 0.9])
-        array([ 90., 228.,  inf])
+        array([ 69., 172.,  inf])
         """
         q = check_in("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
         check_choice("of", of, ("pulls", "batches"))
