@@ -4,14 +4,14 @@ import json
 import os
 import secrets
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pybandit.cli._study_arms import read_arms
 from pybandit.cli._study_import import import_results
 from pybandit.cli._study_policies import make_policy
-from pybandit.cli._study_tables import as_json, exported, status_lines
-from pybandit.studies import Study
+from pybandit.cli._study_tables import as_json, status_lines
+from pybandit.studies import Study, _export
 from pybandit.studies._plate_write import joined, plate_texts
 from pybandit.studies.plates import Layout, Plates, controls_of
 
@@ -130,11 +130,13 @@ def report(arguments):
 
 def export(arguments):
     with _opened(arguments) as study:
-        text, n = exported(study, Plates.of(study.settings))
-    if arguments.out is None:
-        sys.stdout.write(text)
-        return 0
-    _put(arguments.out, text, force=True)
+        plates = Plates.of(study.settings)
+        if arguments.out is None:
+            _export.export(study, plates, sys.stdout.write)
+            return 0
+        with _drafted(Path(arguments.out)) as draft, draft.open("w", encoding="utf-8",
+                                                                newline="") as file:
+            n = _export.export(study, plates, file.write)
     _say(arguments, {"file": arguments.out, "n_wells": n}, f"{n:,} wells: {arguments.out}")
     return 0
 
@@ -167,9 +169,16 @@ def _put(path, text, force):
         if file.read_bytes() == content:
             return
         raise FileExistsError(f"{path} holds something else, results perhaps; --force replaces it")
+    with _drafted(file) as draft:
+        draft.write_bytes(content)
+
+
+@contextmanager
+def _drafted(file):
+    """A file to fill, which then becomes `file`."""
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}.new")
     try:
-        draft.write_bytes(content)
+        yield draft
         draft.replace(file)
     finally:
         with suppress(FileNotFoundError):

@@ -2,11 +2,10 @@
 
 import dataclasses
 import math
-from datetime import UTC, datetime
 
 import numpy as np
 
-from pybandit.studies._plate_write import table
+from pybandit.studies._export import moment
 
 NAME_WIDTH = 40
 
@@ -107,13 +106,6 @@ def _number(value):
     return "-" if math.isnan(value) else f"{value:.4g}"
 
 
-def moment(seconds):
-    """A time in words, UTC; "" for none."""
-    if math.isnan(seconds):
-        return ""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
-
-
 def as_json(status, study):
     """A `Status`, the answer by now, and the study's settings, of plain values."""
     known, best = dataclasses.asdict(status), study.recommend()
@@ -125,25 +117,3 @@ def as_json(status, study):
         for arm, name, mean, pulls in zip(best.arms, best.names, best.means.tolist(), best.pulls,
                                           strict=True)]
     return known | {"settings": study.settings}
-
-
-def exported(study, plates):
-    """All wells of a study as a long table, and how many they are.
-
-    Its columns are plate, well, arm, value (what the policy was told, empty where nothing
-    was), state, told_at and who.
-    """
-    history = study.history()
-    batches, values = np.asarray(history["batch"]), np.asarray(history["value"]).tolist()
-    of_plate, of_well = [], []
-    for batch, size in zip(*np.unique(batches, return_counts=True), strict=True):
-        names, wells = plates.names(batch, int(size)), plates.layout.wells
-        for place in plates.places(int(size)).tolist():
-            part, position = divmod(place, plates.layout.n_wells)
-            of_plate.append(names[part])
-            of_well.append(wells[position])
-    rows = zip(of_plate, of_well, history["name"],
-               ["" if math.isnan(value) else repr(value) for value in values],
-               history["state"], map(moment, np.asarray(history["told_at"]).tolist()),
-               history["who"], strict=True)
-    return table([("plate", "well", "arm", "value", "state", "told_at", "who"), *rows]), len(values)

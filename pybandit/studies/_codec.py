@@ -124,13 +124,18 @@ class _Reader:
     def __init__(self, content):
         self.content, self.at = bytes(content), 0
 
-    def take(self, size):
-        if size > len(self.content) - self.at:
-            raise ValueError(f"bytes must hold {size} more at byte {self.at}; got "
-                             f"{len(self.content) - self.at}")
-        taken = self.content[self.at:self.at + size]
+    def skip(self, size):
+        """Where the next `size` bytes begin, which are there."""
+        start = self.at
+        if size > len(self.content) - start:
+            raise ValueError(f"bytes must hold {size} more at byte {start}; got "
+                             f"{len(self.content) - start}")
         self.at += size
-        return taken
+        return start
+
+    def take(self, size):
+        start = self.skip(size)
+        return self.content[start:start + size]
 
     def length(self):
         return LENGTH.unpack(self.take(8))[0]
@@ -150,7 +155,8 @@ class _Reader:
         size = ARRAYS[code].itemsize
         for length in shape:
             size *= length
-        flat = np.frombuffer(self.take(size), dtype=ARRAYS[code])
+        start = self.skip(size)
+        flat = np.frombuffer(self.content, ARRAYS[code], size // ARRAYS[code].itemsize, start)
         return flat.astype(flat.dtype.newbyteorder("=")).reshape(shape)
 
     def text(self, depth):

@@ -156,10 +156,9 @@ class Recorder:
 
     def _tells(self):
         """Batch, positions, time and who of each tell."""
-        for _, kind, when, who, body, _ in self._store.events():
-            if kind == "tell":
-                entry = decode(body)
-                yield entry["batch"], entry["positions"], when, who
+        for body, when, who in self._store.tells():
+            entry = decode(body)
+            yield entry["batch"], entry["positions"], when, who
 
 
 def event_of(number, kind, who, body, before):

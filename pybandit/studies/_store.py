@@ -13,6 +13,8 @@ import sqlite3
 from typing import NamedTuple
 from urllib.parse import quote
 
+import numpy as np
+
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._errors import (
     CLOSED_TO_WRITING,
@@ -159,6 +161,11 @@ class Store:
         return self.db.execute("SELECT number, kind, time, who, body, digest FROM log "
                                "WHERE number >= ? ORDER BY number LIMIT ?", (start, most))
 
+    def tells(self):
+        """Body, time and who of each tell."""
+        return self.db.execute("SELECT body, time, who FROM log WHERE kind = 'tell' "
+                               "ORDER BY number")
+
     def state(self, expected):
         """The stored state of the policy, whose digest is `expected`."""
         self.parts = {part: (body, hashlib.sha256(body).digest())
@@ -178,9 +185,15 @@ class Store:
 
     def all_wells(self):
         """All batches in order."""
-        for row in self.db.execute("SELECT number, status, arms, results, marks FROM batches "
-                                   "ORDER BY number"):
-            yield self.wells_of(row)
+        # map: what was read of a batch is gone by the time that its arrays are used
+        return map(self.wells_of, self.db.execute(
+            "SELECT number, status, arms, results, marks FROM batches ORDER BY number"))
+
+    def sizes(self):
+        """Wells of each batch in order, without reading them: a mark is a byte."""
+        head = len(encode(np.empty(0, dtype=np.uint8)))
+        for size, in self.db.execute("SELECT length(marks) FROM batches ORDER BY number"):
+            yield size - head
 
     def wells_of(self, row):
         number, status, *columns = row

@@ -151,7 +151,7 @@ class Plates:
     @property
     def free(self) -> Ints:
         """Positions of the wells for arms; ndarray of int64."""
-        return np.setdiff1d(np.arange(self.layout.n_wells), np.array(self.controls, dtype=int))
+        return _free_of(self.layout.n_wells, self.controls).copy()
 
     @property
     def n_free(self) -> int:
@@ -175,8 +175,13 @@ class Plates:
         ndarray of int64, shape (size,)
             Plate times wells of a plate, plus position.
         """
-        plate, rank = np.divmod(np.arange(size), self.n_free)
-        return plate * self.layout.n_wells + self.free[rank]
+        plates, wells = self.at(np.arange(size))
+        return plates * self.layout.n_wells + wells
+
+    def at(self, positions: Ints) -> tuple[Ints, Ints]:
+        """Plate, from 0, and well of some of a batch's arms; two ndarrays of int64."""
+        plates, rank = np.divmod(positions, self.n_free)
+        return plates, _free_of(self.layout.n_wells, self.controls)[rank]
 
     def labels(self, names: Sequence[str]) -> list[list[tuple[str, str]]]:
         """What each well of a batch's plates holds: an arm, the controls' label, or ""."""
@@ -185,6 +190,11 @@ class Plates:
         held[self.places(len(names))] = names
         held.reshape(n_plates, n_wells)[:, list(self.controls)] = self.label
         return held.tolist()
+
+
+@cache
+def _free_of(n_wells, controls):
+    return np.setdiff1d(np.arange(n_wells), np.array(controls, dtype=int))
 
 
 def plate_number(text: str) -> Any:
