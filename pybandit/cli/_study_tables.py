@@ -33,6 +33,8 @@ def status_lines(status, plates, opened, best, most):
         rows.append(("left", f"{status.batches_left:,} of {status.max_batches:,} batches"))
     if status.survivors is not None and not status.done:
         rows.append(("in play", f"{len(status.survivors):,} arms"))
+    if status.n_unmeasured:
+        rows.append(("unseen", unmeasured_words(status)))
     if status.done:
         rows.append(("now", "done: nothing more is asked for"))
     elif opened is None:
@@ -48,6 +50,12 @@ def status_lines(status, plates, opened, best, most):
     if most:
         yield ""
         yield from _table_of(status, best, most)
+
+
+def unmeasured_words(status):
+    """How many arms nothing is known of."""
+    yet = "were never measured: nothing is known of them" if status.done else "not measured yet"
+    return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
 
 
 def _best(k):

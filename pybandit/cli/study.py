@@ -16,9 +16,10 @@ in short:
   pybandit study record plate_000_results.csv     # what the reader found; then next again
   pybandit study report -o report.html
 
-All but new work on study.db in this folder, or on --study FILE. When a command that
-records has returned, what it recorded is on the disk. Each may be given again after a
-crash: next gives the same plate, record finds what is known already.
+All but new work on study.db in this folder, or on another one: --study FILE before or
+after the action, or FILE as its first word. When a command that records has returned,
+what it recorded is on the disk. Each may be given again after a crash: next gives the
+same plate, record finds what is known already.
 
 Files are CSV in UTF-8. A long table has the columns plate, well, arm and value, and may
 have others. A grid is a line plate,NAME and the plate's rows under it, with or without
@@ -46,6 +47,8 @@ def add(commands):
                     "what was\nread, what is best by now. One file survives crashes, and late "
                     "and lost plates.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    study.add_argument("--study", metavar="FILE", help="the study (default study.db); also after "
+                                                       "the action, or as its first word")
     study.set_defaults(run=lambda arguments: study.print_help() or 2)
     parts = study.add_subparsers(dest="action", metavar="action")
     _add_new(parts)
@@ -58,19 +61,25 @@ def add(commands):
 def _part(parts, name, text, **more):
     """A subcommand that works on a study which exists."""
     part = parts.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", **more)
-    part.add_argument("--study", metavar="FILE", default="study.db",
-                      help="the study (default %(default)s)")
+    part.add_argument("place", metavar="STUDY", nargs="?", help="the study, as --study")
+    _add_study(part, "the study (default study.db)")
     part.add_argument("--who", metavar="NAME", help="who records (default user@host)")
     part.add_argument("--json", action="store_true", help="print for machines, as JSON")
     part.set_defaults(run=run)
     return part
 
 
+def _add_study(part, text):
+    # suppressed: else the default would replace what stands before the action
+    part.add_argument("--study", metavar="FILE", default=argparse.SUPPRESS, help=text)
+
+
 def _add_new(parts):
     part = parts.add_parser(
         "new", help="begin a study", description="Begin a study.", epilog=NEW_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    part.add_argument("study", metavar="FILE", help="the file to make; study.db, say")
+    part.add_argument("place", metavar="FILE", nargs="?", help="the file to make; study.db, say")
+    _add_study(part, "the same")
     part.add_argument("--policy", required=True, choices=CHOICES, metavar="NAME",
                       help="who chooses the arms; see below")
     part.add_argument("--arms", required=True, metavar="FILE.csv",
@@ -155,6 +164,7 @@ def run(arguments):
     from pybandit.studies import StudyError
 
     try:
+        arguments.study = _place_of(arguments)
         return getattr(_study_commands, arguments.action)(arguments)
     except (BrokenPipeError, ImportError):
         raise
@@ -162,6 +172,16 @@ def run(arguments):
         return _failed(arguments, error, 3)
     except (ValueError, TypeError, OverflowError, OSError) as error:
         return _failed(arguments, error, 2)
+
+
+def _place_of(arguments):
+    """The study's file, wherever it was named."""
+    named = [name for name in (arguments.place, arguments.study) if name is not None]
+    if len(set(named)) > 1:
+        raise ValueError(f"the study must be named once; got {named[0]} and --study {named[1]}")
+    if not named and arguments.action == "new":
+        raise ValueError("the file to make must be named: pybandit study new study.db ...")
+    return named[0] if named else "study.db"
 
 
 def _failed(arguments, error, status):

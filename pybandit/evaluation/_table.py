@@ -4,6 +4,7 @@ import html
 
 import numpy as np
 
+from pybandit._shared.html import table
 from pybandit._shared.optional import require
 
 ROWS = 20  # of a table in a notebook
@@ -54,13 +55,9 @@ def to_frame(result):
 def to_html(result):
     """Sentences and a table of the first models."""
     words, gaps, order = status(result), behind(result), ranked(result)
-    head = "".join(f"<th>{name}</th>" for name in
-                   ("model", "", "mean", "items read", "behind the first"))
-    rows = "".join(
-        f"<tr><td>{html.escape(result.name(model))}</td><td>{words[model]}</td>"
-        f"<td>{result.means[model]:.4g}</td><td>{result.pulls[model]:,}</td>"
-        f"<td>{gaps[model]:.3g}</td></tr>" for model in order[:ROWS])
+    rows = [(result.name(model), words[model], f"{result.means[model]:.4g}",
+             f"{result.pulls[model]:,}", f"{gaps[model]:.3g}") for model in order[:ROWS]]
     more = (f"<p>and {result.n_models - ROWS:,} more: <code>to_frame()</code> has all</p>"
             if result.n_models > ROWS else "")
     return (f"<p>{html.escape(result.summary())}<br>{html.escape(result.guarantee())}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}")
+            + table(("model", "", "mean", "items read", "behind the first"), rows) + more)

@@ -159,6 +159,11 @@ class Comparison:
         """
         return Comparison(*_saving.load(path))
 
+    def _repr_html_(self) -> str:
+        from pybandit.simulation._notebook import to_html
+
+        return to_html(self.results)
+
     def __repr__(self):
         lines = [f"Comparison of {len(self)} policies, {self.n_runs:,} runs"]
         for name, one in self.results.items():

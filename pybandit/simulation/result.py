@@ -201,6 +201,11 @@ class SimulationResult:
 
         return simulation_figure(self, axes)
 
+    def _repr_html_(self) -> str:
+        from pybandit.simulation._notebook import to_html
+
+        return to_html({"": self})
+
     def __repr__(self):
         low, high = self.error_interval
         return (f"SimulationResult: {self.n_runs} runs, error {self.error_probability:.4g} "

@@ -46,6 +46,15 @@ def rewards_of(reading, plates, controls_lost=False):
     return -made if plates.flip else made
 
 
+def readings_of(rewards, plates):
+    """Back from rewards: sign and logarithm undone; where readings were divided by the controls'
+    mean, parts of it. Of a mean of logarithms it is the geometric mean.
+    """
+    readings = -rewards if plates.flip else rewards
+    with np.errstate(over="ignore", under="ignore"):
+        return np.exp(readings) if plates.log else readings
+
+
 def _control_mean(reading, plates, part, some_will_do):
     wells = part * plates.layout.n_wells + np.array(plates.controls)
     values = reading.values[wells]

@@ -1,23 +1,23 @@
 """What a report tells of a study, computed once: arms, ranks, plates."""
 
 import os
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
 from pybandit.studies._journal import LATE, LOST, OPEN
+from pybandit.studies._normalise import readings_of
 from pybandit.studies.plates import Plates
 
 # Most of each that a page holds.
-PLATES, DRAWN_WELLS, SUMMARISED, ARMS, POINTS = 24, 40_000, 1000, 50, 300
+PLATES, DRAWN_WELLS, SUMMARISED, ARMS, POINTS = 24, 40_000, 1000, 1000, 300
+NEXT = 10  # arms beside the answer
 LEVEL = 0.95
 # Iglewicz and Hoaglin (1993): a modified z-score beyond this is outlying. On fewer wells the
 # median absolute deviation says little.
 OUTLYING, FEWEST = 3.5, 8
 FOLLOWED = 8
-ROW = 24  # wells in a line where there are no plates
 
 
 class Arms(NamedTuple):
@@ -57,6 +57,7 @@ class Facts(NamedTuple):
     `chosen` are the arms of the answer, best first, without the `n_unmeasured` that have no
     result: a policy names as many as are wanted; `others` are the next by their means;
     `own_means` the policy's where it has others from the same results, else None;
+    `unmeasured` are the arms of which neither this study nor the policy has a result;
     `is_partial` tells whether an open batch has results. `ranks` has shape (points,
     followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
     is the number of those before them. `plates` is None where the study's settings name none.
@@ -68,6 +69,7 @@ class Facts(NamedTuple):
     chosen: np.ndarray
     n_unmeasured: int
     others: np.ndarray
+    unmeasured: np.ndarray
     own_means: np.ndarray | None
     is_partial: bool
     arms: Arms
@@ -83,6 +85,16 @@ class Facts(NamedTuple):
     events: list
     version: str
 
+    @property
+    def has_readings(self):
+        """Whether a reading is another number than what the policy was told of it."""
+        plates = self.plates
+        return plates is not None and (plates.normalise or plates.log or plates.flip)
+
+    def readings(self, rewards):
+        """Rewards on the reader's scale; ndarray."""
+        return readings_of(np.asarray(rewards, dtype=np.float64), self.plates)
+
 
 # no result, one result, and results near the largest number give NaN or infinity: dashes
 @np.errstate(all="ignore")
@@ -94,17 +106,18 @@ def facts_of(study):
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
     chosen = np.asarray(best.arms)[(found.n[best.arms] > 0) | (own_n[best.arms] > 0)]
-    others = np.argsort(np.where(found.n > 0, -found.means, np.inf), kind="stable")[:2 * ARMS]
-    others = others[(found.n[others] > 0) & ~np.isin(others, chosen)]
+    unmeasured = np.flatnonzero((found.n == 0) & (own_n == 0))
+    others = np.argsort(np.where(found.n > 0, -found.means, np.inf), kind="stable")
+    others = others[(found.n[others] > 0) & ~np.isin(others, chosen)][:NEXT]
     # arms of which the policy has not yet all results, those of an open batch, say nothing
     same = (own_n < found.n) | np.isclose(own_means, found.means, equal_nan=True)
     followed = np.concatenate([chosen, others])[:FOLLOWED].astype(np.int64)
     batches, ranks = _ranks_of(kept, followed, len(names))
     parts, first = _parts_of(kept, plates, values)
     return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
-                 others, None if same.all() else own_means, is_partial, found, followed, batches,
-                 ranks, plates, bad_settings, parts, first, marks, len(wells) - len(kept), events,
-                 version)
+                 others, unmeasured, None if same.all() else own_means, is_partial, found,
+                 followed, batches, ranks, plates, bad_settings, parts, first, marks,
+                 len(wells) - len(kept), events, version)
 
 
 def _read_at_once(study, ledger):
@@ -202,23 +215,16 @@ def n_of(marks):
 
 
 def drawn_parts(facts):
-    """The last parts, as many as are drawn."""
-    drawn, n_wells, last = [], 0, facts.parts[-PLATES:]
-    if facts.plates is None and are_single(last):
-        # many of them fill a line
-        last = list(takewhile(lambda part: part.arms.size == 1,
-                              reversed(facts.parts[-PLATES * ROW:])))[::-1]
-    for part in reversed(last):
-        n_wells += part.arms.size if facts.plates is None else facts.plates.layout.n_wells
+    """The last plates, as many as are drawn; of batches without plates none."""
+    if facts.plates is None:
+        return []
+    drawn, n_wells = [], 0
+    for part in reversed(facts.parts[-PLATES:]):
+        n_wells += facts.plates.layout.n_wells
         if n_wells > DRAWN_WELLS:
             break
         drawn.append(part)
     return drawn[::-1]
-
-
-def are_single(parts):
-    """Whether each has one well."""
-    return all(part.arms.size == 1 for part in parts)
 
 
 def well_of(facts, place):

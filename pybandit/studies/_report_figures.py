@@ -15,35 +15,58 @@ from pybandit.studies._report_svg import (
     y_axis,
 )
 
-ROWS, BARS, LEFT, COLOURS = 20, 30, 118, 8
+BARS, LEFT, COLOURS = 30, 118, 8
+ROW, TALL, LABEL = 18.0, 900.0, 12.0  # heights: of a row, of a figure of many, of a label
 
 
 def interval_figure(facts):
-    """The answer's arms and the next ones: mean and interval; None without results."""
-    n_chosen = min(len(facts.chosen), ROWS - 5 if len(facts.others) else ROWS)
-    rows = [(arm, "chosen") for arm in facts.chosen[:n_chosen]]
-    rows += [(arm, "other") for arm in facts.others[:ROWS - len(rows)]]
-    means, half = facts.arms.means, facts.arms.half
-    low, high = _range_of(means[[arm for arm, _ in rows]], half[[arm for arm, _ in rows]])
+    """The answer's arms, all of them, and the next ones: mean and interval; None without results.
+
+    Rows of many are narrower, and only some of them have a label.
+    """
+    arms = np.concatenate([facts.chosen, facts.others]).astype(np.int64)
+    means, half = facts.arms.means[arms], facts.arms.half[arms]
+    low, high = _range_of(means, half)
     if low is None:
         return None
-    height = 20 + 18 * len(rows)
+    room = min(ROW, max(1.0, TALL / arms.size))
+    height = 20 + room * arms.size
     scale = Scale(low, high, LEFT + 12, WIDTH - 12)
     out = x_axis(scale, height, 10, scale.ticks(), "mean of the results")
-    for row, (arm, kind) in enumerate(rows):
-        y, mean, room = 22 + 18 * row, means[arm], half[arm]
-        out.append(text(LEFT, y + 4, short(facts.names[arm]), "end", "label"))
-        if not np.isfinite(mean):
-            continue
-        if np.isfinite(room):
-            ends = max(mean - room, scale.low), min(mean + room, scale.high)
-            out.append(line(scale(ends[0]), y, scale(ends[1]), y, f"whisker {kind}"))
-            if mean - room < scale.low:
-                out.append(_arrow(scale.start, y, -1, kind))
-            if mean + room > scale.high:
-                out.append(_arrow(scale.end, y, 1, kind))
-        out.append(f'<circle class="dot {kind}" cx="{scale(mean):.1f}" cy="{y}" r="4"/>')
-    return svg(height + 34, "Means and intervals of the leading arms", out)
+    if facts.has_readings:
+        readings = facts.readings(scale.ticks()).tolist()
+        out += [text(scale(tick), height + 42, number(reading, 3), "middle", "tick")
+                for tick, reading in zip(scale.ticks(), readings, strict=True)]
+        out.append(text((scale.start + scale.end) / 2, height + 56, _on_readers_scale(facts),
+                        "middle", "tick"))
+    labelled = int(np.ceil(LABEL / room))
+    for row, arm in enumerate(arms.tolist()):
+        y, kind = 13 + room * (row + 0.5), "chosen" if row < facts.chosen.size else "other"
+        if row % labelled == 0:
+            out.append(text(LEFT, y + 4, short(facts.names[arm]), "end", "label"))
+        if np.isfinite(means[row]):
+            out += _interval(scale, means[row], half[row], y, min(4.0, room / 2), kind)
+    return svg(height + (62 if facts.has_readings else 34),
+               "Means and intervals of the leading arms", out)
+
+
+def _on_readers_scale(facts):
+    made = "reading, in parts of the controls' mean" if facts.plates.normalise else "reading"
+    return f"{made}; geometric mean" if facts.plates.log else made
+
+
+def _interval(scale, mean, room, y, size, kind):
+    """A dot, its whiskers, and arrows where they leave the figure."""
+    out = []
+    if np.isfinite(room):
+        ends = max(mean - room, scale.low), min(mean + room, scale.high)
+        out.append(line(scale(ends[0]), y, scale(ends[1]), y, f"whisker {kind}"))
+        if mean - room < scale.low:
+            out.append(_arrow(scale.start, y, -size, kind))
+        if mean + room > scale.high:
+            out.append(_arrow(scale.end, y, size, kind))
+    out.append(f'<circle class="dot {kind}" cx="{scale(mean):.1f}" cy="{y:.1f}" r="{size:.2g}"/>')
+    return out
 
 
 def _range_of(means, half):
@@ -61,7 +84,7 @@ def _range_of(means, half):
 
 def _arrow(x, y, way, kind):
     return (f'<path class="whisker arrow {kind}" fill="none" '
-            f'd="M{x:.1f} {y - 4}l{4 * way} 4l{-4 * way} 4"/>')
+            f'd="M{x:.1f} {y - abs(way):.1f}l{way:.2g} {abs(way):.2g}l{-way:.2g} {abs(way):.2g}"/>')
 
 
 def rank_figure(facts):

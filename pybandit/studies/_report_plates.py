@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 from pybandit.studies._journal import LATE, LOST, OPEN
-from pybandit.studies._report_facts import OUTLYING, ROW, Part, are_single, well_of
+from pybandit.studies._report_facts import OUTLYING, well_of
 from pybandit.studies._report_svg import WIDTH, number, svg, text
 from pybandit.studies.plates import letters
 
@@ -22,7 +22,7 @@ def legend(plates):
     marks = [(square.format(f"z{STEPS - 1}") + _ring(0.4, 0.4, 12), "outlying"),
              (_cross(0, 0, 12), "lost"), (_dot(0, 0, 12), "late"),
              (square.format("open"), "not yet known")]
-    if plates is not None and plates.controls:
+    if plates.controls:
         marks.append((square.format("control"), escape(plates.label)))
     keys = "".join(f"<span>{cell.format(mark)} {word}</span>" for mark, word in marks)
     ends = number(-OUTLYING), number(OUTLYING)
@@ -43,46 +43,25 @@ def plate_figure(part, facts):
     return svg(TOP + layout.rows * high + 4, f"Plate {part.name}", out)
 
 
-def batch_figure(parts, facts):
-    """Batches without plates, each on lines of its own; those of one well in a row."""
-    cell = (WIDTH - LEFT - 20) / ROW
-    board, out, row = _Board(ROW, cell, cell, LEFT + 16, 4), [], 0
-    lines = [(part, part.places) for part in parts]
-    if are_single(parts):
-        lines = [(_joined(parts[i:i + ROW]), np.arange(len(parts[i:i + ROW])))
-                 for i in range(0, len(parts), ROW)]
-    for part, places in lines:
-        out.append(text(LEFT + 11, 4 + row * cell + cell * 0.72, part.name, "end", "tick"))
-        out += board.wells(part, places + row * ROW, facts)
-        row += -(-part.arms.size // ROW)
-    return svg(row * cell + 8, "Batches", out)
-
-
-def _joined(parts):
-    """Batches in a line, under the number of the first."""
-    return Part(parts[0].name, *map(np.concatenate, list(zip(*parts, strict=True))[1:]))
-
-
 class _Board:
     """Where the wells are, counted along rows."""
 
-    def __init__(self, columns, width, height, left=LEFT, top=TOP):
+    def __init__(self, columns, width, height):
         self.columns, self.width, self.height = columns, width, height
-        self.left, self.top = left, top
 
     def at(self, place):
         row, column = divmod(int(place), self.columns)
-        return self.left + column * self.width, self.top + row * self.height
+        return LEFT + column * self.width, TOP + row * self.height
 
     def frame(self, rows):
         """Letters of rows and numbers of columns, as many as are legible."""
         out = []
         for column in range(0, self.columns, -(-self.columns // FEW_LABELS)):
             x, _ = self.at(column)
-            out.append(text(x + self.width / 2, self.top - 4, str(column + 1), "middle", "well"))
+            out.append(text(x + self.width / 2, TOP - 4, str(column + 1), "middle", "well"))
         for row in range(0, rows, -(-rows // FEW_LABELS)):
             _, y = self.at(row * self.columns)
-            out.append(text(self.left - 5, y + self.height / 2 + 3, letters(row), "end", "well"))
+            out.append(text(LEFT - 5, y + self.height / 2 + 3, letters(row), "end", "well"))
         return out
 
     def path(self, places, kind):

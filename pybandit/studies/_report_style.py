@@ -46,6 +46,8 @@ th{font-weight:600;color:var(--soft)}
 td.name{white-space:normal;min-width:7rem;max-width:20rem;overflow-wrap:anywhere}
 @media (max-width:30rem){table{font-size:.84rem}th,td{padding-right:.5rem}
 td.name{min-width:5rem}}
+summary{cursor:pointer;margin:.5rem 0}
+details p{overflow-wrap:anywhere;color:var(--soft)}
 tr.other td{color:var(--soft)}
 time{white-space:nowrap}
 code{overflow-wrap:anywhere;font-size:.88em}

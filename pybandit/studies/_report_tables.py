@@ -48,13 +48,17 @@ def tiles(facts):
     n_open, n_lost, n_late = n_of(facts.marks)
     pulls = _tile("pulls", f"{status.n_pulls:,}", status.budget, status.n_pulls)
     batches = _tile("batches", f"{status.n_batches:,}", status.max_batches, status.n_batches)
+    wells = "pulls" if facts.plates is None else "wells"
     rest = [("arms", f"{status.n_arms:,}", "" if status.survivors is None or status.done
              else f"{len(status.survivors):,} in play"),
-            ("wells lost", f"{n_lost:,}", "their pulls are spent"),
-            ("wells late", f"{n_late:,}", f"{status.n_late:,} wait for the policy"
+            (f"{wells} lost", f"{n_lost:,}", "their pulls are spent"),
+            (f"{wells} late", f"{n_late:,}", f"{status.n_late:,} wait for the policy"
              if status.n_late else "had been counted as lost"),
-            ("wells out", f"{n_open:,}", "" if status.open_batch is None
+            (f"{wells} out", f"{n_open:,}", "" if status.open_batch is None
              else f"of batch {status.open_batch}")]
+    if facts.unmeasured.size:
+        rest.insert(1, ("arms never measured" if status.done else "arms not measured yet",
+                        f"{facts.unmeasured.size:,}", "nothing is known of them"))
     if facts.n_abandoned:
         rest.append(("batches abandoned", f"{facts.n_abandoned:,}", "nothing spent"))
     small = "".join(f"<div><dt>{name}</dt><dd>{value}<small>{note}</small></dd></div>"
@@ -73,21 +77,49 @@ def _tile(name, value, most, spent):
 
 def answer_table(facts):
     """The answer's arms and the next ones, with intervals."""
-    arms, chosen = facts.arms, facts.chosen[:ARMS]
-    other = facts.others[:max(0, min(10, ARMS - len(chosen)))]
+    arms, chosen, other = facts.arms, facts.chosen[:ARMS], facts.others
     rows = []
     for kind, group in (("", chosen), ("other", other)):
         for arm in group:
             mean, half = arms.means[arm], arms.half[arm]
             ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
             place = f"{len(rows) + 1}" if not kind else ""
-            row = [place, name_of(facts.names[arm]), number(mean), *ends, f"{arms.n[arm]:,}"]
+            row = [place, name_of(facts.names[arm]), number(mean), *_reading(facts, mean, half),
+                   *ends, f"{arms.n[arm]:,}"]
             row += [] if facts.own_means is None else [number(facts.own_means[arm])]
             rows.append((kind, row))
     caption = f"The answer: {_shown(len(chosen), facts.chosen.size)}"
     caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
-    head = ["", "arm", "mean", "95 % from", "to", "results"]
+    head = ["", "arm", "mean", *reading_head(facts), "95 % from", "to", "results"]
     return table(caption, head + ["policy's mean"] * (facts.own_means is not None), rows, {1})
+
+
+def reading_head(facts):
+    """What the column of readings is called, in a list; an empty one where there is none."""
+    return ["reading"] * facts.has_readings
+
+
+def _reading(facts, mean, half=np.nan):
+    """A mean and its interval on the reader's scale, in a list as `reading_head`."""
+    if not facts.has_readings:
+        return []
+    middle, *ends = facts.readings([mean, mean - half, mean + half]).tolist()
+    if not np.isfinite(half):
+        return [number(middle)]
+    return [f"{number(middle)} ({number(min(ends))} to {number(max(ends))})"]
+
+
+def unmeasured_table(facts):
+    """Arms of which nothing is known; "" where there are none."""
+    n = facts.unmeasured.size
+    if not n:
+        return ""
+    words = "never measured" if facts.status.done else "not measured yet"
+    names = ", ".join(name_of(facts.names[arm]) for arm in facts.unmeasured[:ARMS])
+    more = f" and {n - ARMS:,} more" if n > ARMS else ""
+    return (f'<details id="unmeasured"><summary>{n:,} of {count(facts.status.n_arms, "arm")} '
+            f"{words}: nothing is known of {'them' if n > 1 else 'it'}</summary>"
+            f"<p>{names}{more}</p></details>")
 
 
 def _shown(n, of):
@@ -97,17 +129,20 @@ def _shown(n, of):
 def part_table(facts):
     """The last plates, and those before them in one row."""
     last, before = facts.parts[-PARTS:], facts.parts[:-PARTS]
-    rows = [("", [escape(part.name), f"{part.arms.size:,}", *_counts([part]),
-                  number(float(np.nanmedian(part.values))) if _known(part) else "–"])
-            for part in reversed(last)]
+    rows = []
+    for part in reversed(last):
+        median = float(np.nanmedian(part.values)) if _known(part) else np.nan
+        rows.append(("", [escape(part.name), f"{part.arms.size:,}", *_counts([part]),
+                          number(median), *_reading(facts, median)]))
     if before:
         rows.append(("other", [f"{len(before):,} before", f"{sum(p.arms.size for p in before):,}",
-                               *_counts(before), ""]))
+                               *_counts(before), "", *[""] * facts.has_readings]))
     what = "plate" if facts.plates is not None else "batch"
     n = facts.first_part
     caption = f"By {what}, the last first" + (f"; {n:,} earlier ones are not counted" if n else "")
-    return table(caption, [what, "wells", "results", "late", "lost", "out", "outlying", "median"],
-                 rows, {0})
+    wells = "wells" if facts.plates is not None else "pulls"
+    head = [what, wells, "results", "late", "lost", "out", "outlying", "median"]
+    return table(caption, head + reading_head(facts), rows, {0})
 
 
 def _known(part):
@@ -137,8 +172,11 @@ def well_table(facts):
     if not rows:
         return ""
     what = "plate" if facts.plates is not None else "batch"
-    return table(f"Wells to look at, the last first: {'; '.join(counts)}",
-                 [what, "well", "arm", "value", "z", ""], rows, {0, 1, 2, 5})
+    head = [what, "well", "arm", "value", *reading_head(facts), "z", ""]
+    if facts.plates is None:
+        head[1] = "place"
+    return table(f"{'Pulls' if facts.plates is None else 'Wells'} to look at, the last first: "
+                 f"{'; '.join(counts)}", head, rows, {0, 1, 2, len(head) - 1})
 
 
 def _well_row(facts, part, i, word):
@@ -146,4 +184,4 @@ def _well_row(facts, part, i, word):
         word += ", late"
     return [escape(part.name), well_of(facts, int(part.places[i])),
             name_of(facts.names[part.arms[i]]), number(float(part.values[i])),
-            number(float(part.z[i]), 3), word]
+            *_reading(facts, part.values[i]), number(float(part.z[i]), 3), word]

@@ -84,6 +84,11 @@ def _positions_of(layout):
     return {well: position for position, well in enumerate(_wells_of(layout))}
 
 
+@cache
+def _free_of(n_wells, controls):
+    return np.setdiff1d(np.arange(n_wells), np.array(controls, dtype=int))
+
+
 def _tidy(well):
     match = re.fullmatch(r"\s*([A-Za-z]{1,4})0*([1-9][0-9]{0,6})\s*", well)
     return match and match[1].upper() + match[2]
@@ -190,11 +195,6 @@ class Plates:
         held[self.places(len(names))] = names
         held.reshape(n_plates, n_wells)[:, list(self.controls)] = self.label
         return held.tolist()
-
-
-@cache
-def _free_of(n_wells, controls):
-    return np.setdiff1d(np.arange(n_wells), np.array(controls, dtype=int))
 
 
 def plate_number(text: str) -> Any:

@@ -25,7 +25,7 @@ from pybandit.studies._report_figures import (
     pull_figure,
     rank_figure,
 )
-from pybandit.studies._report_plates import batch_figure, legend, plate_figure
+from pybandit.studies._report_plates import legend, plate_figure
 from pybandit.studies._report_style import STYLE
 from pybandit.studies._report_svg import figure
 from pybandit.studies._report_tables import (
@@ -35,6 +35,7 @@ from pybandit.studies._report_tables import (
     part_table,
     table,
     tiles,
+    unmeasured_table,
     well_table,
 )
 from pybandit.studies.study import Study
@@ -134,7 +135,8 @@ def _summary(facts):
 
 def _answer(facts):
     if not facts.arms.n.any():
-        return _section("answer", "The answer by now", "<p>No results yet.</p>")
+        return _section("answer", "The answer by now", "<p>No results yet.</p>",
+                        unmeasured_table(facts))
     title = "The answer" if facts.status.done else "The answer by now"
     drawing = interval_figure(facts)
     caption = "Mean and 95 % interval. Filled: the answer"
@@ -147,11 +149,22 @@ def _answer(facts):
                   "counts them in a way of its own.")
     if facts.n_unmeasured:
         notes += f" {facts.n_unmeasured:,} more of the answer have no result yet."
+    if facts.has_readings:
+        notes += (" Means are of what the policy was told; the reading is the same on the "
+                  f"reader's scale: {_undone(facts.plates)}")
     if facts.is_partial:
         notes += (" Results of the batch that is out count here; the policy gets them when the "
                   "batch is over.")
     return _section("answer", title, f"<p>{notes}</p>", '<div class="figures">',
-                    answer_table(facts), figure(drawing, caption) if drawing else "", "</div>")
+                    answer_table(facts), figure(drawing, caption) if drawing else "", "</div>",
+                    unmeasured_table(facts))
+
+
+def _undone(plates):
+    made = ["sign"] * plates.flip + ["logarithm"] * plates.log
+    words = [f"{' and '.join(made)} undone"] * bool(made)
+    words += ["in parts of the mean of the plate's controls"] * plates.normalise
+    return ", ".join(words) + ("; of several the geometric mean." if plates.log else ".")
 
 
 def _over_time(facts):
@@ -159,7 +172,7 @@ def _over_time(facts):
     drawings = [
         (rank_figure(facts), "Rank of the leading arms among all arms by the mean of the "
          "results up to each batch; a late result counts with its batch." + few),
-        (pull_figure(facts), "Results of each arm; lost wells are not counted."),
+        (pull_figure(facts), "Results of each arm; what was lost is not counted."),
         (drift_figure(facts), "Median and middle half of each plate. It may rise because better "
          "arms are asked for, or because the assay drifts."),
     ]
@@ -171,37 +184,44 @@ def _over_time(facts):
 
 
 def _plates(facts):
-    if not facts.parts:
-        return _section("plates", "Plates", "<p>Nothing was asked for yet.</p>")
-    drawn, plates = drawn_parts(facts), facts.plates
-    on = "in this study" if plates is None else "on its plate"
-    rule = (f"<p>Colours are robust z-scores, z = 0.6745 (value {MINUS} median) / MAD with the "
-            f"median and the median absolute deviation of the values {on}. A well is marked as "
-            f"outlying where |z| &gt; {OUTLYING}: a fault, or an arm that is far better or "
-            f"worse than the others. There is no score below {FEWEST} values, or where more "
-            "than half of them are equal.</p>")
-    n_all = facts.first_part + len(facts.parts)
+    plates = facts.plates
     what = "batches" if plates is None else "plates"
-    some = f"<p>The last {len(drawn):,} of {n_all:,} {what} are drawn.</p>"
-    if not drawn:
-        figures = f"<p>They are too large to be drawn: {plates.layout if plates else ''}.</p>"
-    elif plates is None:
-        figures = figure(batch_figure(drawn, facts), "A line begins with the batch of its number.")
-    else:
-        figures = "".join(figure(plate_figure(part, facts), f"Plate {escape(part.name)}")
-                          for part in reversed(drawn))
+    if not facts.parts:
+        return _section("plates", what.capitalize(), "<p>Nothing was asked for yet.</p>")
     counted = (f"<p>Counted over the last {SUMMARISED:,} {what}.</p>"
                if facts.first_part else "")
-    return _section("plates", what.capitalize(), _layout(facts), rule,
-                    some if len(drawn) < n_all else "",
-                    legend(plates), f'<div class="figures {what}">{figures}</div>', counted,
-                    part_table(facts), well_table(facts))
+    return _section("plates", what.capitalize(), _layout(facts), _rule(facts),
+                    "" if plates is None else _drawn(facts), counted, part_table(facts),
+                    well_table(facts))
+
+
+def _rule(facts):
+    """What is outlying."""
+    on, well = ("in this study", "result") if facts.plates is None else ("on its plate", "well")
+    colours = "" if facts.plates is None else "Colours are robust z-scores. "
+    return (f"<p>{colours}A {well} is marked as outlying where |z| &gt; {OUTLYING}, "
+            f"z = 0.6745 (value {MINUS} median) / MAD with the median and the median absolute "
+            f"deviation of the values {on}: a fault, or an arm that is far better or worse than "
+            f"the others. There is no score below {FEWEST} values, or where more than half of "
+            "them are equal.</p>")
+
+
+def _drawn(facts):
+    """The last plates as heat maps."""
+    drawn, n_all = drawn_parts(facts), facts.first_part + len(facts.parts)
+    some = f"<p>The last {len(drawn):,} of {n_all:,} plates are drawn.</p>"
+    figures = "".join(figure(plate_figure(part, facts), f"Plate {escape(part.name)}")
+                      for part in reversed(drawn))
+    if not drawn:
+        figures = f"<p>They are too large to be drawn: {facts.plates.layout}.</p>"
+    return (some * (len(drawn) < n_all) + legend(facts.plates)
+            + f'<div class="figures plates">{figures}</div>')
 
 
 def _layout(facts):
     if facts.plates is None:
         bad = f" ({escape(facts.bad_settings)})" if facts.bad_settings else ""
-        return f"<p>The study's settings name no plates{bad}: batches are drawn in lines.</p>"
+        return f"<p>The study's settings are not those of plates{bad}.</p>" if bad else ""
     plates = facts.plates
     words = [f"{plates.layout} wells"]
     if plates.controls:

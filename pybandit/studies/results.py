@@ -78,12 +78,21 @@ class Recommendation(NamedTuple):
         NaN where no reward was seen.
     pulls : ndarray of int64, shape (k,)
         Rewards seen.
+    unmeasured : ndarray of int64
+        Of all arms those without a reward, ascending: nothing is known of them. Some may be
+        among `arms`, where a policy names as many as are wanted.
     """
 
     arms: np.ndarray
     names: list[str]
     means: np.ndarray
     pulls: np.ndarray
+    unmeasured: np.ndarray
+
+    def _repr_html_(self) -> str:
+        from pybandit.studies._notebook import recommendation_html
+
+        return recommendation_html(self)
 
 
 class VerifyResult(NamedTuple):
@@ -125,6 +134,8 @@ class Status:
         Wells of the open batch that are not yet known.
     n_late : int
         Late results that wait until the open batch is told.
+    n_unmeasured : int
+        Arms without a reward; where `done`, never measured.
     survivors : ndarray of int64, or None
         Arms still pulled, where the policy has such.
     budget, max_batches : int or None
@@ -150,6 +161,7 @@ class Status:
     open_batch: int | None
     n_open: int
     n_late: int
+    n_unmeasured: int
     survivors: np.ndarray | None
     budget: int | None
     max_batches: int | None

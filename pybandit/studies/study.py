@@ -30,6 +30,7 @@ from pybandit.studies._codec import decode, encode
 from pybandit.studies._create import checked_names, checked_state
 from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
+from pybandit.studies._notebook import Shown
 from pybandit.studies._races import as_policy
 from pybandit.studies._recorder import Recorder, default_who, event_of, reading, writing
 from pybandit.studies._store import Store
@@ -45,7 +46,7 @@ from pybandit.studies.results import (
 )
 
 
-class Study(Recorder):
+class Study(Recorder, Shown):
     """A run of a policy that survives crashes, late answers and lost ones; in one file.
 
     Made by `Study.create` or `Study.open`. When a method that changes the study returns,
@@ -321,7 +322,7 @@ class Study(Recorder):
         policy = self._ledger.policy
         arms = np.asarray(policy.recommend())
         return Recommendation(arms, self._names[arms].tolist(), policy.means[arms],
-                              policy.pulls[arms])
+                              policy.pulls[arms], np.flatnonzero(policy.pulls == 0))
 
     @reading
     def status(self) -> Status:
@@ -336,6 +337,7 @@ class Study(Recorder):
             open_batch=wells and wells.number,
             n_open=int((wells.marks == _journal.OPEN).sum()) if wells else 0,
             n_late=sum(arms.size for arms, _ in self._ledger.late),
+            n_unmeasured=int((policy.pulls == 0).sum()),
             survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
             pulls_left=None if budget is None else budget - policy.n_pulls,
             batches_left=None if batches is None else batches - policy.n_batches,

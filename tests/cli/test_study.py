@@ -94,9 +94,10 @@ def test_the_status(normalised, capsys):
         "study   study.db: BatchSAR, 30 arms, the 3 best wanted",
         "plates  4x6, 4 wells with control, readings by their mean, logarithm, sign changed",
         "spent   1 batches, 20 pulls", "left    7 of 8 batches", "in play 30 arms"]
-    assert lines[5] == "now     plate 1 is out: 10 of 20 wells not yet known"
-    assert lines[7] == f"head    {digest()}" and lines[-1].startswith("and 1 more")
-    assert lines[9].split() == ["best", "by", "now", "mean", "wells"]
+    assert lines[5] == "unseen  10 of 30 arms not measured yet"
+    assert lines[6] == "now     plate 1 is out: 10 of 20 wells not yet known"
+    assert lines[8] == f"head    {digest()}" and lines[-1].startswith("and 1 more")
+    assert lines[10].split() == ["best", "by", "now", "mean", "wells"]
     known = as_json(capsys, "status")
     assert known["open_batch"] == 1 and known["n_open"] == 10 and len(known["best"]) == 3
     assert known["settings"]["plates"]["layout"] == "4x6"
@@ -211,6 +212,31 @@ def test_exit_statuses(study, capsys, folder):
     assert "event 2" in refused(capsys, "verify", status=3)
     assert cli.main(["study"]) == 2
     assert "exit status: 0 done" in capsys.readouterr().out
+
+
+def test_a_study_is_named_wherever_people_name_it(study, capsys):
+    os.rename("study.db", "screen.db")
+    plain = ok(capsys, "status", "--study", "screen.db")
+    assert plain.startswith("study   screen.db")
+    assert ok(capsys, "status", "screen.db") == plain
+    assert ok(capsys, "--study", "screen.db", "status") == plain
+    assert ok(capsys, "--study", "none.db", "status", "--study", "screen.db") == plain
+    assert ok(capsys, "status", "screen.db", "--study", "screen.db") == plain
+    ok(capsys, "next", "screen.db", "-o", "p0.csv")
+    fill("p0.csv", "r0.csv", lambda row: row[1][0] == "A")
+    assert "6 new" in ok(capsys, "record", "screen.db", "r0.csv", "--partial")
+    assert "6 already known" in ok(capsys, "record", "--partial", "r0.csv", "--study", "screen.db")
+    assert "18 wells lost" in ok(capsys, "close", "screen.db", "0")
+    ok(capsys, "report", "screen.db", "-o", "r.html")
+    assert "24 wells" in ok(capsys, "export", "screen.db", "all.csv")
+    assert ok(capsys, "verify", "screen.db").startswith("whole: ")
+    for words in ["new", "--study", "other.db"], ["--study", "other.db", "new"]:
+        ok(capsys, *words, *NEW[2:])
+        os.unlink("other.db")
+    assert "named once; got a.db and --study b.db" in refused(
+        capsys, "status", "a.db", "--study", "b.db")
+    assert "must be named: pybandit study new study.db" in refused(capsys, *NEW[:1], *NEW[2:])
+    assert not os.path.exists("study.db")
 
 
 def test_help(capsys):

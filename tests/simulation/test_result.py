@@ -32,6 +32,18 @@ def test_to_dict_is_json():
     assert back["metrics"] == {"<lambda>": [0.5] * 3}
 
 
+def test_a_notebook_shows_a_table():
+    result = pb.simulate(sar, BANDIT, 3, rng=1)
+    shown = result._repr_html_()
+    assert "<p>3 runs</p>" in shown and shown.count("<tr>") == 2
+    low, high = result.error_interval
+    assert f"<td>{result.error_probability:.4g} ({low:.4g} to {high:.4g})</td>" in shown
+    both = pb.compare({"<sar>": sar, "all": lambda e: pb.RoundRobin(12, 3, 5, 20)}, BANDIT, 3,
+                      rng=1)._repr_html_()
+    assert "<td>&lt;sar&gt;</td>" in both and both.count("<tr>") == 3
+    assert "<p>3 runs of each</p>" in both and "<th>policy</th>" in both
+
+
 def test_repr_says_what_happened():
     text = repr(pb.simulate(lambda e: pb.RoundRobin(12, 3, 7, 20), BANDIT, 3, rng=1))
     assert text.startswith("SimulationResult: 3 runs, error ")
