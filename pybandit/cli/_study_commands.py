@@ -10,8 +10,9 @@ from pathlib import Path
 from pybandit.cli._study_arms import read_arms
 from pybandit.cli._study_import import import_results
 from pybandit.cli._study_policies import make_policy
-from pybandit.cli._study_tables import as_json, status_lines
+from pybandit.cli._study_tables import status_lines
 from pybandit.studies import Study, _export
+from pybandit.studies._plain import as_json
 from pybandit.studies._plate_write import joined, plate_texts
 from pybandit.studies.plates import Layout, Plates, controls_of
 

@@ -1,6 +1,5 @@
 """A study in words, for a terminal, for machines and for spreadsheets."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -112,16 +111,3 @@ def _short(name):
 
 def _number(value):
     return "-" if math.isnan(value) else f"{value:.4g}"
-
-
-def as_json(status, study):
-    """A `Status`, the answer by now, and the study's settings, of plain values."""
-    known, best = dataclasses.asdict(status), study.recommend()
-    if status.survivors is not None:
-        known["survivors"] = np.asarray(status.survivors).tolist()
-    known["best"] = [
-        {"arm": int(arm), "name": name, "mean": None if math.isnan(mean) else mean,
-         "pulls": int(pulls)}
-        for arm, name, mean, pulls in zip(best.arms, best.names, best.means.tolist(), best.pulls,
-                                          strict=True)]
-    return known | {"settings": study.settings}

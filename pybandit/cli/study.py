@@ -39,6 +39,14 @@ Readings become rewards, of which higher are better, in this order: --normalise 
 the mean of the plate's controls, --log takes the natural logarithm, --flip the negative."""
 
 
+SERVE_EPILOG = """\
+tokens are those of --tokens; else of the environment, PYBANDIT_READ_TOKEN and
+PYBANDIT_RECORD_TOKEN; else new ones, which are printed. Programs send them:
+  curl -H "Authorization: Bearer $PYBANDIT_RECORD_TOKEN" -X POST http://127.0.0.1:8713/ask
+A browser asks for one and may then read. There is no TLS here: beyond this machine put a
+proxy in front of it that has TLS, and give its name to --name."""
+
+
 def add(commands):
     """Add the subcommand to argparse's `commands`."""
     study = commands.add_parser(
@@ -56,6 +64,7 @@ def add(commands):
     _add_record(parts)
     _add_over(parts)
     _add_looks(parts)
+    _add_serve(parts)
 
 
 def _part(parts, name, text, **more):
@@ -158,14 +167,27 @@ def _add_looks(parts):
     part.add_argument("out", type=writable, metavar="FILE.csv", help="- for stdout")
 
 
+def _add_serve(parts):
+    part = _part(parts, "serve", "serve it over HTTP: a live page for browsers, ask and tell for "
+                                 "programs", epilog=SERVE_EPILOG,
+                 formatter_class=argparse.RawDescriptionHelpFormatter)
+    part.add_argument("--host", default="127.0.0.1", metavar="ADDRESS",
+                      help="where to listen (default %(default)s: this machine alone)")
+    part.add_argument("--port", type=at_least(0), default=8713, metavar="N",
+                      help="0 for any that is free (default %(default)s)")
+    part.add_argument("--tokens", metavar="FILE",
+                      help="lines: read or record, a token, and perhaps who has it")
+    part.add_argument("--name", action="append", default=[], metavar="HOST",
+                      help="a name under which browsers know this server; again for others")
+
+
 def run(arguments):
     """Do what was asked; returns the exit status."""
-    from pybandit.cli import _study_commands
     from pybandit.studies import StudyError
 
     try:
         arguments.study = _place_of(arguments)
-        return getattr(_study_commands, arguments.action)(arguments)
+        return _action_of(arguments.action)(arguments)
     except (BrokenPipeError, ImportError):
         raise
     except StudyError as error:
@@ -182,6 +204,17 @@ def _place_of(arguments):
     if not named and arguments.action == "new":
         raise ValueError("the file to make must be named: pybandit study new study.db ...")
     return named[0] if named else "study.db"
+
+
+def _action_of(name):
+    """What does it; imported here, so that other commands do without."""
+    if name == "serve":
+        from pybandit.cli._study_serve import serve
+
+        return serve
+    from pybandit.cli import _study_commands
+
+    return getattr(_study_commands, name)
 
 
 def _failed(arguments, error, status):

@@ -52,6 +52,7 @@ class Recorder:
         self._store, self._lock = store, threading.RLock()
         self._who = default_who() if who is None else str(who)
         self._ledger = self._head = None
+        self._grouped = False  # whether a transaction of several calls is open; `_group`
         with self._lock:
             store.run(lambda: self._begin(policy_type), write=False)
 
@@ -83,6 +84,8 @@ class Recorder:
     def _write(self, work):
         """The same, and nobody else writes; what is recorded is on the disk afterwards."""
         with self._lock:
+            if self._grouped:
+                return work(self._ledger)
             self._moved = False
             try:
                 return self._store.run(lambda: work(self._sync()))

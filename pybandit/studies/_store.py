@@ -223,8 +223,12 @@ class Store:
                         (*event[:4], body, event.digest))
         if wells is not None:
             self.put_wells(wells, is_new=event.kind == "ask")
-        self.put_late(ledger.late)
-        state = self.put_state(ledger.policy.get_state()) if self.durable else b""
+        if event.kind == "tell" and wells.status == "open":
+            # the policy hears of a batch when it is over
+            state = _digest_of(self.parts) if self.durable else b""
+        else:
+            self.put_late(ledger.late)
+            state = self.put_state(ledger.policy.get_state()) if self.durable else b""
         head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head

@@ -104,18 +104,31 @@ def write_report(study: Study, path: str | os.PathLike[str], *, title: str | Non
         Path(draft).write_bytes(text)
 
 
-@np.errstate(all="ignore")
+def page_text(study: Study) -> str:
+    """What `write_report` writes."""
+    return _page(facts_of(study), None)
+
+
+def _title_of(facts):
+    return f"{facts.status.policy}: {facts.path}"
+
+
 def _page(facts, title):
-    if title is None:
-        title = f"{facts.status.policy}: {facts.path}"
-    parts = [_summary(facts), _answer(facts), _over_time(facts), _plates(facts), _record(facts)]
+    title = _title_of(facts) if title is None else title
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><main>"
-        f"<h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</main></body></html>\n")
+        f"{_content(facts, title)}\n</main></body></html>\n")
+
+
+@np.errstate(all="ignore")
+def _content(facts, title):
+    """What a page shows, between its head and its end."""
+    parts = [_summary(facts), _answer(facts), _over_time(facts), _plates(facts), _record(facts)]
+    return f"<h1>{escape(title)}</h1>\n" + "\n".join(parts)
 
 
 def _section(anchor, title, *content):

@@ -1,0 +1,1 @@
+"""A study over HTTP: `pybandit study serve`."""

@@ -1,0 +1,127 @@
+"""Who may do what: tokens, the cookie of a browser that signed in, and names of this server.
+
+A token is sent as ``Authorization: Bearer``, never in an address, which logs and histories
+keep. A browser cannot send that header with its events: it signs in with a token once, and gets
+a cookie that other pages cannot use (SameSite) or read (HttpOnly). The cookie lets it read
+only, so that no page that a browser opens can record.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+import os
+import re
+import secrets
+from typing import NamedTuple
+
+from pybandit.serving._http import Refused
+
+ROLES = "read", "record"
+TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
+VARIABLES = {"read": "PYBANDIT_READ_TOKEN", "record": "PYBANDIT_RECORD_TOKEN"}
+
+
+class Token(NamedTuple):
+    """A secret, what it is for, and who has it; "" for nobody in particular."""
+
+    role: str
+    secret: str
+    who: str = ""
+
+    @property
+    def cookie(self):
+        """What a browser keeps: it says who signed in, and is no token."""
+        return hmac.new(self.secret.encode(), b"pybandit study serve", hashlib.sha256).hexdigest()
+
+
+def tokens_of(path, environment=os.environ):
+    """The tokens of a file, or of the environment, or new ones; and whether they are new.
+
+    Raises
+    ------
+    ValueError
+        Where one is short or has odd letters, or a line is not as it must be; no message
+        has the token.
+    """
+    if path is not None:
+        with open(path, encoding="utf-8") as file:
+            lines = [(number, line.split()) for number, line in enumerate(file, 1)]
+        tokens = [_of_line(path, number, words) for number, words in lines
+                  if words and not words[0].startswith("#")]
+        if not tokens:
+            raise ValueError(f"{path}: there is no token in it")
+    else:
+        tokens = [_checked(Token(role, environment[name]), name)
+                  for role, name in VARIABLES.items() if environment.get(name)]
+    if len({token.secret for token in tokens}) < len(tokens):
+        raise ValueError(f"{path or 'the environment'}: tokens must differ from each other")
+    return tokens or [Token(role, secrets.token_urlsafe(24)) for role in ROLES], not tokens
+
+
+def _of_line(path, number, words):
+    if words[0] not in ROLES or len(words) not in (2, 3):
+        raise ValueError(f"{path}: line {number} must be read or record, a token, and perhaps the "
+                         "name of who has it")
+    return _checked(Token(*words), f"{path}: line {number}")
+
+
+def _checked(token, place):
+    if TOKEN.fullmatch(token.secret) is None:
+        raise ValueError(f"{place}: a token must have 16 to 512 letters, digits or ._~+/=-")
+    return token
+
+
+class Door:
+    """Lets in who has a token, under a name that this server has."""
+
+    def __init__(self, tokens, names, port):
+        self.tokens, self.names = tokens, {name.casefold() for name in names} | {"localhost"}
+        # cookies know no ports: two servers of a machine must not take each other's
+        self.cookie = f"pybandit_{port}"
+
+    def check_host(self, request):
+        """Refuse names of others: else a page elsewhere, its name pointed here, would be let in."""
+        host = request.headers.get("host", "localhost")
+        match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/]+)(?::[0-9]{0,5})?", host)
+        name = match[1].strip("[]").casefold() if match else ""
+        try:
+            ipaddress.ip_address(name)  # nobody can point an address elsewhere
+        except ValueError:
+            if name not in self.names:
+                raise Refused(421, "the header Host must be an address, localhost, or a name of "
+                                   "--name") from None
+
+    def token_of(self, request):
+        """Whose request it is; None where it has no token."""
+        text = request.headers.get("authorization")
+        if text is not None:
+            kind, _, secret = text.partition(" ")
+            token = self.find(secret.strip(), "secret") if kind.casefold() == "bearer" else None
+            if token is None:
+                raise self.stranger("the token is none of this study's")
+            return token
+        for part in request.headers.get("cookie", "").split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == self.cookie:
+                token = self.find(value, "cookie")
+                # a browser sends it whoever asks: to read is all that it can be for
+                return token and token._replace(role="read")
+        return None
+
+    def find(self, text, what):
+        """The token whose secret or cookie this is; the time it takes tells nothing of them."""
+        found, given = None, text.encode("latin-1", "replace")
+        for token in self.tokens:
+            if hmac.compare_digest(getattr(token, what).encode(), given):
+                found = token
+        return found
+
+    def check_role(self, token, role):
+        if token is None:
+            raise self.stranger("a token must be given, as Authorization: Bearer TOKEN")
+        if role == "record" and token.role != "record":
+            raise Refused(403, "this takes a token to record; got one to read")
+
+    @staticmethod
+    def stranger(words):
+        return Refused(401, words, WWW_Authenticate="Bearer")

@@ -1,0 +1,148 @@
+"""The live page: the report of a study, and a few lines that put a newer one in its place."""
+
+import asyncio
+import base64
+import hashlib
+import time
+from html import escape
+
+from pybandit.serving._http import Answer
+from pybandit.studies._report_facts import facts_of
+from pybandit.studies._report_style import STYLE
+from pybandit.studies.report import _content, _title_of
+
+PERIOD, BEAT = 1.0, 15.0  # seconds between looks at the study, and between signs of life
+# a page that took long to make is made again this many times that later
+REST = 4.0
+MORE = """
+#live{position:sticky;top:0;z-index:1;max-width:none;margin:0;padding:.25rem 1rem;
+font-size:.85rem;color:var(--soft);background:var(--card)}
+#live.off{background:var(--mark);color:var(--z8);font-weight:600}
+form{max-width:24rem;display:grid;gap:.6rem}input,button{font:inherit;padding:.5rem .6rem;
+border:1px solid var(--rule);border-radius:.4rem;background:var(--card);color:var(--ink)}
+"""
+SCRIPT = """
+"use strict";
+const main = document.querySelector("main"), line = document.getElementById("live");
+let busy = false, again = false;
+function say(text, off) { line.textContent = text; line.className = off ? "off" : ""; }
+function shown() { const one = document.getElementById("head"); return one && one.textContent; }
+async function refresh() {
+  if (busy) { again = true; return; }
+  busy = true;
+  try {
+    const answer = await fetch("part");
+    if (answer.status === 401) { location.reload(); return; }
+    if (!answer.ok) { throw new Error(answer.status); }
+    const text = await answer.text();
+    const open = Array.from(document.querySelectorAll("details[open]"), (one) => one.id);
+    const left = Array.from(document.querySelectorAll(".scroll"), (one) => one.scrollLeft);
+    main.innerHTML = text;
+    open.forEach((id) => { const one = document.getElementById(id); if (one) one.open = true; });
+    document.querySelectorAll(".scroll").forEach((one, i) => { one.scrollLeft = left[i] || 0; });
+    say("live; as of " + new Date().toLocaleTimeString());
+  } catch (error) {
+    say("not up to date: the server does not answer", true);
+  } finally {
+    busy = false;
+    if (again) { again = false; refresh(); }
+  }
+}
+const source = new EventSource("events");
+source.onopen = () => say("live");
+source.onmessage = (event) => { if (event.data !== shown()) refresh(); };
+source.onerror = () => {
+  say("not up to date: the server does not answer", true);
+  if (source.readyState === EventSource.CLOSED) { setTimeout(() => location.reload(), 5000); }
+};
+"""
+ONLY = "'sha256-" + base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode() + "'"
+POLICY = ("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; "
+          "frame-ancestors 'none'; connect-src 'self'; script-src " + ONLY)
+
+
+def page_of(title, content, script):
+    """A page of HTML."""
+    body = ('<p id="live" role="status">live</p>' * bool(script) + f"<main>{content}</main>"
+            + f"<script>{script}</script>" * bool(script))
+    text = ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{escape(title)}</title><style>{STYLE}{MORE}</style></head>\n"
+            f"<body>{body}</body></html>\n")
+    return text.encode("utf-8", "replace")
+
+
+def html(body, status=200, **headers):
+    return Answer(status, "text/html; charset=utf-8", body,
+                  {"Content-Security-Policy": POLICY} | headers)
+
+
+def sign_in(title, words=""):
+    """The page of who has no token yet."""
+    note = f'<p class="soft">{escape(words)}</p>' * bool(words)
+    return html(page_of(title, f"<h1>{escape(title)}</h1>{note}"
+                        '<form method="post" action="login"><label for="token">A token of this '
+                        'study</label><input id="token" name="token" type="password" required '
+                        'autocomplete="current-password"><button>Show the study</button></form>',
+                        ""), 401)
+
+
+class Live:
+    """The report as it was last made, and who is told that there is a newer one."""
+
+    def __init__(self, server):
+        self._server = server
+        self.head, self._is_old = "", False
+        self._made, self._next, self._making = ("", "", ""), 0.0, asyncio.Lock()
+        self._changed = asyncio.Condition()
+        self.n_listeners = 0
+
+    async def report(self):
+        """Title, content and digest of the report; made once for all who look at once."""
+        async with self._making:
+            if self._made[2] != await self._read_head():
+                began = time.monotonic()
+                # else whoever gets the old one must be told again
+                self._is_old = began < self._next
+                if not self._is_old:
+                    self._made = await self._server.make(self._make)
+                    now = time.monotonic()
+                    self._next = now + min(60.0, max(PERIOD / 2, REST * (now - began)))
+            return self._made
+
+    def _make(self):
+        facts = facts_of(self._server.pages)
+        title = _title_of(facts)
+        return title, _content(facts, title), facts.status.head
+
+    def _read_head(self):
+        # no more than one row: this is what every second costs
+        store = self._server.study._store
+        return self._server.read(lambda: store.run(lambda: store.head().digest.hex(), write=False))
+
+    async def watch(self):
+        """Tell listeners of changes, whoever made them, until cancelled."""
+        while True:
+            await asyncio.sleep(PERIOD)
+            if self.n_listeners:
+                head = await self._read_head()
+                if head != self.head or self._is_old:
+                    self.head, self._is_old = head, False
+                    async with self._changed:
+                        self._changed.notify_all()
+
+    async def events(self):
+        """Server-sent events: the digest of the study now, and whenever it changes."""
+        self.n_listeners += 1
+        try:
+            self.head = await self._read_head()
+            yield f"retry: 2000\ndata: {self.head}\n\n".encode()
+            while True:
+                try:
+                    async with asyncio.timeout(BEAT), self._changed:
+                        await self._changed.wait()
+                    yield f"data: {self.head}\n\n".encode()
+                except TimeoutError:
+                    yield b": still here\n\n"
+        finally:
+            self.n_listeners -= 1
