@@ -14,13 +14,22 @@ def serve(arguments):
     """Serve until interrupted or terminated."""
     tokens, are_new = tokens_of(arguments.tokens)
     server = Server(arguments.study, tokens, arguments.name, arguments.who)
-    with suppress(KeyboardInterrupt):
+    server.open()
+    try:
         asyncio.run(_serve(arguments, server, tokens if are_new else ()))
+    except KeyboardInterrupt:
+        pass  # where there are no signals to wait for
+    finally:
+        server.close()
     return 0
 
 
 async def _serve(arguments, server, new):
-    port = await server.start(arguments.host, arguments.port)
+    try:
+        port = await server.start(arguments.host, arguments.port)
+    except (OSError, OverflowError) as error:
+        raise OSError(f"--host {arguments.host} and --port {arguments.port} cannot be listened "
+                      f"on: {error}") from error
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         # there are none on Windows: Ctrl-C ends asyncio.run

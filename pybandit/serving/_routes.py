@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from typing import NamedTuple
 
+from pybandit._shared.checks import shown
 from pybandit.serving._http import Answer, Refused
 from pybandit.serving._live import SCRIPT, html, page_of, sign_in
 from pybandit.studies._export import export as export_wells
@@ -47,6 +48,8 @@ async def close_batch(server, fields, token):
 
 
 async def abandon(server, fields, token):
+    if not isinstance(fields.get("discard", False), bool):
+        raise Refused(400, f"discard must be true or false; got {shown(fields['discard'])}")
     await server.writer.do(lambda study: study.abandon(**fields), token.who)
     return {"batch_id": fields["batch_id"]}
 

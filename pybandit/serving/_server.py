@@ -39,10 +39,13 @@ class Server:
         self.path, self.tokens, self.names, self.who = path, tokens, names, who
         self.n_connections, self._tasks = 0, set()
 
-    async def start(self, host, port):
-        """Listen; returns the port."""
+    def open(self):
+        """Open the file, or raise what `Study.open` raises."""
         self.study, self.pages = Study.open(self.path), Study.open(self.path)
         self.writer = Writer(Study.open(self.path, who=self.who))
+
+    async def start(self, host, port):
+        """Listen; returns the port."""
         self._reader, self._maker = (ThreadPoolExecutor(1, name) for name in ("read", "make"))
         self.live = Live(self)
         self._listener = await asyncio.start_server(self._connected, host, port,
@@ -64,6 +67,9 @@ class Server:
         await asyncio.gather(self._watch, *self._tasks, return_exceptions=True)
         for pool in (self._reader, self._maker):
             pool.shutdown(cancel_futures=True)
+
+    def close(self):
+        """Close the file."""
         for study in (self.study, self.pages, self.writer.study):
             study.close()
 

@@ -1,0 +1,113 @@
+"""Servers that are killed while clients record.
+
+Run as a program::
+
+    python tests/serving/serve_kills.py N seed    # N kills; figures as JSON
+"""
+
+import asyncio
+import json
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import pybandit as pb
+
+from policies.protocol import frozen
+from serving.served import Client, Served
+
+N_CLIENTS = 8
+GONE = ConnectionError, asyncio.IncompleteReadError
+
+
+def policy():
+    return pb.BatchSAR(40, 3, 30, 60, 4)
+
+
+def measured(batch_id, position, arm):
+    """What is found in a well, whenever it is told."""
+    return float(np.random.default_rng([batch_id, position, arm]).normal(arm / 40, 1.0))
+
+
+async def record(port, rng, kept):
+    """Ask and tell until the server is gone or the study done, which is returned."""
+    client = await Client.connect(port)
+    try:
+        while True:
+            status, batch = await client.call("POST", "/ask")
+            assert status == 200
+            if batch["done"]:
+                return True
+            kept["asked"].add(batch["batch_id"])
+            for position in rng.permutation(len(batch["arms"]))[:6].tolist():
+                value = measured(batch["batch_id"], position, batch["arms"][position])
+                status, done = await client.call("POST", "/tell", {
+                    "batch_id": batch["batch_id"], "results": [value], "positions": [position]})
+                assert status == 200 and done["n_new"] + done["n_known"] == 1, done
+                kept["told"][batch["batch_id"], position] = value
+    finally:
+        client.close()
+
+
+async def one_life(server, rng, kept, seconds):
+    """Clients of a server that is killed a while after they came; whether the study is done."""
+
+    async def kill():
+        await asyncio.sleep(seconds)
+        server.stop(signal.SIGKILL)
+
+    killing = asyncio.create_task(kill())
+    results = await asyncio.gather(*(record(server.port, child, kept)
+                                     for child in rng.spawn(N_CLIENTS)), return_exceptions=True)
+    await killing
+    for result in results:
+        assert result is True or isinstance(result, GONE), result
+    return True in results
+
+
+def check(path, kept):
+    """That everything acknowledged is there, and all is as the log says."""
+    with pb.Study.open(path) as study:
+        study.verify()
+        assert study.status().n_asked > max(kept["asked"], default=-1)
+        batches = {number: study.batch(number).values for number, _ in kept["told"]}
+        for (number, position), value in kept["told"].items():
+            assert batches[number][position] == value, "an acknowledged result is lost"
+        return len(kept["told"])
+
+
+def straight():
+    """The policy of a study that nothing happened to."""
+    one, number = policy(), 0
+    while not one.done:
+        arms = one.ask()
+        one.tell(arms, [measured(number, i, arm) for i, arm in enumerate(arms.tolist())])
+        number += 1
+    return one
+
+
+def kill_many(n_kills, seed):
+    """Figures of so many kills."""
+    rng, kills, figures = np.random.default_rng(seed), 0, {"studies": 0, "acknowledged": 0}
+    while kills < n_kills:
+        with tempfile.TemporaryDirectory() as folder:
+            path, kept, done = Path(folder, "study.db"), {"asked": set(), "told": {}}, False
+            pb.Study.create(path, policy()).close()
+            figures["studies"] += 1
+            while not done and kills < n_kills:
+                done = asyncio.run(one_life(Served(path), rng, kept, rng.exponential(0.25)))
+                kills += 1
+                told = check(path, kept)
+            figures["acknowledged"] += told
+            if done:
+                with pb.Study.open(path) as study:
+                    assert frozen(study.policy.get_state()) == frozen(straight().get_state())
+                    figures["to_the_end"] = figures.get("to_the_end", 0) + 1
+    return figures | {"kills": kills}
+
+
+if __name__ == "__main__":
+    print(json.dumps(kill_many(*map(int, sys.argv[1:]))))

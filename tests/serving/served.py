@@ -1,0 +1,101 @@
+"""A server in a process of its own, and clients that speak to it byte by byte."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+READ, RECORD = "read-" + "r" * 16, "record-" + "w" * 16
+ENVIRONMENT = {"PYBANDIT_READ_TOKEN": READ, "PYBANDIT_RECORD_TOKEN": RECORD}
+
+
+class Served:
+    """`pybandit study serve` of a file, from where on it listens until it is stopped."""
+
+    def __init__(self, path, *options):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pybandit", "study", "serve", "--study", path, "--port", "0",
+             "--json", *options], stdout=subprocess.PIPE, text=True,
+            env=os.environ | ENVIRONMENT | {"PYTHONPATH": ":".join(sys.path)})
+        line = self.process.stdout.readline()
+        assert line, "the server did not start"
+        self.url = json.loads(line)["url"]
+        self.port = int(self.url.rstrip("/").rpartition(":")[2])
+
+    def stop(self, number=signal.SIGTERM):
+        """The exit status."""
+        self.process.send_signal(number)
+        self.process.stdout.close()
+        return self.process.wait(60)
+
+
+@contextlib.contextmanager
+def serving(path, *options):
+    server = Served(path, *options)
+    try:
+        yield server
+    finally:
+        status = server.stop()
+    assert status == 0
+
+
+def request(method, path, body=None, token=RECORD, headers=()):
+    """A request, whole; the body of anything that is no bytes is JSON."""
+    if body is not None and not isinstance(body, bytes):
+        body = json.dumps(body).encode()
+    lines = [f"{method} {path} HTTP/1.1", "Host: localhost",
+             *([f"Authorization: Bearer {token}"] if token else []),
+             *([f"Content-Length: {len(body)}", "Content-Type: application/json"]
+               if body is not None else []), *headers, "", ""]
+    return "\r\n".join(lines).encode("latin-1") + (body or b"")
+
+
+def exchange(port, data, patience=30):
+    """What comes back for these bytes until the other side has said all: status, headers, body.
+
+    The connection is shut on this side, so that nothing is waited for.
+    """
+    with socket.create_connection(("127.0.0.1", port), patience) as link:
+        with contextlib.suppress(ConnectionError):
+            link.sendall(data)
+            link.shutdown(socket.SHUT_WR)
+        got = b""
+        while part := link.recv(1 << 16):
+            got += part
+    return answer_of(got)
+
+
+def answer_of(got):
+    head, _, body = got.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = dict(line.casefold().split(": ", 1) for line in lines)
+    return int(first.split()[1]), headers, body
+
+
+def call(port, method, path, body=None, **options):
+    """Status, and what JSON says."""
+    status, _, content = exchange(port, request(method, path, body, **options))
+    return status, json.loads(content)
+
+
+class Client:
+    """One connection that is kept."""
+
+    @classmethod
+    async def connect(cls, port):
+        self = cls()
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port)
+        return self
+
+    async def call(self, method, path, body=None):
+        self.writer.write(request(method, path, body))
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        return int(head.split()[1]), json.loads(await self.reader.readexactly(length))
+
+    def close(self):
+        self.writer.close()

@@ -1,0 +1,138 @@
+"""The live page in browsers: signed in, changing by itself, on a phone, in two at once."""
+
+import contextlib
+import threading
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.studies.plates import Layout, Plates
+
+from serving.chrome import Browser
+from serving.served import READ, Served, call, exchange, request, serving
+from studies import browser
+
+pytestmark = pytest.mark.skipif(browser.program() is None, reason="needs Chromium")
+HEAD = "document.getElementById('head')?.textContent === '{}'"
+WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+
+
+@pytest.fixture
+def path(tmp_path):
+    settings = Plates(Layout(4, 6), (0, 6), normalise=True, log=True, flip=True).settings()
+    pb.Study.create(tmp_path / "study.db", pb.BatchSAR(60, 30, 22, 30, 4),
+                    [f"gene <{i}> & co, which has a name that is long" for i in range(60)],
+                    settings=settings).close()
+    return tmp_path / "study.db"
+
+
+@pytest.fixture
+def browsers(tmp_path):
+    with contextlib.ExitStack() as stack:
+        def one(name):
+            new = Browser(tmp_path / name)
+            stack.callback(new.close)
+            return new
+        yield one
+
+
+def sign_in(page, url):
+    page.go(url)
+    page.wait("!!document.getElementById('token')")
+    page.value(f"document.getElementById('token').value = '{READ}'; "
+               "document.querySelector('form').submit()")
+    page.wait("!!document.getElementById('live')")
+
+
+def tell_all(port):
+    """A batch, carried out."""
+    batch = call(port, "POST", "/ask")[1]
+    values = np.random.default_rng(batch["batch_id"]).normal(size=len(batch["arms"])).tolist()
+    assert call(port, "POST", "/tell", {"batch_id": batch["batch_id"],
+                                        "results": values})[1]["complete"]
+    return call(port, "GET", "/status")[1]["head"]
+
+
+def carry_out_by_two(port):
+    """A batch, well by well, by two clients at once."""
+    batch = call(port, "POST", "/ask")[1]
+
+    def work(part):
+        for position in range(part, len(batch["arms"]), 2):
+            assert call(port, "POST", "/tell", {
+                "batch_id": batch["batch_id"], "results": [0.1 * position],
+                "positions": [position]})[1]["n_new"] == 1
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in (0, 1)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+
+
+def test_two_browsers_at_once(path, browsers):
+    """Both show what clients record meanwhile, without being asked; one of them is a phone."""
+    with serving(path) as server:
+        wide, phone = browsers("wide"), browsers("phone")
+        wide.size(1200, 900)
+        phone.size(390, 844, phone=True)
+        for page in (wide, phone):
+            sign_in(page, server.url)
+            assert "No results yet" in page.value("document.body.innerText")
+            page.console.clear()  # that the first page was one to sign in
+        carry_out_by_two(server.port)
+        for page in (wide, phone):
+            page.wait("document.querySelectorAll('.dot.chosen').length === 22")
+            page.value("document.querySelector('details').open = true; window.mark = 7; "
+                       "window.scrollTo(0, 300)")
+        heads = [tell_all(server.port) for _ in range(3)]
+        for page in (wide, phone):
+            page.wait(HEAD.format(heads[-1]))
+            # it is the same page, which was not loaded anew
+            assert page.value("window.mark") == 7 and page.value("window.scrollY") == 300
+            assert page.value("document.querySelectorAll('figure').length") == 4 + 4
+            assert page.value("document.getElementById('live').textContent").startswith("live")
+            assert page.value("document.querySelectorAll('.dot.chosen').length") == 30
+            found = page.value(WIDTHS)
+            assert found[0] == found[1], "it is wider than the screen"
+            assert page.console == []
+        assert phone.value(WIDTHS) == [390, 390]
+
+
+def test_a_server_that_goes_and_comes_back(path, browsers):
+    with serving(path) as server:
+        page = browsers("one")
+        sign_in(page, server.url)
+        page.wait("document.getElementById('live').textContent === 'live'")
+    page.wait("document.getElementById('live').className === 'off'")
+    again = Served(path, "--port", str(server.port))
+    try:
+        head = tell_all(again.port)
+        page.wait(HEAD.format(head))
+        page.wait("document.getElementById('live').className === ''")
+    finally:
+        assert again.stop() == 0
+
+
+def test_what_is_not_signed_in_sees_nothing(path, browsers):
+    with serving(path) as server:
+        page = browsers("one")
+        page.go(server.url)
+        page.wait("!!document.getElementById('token')")
+        page.value("document.getElementById('token').value = 'x'.repeat(20); "
+                   "document.querySelector('form').submit()")
+        page.wait("document.body.innerText.includes('no token of the study')")
+        assert "gene" not in page.value("document.documentElement.innerHTML")
+        # a script that somebody got into the page would not run
+        assert page.value("const one = document.createElement('script'); "
+                          "one.textContent = 'window.ran = 1'; document.body.append(one); "
+                          "window.ran") is None
+
+
+def test_a_report_is_made_once_for_all_who_look(path):
+    with serving(path) as server:
+        tell_all(server.port)
+        first = exchange(server.port, request("GET", "/part"))[2]
+        assert b"nan" not in first
+        assert exchange(server.port, request("GET", "/part"))[2] == first

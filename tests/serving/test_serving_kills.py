@@ -1,0 +1,31 @@
+"""Servers that are killed while they record, and tells of many clients: many in the slow tests."""
+
+from pathlib import Path
+
+import pytest
+
+from programs import figures
+
+HERE = Path(__file__).parent
+
+
+def test_servers_killed_at_random():
+    found = figures(HERE / "serve_kills.py", 3, 1)
+    assert found["kills"] == 3 and found["acknowledged"] > 0
+
+
+@pytest.mark.slow
+def test_two_hundred_killed_servers():
+    """Figures of one run are in the documentation."""
+    found = figures(HERE / "serve_kills.py", 200, 2)
+    assert found["kills"] == 200 and found["acknowledged"] > 5000 and found["to_the_end"] >= 2
+
+
+def test_many_clients_record_at_once():
+    """All that was answered is kept; how fast is for the slow test."""
+    assert figures(HERE / "tell_rate.py", 0.5, 64)["tells"] > 64
+
+
+@pytest.mark.slow
+def test_five_hundred_durable_tells_a_second():
+    assert figures(HERE / "tell_rate.py", 10, 64)["a_second"] >= 500
