@@ -37,7 +37,7 @@ class Server:
 
     def __init__(self, path, tokens, names=(), who=None):
         self.path, self.tokens, self.names, self.who = path, tokens, names, who
-        self.n_connections, self._tasks = 0, set()
+        self._tasks = set()
 
     def open(self):
         """Open the file, or raise what `Study.open` raises."""
@@ -48,12 +48,13 @@ class Server:
         """Listen; returns the port."""
         self._reader, self._maker = (ThreadPoolExecutor(1, name) for name in ("read", "make"))
         self.live = Live(self)
-        self._listener = await asyncio.start_server(self._connected, host, port,
-                                                    limit=HEAD_BYTES, backlog=256)
+        self._listener = await asyncio.start_server(
+            self._connected, host, port, limit=HEAD_BYTES, backlog=256, start_serving=False)
         port = self._listener.sockets[0].getsockname()[1]
         self.door = Door(self.tokens, self.names, port)
         self.writer.start()
         self._watch = asyncio.create_task(self.live.watch())
+        await self._listener.start_serving()
         return port
 
     async def stop(self):

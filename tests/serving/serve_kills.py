@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 import pybandit as pb
+from serving.served import Client, Served
 
 from policies.protocol import frozen
-from serving.served import Client, Served
 
 N_CLIENTS = 8
 GONE = ConnectionError, asyncio.IncompleteReadError

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 import pybandit as pb
-
 from serving.served import Client, serving
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import pybandit as pb
 from pybandit.studies.plates import Layout, Plates
-
 from serving.chrome import Browser
 from serving.served import READ, Served, call, exchange, request, serving
+
 from studies import browser
 
 pytestmark = pytest.mark.skipif(browser.program() is None, reason="needs Chromium")

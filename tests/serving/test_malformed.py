@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-
 from serving.malformed import generated, readable
 from serving.served import call, exchange, serving
 

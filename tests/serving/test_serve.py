@@ -16,9 +16,9 @@ import pytest
 import pybandit as pb
 from pybandit.serving._routes import ROUTES
 from pybandit.studies.plates import Layout, Plates
+from serving.served import READ, RECORD, Served, call, exchange, request, serving
 
 from cli.study_commands import ok
-from serving.served import READ, RECORD, Served, call, exchange, request, serving
 from studies.cases import measured
 
 
