@@ -91,7 +91,9 @@ def answer_table(facts):
     caption = f"The answer: {_shown(len(chosen), facts.chosen.size)}"
     caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
     head = ["", "arm", "mean", *reading_head(facts), "95 % from", "to", "results"]
-    return table(caption, head + ["policy's mean"] * (facts.own_means is not None), rows, {1})
+    # readings to the left: on a phone one sees them, and scrolls to their intervals
+    return table(caption, head + ["policy's mean"] * (facts.own_means is not None), rows,
+                 {1, 3} if facts.has_readings else {1})
 
 
 def reading_head(facts):
@@ -106,7 +108,7 @@ def _reading(facts, mean, half=np.nan):
     middle, *ends = facts.readings([mean, mean - half, mean + half]).tolist()
     if not np.isfinite(half):
         return [number(middle)]
-    return [f"{number(middle)} ({number(min(ends))} to {number(max(ends))})"]
+    return [f"{number(middle)} ({number(min(ends), 3)} to {number(max(ends), 3)})"]
 
 
 def unmeasured_table(facts):

@@ -100,7 +100,7 @@ def test_intervals_of_readings(tmp_path):
     half = 3.182446305284263 * values.std(ddof=1) / 2
     low, middle, high = np.exp(values.mean() + half * np.array([-1, 0, 1]))
     (row,) = [row for row in page.rows if row[1:2] == ["0"]]
-    assert row[3] == f"{middle:.4g} ({low:.4g} to {high:.4g})"
+    assert row[3] == f"{middle:.4g} ({low:.3g} to {high:.3g})"
     assert "sign and logarithm undone; of several the geometric mean" in page.text
 
 
