@@ -2,11 +2,13 @@
 
 import asyncio
 import base64
+import contextlib
 import hashlib
 import time
 from html import escape
 
 from pybandit.serving._http import Answer
+from pybandit.studies import StudyError
 from pybandit.studies._report_facts import facts_of
 from pybandit.studies._report_style import STYLE
 from pybandit.studies.report import _content, _title_of
@@ -31,10 +33,12 @@ async function refresh() {
   if (busy) { again = true; return; }
   busy = true;
   try {
-    const answer = await fetch("part");
+    const answer = await fetch("part?head=" + (shown() || ""));
     if (answer.status === 401) { location.reload(); return; }
     if (!answer.ok) { throw new Error(answer.status); }
     const text = await answer.text();
+    // nothing: a newer one is not made yet, and will be told of
+    if (!text) { return; }
     const open = Array.from(document.querySelectorAll("details[open]"), (one) => one.id);
     const left = Array.from(document.querySelectorAll(".scroll"), (one) => one.scrollLeft);
     main.innerHTML = text;
@@ -95,7 +99,7 @@ class Live:
         self.head, self._is_old = "", False
         self._made, self._next, self._making = ("", "", ""), 0.0, asyncio.Lock()
         self._changed = asyncio.Condition()
-        self.n_listeners = 0
+        self.n_listeners = self._n_changes = 0
 
     async def report(self):
         """Title, content and digest of the report; made once for all who look at once."""
@@ -124,10 +128,15 @@ class Live:
         """Tell listeners of changes, whoever made them, until cancelled."""
         while True:
             await asyncio.sleep(PERIOD)
-            if self.n_listeners:
+            if not self.n_listeners:
+                continue
+            # a file that cannot be read now is looked at again
+            with contextlib.suppress(StudyError):
                 head = await self._read_head()
-                if head != self.head or self._is_old:
-                    self.head, self._is_old = head, False
+                is_due = self._is_old and time.monotonic() >= self._next
+                if head != self.head or is_due:
+                    self.head, self._is_old = head, self._is_old and not is_due
+                    self._n_changes += 1
                     async with self._changed:
                         self._changed.notify_all()
 
@@ -135,12 +144,15 @@ class Live:
         """Server-sent events: the digest of the study now, and whenever it changes."""
         self.n_listeners += 1
         try:
-            self.head = await self._read_head()
-            yield f"retry: 2000\ndata: {self.head}\n\n".encode()
+            heard, head = self._n_changes, await self._read_head()
+            yield f"retry: 2000\ndata: {head}\n\n".encode()
             while True:
                 try:
                     async with asyncio.timeout(BEAT), self._changed:
-                        await self._changed.wait()
+                        # counted: one may come while the last is being sent
+                        while self._n_changes == heard:
+                            await self._changed.wait()
+                    heard = self._n_changes
                     yield f"data: {self.head}\n\n".encode()
                 except TimeoutError:
                     yield b": still here\n\n"

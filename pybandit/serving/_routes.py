@@ -102,8 +102,8 @@ async def live(server, fields, token):
 
 
 async def part(server, fields, token):
-    _, content, _ = await server.live.report()
-    return html(content.encode("utf-8", "replace"))
+    _, content, head = await server.live.report()
+    return html(b"" if head == fields.get("head") else content.encode("utf-8", "replace"))
 
 
 async def events(server, fields, token):
@@ -121,7 +121,7 @@ async def login(server, fields, token):
 ROUTES = {
     "/": {"GET": Route(live, "")},
     "/login": {"POST": Route(login, "", ("token",), body="form")},
-    "/part": {"GET": Route(part, "read")},
+    "/part": {"GET": Route(part, "read", (), ("head",))},
     "/events": {"GET": Route(events, "read")},
     "/status": {"GET": Route(status, "read")},
     "/recommend": {"GET": Route(recommend, "read")},

@@ -1,7 +1,9 @@
 """The live page in browsers: signed in, changing by itself, on a phone, in two at once."""
 
+import asyncio
 import contextlib
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -132,7 +134,53 @@ def test_what_is_not_signed_in_sees_nothing(path, browsers):
 
 def test_a_report_is_made_once_for_all_who_look(path):
     with serving(path) as server:
-        tell_all(server.port)
+        head = tell_all(server.port)
         first = exchange(server.port, request("GET", "/part"))[2]
-        assert b"nan" not in first
+        assert head.encode() in first
         assert exchange(server.port, request("GET", "/part"))[2] == first
+        # and who has it gets nothing
+        assert exchange(server.port, request("GET", f"/part?head={head}"))[2] == b""
+
+
+def test_a_report_that_takes_long_is_made_seldom(path, monkeypatch):
+    """Whoever has an old one is told again when there is a newer one."""
+    from pybandit.serving import _live
+
+    made, study = [], pb.Study.open(path)
+    monkeypatch.setattr(_live, "PERIOD", 0.02)
+    monkeypatch.setattr(_live, "REST", 0.0)
+
+    class Here:
+        """A server whose threads are this one, and whose reports take a moment."""
+
+        def __init__(self):
+            self.study = self.pages = study
+            self.live = _live.Live(self)
+
+        async def read(self, work):
+            return work()
+
+        async def make(self, work):
+            made.append(1)
+            result = work()
+            self.live._next = 0.0
+            return result
+
+    async def main():
+        live = Here().live
+        watching, events = asyncio.create_task(live.watch()), live.events()
+        first = (await anext(events)).decode().split("data: ")[1].strip()
+        assert first == (await live.report())[2] == (await live.report())[2] and len(made) == 1
+        study.ask()
+        live._next = time.monotonic() + 0.3
+        told = (await anext(events)).decode()
+        assert first not in told and (await live.report())[2] == first and len(made) == 1
+        # not before it is due, and then without another change
+        assert (await anext(events)).decode() == told and time.monotonic() > live._next
+        assert (await live.report())[2] in told and len(made) == 2
+        watching.cancel()
+        await events.aclose()
+        assert live.n_listeners == 0
+
+    asyncio.run(main())
+    study.close()
