@@ -3,9 +3,10 @@
 import numpy as np
 
 from pybandit._shared.types import ArrayLike
+from pybandit.studies._amend import amendment_of
 from pybandit.studies._recorder import Recorder, reading, writing
 from pybandit.studies._tell import check_over, news_of
-from pybandit.studies.results import Batch, TellResult
+from pybandit.studies.results import AmendResult, Batch, TellResult
 
 
 class Changes(Recorder):
@@ -80,6 +81,53 @@ class Changes(Recorder):
             body = {"batch": wells.number, "positions": news.positions, "values": news.values}
             wells = self._record("tell", body, wells, who)
         return TellResult(news.n_new, news.n_known, wells.status != "open")
+
+    @writing
+    def amend(self, batch_id: int, results: ArrayLike, *, positions: ArrayLike, reason: str,
+              who: str | None = None) -> AmendResult:
+        """Correct results that are recorded, of a batch that is open or over; again is fine.
+
+        Parameters
+        ----------
+        batch_id : int
+        results : array_like of float, shape (n,)
+            What they should have been; NaN withdraws one: its well counts as lost, and may be
+            told again.
+        positions : array_like of int, shape (n,)
+            The wells that `results` are of, each once.
+        reason : str
+            Kept with what was recorded before.
+        who : str, optional
+            By default who opened the study.
+
+        Returns
+        -------
+        AmendResult
+            A result that is recorded as it should be counts as known and changes nothing.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where nothing is recorded of a well, a result is infinite or refused by the policy,
+            or the policy cannot be told again. Nothing is recorded then.
+        StudyError
+            As `tell`.
+
+        Notes
+        -----
+        Where the batch is over, the policy begins anew and is told all batches again, with the
+        results as they are known now: O(the study). What was asked stays asked. As long as
+        the policy asks for the same arms, it becomes bit for bit the one that was told the
+        right results at once. Where it would have asked for others, it is told those that
+        were read; the rest of what it asks for counts as lost, and what was read of other
+        arms is late. A race, and a policy of one's own without ``add_late``, refuse then.
+        """
+        wells = self._wells(batch_id)
+        body, result = amendment_of(wells, results, positions, reason, self._ledger.policy,
+                                    self._names)
+        if body is not None:
+            self._record("amend", body, wells, who)
+        return result
 
     @writing
     def close_batch(self, batch_id: int) -> None:

@@ -13,7 +13,13 @@ from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
 from pybandit.studies._recorder import Recorder, reading
 from pybandit.studies._verify import verified
-from pybandit.studies.results import BatchRecord, Recommendation, Status, VerifyResult
+from pybandit.studies.results import (
+    Amendment,
+    BatchRecord,
+    Recommendation,
+    Status,
+    VerifyResult,
+)
 
 
 class Looks(Recorder):
@@ -65,8 +71,8 @@ class Looks(Recorder):
             survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
             pulls_left=None if budget is None else budget - policy.n_pulls,
             batches_left=None if batches is None else batches - policy.n_batches,
-            n_events=head.n_events, head=head.digest.hex(), created=self._created,
-            changed=changed)
+            n_amendments=self._store.count("amend"), n_events=head.n_events,
+            head=head.digest.hex(), created=self._created, changed=changed)
 
     @reading
     def batch(self, batch_id: int) -> BatchRecord:
@@ -94,6 +100,20 @@ class Looks(Recorder):
         """
         return history_of(self._store.all_wells(), self._tells(), self._names,
                           self._ledger.policy)
+
+    @reading
+    def amendments(self) -> list[Amendment]:
+        """Every result that was corrected, in the order in which they were."""
+        found = []
+        for number, _, when, who, content, _ in self._store.events(kind="amend"):
+            body = decode(content)
+            arms = self._wells(body["batch"]).arms
+            columns = zip(body["positions"].tolist(), body["before"].tolist(),
+                          body["values"].tolist(), strict=True)
+            found += [Amendment(number, body["batch"], at, int(arms[at]), self._names[arms[at]],
+                                before, value, body["reason"], who, when)
+                      for at, before, value in columns]
+        return found
 
     def log(self, start: int = 0) -> Iterator[Event]:
         """Iterate over the events from number `start` on; each an `Event`."""

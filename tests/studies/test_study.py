@@ -339,6 +339,23 @@ class AsATwin(RuleBasedStateMachine):
             self.both(lambda: self.study.tell(number, rewards),
                       lambda: self.twin.tell(number, dict(enumerate(rewards))))
 
+    @rule(back=st.sampled_from([0, 0, 1, 1, 2, 3]), data=st.data())
+    def amend(self, back, data):
+        number = self.number(back)
+        if not 0 <= number < len(self.twin.batches):
+            return
+        batch, values = self.twin.batches[number], {}
+        kinds = st.lists(st.sampled_from(["no", "no", "other", "same", "nan"]),
+                         min_size=len(batch["arms"]), max_size=len(batch["arms"]))
+        for at, kind in enumerate(data.draw(kinds)):
+            old = batch["values"][at]
+            if kind != "no" and (old is not None or data.draw(st.integers(0, 9)) == 0):
+                values[at] = {"nan": np.nan, "same": old or 0.5,
+                              "other": data.draw(st.floats(0.0, 1.0))}[kind]
+        self.both(lambda: self.study.amend(number, list(values.values()), reason="a typo",
+                                           positions=np.array(list(values), dtype=int)),
+                  lambda: self.twin.amend(number, values))
+
     @rule(back=st.sampled_from([-1, 0, 0, 0, 1]))
     def close_batch(self, back):
         number = self.number(back)
