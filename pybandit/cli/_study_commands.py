@@ -49,7 +49,7 @@ def next(arguments):
         files = _files_of(arguments.out, len(texts))
         for path, text in zip(files, texts.values(), strict=True):
             _put(path, text, arguments.force)
-    labels, n_wells = plates.labels(batch.names), plates.layout.n_wells
+    labels, n_wells = plates.labels(batch.id, batch.names), plates.layout.n_wells
     if arguments.json:
         wells = [[plate, well, label] for plate, at in zip(texts, range(0, len(labels), n_wells),
                                                            strict=True)

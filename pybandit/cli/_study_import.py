@@ -65,7 +65,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False):
     reading = read_plates(path, plates, lambda number: study.batch(number).names, batch)
     record = study.batch(reading.batch)
     try:
-        wells = plates.places(len(record.names))
+        wells = plates.places(record.id, record.names)
         in_file = np.isin(wells // plates.layout.n_wells, reading.parts)
         rewards = rewards_of(reading, plates, lost)
         _check_known(record, rewards, reading, plates, wells)

@@ -72,8 +72,8 @@ def _spent(status):
 
 def _open(opened, plates):
     names = plates.names(opened.id, len(opened.names))
-    waits = [int((part == "open").sum()) for part in np.array_split(
-        opened.states, range(plates.n_free, len(opened.names), plates.n_free))]
+    parts = plates.places(opened.id, opened.names) // plates.layout.n_wells
+    waits = np.bincount(parts[opened.states == "open"], minlength=len(names)).tolist()
     out = [name for name, n in zip(names, waits, strict=True) if n]
     shown = ", ".join(out if len(out) <= 4 else [*out[:3], f"... ({len(out)})"])
     return f"plate {shown} is out: {sum(waits):,} of {len(opened.names):,} wells not yet known"
@@ -136,9 +136,11 @@ def exported(study, plates):
     history = study.history()
     batches, values = np.asarray(history["batch"]), np.asarray(history["value"]).tolist()
     of_plate, of_well = [], []
-    for batch, size in zip(*np.unique(batches, return_counts=True), strict=True):
-        names, wells = plates.names(batch, int(size)), plates.layout.wells
-        for place in plates.places(int(size)).tolist():
+    starts = np.flatnonzero(np.diff(batches, prepend=-1))
+    for arms in np.split(np.asarray(history["name"]), starts[1:]) if starts.size else ():
+        batch = int(batches[len(of_plate)])
+        names, wells = plates.names(batch, arms.size), plates.layout.wells
+        for place in plates.places(batch, arms).tolist():
             part, position = divmod(place, plates.layout.n_wells)
             of_plate.append(names[part])
             of_well.append(wells[position])

@@ -108,7 +108,7 @@ class _Sheet:
             raise BadFile(f"line {line}, column 'plate': no batch {batch} was asked for"
                           ) from None
         self.batch = batch
-        self.labels = [label.strip() for label in self.plates.labels(self.names)]
+        self.labels = [label.strip() for label in self.plates.labels(batch, self.names)]
         self.values, self.lines = [np.nan] * len(self.labels), [0] * len(self.labels)
 
     def start(self, plate, line):
@@ -195,7 +195,8 @@ def _columns(header, line, needs_plate):
 def _check_arm(sheet, index, arm, line):
     """Raises where a well is said to hold another arm than it does."""
     expected = sheet.labels[index]
-    is_control = index % sheet.n_wells in sheet.plates.controls
+    plates, position = sheet.plates, index % sheet.n_wells
+    is_control = position in plates.controls or position in plates.positives
     if not arm and (is_control or not expected):
         return
     well = sheet.plates.layout.wells[index % sheet.n_wells]

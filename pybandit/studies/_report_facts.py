@@ -100,7 +100,7 @@ def facts_of(study):
     same = (own_n < found.n) | np.isclose(own_means, found.means, equal_nan=True)
     followed = np.concatenate([chosen, others])[:FOLLOWED].astype(np.int64)
     batches, ranks = _ranks_of(kept, followed, len(names))
-    parts, first = _parts_of(kept, plates, values)
+    parts, first = _parts_of(kept, plates, values, names)
     return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
                  others, None if same.all() else own_means, is_partial, found, followed, batches,
                  ranks, plates, bad_settings, parts, first, marks, len(wells) - len(kept), events,
@@ -160,26 +160,27 @@ def _ranks_of(wells, followed, n_arms):
     return numbers, np.array(ranks, dtype=float).reshape(len(last), len(followed))
 
 
-def _parts_of(wells, plates, values):
+def _parts_of(wells, plates, values, names):
     """The last parts, and how many there are before them."""
     sizes = [1 if plates is None else plates.n_plates(one.arms.size) for one in wells]
     first = max(0, sum(sizes) - SUMMARISED)
     scale = None if plates is not None else robust_scale(values)
     parts, passed = [], 0
     for one, size in zip(wells, sizes, strict=True):
+        wells = None if plates is None else plates.places(one.number, names[one.arms])
         for part in range(max(0, first - passed), size):
-            parts.append(_part_of(one, part, plates, scale))
+            parts.append(_part_of(one, part, plates, scale, wells))
         passed += size
     return parts, first
 
 
-def _part_of(one, part, plates, scale):
+def _part_of(one, part, plates, scale, wells):
     if plates is None:
         name, cut, places = str(one.number), slice(None), np.arange(one.arms.size)
     else:
         name = plates.names(one.number, one.arms.size)[part]
-        cut = slice(part * plates.n_free, min((part + 1) * plates.n_free, one.arms.size))
-        places = plates.free[:cut.stop - cut.start]
+        cut = np.flatnonzero(wells // plates.layout.n_wells == part)
+        places = wells[cut] % plates.layout.n_wells
     values = one.values[cut]
     median, spread = robust_scale(values) if scale is None else scale
     z = (values - median) / spread

@@ -129,8 +129,8 @@ def test_places_are_the_free_wells_in_order(case):
     plates, names, _ = case
     n_wells = plates.layout.n_wells
     free = [i for i in range(len(names) * n_wells) if i % n_wells not in plates.controls]
-    assert plates.places(len(names)).tolist() == free[:len(names)]
-    labels = plates.labels(names)
+    assert plates.places(7, names).tolist() == free[:len(names)]
+    labels = plates.labels(7, names)
     assert [labels[i] for i in free[:len(names)]] == names
     assert set(labels) - {""} == {*names, *(["control"] if plates.controls else [])}
     assert labels.count("control") == len(plates.controls) * plates.n_plates(len(names))
@@ -141,7 +141,7 @@ def test_places_are_the_free_wells_in_order(case):
 def test_long_tables_come_back(tmp_path_factory, case, delimiter):
     plates, names, values = case
     rows = list(csv.reader(io.StringIO(joined(plate_texts(plates, 7, names).values()))))
-    held = [i for i, label in enumerate(plates.labels(names)) if label]
+    held = [i for i, label in enumerate(plates.labels(7, names)) if label]
     assert rows[0] == ["plate", "well", "arm", "value"] and len(rows) == len(held) + 1
     order = np.random.default_rng(len(held)).permutation(len(held))
     text = io.StringIO()
@@ -159,7 +159,7 @@ def test_long_tables_come_back(tmp_path_factory, case, delimiter):
 def test_grids_come_back(tmp_path_factory, case, head, labelled):
     plates, names, values = case
     n_rows, n_columns = plates.layout
-    held = np.array([bool(label) for label in plates.labels(names)])
+    held = np.array([bool(label) for label in plates.labels(7, names)])
     text = io.StringIO()
     write = csv.writer(text)
     for part, plate in enumerate(plates.names(7, len(names))):
@@ -185,7 +185,7 @@ def test_grids_to_be_filled_show_the_plate(case):
             plates.layout.columns)]
         assert [row[0] for row in rows[2:]] == [letters(i) for i in range(plates.layout.rows)]
         shown += [cell for row in rows[2:] for cell in row[1:]]
-    assert shown == plates.labels(names)
+    assert shown == plates.labels(7, names)
 
 
 # files by hand
