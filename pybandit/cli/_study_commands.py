@@ -7,24 +7,25 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from pybandit.cli._study_arms import read_arms
+from pybandit.cli._study_amend import amend_results
+from pybandit.cli._study_arms import ARM_HEADERS, read_arms
 from pybandit.cli._study_import import import_results
+from pybandit.cli._study_made import dialect_of, plates_of
 from pybandit.cli._study_policies import make_policy
-from pybandit.cli._study_tables import as_json, exported, status_lines
+from pybandit.cli._study_tables import as_json, controls_as_json, exported, status_lines
 from pybandit.studies import Study
 from pybandit.studies._plate_write import joined, plate_texts
-from pybandit.studies.plates import Layout, Plates, controls_of
+from pybandit.studies._sheet import Dialect
+from pybandit.studies.controls import readings_of
+from pybandit.studies.plates import Plates
 
 OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed"
 
 
 def new(arguments):
-    names, variances = read_arms(arguments.arms, arguments.column)
-    layout = Layout.parse(arguments.plate)
-    plates = Plates(layout, controls_of(arguments.controls, layout), arguments.control_label,
-                    arguments.normalise, arguments.log, arguments.flip)
-    if plates.controls and plates.label in names:
-        raise ValueError(f"--control-label must differ from the arms; got {plates.label!r}")
+    dialect = Dialect(sheet=arguments.sheet)
+    names, variances, title = read_arms(arguments.arms, arguments.column, arguments.header, dialect)
+    plates = plates_of(arguments, names)
     options = {name: getattr(arguments, name) for name in OPTIONS}
     size = arguments.batch_size or plates.n_free
     policy = make_policy(arguments.policy, len(names), options | {"batch_size": size}, variances)
@@ -32,8 +33,14 @@ def new(arguments):
                       settings=plates.settings()) as study:
         status = study.status()
         _say(arguments, as_json(status, study),
-             f"{status.path}: {status.policy}, {status.n_arms:,} arms; next: the first plate")
+             f"{status.path}: {status.policy}, {status.n_arms:,} arms{_under(title)}; next: the "
+             "first plate")
     return 0
+
+
+def _under(title):
+    """The header, where it is none of the plain ones."""
+    return "" if title is None or title.casefold() in ARM_HEADERS else f" under {title!r}"
 
 
 def next(arguments):
@@ -68,7 +75,8 @@ def next(arguments):
 def record(arguments):
     with _opened(arguments) as study:
         done = import_results(study, arguments.file, batch=arguments.batch,
-                              partial=arguments.partial, lost=arguments.lost)
+                              partial=arguments.partial, lost=arguments.lost,
+                              dialect=dialect_of(arguments), plate=arguments.plate)
         status = study.status()
     parts = [f"{done.n_new:,} new"] if done.n_new or not done.n_known else []
     parts += [f"{done.n_known:,} already known"] * bool(done.n_known)
@@ -77,7 +85,28 @@ def record(arguments):
     _say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
                                       "head": status.head},
          f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
-         f"{' (late)' if done.is_late and done.n_new else ''}{state}")
+         f"{' (late)' if done.is_late and done.n_new else ''}{state}"
+         f"{'' if done.has_arms else '; the file names no arms, so none were checked'}")
+    return 0
+
+
+def amend(arguments):
+    if (arguments.file is None) == (not arguments.well):
+        raise ValueError("amend takes a file of readings, or --plate with --well WELL=VALUE")
+    if arguments.well and arguments.plate is None:
+        raise ValueError("--well needs --plate, the plate that it is on")
+    with _opened(arguments) as study:
+        done = amend_results(study, arguments.reason, path=arguments.file, plate=arguments.plate,
+                             wells=arguments.well, batch=arguments.batch, lost=arguments.lost,
+                             dialect=dialect_of(arguments))
+        head = study.status().head
+    parts = [f"{done.n_readings:,} reading{'s' * (done.n_readings != 1)} amended"
+             if done.n_readings else "nothing to amend"]
+    parts += [f"{done.n_amended:,} result{'s' * (done.n_amended != 1)} changed"] * bool(
+        done.n_amended)
+    parts += [f"{done.n_withdrawn:,} withdrawn"] * bool(done.n_withdrawn)
+    _say(arguments, done._asdict() | {"head": head},
+         f"plate {', '.join(_few(done.plates))}: {'; '.join(parts)}")
     return 0
 
 
@@ -103,8 +132,9 @@ def status(arguments):
         found = study.status()
         opened = None if found.open_batch is None else study.batch(found.open_batch)
         best, plates = study.recommend(), Plates.of(study.settings)
-        _say(arguments, as_json(found, study),
-             "\n".join(status_lines(found, plates, opened, best, arguments.top)))
+        readings = readings_of(study)
+        _say(arguments, as_json(found, study) | {"controls": controls_as_json(readings)},
+             "\n".join(status_lines(found, plates, opened, best, arguments.top, readings)))
     return 0
 
 

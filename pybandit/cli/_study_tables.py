@@ -9,9 +9,12 @@ import numpy as np
 from pybandit.studies._plate_write import table
 
 NAME_WIDTH = 40
+SHOWN = 3  # plates whose controls status shows
+NORMALISED = {True: "readings by their mean", "percent": "per cent of their mean",
+              "inhibition": "per cent of inhibition"}
 
 
-def status_lines(status, plates, opened, best, most):
+def status_lines(status, plates, opened, best, most, readings=()):
     """Where a study is, line by line.
 
     Parameters
@@ -23,6 +26,8 @@ def status_lines(status, plates, opened, best, most):
     best : Recommendation
     most : int
         Arms shown at most.
+    readings : sequence of PlateReadings
+        Of which the controls of the last are shown.
     """
     rows = [("study", f"{status.path}: {status.policy}, {status.n_arms:,} arms, "
                       f"{_best(status.k)} wanted"),
@@ -42,13 +47,44 @@ def status_lines(status, plates, opened, best, most):
         rows.append(("now", _open(opened, plates)))
     if status.n_late:
         rows.append(("late", f"{status.n_late:,} results, which the policy takes after this plate"))
+    rows += [("controls" if i == 0 else "", text) for i, text in enumerate(
+        control_lines(readings[-SHOWN:], plates))]
+    if status.n_amendments:
+        rows.append(("amended", f"{status.n_amendments:,} times"))
     rows.append(("log", f"{status.n_events:,} events, the last at {moment(status.changed)}"))
     rows.append(("head", status.head))
     for name, text in rows:
-        yield f"{name:8}{text}"
+        yield f"{name:8}{' ' * (len(name) == 8)}{text}"
     if most:
         yield ""
         yield from _table_of(status, best, most)
+
+
+def control_lines(readings, plates):
+    """The controls of plates, a line each."""
+    for one in readings:
+        if not plates.controls and not plates.positives:
+            return
+        parts = [_controls(plates.label, one.controls)] * bool(plates.controls)
+        parts += [_controls(plates.positive_label, one.positives)] * bool(plates.positives)
+        parts += [f"Z' {one.z_prime:.2f}"] * (not math.isnan(one.z_prime))
+        yield f"plate {one.name}: {', '.join(parts)}"
+
+
+def _controls(label, found):
+    spread = "" if math.isnan(found.sd) else f" ± {found.sd:.3g}"
+    return f"{_short(label)} {_number(found.mean)}{spread} ({found.n})"
+
+
+def controls_as_json(readings):
+    """The controls of plates, of plain values."""
+    def plain(value):
+        return None if isinstance(value, float) and math.isnan(value) else value
+
+    return [{"plate": one.name, "batch": one.batch, "files": one.files,
+             "controls": {name: plain(value) for name, value in one.controls._asdict().items()},
+             "positives": {name: plain(value) for name, value in one.positives._asdict().items()},
+             "z_prime": plain(one.z_prime)} for one in readings]
 
 
 def _best(k):
@@ -59,9 +95,12 @@ def _plates(plates):
     words = [str(plates.layout)]
     if plates.controls:
         words.append(f"{len(plates.controls)} wells with {plates.label}")
-    if plates.normalise:
-        words.append("readings by their mean")
+    if plates.positives:
+        words.append(f"{len(plates.positives)} with {plates.positive_label}")
+    words += [NORMALISED[plates.normalise]] * bool(plates.normalise)
     words += ["logarithm"] * plates.log + ["sign changed"] * plates.flip
+    words += [f"filled {plates.fill} (seed {plates.seed})"] * (plates.fill != "rows")
+    words += ["edges free"] * plates.free_edges
     return ", ".join(words)
 
 

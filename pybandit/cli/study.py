@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from pybandit.cli._study_options import add_dialect, add_layout
 from pybandit.cli._study_policies import CHOICES, wants
 from pybandit.cli._types import at_least, writable
 
@@ -51,6 +52,7 @@ def add(commands):
     _add_new(parts)
     _add_next(parts)
     _add_record(parts)
+    _add_amend(parts)
     _add_over(parts)
     _add_looks(parts)
 
@@ -76,6 +78,9 @@ def _add_new(parts):
     part.add_argument("--arms", required=True, metavar="FILE.csv",
                       help="their names: a line each, or a column arm, name, gene or id")
     part.add_argument("--column", metavar="NAME", help="the column of the names")
+    part.add_argument("--header", action=argparse.BooleanOptionalAction, default=None,
+                      help="whether the first line is a header (default: it is looked at)")
+    part.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook, where it has many")
     part.add_argument("--k", type=at_least(1), metavar="N", help="how many of the best")
     part.add_argument("--batches", type=at_least(1), metavar="N", help="batches to spend")
     part.add_argument("--budget", type=at_least(1), metavar="N", help="pulls to spend")
@@ -86,18 +91,7 @@ def _add_new(parts):
     part.add_argument("--reuse", action="store_const", const=True,
                       help="means over all stages, not the last alone")
     part.add_argument("--seed", type=at_least(0), metavar="N", help="where the policy draws")
-    part.add_argument("--plate", default="8x12", metavar="RxC",
-                      help="rows x columns, or wells: 96, 384 (default %(default)s)")
-    part.add_argument("--batch-size", type=at_least(1), metavar="N",
-                      help="arms of a batch (default: wells that are no controls)")
-    part.add_argument("--controls", default="", metavar="WELLS",
-                      help="wells with a control: A1,A2,H12, columns col:1,24, rows row:A,H")
-    part.add_argument("--control-label", default="control", metavar="TEXT",
-                      help="what the files call them (default %(default)s)")
-    for name, text in (("normalise", "divide readings by the mean of their plate's controls"),
-                       ("log", "take the natural logarithm"),
-                       ("flip", "change the sign: low readings are good")):
-        part.add_argument(f"--{name}", action="store_true", help=text)
+    add_layout(part)
     part.add_argument("--who", metavar="NAME", help="who begins (default user@host)")
     part.add_argument("--json", action="store_true", help="print for machines, as JSON")
     part.set_defaults(run=run)
@@ -119,10 +113,29 @@ def _add_record(parts):
     part.add_argument("file", metavar="FILE.csv", help="a long table or grids")
     part.add_argument("--batch", type=at_least(0), metavar="N",
                       help="the batch, where the file names no plate")
+    part.add_argument("--plate", metavar="NAME",
+                      help="the plate that the file is of, whatever it says")
     part.add_argument("--partial", action="store_true",
                       help="wells without a value come later")
     part.add_argument("--lost", action="store_true",
                       help="wells without a value never come; with --partial those in the file")
+    add_dialect(part)
+
+
+def _add_amend(parts):
+    part = _part(parts, "amend", "correct readings that are recorded, and say why",
+                 epilog="Either wells of a plate, --plate 3 --well B7=812.5 --well C1=failed, or "
+                        "a file of right readings. Wells that are not named stay as they are.")
+    part.add_argument("file", metavar="FILE.csv", nargs="?", help="a long table or grids")
+    part.add_argument("--reason", required=True, metavar="TEXT", help="why; kept in the log")
+    part.add_argument("--plate", metavar="NAME", help="the plate of the wells, or of the file")
+    part.add_argument("--well", action="append", default=[], metavar="WELL=VALUE",
+                      help="a reading as it should be; failed withdraws it; again for more")
+    part.add_argument("--batch", type=at_least(0), metavar="N",
+                      help="the batch, where the file names no plate")
+    part.add_argument("--lost", action="store_true",
+                      help="wells of the file without a value are withdrawn")
+    add_dialect(part)
 
 
 def _add_over(parts):

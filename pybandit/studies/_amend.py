@@ -8,7 +8,7 @@ from pybandit.studies.results import AmendResult
 
 
 def amendment_of(wells, results, positions, reason, policy, names):
-    """What is recorded of an amendment, None where nothing changes; and its `AmendResult`.
+    """What is recorded of an amendment, perhaps of no result; and its `AmendResult`.
 
     Raises
     ------
@@ -36,7 +36,5 @@ def amendment_of(wells, results, positions, reason, policy, names):
     policy._check_rewards(wells.arms[at], values, "drop")
     new = had & (withdrawn | (values != before))
     result = AmendResult(int(new.sum()), int((~new).sum()))
-    if not new.any():
-        return None, result
     return {"batch": wells.number, "positions": at[new], "before": before[new],
             "values": values[new], "reason": reason}, result

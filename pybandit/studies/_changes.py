@@ -1,11 +1,13 @@
 """What changes a study: each change one event of its log."""
 
+from typing import Any
+
 import numpy as np
 
 from pybandit._shared.types import ArrayLike
 from pybandit.studies._amend import amendment_of
 from pybandit.studies._recorder import Recorder, reading, writing
-from pybandit.studies._tell import check_over, news_of
+from pybandit.studies._tell import check_over, checked_source, news_of
 from pybandit.studies.results import AmendResult, Batch, TellResult
 
 
@@ -47,7 +49,8 @@ class Changes(Recorder):
 
     @writing
     def tell(self, batch_id: int, results: ArrayLike, *, missing: str = "wait",
-             positions: ArrayLike | None = None, who: str | None = None) -> TellResult:
+             positions: ArrayLike | None = None, who: str | None = None,
+             source: dict[str, Any] | None = None) -> TellResult:
         """Record results of a batch: all, some, again, or late.
 
         Parameters
@@ -61,6 +64,9 @@ class Changes(Recorder):
             The wells that `results` are of, each once; by default all.
         who : str, optional
             By default who opened the study.
+        source : dict, optional
+            What the results were made of, of anything that `create` takes for `settings` and
+            arrays; kept in the log, also where no result is new.
 
         Returns
         -------
@@ -77,14 +83,16 @@ class Changes(Recorder):
         """
         wells = self._wells(batch_id)
         news = news_of(wells, results, positions, missing, self._ledger.policy, self._names)
-        if news.positions.size:
+        if news.positions.size or source is not None:
             body = {"batch": wells.number, "positions": news.positions, "values": news.values}
+            if source is not None:
+                body["source"] = checked_source(wells, source)
             wells = self._record("tell", body, wells, who)
         return TellResult(news.n_new, news.n_known, wells.status != "open")
 
     @writing
     def amend(self, batch_id: int, results: ArrayLike, *, positions: ArrayLike, reason: str,
-              who: str | None = None) -> AmendResult:
+              who: str | None = None, source: dict[str, Any] | None = None) -> AmendResult:
         """Correct results that are recorded, of a batch that is open or over; again is fine.
 
         Parameters
@@ -99,6 +107,8 @@ class Changes(Recorder):
             Kept with what was recorded before.
         who : str, optional
             By default who opened the study.
+        source : dict, optional
+            As in `tell`.
 
         Returns
         -------
@@ -125,7 +135,9 @@ class Changes(Recorder):
         wells = self._wells(batch_id)
         body, result = amendment_of(wells, results, positions, reason, self._ledger.policy,
                                     self._names)
-        if body is not None:
+        if source is not None:
+            body["source"] = checked_source(wells, source)
+        if result.n_amended or source is not None:
             self._record("amend", body, wells, who)
         return result
 

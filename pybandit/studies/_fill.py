@@ -78,4 +78,30 @@ def _spread(arms, rows, columns, keys):
             well = left[int((away >= FAR * away.max()).argmax())]
             free[well], wells[pull] = False, well
             nearest = np.minimum(nearest, np.hypot(rows - rows[well], columns - columns[well]))
+    if counts.max() > 1:
+        _mend(wells, kinds, rows, columns, FAR * np.sqrt(arms.size / counts.max()))
     return wells
+
+
+def _mend(wells, kinds, rows, columns, enough):
+    """Swap the nearest pulls of an arm, where the last ones found little room, with others."""
+    same = (kinds[:, None] == kinds) & ~np.eye(kinds.size, dtype=bool)
+    there = np.stack([rows[wells], columns[wells]]).astype(float)
+
+    def away(places):
+        """From each place to the nearest well with the arm of the pull of that row."""
+        return np.where(same, np.hypot(*(places[:, :, None] - there[:, None])), np.inf).min(1)
+
+    for _ in range(kinds.size):
+        nearest = away(there)
+        worst = int(nearest.argmin())
+        if nearest[worst] >= enough:
+            return
+        moved = np.hypot(*(there[:, :, None] - there[:, None, same[worst]])).min(1)
+        gain = np.minimum(moved, away(np.repeat(there[:, [worst]], kinds.size, axis=1)))
+        gain[same[worst]] = gain[worst] = 0.0
+        other = int(gain.argmax())
+        if gain[other] <= nearest[worst]:
+            return
+        wells[[worst, other]] = wells[[other, worst]]
+        there[:, [worst, other]] = there[:, [other, worst]]

@@ -136,7 +136,7 @@ class Ledger:
                              "others")
         wells.values[at] = values
         wells.marks[at] = np.where(np.isnan(values), LOST, wells.marks[at])
-        if wells.status != "open":
+        if wells.status != "open" and at.size:
             self._tell_again(body)
         return wells
 

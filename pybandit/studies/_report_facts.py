@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pybandit.studies._journal import LATE, LOST, OPEN
+from pybandit.studies.controls import readings_of
 from pybandit.studies.plates import Plates
 
 # Most of each that a page holds.
@@ -59,7 +60,8 @@ class Facts(NamedTuple):
     `own_means` the policy's where it has others from the same results, else None;
     `is_partial` tells whether an open batch has results. `ranks` has shape (points,
     followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
-    is the number of those before them. `plates` is None where the study's settings name none.
+    is the number of those before them. `plates` is None where the study's settings name none;
+    `readings` are what is kept of files, `amendments` what was corrected.
     """
 
     path: str
@@ -82,14 +84,16 @@ class Facts(NamedTuple):
     n_abandoned: int
     events: list
     version: str
+    readings: list
+    amendments: list
 
 
 # no result, one result, and results near the largest number give NaN or infinity: dashes
 @np.errstate(all="ignore")
 def facts_of(study):
     """Everything a report shows, as it was at one moment."""
-    (status, best, names, wells, own_means, own_n, is_partial, events, version, plates,
-     bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
+    (status, best, names, wells, own_means, own_n, is_partial, events, version, amendments,
+     readings, plates, bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
@@ -104,7 +108,7 @@ def facts_of(study):
     return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
                  others, None if same.all() else own_means, is_partial, found, followed, batches,
                  ranks, plates, bad_settings, parts, first, marks, len(wells) - len(kept), events,
-                 version)
+                 version, readings, amendments)
 
 
 def _read_at_once(study, ledger):
@@ -113,17 +117,18 @@ def _read_at_once(study, ledger):
     return (status, study.recommend(), study._names, list(study._store.all_wells()),
             ledger.policy.means.copy(), ledger.policy.pulls.copy(), is_partial,
             list(study.log(max(0, status.n_events - 8))), next(study.log()).body["version"],
-            *_plates_of(study.settings))
+            study.amendments(), *_plates_of(study))
 
 
-def _plates_of(settings):
-    if "plates" not in settings:
-        return None, ""
+def _plates_of(study):
+    """Readings that are kept, plates, and what is wrong with the settings that tell of them."""
+    if "plates" not in study.settings:
+        return [], None, ""
     try:
-        return Plates.of(settings), ""
+        return readings_of(study), Plates.of(study.settings), ""
     except ValueError as error:
         # of somebody who keeps something else under this name
-        return None, str(error)
+        return [], None, str(error)
 
 
 def _joined(wells, name):

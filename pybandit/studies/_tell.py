@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import check_choice, check_numeric
+from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import KNOWN, LATE, OPEN
 
 
@@ -98,6 +99,16 @@ def placed(wells, results, positions):
         raise ValueError(f"positions must name a well once; got {int(counts.argmax())} "
                          f"{int(counts.max())} times")
     return at, values
+
+
+def checked_source(wells, source):
+    """A source as it will be read again."""
+    if not isinstance(source, dict):
+        raise TypeError(f"source must be a dict; got {type(source).__name__}")
+    if wells.status == "abandoned":
+        raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
+                         f"{wells.number} was abandoned")
+    return decode(encode(source, "source"))
 
 
 def check_may_lose(wells, policy):

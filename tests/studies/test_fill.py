@@ -24,7 +24,8 @@ def test_every_order_fills_the_same_wells(fill, n, n_arms, seed, free_edges):
     first = Plates(PLATE, plates.controls, free_edges=free_edges).places(3, names)
     assert np.array_equal(np.sort(places), first)
     assert np.array_equal(places, plates.places(3, names))
-    assert Plates.of(plates.settings()) == plates
+    same = Plates.of(plates.settings())
+    assert np.array_equal(same.places(3, names), places) and same.settings() == plates.settings()
 
 
 def test_a_drawn_order_is_that_of_its_seed_and_batch():
@@ -50,12 +51,12 @@ def nearest(plates, names):
 
 
 def test_replicates_are_apart():
-    """On other plates as far as there are such; on one at least 4 wells, where rows gave 1."""
+    """On other plates as far as there are such; on one 2 or 3 wells, where rows gave 1."""
     four = [f"gene{i // 4}" for i in range(80)]
     assert nearest(plates_of("rows"), four) == 1.0
     assert min(nearest(plates_of("apart", seed), four) for seed in range(20)) >= 2.0
     two = [f"gene{i // 2}" for i in range(80)]
-    assert min(nearest(plates_of("apart", seed), two) for seed in range(20)) >= 4.0
+    assert min(nearest(plates_of("apart", seed), two) for seed in range(20)) >= 3.0
     assert nearest(plates_of("apart"), [f"gene{i // 3}" for i in range(240)]) == np.inf
 
 
