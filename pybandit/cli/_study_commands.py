@@ -1,17 +1,15 @@
 """What each action of `pybandit study` does. Each prints, and returns the exit status."""
 
-import json
 import os
-import secrets
 import sys
-from contextlib import suppress
-from pathlib import Path
 
 from pybandit.cli._study_amend import amend_results
 from pybandit.cli._study_arms import ARM_HEADERS, read_arms
 from pybandit.cli._study_import import import_results
 from pybandit.cli._study_made import dialect_of, plates_of
+from pybandit.cli._study_out import batch_as_json, content_of, put, say
 from pybandit.cli._study_policies import make_policy
+from pybandit.cli._study_robots import ROBOTS, robot_list
 from pybandit.cli._study_tables import as_json, controls_as_json, exported, status_lines
 from pybandit.studies import Study
 from pybandit.studies._plate_write import joined, plate_texts
@@ -32,7 +30,7 @@ def new(arguments):
     with Study.create(arguments.study, policy, names, who=arguments.who,
                       settings=plates.settings()) as study:
         status = study.status()
-        _say(arguments, as_json(status, study),
+        say(arguments, as_json(status, study),
              f"{status.path}: {status.policy}, {status.n_arms:,} arms{_under(title)}; next: the "
              "first plate")
     return 0
@@ -47,23 +45,19 @@ def next(arguments):
     with _opened(arguments) as study:
         batch, plates = study.ask(), Plates.of(study.settings)
     if batch is None:
-        _say(arguments, {"done": True, "batch": None, "plates": [], "files": [], "wells": []},
+        say(arguments, {"done": True, "batch": None, "plates": [], "files": [], "wells": []},
              "done: nothing more is asked for; status has the answer", file=sys.stderr)
         return 4
+    if arguments.format in ROBOTS:
+        return robot_list(arguments, batch, plates)
     texts = plate_texts(plates, batch.id, batch.names, arguments.format)
     files = []
     if arguments.out is not None:
         files = _files_of(arguments.out, len(texts))
         for path, text in zip(files, texts.values(), strict=True):
-            _put(path, text, arguments.force)
-    labels, n_wells = plates.labels(batch.id, batch.names), plates.layout.n_wells
+            put(path, content_of(path, text), arguments.force)
     if arguments.json:
-        wells = [[plate, well, label] for plate, at in zip(texts, range(0, len(labels), n_wells),
-                                                           strict=True)
-                 for well, label in zip(plates.layout.wells, labels[at:at + n_wells], strict=True)
-                 if label]
-        _say(arguments, {"done": False, "batch": batch.id, "plates": list(texts),
-                         "files": files, "wells": wells})
+        say(arguments, batch_as_json(batch, plates) | {"files": files})
     elif not files:
         sys.stdout.write(joined(texts.values(), arguments.format))
     else:
@@ -82,7 +76,7 @@ def record(arguments):
     parts += [f"{done.n_known:,} already known"] * bool(done.n_known)
     parts += [f"{done.n_lost:,} lost"] * bool(done.n_lost)
     state = "" if done.complete else f"; {status.n_open:,} wells are still open"
-    _say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
+    say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
                                       "head": status.head},
          f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
          f"{' (late)' if done.is_late and done.n_new else ''}{state}"
@@ -105,7 +99,7 @@ def amend(arguments):
     parts += [f"{done.n_amended:,} result{'s' * (done.n_amended != 1)} changed"] * bool(
         done.n_amended)
     parts += [f"{done.n_withdrawn:,} withdrawn"] * bool(done.n_withdrawn)
-    _say(arguments, done._asdict() | {"head": head},
+    say(arguments, done._asdict() | {"head": head},
          f"plate {', '.join(_few(done.plates))}: {'; '.join(parts)}")
     return 0
 
@@ -114,7 +108,7 @@ def close(arguments):
     with _opened(arguments) as study:
         study.close_batch(arguments.batch)
         lost = int((study.batch(arguments.batch).states == "lost").sum())
-    _say(arguments, {"batch": arguments.batch, "n_lost": lost},
+    say(arguments, {"batch": arguments.batch, "n_lost": lost},
          f"batch {arguments.batch} is closed: {lost:,} wells lost, unless they come late")
     return 0
 
@@ -122,7 +116,7 @@ def close(arguments):
 def abandon(arguments):
     with _opened(arguments) as study:
         study.abandon(arguments.batch, discard=arguments.discard)
-    _say(arguments, {"batch": arguments.batch},
+    say(arguments, {"batch": arguments.batch},
          f"batch {arguments.batch} is abandoned: next gives its arms again, as another plate")
     return 0
 
@@ -133,7 +127,7 @@ def status(arguments):
         opened = None if found.open_batch is None else study.batch(found.open_batch)
         best, plates = study.recommend(), Plates.of(study.settings)
         readings = readings_of(study)
-        _say(arguments, as_json(found, study) | {"controls": controls_as_json(readings)},
+        say(arguments, as_json(found, study) | {"controls": controls_as_json(readings)},
              "\n".join(status_lines(found, plates, opened, best, arguments.top, readings)))
     return 0
 
@@ -141,7 +135,7 @@ def status(arguments):
 def verify(arguments):
     with _opened(arguments) as study:
         found = study.verify(arguments.head)
-    _say(arguments, found._asdict(),
+    say(arguments, found._asdict(),
          f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
          f"pulls\nhead {found.head}")
     return 0
@@ -154,7 +148,7 @@ def report(arguments):
         raise ValueError("-o must be a file; got -")
     with _opened(arguments) as study:
         write_report(study, arguments.out)
-    _say(arguments, {"file": arguments.out}, f"report: {arguments.out}")
+    say(arguments, {"file": arguments.out}, f"report: {arguments.out}")
     return 0
 
 
@@ -164,20 +158,13 @@ def export(arguments):
     if arguments.out is None:
         sys.stdout.write(text)
         return 0
-    _put(arguments.out, text, force=True)
-    _say(arguments, {"file": arguments.out, "n_wells": n}, f"{n:,} wells: {arguments.out}")
+    put(arguments.out, content_of(arguments.out, text), force=True)
+    say(arguments, {"file": arguments.out, "n_wells": n}, f"{n:,} wells: {arguments.out}")
     return 0
 
 
 def _opened(arguments):
     return Study.open(arguments.study, who=arguments.who)
-
-
-def _say(arguments, known, text="", file=None):
-    if arguments.json:
-        print(json.dumps(known, indent=1, allow_nan=False))
-    else:
-        print(text, file=file)
 
 
 def _few(names):
@@ -188,19 +175,3 @@ def _files_of(path, n):
     """Where n plates go."""
     stem, extension = os.path.splitext(path)
     return [path] if n == 1 else [f"{stem}_p{i + 1}{extension}" for i in range(n)]
-
-
-def _put(path, text, force):
-    """Write a file whole or not at all; one that holds something else needs `force`."""
-    content, file = text.encode(), Path(path)
-    if file.exists() and not force:
-        if file.read_bytes() == content:
-            return
-        raise FileExistsError(f"{path} holds something else, results perhaps; --force replaces it")
-    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}.new")
-    try:
-        draft.write_bytes(content)
-        draft.replace(file)
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()

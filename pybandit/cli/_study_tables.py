@@ -97,7 +97,7 @@ def _plates(plates):
         words.append(f"{len(plates.controls)} wells with {plates.label}")
     if plates.positives:
         words.append(f"{len(plates.positives)} with {plates.positive_label}")
-    words += [NORMALISED[plates.normalise]] * bool(plates.normalise)
+    words += [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     words += ["logarithm"] * plates.log + ["sign changed"] * plates.flip
     words += [f"filled {plates.fill} (seed {plates.seed})"] * (plates.fill != "rows")
     words += ["edges free"] * plates.free_edges

@@ -7,7 +7,7 @@ from pybandit.cli._study_options import add_dialect, add_layout
 from pybandit.cli._study_policies import CHOICES, wants
 from pybandit.cli._types import at_least, writable
 
-FORMATS = "long", "grid"
+FORMATS = "long", "grid", "echo", "opentrons", "hamilton"
 
 EPILOG = """\
 in short:
@@ -99,11 +99,16 @@ def _add_new(parts):
 
 def _add_next(parts):
     part = _part(parts, "next", "the plates to prepare now: the same until they are recorded")
-    part.add_argument("-o", "--out", type=writable, metavar="FILE.csv",
-                      help="where the plate goes; NAME_p1.csv, ... where there are several "
-                           "(default: stdout)")
+    part.add_argument("-o", "--out", type=writable, metavar="FILE",
+                      help="where the plate goes, CSV or .xlsx; NAME_p1.csv, ... where there "
+                           "are several (default: stdout)")
     part.add_argument("--format", choices=FORMATS, default="long",
-                      help="a row a well, or the shape of the plate (default %(default)s)")
+                      help="a row a well, the shape of the plate, or what a robot transfers "
+                           "from --stock (default %(default)s)")
+    part.add_argument("--stock", metavar="FILE.csv",
+                      help="where the arms are kept: columns plate, well and arm")
+    part.add_argument("--volume", type=float, metavar="V",
+                      help="of each transfer: nl for an Echo, else ul")
     part.add_argument("--force", action="store_true",
                       help="replace a file that holds something else")
 

@@ -108,13 +108,13 @@ def rows_of(file, headers=(), dialect=PLAIN):
 
 def _beginning(lines, headers, dialect):
     """The lines before the first row, and the delimiter."""
-    delimiters = [one for one in DELIMITERS if one not in (dialect.decimal, dialect.thousands)]
     for is_header in headers:
         for at, line in enumerate(lines):
-            for delimiter in delimiters:
+            for delimiter in DELIMITERS:
                 if is_header(_cells_of(line, delimiter)):
                     return at, delimiter
     at = next(at for at, line in enumerate(lines) if line.strip())
+    delimiters = [one for one in DELIMITERS if one != dialect.decimal]
     return at, max(delimiters, key=lines[at].count)
 
 

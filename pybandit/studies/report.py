@@ -213,7 +213,7 @@ def _layout(facts):
         words.append(f"{len(plates.controls)} of them {name_of(plates.label)}")
     if plates.positives:
         words.append(f"{len(plates.positives)} {name_of(plates.positive_label)}")
-    made = [NORMALISED[plates.normalise]] * bool(plates.normalise)
+    made = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     made += ["logarithm taken"] * plates.log + ["sign changed"] * plates.flip
     return (f"<p>Plates of {', '.join(words)}. Values are what the policy was told: the "
             f"readings{', ' if made else ''}{', '.join(made)}.</p>")
