@@ -32,6 +32,7 @@ def status_lines(status, plates, opened, best, most, readings=()):
     rows = [("study", f"{status.path}: {status.policy}, {status.n_arms:,} arms, "
                       f"{_best(status.k)} wanted"),
             ("plates", _plates(plates)),
+            *[("rewards", made) for made in [_made(plates)] if made],
             ("spent", _spent(status))]
     if status.pulls_left is not None:
         rows.append(("left", f"{status.pulls_left:,} of {status.budget:,} pulls"))
@@ -47,14 +48,14 @@ def status_lines(status, plates, opened, best, most, readings=()):
         rows.append(("now", _open(opened, plates)))
     if status.n_late:
         rows.append(("late", f"{status.n_late:,} results, which the policy takes after this plate"))
-    rows += [("controls" if i == 0 else "", text) for i, text in enumerate(
+    rows += [("quality" if i == 0 else "", text) for i, text in enumerate(
         control_lines(readings[-SHOWN:], plates))]
     if status.n_amendments:
         rows.append(("amended", f"{status.n_amendments:,} times"))
     rows.append(("log", f"{status.n_events:,} events, the last at {moment(status.changed)}"))
     rows.append(("head", status.head))
     for name, text in rows:
-        yield f"{name:8}{' ' * (len(name) == 8)}{text}"
+        yield f"{name:8}{text}"
     if most:
         yield ""
         yield from _table_of(status, best, most)
@@ -97,11 +98,15 @@ def _plates(plates):
         words.append(f"{len(plates.controls)} wells with {plates.label}")
     if plates.positives:
         words.append(f"{len(plates.positives)} with {plates.positive_label}")
-    words += [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
-    words += ["logarithm"] * plates.log + ["sign changed"] * plates.flip
     words += [f"filled {plates.fill} (seed {plates.seed})"] * (plates.fill != "rows")
     words += ["edges free"] * plates.free_edges
     return ", ".join(words)
+
+
+def _made(plates):
+    """What becomes of a reading."""
+    words = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
+    return ", ".join(words + ["logarithm"] * plates.log + ["sign changed"] * plates.flip)
 
 
 def _spent(status):

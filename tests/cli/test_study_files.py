@@ -185,7 +185,7 @@ def test_readings_that_nobody_kept(capsys):
 def test_status_and_report_say_how_good_a_plate_is(capsys):
     recorded(capsys)
     line = next(line for line in ok(capsys, "status").splitlines() if "Z'" in line)
-    assert line == ("controls plate 0: control 1066 ± 1.29 (4), positive 166.5 ± 1.29 (4), "
+    assert line == ("quality plate 0: control 1066 ± 1.29 (4), positive 166.5 ± 1.29 (4), "
                     "Z' 0.99")
     found = as_json(capsys, "status")["controls"]
     assert [one["files"] for one in found] == [["r.csv"]]

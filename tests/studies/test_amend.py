@@ -7,6 +7,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.studies import Study, StudyVersionError, _store
+from pybandit.studies.controls import Controls, readings_of, z_prime
 from pybandit.studies.report import write_report
 
 from betting.races import RACE, REWARDS
@@ -262,3 +263,39 @@ def test_a_study_has_the_format_that_it_needs(path, tmp_path, monkeypatch):
     with Study.open(path) as study:
         study.verify()
         write_report(study, tmp_path / "report.html")
+
+
+def test_what_results_were_made_of():
+    """Kept in the log, also where no result is new; a policy is not told again for it."""
+    study = Study.create(":memory:", pb.Uniform(2, 4), ["a", "b"], settings={})
+    study.ask()
+    source = {"file": "a.csv", "plates": {"0": np.array([1.0, 2.0, nan, nan])}}
+    study.tell(0, [0.1, 0.2], positions=[0, 1], source=source)
+    assert study.tell(0, [0.1], positions=[0], source=source) == (0, 1, False)
+    source["file"] = "b.csv"
+    source["plates"]["0"] = np.array([nan, 5.0, nan, 4.0])
+    assert study.amend(0, [0.2], positions=[1], reason="typo", source=source) == (0, 1)
+    study.tell(0, [0.3, 0.4], positions=[2, 3])
+    assert study.amend(0, [], positions=np.empty(0, int), reason="late", source=source) == (0, 0)
+    kinds = [event.kind for event in study.log()]
+    assert kinds == ["create", "ask", "tell", "tell", "amend", "tell", "amend"]
+    one, = readings_of(study)
+    assert (one.name, one.batch, one.files) == ("0", 0, ["a.csv", "a.csv", "b.csv", "b.csv"])
+    assert np.array_equal(one.values, [nan, 5.0, nan, 4.0], equal_nan=True)
+    assert readings_of(study, 1) == [] and np.isnan(one.z_prime) and one.controls.n == 0
+    with pytest.raises(TypeError, match="source must be a dict; got list"):
+        study.tell(0, [0.1], positions=[0], source=[1])
+    with pytest.raises(TypeError, match="source.x must be made of"):
+        study.tell(0, [0.1], positions=[0], source={"x": object()})
+    study.verify()
+    other = Study.create(":memory:", pb.Uniform(2, 4))
+    other.abandon(other.ask().id)
+    with pytest.raises(ValueError, match="batch 0 was abandoned"):
+        other.tell(0, [nan] * 4, source=source)
+
+
+def test_z_prime():
+    assert z_prime(Controls(3, 100.0, 5.0), Controls(3, 0.0, 5.0)) == pytest.approx(0.7)
+    assert z_prime(Controls(3, 1.0, 1.0), Controls(3, 2.0, 1.0)) == -5.0
+    for other in Controls(0, nan, nan), Controls(1, 2.0, nan), Controls(3, 1.0, 1.0):
+        assert np.isnan(z_prime(Controls(3, 1.0, 1.0), other))
