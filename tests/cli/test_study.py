@@ -96,8 +96,8 @@ def test_the_status(normalised, capsys):
         "rewards readings by their mean, logarithm, sign changed",
         "spent   1 batches, 20 pulls", "left    7 of 8 batches", "in play 30 arms"]
     assert lines[6] == "now     plate 1 is out: 10 of 20 wells not yet known"
-    assert f"head    {digest()}" in lines[7:10] and lines[-1].startswith("and 1 more")
-    assert lines[11].split() == ["best", "by", "now", "mean", "wells"]
+    assert f"head    {digest()}" in lines[7:11] and lines[-1].startswith("and 1 more")
+    assert lines[12].split() == ["best", "by", "now", "mean", "wells"]
     known = as_json(capsys, "status")
     assert known["open_batch"] == 1 and known["n_open"] == 10 and len(known["best"]) == 3
     assert known["settings"]["plates"]["layout"] == "4x6"
