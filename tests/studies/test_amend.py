@@ -1,6 +1,8 @@
 """Results that are corrected: an event more, and the policy as from the right ones."""
 
+import shutil
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -263,6 +265,19 @@ def test_a_study_has_the_format_that_it_needs(path, tmp_path, monkeypatch):
     with Study.open(path) as study:
         study.verify()
         write_report(study, tmp_path / "report.html")
+
+
+def test_a_study_of_the_first_format(tmp_path):
+    """Written by a pybandit that knew no amendments."""
+    path = shutil.copy(Path(__file__).with_name("data") / "format_1.db", tmp_path)
+    with Study.open(path) as study:
+        assert study.verify().n_events == 5 and study.status().n_amendments == 0
+        assert study.recommend().arms.tolist() == [7]
+        assert study.amend(0, [9.0], positions=[0], reason="typo") == (1, 0)
+        assert study.recommend().arms.tolist() == [0]
+        batch = study.ask()
+        study.tell(batch.id, np.arange(8.0)[batch.arms])
+        study.verify()
 
 
 def test_what_results_were_made_of():
