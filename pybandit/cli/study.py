@@ -15,15 +15,17 @@ in short:
                      --plate 16x24 --controls col:1,24 --normalise --log --flip
   pybandit study next -o plate_000.csv            # the plate to prepare
   pybandit study record plate_000_results.csv     # what the reader found; then next again
+  pybandit study amend --plate 0 --well B7=812.5 --reason "a typo"
   pybandit study report -o report.html
 
 All but new work on study.db in this folder, or on --study FILE. When a command that
 records has returned, what it recorded is on the disk. Each may be given again after a
 crash: next gives the same plate, record finds what is known already.
 
-Files are CSV in UTF-8. A long table has the columns plate, well, arm and value, and may
-have others. A grid is a line plate,NAME and the plate's rows under it, with or without
-row letters and column numbers. A cell without a value is empty or NA.
+Files are CSV in UTF-8, or .xlsx. A long table has the columns plate, well, arm and value,
+under these names or those that options say, and may have others and lines of a title before
+them. A grid is a line plate,NAME and the plate's rows under it, with or without row letters
+and column numbers. A cell without a value is empty or NA.
 
 exit status: 0 done; 1 where a package is missing; 2 where options or a file are wrong,
 and nothing was recorded; 3 where the study's file is damaged, too new, or cannot be read
@@ -36,7 +38,8 @@ The variance of each arm is a column of the file of arms. A batch fills a plate,
 as it takes; ucb1, thompson and mostly shadavar for one pull.
 
 Readings become rewards, of which higher are better, in this order: --normalise divides by
-the mean of the plate's controls, --log takes the natural logarithm, --flip the negative."""
+the mean of the plate's controls (or makes per cent of it, or of the way to the positives'
+mean), --log takes the natural logarithm, --flip the negative. The readings are kept, too."""
 
 
 def add(commands):

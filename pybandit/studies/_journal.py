@@ -147,8 +147,9 @@ class Ledger:
         again = Ledger(type(self.policy).from_state(first["state"]), is_forced=True)
         batches = {}
         for kind, body in corrected(past, amendment):
-            wells = again.apply(kind, body, batches.get(body["batch"]))
-            batches[wells.number] = wells
+            wells = again.apply(kind, body, batches.get(body.get("batch")))
+            if wells is not None:
+                batches[wells.number] = wells
         again.end()
         self.policy, self.late = again.policy, again.late
 
