@@ -86,7 +86,7 @@ def record(arguments):
 
 def amend(arguments):
     if (arguments.file is None) == (not arguments.well):
-        raise ValueError("amend takes a file of readings, or --plate with --well WELL=VALUE")
+        raise ValueError("amend takes --file with readings, or --plate with --well WELL=VALUE")
     if arguments.well and arguments.plate is None:
         raise ValueError("--well needs --plate, the plate that it is on")
     with _opened(arguments) as study:

@@ -133,8 +133,8 @@ def _add_record(parts):
 def _add_amend(parts):
     part = _part(parts, "amend", "correct readings that are recorded, and say why",
                  epilog="Either wells of a plate, --plate 3 --well B7=812.5 --well C1=failed, or "
-                        "a file of right readings. Wells that are not named stay as they are.")
-    part.add_argument("file", metavar="FILE.csv", nargs="?", help="a long table or grids")
+                        "--file of right readings. Wells that are not named stay as they are.")
+    part.add_argument("--file", metavar="FILE.csv", help="right readings: a long table or grids")
     part.add_argument("--reason", required=True, metavar="TEXT", help="why; kept in the log")
     part.add_argument("--plate", metavar="NAME", help="the plate of the wells, or of the file")
     part.add_argument("--well", action="append", default=[], metavar="WELL=VALUE",

@@ -104,10 +104,10 @@ def test_a_typo(capsys):
     assert "512.5 for well A3 of plate 0 (gene 1), where 500.0 is recorded; 1 such in all; amend" \
         in said
     reason = ["--reason", "a digit was missing"]
-    assert ok(capsys, "amend", "right.csv", *reason) == (
+    assert ok(capsys, "amend", "--file", "right.csv", *reason) == (
         "plate 0: 1 reading amended; 1 result changed\n")
     head = digest()
-    assert ok(capsys, "amend", "right.csv", *reason) == "plate 0: nothing to amend\n"
+    assert ok(capsys, "amend", "--file", "right.csv", *reason) == "plate 0: nothing to amend\n"
     assert ok(capsys, "record", "right.csv") == "plate 0: 16 already known\n"
     assert digest() == head
     done = as_json(capsys, "amend", "--plate", "0", "--well", "A3=failed", "--well", "B2=3",
@@ -149,7 +149,7 @@ def test_a_control_that_was_wrong_changes_its_plate(capsys):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["--reason", "x"], "a file of readings, or --plate with --well WELL=VALUE"),
+    (["--reason", "x"], "--file with readings, or --plate with --well WELL=VALUE"),
     (["--reason", "x", "--well", "A2=1"], "--well needs --plate"),
     (["--reason", " ", "--plate", "0", "--well", "A2=1"], "reason must say why"),
     (["--reason", "x", "--plate", "zero", "--well", "A2=1"], "--plate must be the name of a plate"),
@@ -178,7 +178,7 @@ def test_readings_that_nobody_kept(capsys):
         study.tell(0, np.full(16, 0.5))
     said = refused(capsys, "amend", "--plate", "0", "--well", "A2=1", "--reason", "x")
     assert "was kept, as of studies told from Python; give a file of the whole plate" in said
-    assert ok(capsys, "amend", fill("p.csv", "r.csv"), "--reason", "x") == (
+    assert ok(capsys, "amend", "--file", fill("p.csv", "r.csv"), "--reason", "x") == (
         "plate 0: 24 readings amended; 16 results changed\n")
 
 
