@@ -9,7 +9,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.studies import Study, StudyVersionError, _store
-from pybandit.studies.controls import Controls, readings_of, z_prime
+from pybandit.studies.controls import readings_of
 from pybandit.studies.report import write_report
 
 from betting.races import RACE, REWARDS
@@ -307,10 +307,3 @@ def test_what_results_were_made_of():
     other.abandon(other.ask().id)
     with pytest.raises(ValueError, match="batch 0 was abandoned"):
         other.tell(0, [nan] * 4, source=source)
-
-
-def test_z_prime():
-    assert z_prime(Controls(3, 100.0, 5.0), Controls(3, 0.0, 5.0)) == pytest.approx(0.7)
-    assert z_prime(Controls(3, 1.0, 1.0), Controls(3, 2.0, 1.0)) == -5.0
-    for other in Controls(0, nan, nan), Controls(1, 2.0, nan), Controls(3, 1.0, 1.0):
-        assert np.isnan(z_prime(Controls(3, 1.0, 1.0), other))

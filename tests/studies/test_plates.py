@@ -93,7 +93,11 @@ def test_control_wells():
 
 @pytest.mark.parametrize("options, message", [
     ({"controls": range(6)}, "must leave wells"), ({"normalise": True}, "controls must be given"),
-    ({"label": " "}, "label")])
+    ({"label": " "}, "label"), ({"normalise": "mean"}, "normalise must be False, True, 'percent'"),
+    ({"normalise": "inhibition", "controls": (0,)}, "positives must be given"),
+    ({"controls": (0, 1), "positives": (1,)}, "got A2 as both"), ({"fill": "spiral"}, "fill must"),
+    ({"controls": (0,), "positives": (1,), "positive_label": "control"}, "labels .* must differ"),
+    ({"controls": (0, 1, 2), "positives": (3, 4, 5)}, "must leave wells")])
 def test_plates_that_cannot_be(options, message):
     with pytest.raises(ValueError, match=message):
         Plates(Layout(2, 3), **options)
@@ -101,6 +105,12 @@ def test_plates_that_cannot_be(options, message):
 
 def test_plates_of_settings():
     plates = Plates(Layout(3, 4), (1, 11), "cells", True, True, False)
+    assert Plates.of(plates.settings()) == plates
+    # as they always were: an older pybandit reads them
+    assert set(plates.settings()["plates"]) == {"layout", "controls", "label", "normalise", "log",
+                                                "flip"}
+    plates = Plates(Layout(3, 4), (1, 11), "cells", "inhibition", True, False, (0,), "drug",
+                    "apart", 7)
     assert Plates.of(plates.settings()) == plates
     assert Plates.of({}) == Plates(Layout(8, 12))
     for told in 3, {}, {"layout": "8x12", "colour": 1}, {"layout": 4}, {"layout": "2x2", "log": 1,
