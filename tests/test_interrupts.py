@@ -25,14 +25,15 @@ ELSEWHERE = {
         "RacingMetropolis.sample"},
     "mcmc/test_exact_runs.py": {"ExactMinibatch.sample", "ExactMinibatch.step"},
     "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
-                                   "Study.close_batch", "Study.abandon", "Study.verify"},
+                                   "Study.close_batch", "Study.abandon", "Study.amend",
+                                   "Study.verify"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
     "tables/test_shuffle.py": {"shuffle"},
 }
 # What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
 READS = set("""
     recommend get_state from_state seed interval plot rewards best raise_status ask
-    batch close history log status
+    amendments batch close history log status
     decision_function get_metadata_routing get_params inverse_transform predict predict_log_proba
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request

@@ -1,7 +1,7 @@
 """What files of scores, of results and of arms share: how cells are told apart, and lost ones."""
 
 DELIMITERS = (",", ";", "\t")
-LOST = ("", "na", "n/a", "nan", "null", "none")
+LOST = ("", "na", "n/a", "#n/a", "nan", "null", "none")
 
 
 class BadFile(ValueError):

@@ -1,53 +1,80 @@
 """Arms out of a file: names and, where there are such, variances."""
 
-from pathlib import Path
+import re
 
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._sheet import number, rows_of, short
+from pybandit.studies._sheet import PLAIN, number, short
+from pybandit.studies._table import opened
 
 ARM_HEADERS = ("arm", "name", "gene", "id")
+# of these alone a header is made: Gene Symbol, compound_id
+HEADER_WORDS = {*ARM_HEADERS, "arms", "names", "genes", "ids", "symbol", "symbols", "identifier",
+                "compound", "compounds", "target", "targets", "sample", "samples", "construct",
+                "molecule", "sirna", "sgrna", "guide", "entrez", "ensembl", "hgnc"}
 
 
-def read_arms(path, column=None):
+def read_arms(path, column=None, header=None, dialect=PLAIN):
     """Names of arms, and their variances where there is a column of them.
 
     Parameters
     ----------
     path : str
-        CSV. A first line that has arm, name, gene or id, or `column`, in it names the columns;
-        without one, there is one column.
+        CSV or a workbook. A first line that has arm, name, gene or id, or words such as Gene
+        Symbol, or `column`, in it names the columns; without one, there is one column.
     column : str, optional
+        Lines before the one that has it are those of a title.
+    header : bool, optional
+        Whether the first line is a header; by default it is looked at.
+    dialect : Dialect
 
     Returns
     -------
     names : list of str
     variances : ndarray of float64, or None
+    title : str or None
+        Of the column of the names, where the file has a header.
 
     Raises
     ------
     BadFile
         Where a name is missing or doubled; names file, line and column.
     """
-    try:
-        with Path(path).open("rb") as file:
-            return _arms_of(rows_of(file), column)
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read: {error.strerror}") from None
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+    headers = ()
+    if column is not None:
+        headers = (lambda cells: column.casefold() in map(str.casefold, cells),)
+    with opened(path, headers, dialect) as rows:
+        return _arms_of(rows, column, header)
 
 
-def _arms_of(rows, column):
-    line, first = next(rows)
+def _column_of(first, line, column, header):
+    """The column of the names by the first line, None where that is an arm."""
     heads = [cell.casefold() for cell in first]
-    wanted = ARM_HEADERS if column is None else (column.casefold(),)
-    at = next((heads.index(name) for name in wanted if name in heads), None)
-    if at is None and (column is not None or len(first) > 1):
-        expected = "none of arm, name, gene and id" if column is None else f"no {column!r}"
-        raise BadFile(f"line {line}, column 1: {expected} is in the header; it has "
-                      f"{', '.join(map(short, first))}; --column says where the names are")
+    if column is not None:
+        if column.casefold() not in heads:
+            raise BadFile(f"line {line}, column 1: no {column!r} is in the header; it has "
+                          f"{', '.join(map(short, first))}; --column says where the names are")
+        return heads.index(column.casefold())
+    if header is False and len(first) == 1:
+        return None
+    for name in ARM_HEADERS:
+        if name in heads:
+            return heads.index(name)
+    like = [at for at, head in enumerate(heads)
+            if head and set(re.split(r"[\W_]+", head)) <= HEADER_WORDS]
+    if len(like) == 1:
+        return like[0]
+    if len(first) > 1:
+        raise BadFile(f"line {line}, column 1: none of arm, name, gene and id is in the header; it "
+                      f"has {', '.join(map(short, first))}; --column says where the names are")
+    return 0 if header else None
+
+
+def _arms_of(rows, column, header):
+    line, first = next(rows)
+    at = _column_of(first, line, column, header)
+    heads = [cell.casefold() for cell in first]
     of_variance = heads.index("variance") if at is not None and "variance" in heads else None
     body = rows if at is not None else _with(line, first, rows)
     names, variances, lines = [], [], {}
@@ -69,7 +96,8 @@ def _arms_of(rows, column):
             variances.append(_variance(cells[of_variance], line))
     if not names:
         raise BadFile(f"line {line}, column 1: there is a header and no arms under it")
-    return names, np.array(variances) if of_variance is not None else None
+    return (names, np.array(variances) if of_variance is not None else None,
+            None if at is None else first[at])
 
 
 def _with(line, first, rows):

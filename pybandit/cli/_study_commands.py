@@ -1,63 +1,64 @@
 """What each action of `pybandit study` does. Each prints, and returns the exit status."""
 
-import json
 import os
-import secrets
 import sys
-from contextlib import contextmanager, suppress
-from pathlib import Path
 
-from pybandit.cli._study_arms import read_arms
+from pybandit.cli._study_amend import amend_results
+from pybandit.cli._study_arms import ARM_HEADERS, read_arms
 from pybandit.cli._study_import import import_results
+from pybandit.cli._study_made import dialect_of, plates_of
+from pybandit.cli._study_out import batch_as_json, content_of, put, say, written
 from pybandit.cli._study_policies import make_policy
-from pybandit.cli._study_tables import status_lines
+from pybandit.cli._study_robots import ROBOTS, robot_list
+from pybandit.cli._study_tables import controls_as_json, status_lines
 from pybandit.studies import Study, _export
 from pybandit.studies._plain import as_json
 from pybandit.studies._plate_write import joined, plate_texts
-from pybandit.studies.plates import Layout, Plates, controls_of
+from pybandit.studies._sheet import Dialect
+from pybandit.studies.controls import readings_of
+from pybandit.studies.plates import Plates
 
 OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed"
 
 
 def new(arguments):
-    names, variances = read_arms(arguments.arms, arguments.column)
-    layout = Layout.parse(arguments.plate)
-    plates = Plates(layout, controls_of(arguments.controls, layout), arguments.control_label,
-                    arguments.normalise, arguments.log, arguments.flip)
-    if plates.controls and plates.label in names:
-        raise ValueError(f"--control-label must differ from the arms; got {plates.label!r}")
+    dialect = Dialect(sheet=arguments.sheet)
+    names, variances, title = read_arms(arguments.arms, arguments.column, arguments.header, dialect)
+    plates = plates_of(arguments, names)
     options = {name: getattr(arguments, name) for name in OPTIONS}
     size = arguments.batch_size or plates.n_free
     policy = make_policy(arguments.policy, len(names), options | {"batch_size": size}, variances)
     with Study.create(arguments.study, policy, names, who=arguments.who,
                       settings=plates.settings()) as study:
         status = study.status()
-        _say(arguments, as_json(status, study),
-             f"{status.path}: {status.policy}, {status.n_arms:,} arms; next: the first plate")
+        say(arguments, as_json(status, study),
+             f"{status.path}: {status.policy}, {status.n_arms:,} arms{_under(title)}; next: the "
+             "first plate")
     return 0
+
+
+def _under(title):
+    """The header, where it is none of the plain ones."""
+    return "" if title is None or title.casefold() in ARM_HEADERS else f" under {title!r}"
 
 
 def next(arguments):
     with _opened(arguments) as study:
         batch, plates = study.ask(), Plates.of(study.settings)
     if batch is None:
-        _say(arguments, {"done": True, "batch": None, "plates": [], "files": [], "wells": []},
+        say(arguments, {"done": True, "batch": None, "plates": [], "files": [], "wells": []},
              "done: nothing more is asked for; status has the answer", file=sys.stderr)
         return 4
+    if arguments.format in ROBOTS:
+        return robot_list(arguments, batch, plates)
     texts = plate_texts(plates, batch.id, batch.names, arguments.format)
     files = []
     if arguments.out is not None:
         files = _files_of(arguments.out, len(texts))
         for path, text in zip(files, texts.values(), strict=True):
-            _put(path, text, arguments.force)
-    labels, n_wells = plates.labels(batch.names), plates.layout.n_wells
+            put(path, content_of(path, text), arguments.force)
     if arguments.json:
-        wells = [[plate, well, label] for plate, at in zip(texts, range(0, len(labels), n_wells),
-                                                           strict=True)
-                 for well, label in zip(plates.layout.wells, labels[at:at + n_wells], strict=True)
-                 if label]
-        _say(arguments, {"done": False, "batch": batch.id, "plates": list(texts),
-                         "files": files, "wells": wells})
+        say(arguments, batch_as_json(batch, plates) | {"files": files})
     elif not files:
         sys.stdout.write(joined(texts.values(), arguments.format))
     else:
@@ -69,16 +70,38 @@ def next(arguments):
 def record(arguments):
     with _opened(arguments) as study:
         done = import_results(study, arguments.file, batch=arguments.batch,
-                              partial=arguments.partial, lost=arguments.lost)
+                              partial=arguments.partial, lost=arguments.lost,
+                              dialect=dialect_of(arguments), plate=arguments.plate)
         status = study.status()
     parts = [f"{done.n_new:,} new"] if done.n_new or not done.n_known else []
     parts += [f"{done.n_known:,} already known"] * bool(done.n_known)
     parts += [f"{done.n_lost:,} lost"] * bool(done.n_lost)
     state = "" if done.complete else f"; {status.n_open:,} wells are still open"
-    _say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
+    say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
                                       "head": status.head},
          f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
-         f"{' (late)' if done.is_late and done.n_new else ''}{state}")
+         f"{' (late)' if done.is_late and done.n_new else ''}{state}"
+         f"{'' if done.has_arms else '; the file names no arms, so none were checked'}")
+    return 0
+
+
+def amend(arguments):
+    if (arguments.file is None) == (not arguments.well):
+        raise ValueError("amend takes --file with readings, or --plate with --well WELL=VALUE")
+    if arguments.well and arguments.plate is None:
+        raise ValueError("--well needs --plate, the plate that it is on")
+    with _opened(arguments) as study:
+        done = amend_results(study, arguments.reason, path=arguments.file, plate=arguments.plate,
+                             wells=arguments.well, batch=arguments.batch, lost=arguments.lost,
+                             dialect=dialect_of(arguments))
+        head = study.status().head
+    parts = [f"{done.n_readings:,} reading{'s' * (done.n_readings != 1)} amended"
+             if done.n_readings else "nothing to amend"]
+    parts += [f"{done.n_amended:,} result{'s' * (done.n_amended != 1)} changed"] * bool(
+        done.n_amended)
+    parts += [f"{done.n_withdrawn:,} withdrawn"] * bool(done.n_withdrawn)
+    say(arguments, done._asdict() | {"head": head},
+         f"plate {', '.join(_few(done.plates))}: {'; '.join(parts)}")
     return 0
 
 
@@ -86,7 +109,7 @@ def close(arguments):
     with _opened(arguments) as study:
         study.close_batch(arguments.batch)
         lost = int((study.batch(arguments.batch).states == "lost").sum())
-    _say(arguments, {"batch": arguments.batch, "n_lost": lost},
+    say(arguments, {"batch": arguments.batch, "n_lost": lost},
          f"batch {arguments.batch} is closed: {lost:,} wells lost, unless they come late")
     return 0
 
@@ -94,7 +117,7 @@ def close(arguments):
 def abandon(arguments):
     with _opened(arguments) as study:
         study.abandon(arguments.batch, discard=arguments.discard)
-    _say(arguments, {"batch": arguments.batch},
+    say(arguments, {"batch": arguments.batch},
          f"batch {arguments.batch} is abandoned: next gives its arms again, as another plate")
     return 0
 
@@ -104,15 +127,16 @@ def status(arguments):
         found = study.status()
         opened = None if found.open_batch is None else study.batch(found.open_batch)
         best, plates = study.recommend(), Plates.of(study.settings)
-        _say(arguments, as_json(found, study),
-             "\n".join(status_lines(found, plates, opened, best, arguments.top)))
+        readings = readings_of(study)
+        say(arguments, as_json(found, study) | {"controls": controls_as_json(readings)},
+             "\n".join(status_lines(found, plates, opened, best, arguments.top, readings)))
     return 0
 
 
 def verify(arguments):
     with _opened(arguments) as study:
         found = study.verify(arguments.head)
-    _say(arguments, found._asdict(),
+    say(arguments, found._asdict(),
          f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
          f"pulls\nhead {found.head}")
     return 0
@@ -125,7 +149,7 @@ def report(arguments):
         raise ValueError("-o must be a file; got -")
     with _opened(arguments) as study:
         write_report(study, arguments.out)
-    _say(arguments, {"file": arguments.out}, f"report: {arguments.out}")
+    say(arguments, {"file": arguments.out}, f"report: {arguments.out}")
     return 0
 
 
@@ -135,22 +159,13 @@ def export(arguments):
         if arguments.out is None:
             _export.export(study, plates, sys.stdout.write)
             return 0
-        with _drafted(Path(arguments.out)) as draft, draft.open("w", encoding="utf-8",
-                                                                newline="") as file:
-            n = _export.export(study, plates, file.write)
-    _say(arguments, {"file": arguments.out, "n_wells": n}, f"{n:,} wells: {arguments.out}")
+        n = written(arguments.out, lambda write: _export.export(study, plates, write))
+    say(arguments, {"file": arguments.out, "n_wells": n}, f"{n:,} wells: {arguments.out}")
     return 0
 
 
 def _opened(arguments):
     return Study.open(arguments.study, who=arguments.who)
-
-
-def _say(arguments, known, text="", file=None):
-    if arguments.json:
-        print(json.dumps(known, indent=1, allow_nan=False))
-    else:
-        print(text, file=file)
 
 
 def _few(names):
@@ -161,26 +176,3 @@ def _files_of(path, n):
     """Where n plates go."""
     stem, extension = os.path.splitext(path)
     return [path] if n == 1 else [f"{stem}_p{i + 1}{extension}" for i in range(n)]
-
-
-def _put(path, text, force):
-    """Write a file whole or not at all; one that holds something else needs `force`."""
-    content, file = text.encode(), Path(path)
-    if file.exists() and not force:
-        if file.read_bytes() == content:
-            return
-        raise FileExistsError(f"{path} holds something else, results perhaps; --force replaces it")
-    with _drafted(file) as draft:
-        draft.write_bytes(content)
-
-
-@contextmanager
-def _drafted(file):
-    """A file to fill, which then becomes `file`."""
-    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}.new")
-    try:
-        yield draft
-        draft.replace(file)
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()

@@ -1,5 +1,6 @@
 """Results out of a file into a study: whole or not at all."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from pybandit._shared.cells import BadFile
 from pybandit.studies._normalise import rewards_of
 from pybandit.studies._plate_read import read_plates
+from pybandit.studies._sheet import PLAIN
+from pybandit.studies.controls import readings_of
 from pybandit.studies.plates import Plates
 
 
@@ -24,6 +27,8 @@ class Imported(NamedTuple):
         Whether the batch was over before.
     complete : bool
         Whether it is over now.
+    has_arms : bool
+        Whether the file says which arm is in a well, so that this was checked.
     """
 
     batch: int
@@ -33,22 +38,28 @@ class Imported(NamedTuple):
     n_lost: int
     is_late: bool
     complete: bool
+    has_arms: bool
 
 
-def import_results(study, path, *, batch=None, partial=False, lost=False):
+def import_results(study, path, *, batch=None, partial=False, lost=False, dialect=PLAIN,
+                   plate=None):
     """Record a file of results.
 
     Parameters
     ----------
     study : Study
     path : str or path-like
-        A long table (columns plate, well, arm, value; others are passed over) or grids.
+        A long table (columns plate, well, arm, value; others are passed over) or grids; CSV or
+        a workbook.
     batch : int, optional
         The batch that the file is of, where it does not name a plate.
     partial : bool, default False
         Whether wells may be without a value: they stay open.
     lost : bool, default False
         Whether wells without a value are lost; with `partial` those whose row is in the file.
+    dialect : Dialect
+    plate : str, optional
+        The plate that the file is of, whatever it says.
 
     Returns
     -------
@@ -62,10 +73,11 @@ def import_results(study, path, *, batch=None, partial=False, lost=False):
         Where it cannot be recorded.
     """
     plates = Plates.of(study.settings)
-    reading = read_plates(path, plates, lambda number: study.batch(number).names, batch)
+    reading = read_plates(path, plates, lambda number: study.batch(number).names, batch,
+                          dialect, plate)
     record = study.batch(reading.batch)
     try:
-        wells = plates.places(len(record.names))
+        wells = plates.places(record.id, record.names)
         in_file = np.isin(wells // plates.layout.n_wells, reading.parts)
         rewards = rewards_of(reading, plates, lost)
         _check_known(record, rewards, reading, plates, wells)
@@ -75,13 +87,41 @@ def import_results(study, path, *, batch=None, partial=False, lost=False):
         if open_.any() and not (partial or lost):
             _refuse_missing(int(open_.argmax()), int(open_.sum()), reading, plates, wells)
         at = np.flatnonzero(in_file & ~np.isnan(rewards) | (open_ if lost else False))
-        told = _tell(study, reading, plates, wells, at, rewards[at])
+        told = _tell(study, reading, plates, wells, at, rewards[at],
+                     _news(study, path, reading, plates, record))
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
     return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new,
                     told.n_known, int(open_.sum()) if lost else 0, record.status != "open",
-                    told.complete)
+                    told.complete, reading.has_arms)
+
+
+def _news(study, path, reading, plates, record):
+    """The readings of a file, where some are not kept yet, to be kept with the results.
+
+    Raises
+    ------
+    BadFile
+        Where a control well has another reading than it had.
+    """
+    if record.status == "abandoned":
+        return None
+    n_wells, names = plates.layout.n_wells, plates.names(reading.batch, len(reading.names))
+    kept = {plate.name: plate.values for plate in readings_of(study, reading.batch)}
+    found, is_new = {}, False
+    for part in reading.parts:
+        cut = slice(part * n_wells, (part + 1) * n_wells)
+        values, old = reading.values[cut], kept.get(names[part], np.full(n_wells, np.nan))
+        other = ~np.isnan(values) & ~np.isnan(old) & (values != old)
+        if other.any():
+            at = int(other.argmax())
+            place = reading.where(cut.start + at, plates)
+            raise BadFile(f"{place}: {values[at]:g} for well {plates.layout.wells[at]} of plate "
+                          f"{names[part]}, where {old[at]:g} is recorded; amend corrects it")
+        is_new |= bool((~np.isnan(values) & np.isnan(old)).any())
+        found[names[part]] = values
+    return {"file": Path(path).name, "plates": found} if is_new else None
 
 
 def _check_known(record, rewards, reading, plates, wells):
@@ -96,7 +136,7 @@ def _check_known(record, rewards, reading, plates, wells):
         at = int(other.argmax())
         raise BadFile(f"{reading.where(wells[at], plates)}: {float(rewards[at])!r} for "
                       f"{_well(at, reading, plates, wells)}, where {float(record.values[at])!r} is "
-                      f"recorded; {int(other.sum())} such in all")
+                      f"recorded; {int(other.sum())} such in all; amend corrects it")
 
 
 def _refuse_missing(at, n, reading, plates, wells):
@@ -111,9 +151,10 @@ def _well(at, reading, plates, wells):
     return f"well {plates.layout.wells[position]} of plate {plate} ({reading.names[at]})"
 
 
-def _tell(study, reading, plates, wells, at, rewards):
+def _tell(study, reading, plates, wells, at, rewards, source):
     try:
-        return study.tell(reading.batch, rewards, positions=at, missing="drop")
+        return study.tell(reading.batch, rewards, positions=at, missing="drop",
+                          source=source)
     except ValueError as error:
         # the reward that the policy refuses, by its place in the file
         policy, arms = study.policy, np.zeros(1, dtype=np.int64)

@@ -7,9 +7,12 @@ import numpy as np
 from pybandit.studies._export import moment
 
 NAME_WIDTH = 40
+SHOWN = 3  # plates whose controls status shows
+NORMALISED = {True: "readings by their mean", "percent": "per cent of their mean",
+              "inhibition": "per cent of inhibition"}
 
 
-def status_lines(status, plates, opened, best, most):
+def status_lines(status, plates, opened, best, most, readings=()):
     """Where a study is, line by line.
 
     Parameters
@@ -21,10 +24,13 @@ def status_lines(status, plates, opened, best, most):
     best : Recommendation
     most : int
         Arms shown at most.
+    readings : sequence of PlateReadings
+        Of which the controls of the last are shown.
     """
     rows = [("study", f"{status.path}: {status.policy}, {status.n_arms:,} arms, "
                       f"{_best(status.k)} wanted"),
             ("plates", _plates(plates)),
+            *[("rewards", made) for made in [_made(plates)] if made],
             ("spent", _spent(status))]
     if status.pulls_left is not None:
         rows.append(("left", f"{status.pulls_left:,} of {status.budget:,} pulls"))
@@ -42,6 +48,10 @@ def status_lines(status, plates, opened, best, most):
         rows.append(("now", _open(opened, plates)))
     if status.n_late:
         rows.append(("late", f"{status.n_late:,} results, which the policy takes after this plate"))
+    rows += [("quality" if i == 0 else "", text) for i, text in enumerate(
+        control_lines(readings[-SHOWN:], plates))]
+    if status.n_amendments:
+        rows.append(("amended", f"{status.n_amendments:,} times"))
     rows.append(("log", f"{status.n_events:,} events, the last at {moment(status.changed)}"))
     rows.append(("head", status.head))
     for name, text in rows:
@@ -55,6 +65,31 @@ def unmeasured_words(status):
     """How many arms nothing is known of."""
     yet = "were never measured: nothing is known of them" if status.done else "not measured yet"
     return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
+def control_lines(readings, plates):
+    """The controls of plates, a line each."""
+    for one in readings:
+        if not plates.controls and not plates.positives:
+            return
+        parts = [_controls(plates.label, one.controls)] * bool(plates.controls)
+        parts += [_controls(plates.positive_label, one.positives)] * bool(plates.positives)
+        parts += [f"Z' {one.z_prime:.2f}"] * (not math.isnan(one.z_prime))
+        yield f"plate {one.name}: {', '.join(parts)}"
+
+
+def _controls(label, found):
+    spread = "" if math.isnan(found.sd) else f" ± {found.sd:.3g}"
+    return f"{_short(label)} {_number(found.mean)}{spread} ({found.n})"
+
+
+def controls_as_json(readings):
+    """The controls of plates, of plain values."""
+    def plain(value):
+        return None if isinstance(value, float) and math.isnan(value) else value
+
+    return [{"plate": one.name, "batch": one.batch, "files": one.files,
+             "controls": {name: plain(value) for name, value in one.controls._asdict().items()},
+             "positives": {name: plain(value) for name, value in one.positives._asdict().items()},
+             "z_prime": plain(one.z_prime)} for one in readings]
 
 
 def _best(k):
@@ -65,10 +100,17 @@ def _plates(plates):
     words = [str(plates.layout)]
     if plates.controls:
         words.append(f"{len(plates.controls)} wells with {plates.label}")
-    if plates.normalise:
-        words.append("readings by their mean")
-    words += ["logarithm"] * plates.log + ["sign changed"] * plates.flip
+    if plates.positives:
+        words.append(f"{len(plates.positives)} with {plates.positive_label}")
+    words += [f"filled {plates.fill} (seed {plates.seed})"] * (plates.fill != "rows")
+    words += ["edges free"] * plates.free_edges
     return ", ".join(words)
+
+
+def _made(plates):
+    """What becomes of a reading."""
+    words = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
+    return ", ".join(words + ["logarithm"] * plates.log + ["sign changed"] * plates.flip)
 
 
 def _spent(status):
@@ -78,8 +120,8 @@ def _spent(status):
 
 def _open(opened, plates):
     names = plates.names(opened.id, len(opened.names))
-    waits = [int((part == "open").sum()) for part in np.array_split(
-        opened.states, range(plates.n_free, len(opened.names), plates.n_free))]
+    parts = plates.places(opened.id, opened.names) // plates.layout.n_wells
+    waits = np.bincount(parts[opened.states == "open"], minlength=len(names)).tolist()
     out = [name for name, n in zip(names, waits, strict=True) if n]
     shown = ", ".join(out if len(out) <= 4 else [*out[:3], f"... ({len(out)})"])
     return f"plate {shown} is out: {sum(waits):,} of {len(opened.names):,} wells not yet known"

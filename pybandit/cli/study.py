@@ -3,10 +3,11 @@
 import argparse
 import sys
 
+from pybandit.cli._study_options import add_dialect, add_layout
 from pybandit.cli._study_policies import CHOICES, wants
 from pybandit.cli._types import at_least, writable
 
-FORMATS = "long", "grid"
+FORMATS = "long", "grid", "echo", "opentrons", "hamilton"
 
 EPILOG = """\
 in short:
@@ -14,6 +15,7 @@ in short:
                      --plate 16x24 --controls col:1,24 --normalise --log --flip
   pybandit study next -o plate_000.csv            # the plate to prepare
   pybandit study record plate_000_results.csv     # what the reader found; then next again
+  pybandit study amend --plate 0 --well B7=812.5 --reason "a typo"
   pybandit study report -o report.html
 
 All but new work on study.db in this folder, or on another one: --study FILE before or
@@ -21,9 +23,10 @@ after the action, or FILE as its first word. When a command that records has ret
 what it recorded is on the disk. Each may be given again after a crash: next gives the
 same plate, record finds what is known already.
 
-Files are CSV in UTF-8. A long table has the columns plate, well, arm and value, and may
-have others. A grid is a line plate,NAME and the plate's rows under it, with or without
-row letters and column numbers. A cell without a value is empty or NA.
+Files are CSV in UTF-8, or .xlsx. A long table has the columns plate, well, arm and value,
+under these names or those that options say, and may have others and lines of a title before
+them. A grid is a line plate,NAME and the plate's rows under it, with or without row letters
+and column numbers. A cell without a value is empty or NA.
 
 exit status: 0 done; 1 where a package is missing; 2 where options or a file are wrong,
 and nothing was recorded; 3 where the study's file is damaged, too new, or cannot be read
@@ -36,7 +39,8 @@ The variance of each arm is a column of the file of arms. A batch fills a plate,
 as it takes; ucb1, thompson and mostly shadavar for one pull.
 
 Readings become rewards, of which higher are better, in this order: --normalise divides by
-the mean of the plate's controls, --log takes the natural logarithm, --flip the negative."""
+the mean of the plate's controls (or makes per cent of it, or of the way to the positives'
+mean), --log takes the natural logarithm, --flip the negative. The readings are kept, too."""
 
 
 SERVE_EPILOG = """\
@@ -62,6 +66,7 @@ def add(commands):
     _add_new(parts)
     _add_next(parts)
     _add_record(parts)
+    _add_amend(parts)
     _add_over(parts)
     _add_looks(parts)
     _add_serve(parts)
@@ -94,6 +99,9 @@ def _add_new(parts):
     part.add_argument("--arms", required=True, metavar="FILE.csv",
                       help="their names: a line each, or a column arm, name, gene or id")
     part.add_argument("--column", metavar="NAME", help="the column of the names")
+    part.add_argument("--header", action=argparse.BooleanOptionalAction, default=None,
+                      help="whether the first line is a header (default: it is looked at)")
+    part.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook, where it has many")
     part.add_argument("--k", type=at_least(1), metavar="N", help="how many of the best")
     part.add_argument("--batches", type=at_least(1), metavar="N", help="batches to spend")
     part.add_argument("--budget", type=at_least(1), metavar="N", help="pulls to spend")
@@ -104,18 +112,7 @@ def _add_new(parts):
     part.add_argument("--reuse", action="store_const", const=True,
                       help="means over all stages, not the last alone")
     part.add_argument("--seed", type=at_least(0), metavar="N", help="where the policy draws")
-    part.add_argument("--plate", default="8x12", metavar="RxC",
-                      help="rows x columns, or wells: 96, 384 (default %(default)s)")
-    part.add_argument("--batch-size", type=at_least(1), metavar="N",
-                      help="arms of a batch (default: wells that are no controls)")
-    part.add_argument("--controls", default="", metavar="WELLS",
-                      help="wells with a control: A1,A2,H12, columns col:1,24, rows row:A,H")
-    part.add_argument("--control-label", default="control", metavar="TEXT",
-                      help="what the files call them (default %(default)s)")
-    for name, text in (("normalise", "divide readings by the mean of their plate's controls"),
-                       ("log", "take the natural logarithm"),
-                       ("flip", "change the sign: low readings are good")):
-        part.add_argument(f"--{name}", action="store_true", help=text)
+    add_layout(part)
     part.add_argument("--who", metavar="NAME", help="who begins (default user@host)")
     part.add_argument("--json", action="store_true", help="print for machines, as JSON")
     part.set_defaults(run=run)
@@ -123,11 +120,16 @@ def _add_new(parts):
 
 def _add_next(parts):
     part = _part(parts, "next", "the plates to prepare now: the same until they are recorded")
-    part.add_argument("-o", "--out", type=writable, metavar="FILE.csv",
-                      help="where the plate goes; NAME_p1.csv, ... where there are several "
-                           "(default: stdout)")
+    part.add_argument("-o", "--out", type=writable, metavar="FILE",
+                      help="where the plate goes, CSV or .xlsx; NAME_p1.csv, ... where there "
+                           "are several (default: stdout)")
     part.add_argument("--format", choices=FORMATS, default="long",
-                      help="a row a well, or the shape of the plate (default %(default)s)")
+                      help="a row a well, the shape of the plate, or what a robot transfers "
+                           "from --stock (default %(default)s)")
+    part.add_argument("--stock", metavar="FILE.csv",
+                      help="where the arms are kept: columns plate, well and arm")
+    part.add_argument("--volume", type=float, metavar="V",
+                      help="of each transfer: nl for an Echo, else ul")
     part.add_argument("--force", action="store_true",
                       help="replace a file that holds something else")
 
@@ -137,10 +139,29 @@ def _add_record(parts):
     part.add_argument("file", metavar="FILE.csv", help="a long table or grids")
     part.add_argument("--batch", type=at_least(0), metavar="N",
                       help="the batch, where the file names no plate")
+    part.add_argument("--plate", metavar="NAME",
+                      help="the plate that the file is of, whatever it says")
     part.add_argument("--partial", action="store_true",
                       help="wells without a value come later")
     part.add_argument("--lost", action="store_true",
                       help="wells without a value never come; with --partial those in the file")
+    add_dialect(part)
+
+
+def _add_amend(parts):
+    part = _part(parts, "amend", "correct readings that are recorded, and say why",
+                 epilog="Either wells of a plate, --plate 3 --well B7=812.5 --well C1=failed, or "
+                        "--file of right readings. Wells that are not named stay as they are.")
+    part.add_argument("--file", metavar="FILE.csv", help="right readings: a long table or grids")
+    part.add_argument("--reason", required=True, metavar="TEXT", help="why; kept in the log")
+    part.add_argument("--plate", metavar="NAME", help="the plate of the wells, or of the file")
+    part.add_argument("--well", action="append", default=[], metavar="WELL=VALUE",
+                      help="a reading as it should be; failed withdraws it; again for more")
+    part.add_argument("--batch", type=at_least(0), metavar="N",
+                      help="the batch, where the file names no plate")
+    part.add_argument("--lost", action="store_true",
+                      help="wells of the file without a value are withdrawn")
+    add_dialect(part)
 
 
 def _add_over(parts):

@@ -3,6 +3,8 @@
 from pybandit.studies._errors import StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._journal import Event
 from pybandit.studies.results import (
+           Amendment,
+           AmendResult,
            Batch,
            BatchRecord,
            Recommendation,
@@ -12,5 +14,6 @@ from pybandit.studies.results import (
 )
 from pybandit.studies.study import Study
 
-__all__ = ["Batch", "BatchRecord", "Event", "Recommendation", "Status", "Study",
-           "StudyDamaged", "StudyError", "StudyVersionError", "TellResult", "VerifyResult"]
+__all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "Event", "Recommendation", "Status",
+           "Study", "StudyDamaged", "StudyError", "StudyVersionError", "TellResult",
+           "VerifyResult"]

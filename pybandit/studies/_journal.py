@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._forced import check_forced, corrected, tell_forced
 
 # what is known of a well
 OPEN, KNOWN, LOST, LATE = range(4)
@@ -26,12 +27,12 @@ class Event(NamedTuple):
     ----------
     number : int
         From 0.
-    kind : {"create", "ask", "tell", "close", "abandon"}
+    kind : {"create", "ask", "tell", "close", "abandon", "amend"}
     time : float
         Seconds since 1970-01-01 UTC, by the clock of who recorded it.
     who : str
     body : dict
-        What was asked or told.
+        What was asked, told or amended.
     digest : bytes
         SHA-256 of the event and of the digest before it.
     """
@@ -86,18 +87,25 @@ class Ledger:
         was abandoned.
     late : list of (arms, values)
         Late results that wait for the policy's next batch to be told.
+    past : callable
+        All events before the one that is applied, (kind, body) each; for amendments.
     """
 
-    def __init__(self, policy, n_batches=0, open=None, asked=False, late=()):
+    def __init__(self, policy, n_batches=0, open=None, asked=False, late=(), past=None,
+                 is_forced=False):
         self.policy, self.n_batches, self.open = policy, n_batches, open
-        self.asked, self.late = asked, list(late)
+        self.asked, self.late, self.past = asked, list(late), past
+        # whether the policy is not asked: what was asked is known; pulls that it has not taken
+        self._is_forced, self._left = is_forced, (np.empty(0, np.int64), np.empty(0))
 
     def apply(self, kind, body, wells=None):
         """Do what an event says to a batch, None for one that is asked; the batch."""
         return getattr(self, "_" + kind)(body, wells)
 
     def _ask(self, body, wells):
-        arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
+        arms = body["arms"]
+        if not self._is_forced:
+            arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
         if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
             raise ValueError(f"batch {body['batch']} must be what the policy asks; got other arms")
         self.open = Wells(self.n_batches, arms)
@@ -114,10 +122,43 @@ class Ledger:
             if (wells.marks != OPEN).all():
                 self._finish(wells, "complete")
             return wells
+        # what was withdrawn since is NaN
+        at, values = at[known], values[known]
         wells.marks[at] = LATE
         self.late.append((wells.arms[at], values))
         self._take_late()
         return wells
+
+    def _amend(self, body, wells):
+        at, values = body["positions"], body["values"]
+        if wells.values[at].tobytes() != body["before"].tobytes():
+            raise ValueError(f"batch {wells.number} must have the results that are amended; got "
+                             "others")
+        wells.values[at] = values
+        wells.marks[at] = np.where(np.isnan(values), LOST, wells.marks[at])
+        if wells.status != "open" and at.size:
+            self._tell_again(body)
+        return wells
+
+    def _tell_again(self, amendment):
+        """The policy anew, told all batches with the results as they are known now."""
+        past = iter(self.past())
+        _, first = next(past)
+        again = Ledger(type(self.policy).from_state(first["state"]), is_forced=True)
+        batches = {}
+        for kind, body in corrected(past, amendment):
+            wells = again.apply(kind, body, batches.get(body.get("batch")))
+            if wells is not None:
+                batches[wells.number] = wells
+        again.end()
+        self.policy, self.late = again.policy, again.late
+
+    def end(self):
+        """Give the policy what it has not taken; no more batches follow."""
+        self._put_late(*tell_forced(self.policy, *self._left))
+        self._take_late()
+        if self.open is not None:
+            check_forced(self.policy, self.open.arms)
 
     def _close(self, body, wells):
         wells.marks[wells.marks == OPEN] = LOST
@@ -129,9 +170,20 @@ class Ledger:
         return wells
 
     def _finish(self, wells, status):
-        self.policy.tell(wells.arms, wells.values, missing="drop")
+        pulls = map(np.concatenate, zip(self._left, (wells.arms, wells.values), strict=True))
+        left = tell_forced(self.policy, *pulls, is_last=not self._is_forced)
         wells.status, self.open, self.asked = status, None, False
+        if self._is_forced:
+            self._left = left
+        else:
+            self._put_late(*left)
         self._take_late()
+
+    def _put_late(self, arms, values):
+        """Results that a policy had no pulls for, as it asked for nothing more."""
+        known = ~np.isnan(values)
+        if known.any():
+            self.late.append((arms[known], values[known]))
 
     def _take_late(self):
         """Gives late results to the policy, unless it has asked for pulls it will be told."""
@@ -139,7 +191,9 @@ class Ledger:
             return
         for arms, values in self.late:
             try:
-                self.policy.add_late(arms, values)
+                # of arms that an amended policy did not ask for there may be too many
+                room = self.policy.n_pulls - int(self.policy.pulls.sum())
+                self.policy.add_late(arms[:room], values[:room])
             except NotImplementedError:
                 pass  # the policy has no use for them; the history has them
         self.late = []
@@ -173,7 +227,7 @@ def replay(rows, policy_from):
     BrokenLog
         Where an event is missing, changed, or not what the study does; names it.
     """
-    ledger, batches, before, number = None, {}, START, -1
+    ledger, batches, before, number, past = None, {}, START, -1, []
     for number, (stored, kind, time, who, body, digest) in enumerate(rows):
         if stored != number:
             raise BrokenLog(f"log: event {number} is missing")
@@ -183,9 +237,11 @@ def replay(rows, policy_from):
         try:
             entry = decode(body)
             if ledger is None:
-                ledger = Ledger(policy_from(entry))
+                ledger = Ledger(policy_from(entry), past=lambda: past)
+                past.append((kind, entry))
                 continue
             wells = ledger.apply(kind, entry, batches.get(entry["batch"]))
+            past.append((kind, entry))
         except Exception as error:  # of any policy, also one of the user
             raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error
         batches[wells.number] = wells

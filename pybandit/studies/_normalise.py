@@ -1,4 +1,4 @@
-"""What a study is told of a reading: divided by the controls, logarithm, sign."""
+"""What a study is told of a reading: by the controls of its plate, logarithm, sign."""
 
 import numpy as np
 
@@ -26,37 +26,51 @@ def rewards_of(reading, plates, controls_lost=False):
         Where controls have no value or the mean 0, or a logarithm does not exist; names line
         and column.
     """
-    rewards = reading.values[plates.places(len(reading.names))]
+    wells = plates.places(reading.batch, reading.names)
+    rewards = reading.values[wells]
     if plates.normalise:
-        n_free = plates.n_free
+        of_part = wells // plates.layout.n_wells
         for part in reading.parts:
-            wells = slice(part * n_free, (part + 1) * n_free)
-            if not np.isnan(rewards[wells]).all():
-                mean = _control_mean(reading, plates, part, controls_lost)
-                with np.errstate(over="ignore"):
-                    rewards[wells] /= mean
+            there = of_part == part
+            if not np.isnan(rewards[there]).all():
+                rewards[there] = _by_controls(rewards[there], reading, plates, part,
+                                              controls_lost)
     with np.errstate(invalid="ignore", divide="ignore"):
         made = np.log(rewards) if plates.log else rewards
     bad = ~np.isnan(rewards) & ~np.isfinite(made)
     if bad.any():
         at = int(bad.argmax())
-        place = reading.where(int(plates.places(at + 1)[at]), plates)
-        raise BadFile(f"{place}: {rewards[at]:g}{' of the controls' * plates.normalise} has no "
-                      f"finite {'logarithm' if plates.log else 'quotient'}")
+        place = reading.where(int(wells[at]), plates)
+        raise BadFile(f"{place}: {rewards[at]:g}{' of the controls' * bool(plates.normalise)} has "
+                      f"no finite {'logarithm' if plates.log else 'quotient'}")
     return -made if plates.flip else made
 
 
-def readings_of(rewards, plates):
-    """Back from rewards: sign and logarithm undone; where readings were divided by the controls'
-    mean, parts of it. Of a mean of logarithms it is the geometric mean.
+def on_scale(rewards, plates):
+    """Back from rewards: sign and logarithm undone; where readings were taken by the controls,
+    parts or per cent. Of a mean of logarithms it is the geometric mean.
     """
     readings = -rewards if plates.flip else rewards
     with np.errstate(over="ignore", under="ignore"):
         return np.exp(readings) if plates.log else readings
 
 
-def _control_mean(reading, plates, part, some_will_do):
-    wells = part * plates.layout.n_wells + np.array(plates.controls)
+def _by_controls(values, reading, plates, part, some_will_do):
+    """Readings of a plate by its controls, as `Plates.normalise` says."""
+    mean = _control_mean(reading, plates, part, plates.controls, some_will_do)
+    with np.errstate(over="ignore"):
+        if plates.normalise != "inhibition":
+            return values / mean * (100.0 if plates.normalise == "percent" else 1.0)
+        other = _control_mean(reading, plates, part, plates.positives, some_will_do)
+        if mean == other:
+            first = part * plates.layout.n_wells + plates.controls[0]
+            raise BadFile(f"{reading.where(first, plates)}: the means of both kinds of controls "
+                          f"must differ; both are {mean:g}")
+        return 100.0 * (mean - values) / (mean - other)
+
+
+def _control_mean(reading, plates, part, controls, some_will_do):
+    wells = part * plates.layout.n_wells + np.array(controls)
     values = reading.values[wells]
     plate = plates.names(reading.batch, len(reading.names))[part]
     lost = np.isnan(values)
@@ -68,6 +82,11 @@ def _control_mean(reading, plates, part, some_will_do):
                       + ("" if lost.all() else "; --lost takes the mean of the others"))
     with np.errstate(over="ignore"):
         mean = values[~lost].mean()
+    if plates.normalise == "inhibition":
+        if not np.isfinite(mean):
+            raise BadFile(f"{reading.where(wells[~lost][0], plates)}: the mean of the controls of "
+                          f"plate {plate} must be finite; got {mean:g}")
+        return mean
     if mean == 0 or not np.isfinite(mean) or (plates.log and mean < 0):
         expected = "positive" if plates.log else "finite and not 0"
         raise BadFile(f"{reading.where(wells[~lost][0], plates)}: the mean of the controls of "

@@ -1,12 +1,12 @@
 """Readings of plates out of a file: a long table of wells, or grids."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._sheet import number, rows_of, short
+from pybandit.studies._sheet import PLAIN, number, short
+from pybandit.studies._table import opened
 from pybandit.studies.plates import letters, plate_number
 
 COLUMNS = "plate", "well", "arm", "value"
@@ -29,6 +29,8 @@ class Reading(NamedTuple):
     last : int
         The last line.
     is_grid : bool
+    has_arms : bool
+        Whether the file says which arm is in a well.
     """
 
     batch: int
@@ -38,6 +40,7 @@ class Reading(NamedTuple):
     lines: np.ndarray
     last: int
     is_grid: bool
+    has_arms: bool = True
 
     def where(self, well, plates):
         """'line 3, column 'value'', or where it should be."""
@@ -48,7 +51,7 @@ class Reading(NamedTuple):
         return f"line {place}, column {column!r}"
 
 
-def read_plates(path, plates, arms_of, batch=None):
+def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
     """Read a file of results.
 
     Parameters
@@ -59,6 +62,9 @@ def read_plates(path, plates, arms_of, batch=None):
         From the number of a batch to its arms' names; ``ValueError`` where there is none.
     batch : int, optional
         The batch that the file is of; by default its plates tell.
+    dialect : Dialect
+    plate : str, optional
+        The plate that the file is of, whatever it says.
 
     Returns
     -------
@@ -74,32 +80,36 @@ def read_plates(path, plates, arms_of, batch=None):
     The file is read once, a line at a time, and no further than the first row that does
     not fit: a file of more rows than the batch has wells ends at the first row too many.
     """
-    try:
-        with Path(path).open("rb") as file:
-            rows = rows_of(file)
-            line, first = next(rows)
-            sheet = _Sheet(plates, arms_of, batch)
-            kind = {cell.casefold() for cell in first}
-            if len(kind & set(COLUMNS[1:])) >= 1:
-                _read_long(sheet, rows, line, first)
-            else:
-                _read_grids(sheet, rows, line, first)
-            return sheet.reading()
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read: {error.strerror}") from None
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+    sheet = _Sheet(plates, arms_of, batch, dialect, plate)
+    with opened(path, (sheet.begins_long, sheet.begins_grid), dialect) as rows:
+        line, first = next(rows)
+        if {cell.casefold() for cell in first} & {dialect.column(one) for one in COLUMNS[1:]}:
+            _read_long(sheet, rows, line, first)
+        else:
+            _read_grids(sheet, rows, line, first)
+        return sheet.reading()
 
 
 class _Sheet:
     """Collects wells; knows which batch they are of as soon as a plate is named."""
 
-    def __init__(self, plates, arms_of, batch):
+    def __init__(self, plates, arms_of, batch, dialect=PLAIN, plate=None):
         self.plates, self.n_wells = plates, plates.layout.n_wells
         self.arms_of, self.batch, self.names = arms_of, batch, None
-        self.starts, self.is_grid, self.last = {}, False, 1
-        if batch is not None:
-            self._begin(batch, 1)
+        self.dialect, self.plate = dialect, plate
+        self.starts, self.is_grid, self.has_arms, self.last = {}, False, True, 1
+
+    def begins_long(self, cells):
+        """Whether these are the header of a long table."""
+        names = {cell.casefold() for cell in cells}
+        return {self.dialect.column("well"), self.dialect.column("value")} <= names
+
+    def begins_grid(self, cells):
+        """Whether these are the first line of a grid, with the name or the columns' numbers."""
+        n = self.plates.layout.columns
+        head = [str(column + 1) for column in range(n)]
+        is_plate = bool(cells) and cells[0].casefold() == "plate" and any(cells[1:2])
+        return is_plate or (n > 1 and cells[-n:] == head and len(cells) <= n + 1)
 
     def _begin(self, batch, line):
         try:
@@ -108,7 +118,7 @@ class _Sheet:
             raise BadFile(f"line {line}, column 'plate': no batch {batch} was asked for"
                           ) from None
         self.batch = batch
-        self.labels = [label.strip() for label in self.plates.labels(self.names)]
+        self.labels = [label.strip() for label in self.plates.labels(batch, self.names)]
         self.values, self.lines = [np.nan] * len(self.labels), [0] * len(self.labels)
 
     def start(self, plate, line):
@@ -117,7 +127,7 @@ class _Sheet:
         if found is None:
             raise BadFile(f"line {line}, column 'plate': {short(plate)} is not the name of a plate")
         if self.names is None:
-            self._begin(found[0], line)
+            self._begin(found[0] if self.batch is None else self.batch, line)
         names = self.plates.names(self.batch, len(self.names))
         part = 0 if len(names) == 1 else found[1]
         expected = (self.batch, None if len(names) == 1 else found[1])
@@ -130,10 +140,14 @@ class _Sheet:
 
     def only_start(self, line):
         """The first well of the batch's plate, where no plate is named."""
+        if self.plate is not None:
+            return self.start(self.plate, line)
+        if self.batch is not None and self.names is None:
+            self._begin(self.batch, line)
         if self.batch is None:
             raise BadFile(f"line {line}, column 'plate': no plate is named; a long table has the "
                           f"columns {', '.join(COLUMNS)}, a grid begins with plate,NAME; "
-                          "or give --batch")
+                          "or give --plate")
         names = self.plates.names(self.batch, len(self.names))
         if len(names) > 1:
             raise BadFile(f"line {line}, column 'plate': no plate is named, and batch "
@@ -143,15 +157,16 @@ class _Sheet:
     def reading(self):
         parts = sorted({start // self.n_wells for start in self.starts.values()})
         return Reading(self.batch, self.names, parts, np.array(self.values),
-                       np.array(self.lines), self.last, self.is_grid)
+                       np.array(self.lines), self.last, self.is_grid, self.has_arms)
 
 
 def _read_long(sheet, rows, line, header):
-    at = _columns(header, line, sheet.batch is None)
+    at = _columns(header, line, sheet)
     layout = sheet.plates.layout
     found, wells = sheet.starts, dict(zip(layout.wells, range(layout.n_wells), strict=True))
     start = None if at[0] is not None else sheet.only_start(line)
     of_plate, of_well, of_arm, of_value = at
+    sheet.has_arms, dialect = of_arm is not None, sheet.dialect
     for line, cells in rows:
         if not any(cells):
             continue
@@ -160,7 +175,7 @@ def _read_long(sheet, rows, line, header):
             raise BadFile(f"line {line}, column {short_of!r}: the row has {len(cells)} cells, the "
                           f"header {len(header)}")
         plate = None if of_plate is None else cells[of_plate]
-        well, arm, value = cells[of_well], cells[of_arm], cells[of_value]
+        well, value = cells[of_well], cells[of_value]
         if plate is not None:
             start = found[plate] if plate in found else sheet.start(plate, line)
         position = wells[well] if well in wells else layout.find(well)
@@ -171,31 +186,38 @@ def _read_long(sheet, rows, line, header):
         if sheet.lines[index]:
             raise BadFile(f"line {line}, column 'well': well {layout.wells[position]} of plate "
                           f"{plate or sheet.batch} is on line {sheet.lines[index]} already")
-        if arm != sheet.labels[index]:
-            _check_arm(sheet, index, arm, line)
-        sheet.values[index] = number(value, lambda line=line: f"line {line}, column 'value'")
+        if of_arm is not None and cells[of_arm] != sheet.labels[index]:
+            _check_arm(sheet, index, cells[of_arm], line)
+        sheet.values[index] = number(
+            value, lambda line=line: f"line {line}, column {header[of_value]!r}", dialect)
         sheet.lines[index] = sheet.last = line
     if not sheet.starts:
         raise BadFile(f"line {line}, column 'well': there is a header and no wells under it")
 
 
-def _columns(header, line, needs_plate):
-    """Where plate, well, arm and value are; None for plate where it may be missing and is."""
-    names = [cell.casefold() for cell in header]
-    for name in COLUMNS:
+def _columns(header, line, sheet):
+    """Where plate, well, arm and value are; None where a column may be missing, and is."""
+    names, found = [cell.casefold() for cell in header], []
+    for role in COLUMNS:
+        name, shown = sheet.dialect.column(role), sheet.dialect.columns.get(role, role)
         if names.count(name) > 1:
-            raise BadFile(f"line {line}, column {name!r}: the column is there "
+            raise BadFile(f"line {line}, column {shown!r}: the column is there "
                           f"{names.count(name)} times")
-        if name not in names and (needs_plate or name != "plate"):
-            raise BadFile(f"line {line}, column {name!r}: the column is missing; the columns are "
-                          f"{', '.join(map(short, header))}")
-    return [names.index(name) if name in names else None for name in COLUMNS]
+        is_needed = role in ("well", "value") or (
+            role == "plate" and sheet.batch is None and sheet.plate is None)
+        if name not in names and (is_needed or role in sheet.dialect.columns):
+            raise BadFile(f"line {line}, column {shown!r}: the column is missing; the columns are "
+                          f"{', '.join(map(short, header))}; --{role}-column says which it is")
+        is_there = name in names and not (role == "plate" and sheet.plate is not None)
+        found.append(names.index(name) if is_there else None)
+    return found
 
 
 def _check_arm(sheet, index, arm, line):
     """Raises where a well is said to hold another arm than it does."""
     expected = sheet.labels[index]
-    is_control = index % sheet.n_wells in sheet.plates.controls
+    plates, position = sheet.plates, index % sheet.n_wells
+    is_control = position in plates.controls or position in plates.positives
     if not arm and (is_control or not expected):
         return
     well = sheet.plates.layout.wells[index % sheet.n_wells]
@@ -209,7 +231,7 @@ def _read_grids(sheet, rows, line, first):
     rows, start, block = _chained(line, first, rows), None, []
     for line, cells in rows:
         sheet.last = line
-        if cells[0].casefold() == "plate":
+        if cells[0].casefold() == "plate" and sheet.plate is None:
             _put_grid(sheet, start, block, line)
             if len(cells) < 2 or any(cells[2:]):
                 raise BadFile(f"line {line}, column 3: a line that names a plate is plate,NAME")
@@ -219,6 +241,8 @@ def _read_grids(sheet, rows, line, first):
             continue
         if start is None:
             start = sheet.only_start(line)
+        if sheet.plate is not None and cells[0].casefold() == "plate" and not block:
+            continue
         if len(block) <= sheet.plates.layout.rows:
             block.append((line, cells))
         elif any(cells):
@@ -261,4 +285,5 @@ def _put_grid(sheet, start, block, last):
             sheet.lines[index] = line
             if sheet.labels[index]:
                 sheet.values[index] = number(
-                    cell, lambda line=line, column=column: f"line {line}, column '{column + 1}'")
+                    cell, lambda line=line, column=column: f"line {line}, column '{column + 1}'",
+                    sheet.dialect)

@@ -18,7 +18,7 @@ def plate_texts(plates, batch, names, form="long"):
         From each plate's name to CSV: ``plate,well,arm,value`` with no values, or a grid of
         arms under the line ``plate,NAME``.
     """
-    n_wells, labels = plates.layout.n_wells, plates.labels(names)
+    n_wells, labels = plates.layout.n_wells, plates.labels(batch, names)
     write = {"long": _long, "grid": _grid}[form]
     return {plate: write(plates.layout, plate, labels[part * n_wells:(part + 1) * n_wells])
             for part, plate in enumerate(plates.names(batch, len(names)))}

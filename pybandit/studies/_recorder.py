@@ -105,6 +105,7 @@ class Recorder:
                 self._ledger = self._loaded(head)
             else:
                 self._ledger = replay(store.events(), self._policy_of).ledger
+                self._ledger.past = self._past
                 store.n_late = len(self._ledger.late)
             self._head = head
         return self._ledger
@@ -128,7 +129,11 @@ class Recorder:
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
-        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late())
+        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
+
+    def _past(self):
+        """All events that are stored, as a ledger takes them."""
+        return ((row[1], decode(row[4])) for row in self._store.events())
 
     def _record(self, kind, body, wells, who=None):
         """One event, done and stored; the batch it is of."""
@@ -158,7 +163,7 @@ class Recorder:
         return Batch(wells.number, wells.arms.copy(), self._names[wells.arms].tolist(), items)
 
     def _tells(self):
-        """Batch, positions, time and who of each tell."""
+        """Batch, positions, time and who of each tell and each amendment."""
         for body, when, who in self._store.tells():
             entry = decode(body)
             yield entry["batch"], entry["positions"], when, who

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pybandit.studies._journal import LATE, LOST, OPEN
-from pybandit.studies._normalise import readings_of
+from pybandit.studies._normalise import on_scale
+from pybandit.studies.controls import readings_of
 from pybandit.studies.plates import Plates
 
 # Most of each that a page holds.
@@ -60,7 +61,8 @@ class Facts(NamedTuple):
     `unmeasured` are the arms of which neither this study nor the policy has a result;
     `is_partial` tells whether an open batch has results. `ranks` has shape (points,
     followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
-    is the number of those before them. `plates` is None where the study's settings name none.
+    is the number of those before them. `plates` is None where the study's settings name none;
+    `readings` are what is kept of files, `amendments` what was corrected.
     """
 
     path: str
@@ -84,6 +86,8 @@ class Facts(NamedTuple):
     n_abandoned: int
     events: list
     version: str
+    readings: list
+    amendments: list
 
     @property
     def has_readings(self):
@@ -91,17 +95,17 @@ class Facts(NamedTuple):
         plates = self.plates
         return plates is not None and (plates.normalise or plates.log or plates.flip)
 
-    def readings(self, rewards):
+    def on_scale(self, rewards):
         """Rewards on the reader's scale; ndarray."""
-        return readings_of(np.asarray(rewards, dtype=np.float64), self.plates)
+        return on_scale(np.asarray(rewards, dtype=np.float64), self.plates)
 
 
 # no result, one result, and results near the largest number give NaN or infinity: dashes
 @np.errstate(all="ignore")
 def facts_of(study):
     """Everything a report shows, as it was at one moment."""
-    (status, best, names, wells, own_means, own_n, is_partial, events, version, plates,
-     bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
+    (status, best, names, wells, own_means, own_n, is_partial, events, version, amendments,
+     readings, plates, bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
@@ -113,11 +117,11 @@ def facts_of(study):
     same = (own_n < found.n) | np.isclose(own_means, found.means, equal_nan=True)
     followed = np.concatenate([chosen, others])[:FOLLOWED].astype(np.int64)
     batches, ranks = _ranks_of(kept, followed, len(names))
-    parts, first = _parts_of(kept, plates, values)
+    parts, first = _parts_of(kept, plates, values, names)
     return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
                  others, unmeasured, None if same.all() else own_means, is_partial, found,
                  followed, batches, ranks, plates, bad_settings, parts, first, marks,
-                 len(wells) - len(kept), events, version)
+                 len(wells) - len(kept), events, version, readings, amendments)
 
 
 def _read_at_once(study, ledger):
@@ -126,17 +130,18 @@ def _read_at_once(study, ledger):
     return (status, study.recommend(), study._names, list(study._store.all_wells()),
             ledger.policy.means.copy(), ledger.policy.pulls.copy(), is_partial,
             list(study.log(max(0, status.n_events - 8))), next(study.log()).body["version"],
-            *_plates_of(study.settings))
+            study.amendments(), *_plates_of(study))
 
 
-def _plates_of(settings):
-    if "plates" not in settings:
-        return None, ""
+def _plates_of(study):
+    """Readings that are kept, plates, and what is wrong with the settings that tell of them."""
+    if "plates" not in study.settings:
+        return [], None, ""
     try:
-        return Plates.of(settings), ""
+        return readings_of(study), Plates.of(study.settings), ""
     except ValueError as error:
         # of somebody who keeps something else under this name
-        return None, str(error)
+        return [], None, str(error)
 
 
 def _joined(wells, name):
@@ -173,26 +178,27 @@ def _ranks_of(wells, followed, n_arms):
     return numbers, np.array(ranks, dtype=float).reshape(len(last), len(followed))
 
 
-def _parts_of(wells, plates, values):
+def _parts_of(wells, plates, values, names):
     """The last parts, and how many there are before them."""
     sizes = [1 if plates is None else plates.n_plates(one.arms.size) for one in wells]
     first = max(0, sum(sizes) - SUMMARISED)
     scale = None if plates is not None else robust_scale(values)
     parts, passed = [], 0
     for one, size in zip(wells, sizes, strict=True):
+        wells = None if plates is None else plates.places(one.number, names[one.arms])
         for part in range(max(0, first - passed), size):
-            parts.append(_part_of(one, part, plates, scale))
+            parts.append(_part_of(one, part, plates, scale, wells))
         passed += size
     return parts, first
 
 
-def _part_of(one, part, plates, scale):
+def _part_of(one, part, plates, scale, wells):
     if plates is None:
         name, cut, places = str(one.number), slice(None), np.arange(one.arms.size)
     else:
         name = plates.names(one.number, one.arms.size)[part]
-        cut = slice(part * plates.n_free, min((part + 1) * plates.n_free, one.arms.size))
-        places = plates.free[:cut.stop - cut.start]
+        cut = np.flatnonzero(wells // plates.layout.n_wells == part)
+        places = wells[cut] % plates.layout.n_wells
     values = one.values[cut]
     median, spread = robust_scale(values) if scale is None else scale
     z = (values - median) / spread

@@ -34,7 +34,7 @@ def interval_figure(facts):
     scale = Scale(low, high, LEFT + 12, WIDTH - 12)
     out = x_axis(scale, height, 10, scale.ticks(), "mean of the results")
     if facts.has_readings:
-        readings = facts.readings(scale.ticks()).tolist()
+        readings = facts.on_scale(scale.ticks()).tolist()
         out += [text(scale(tick), height + 42, number(reading, 3), "middle", "tick")
                 for tick, reading in zip(scale.ticks(), readings, strict=True)]
         out.append(text((scale.start + scale.end) / 2, height + 56, _on_readers_scale(facts),

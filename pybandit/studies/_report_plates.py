@@ -23,7 +23,8 @@ def legend(plates):
              (_cross(0, 0, 12), "lost"), (_dot(0, 0, 12), "late"),
              (square.format("open"), "not yet known")]
     if plates.controls:
-        marks.append((square.format("control"), escape(plates.label)))
+        labels = [plates.label] + [plates.positive_label] * bool(plates.positives)
+        marks.append((square.format("control"), escape(", ".join(labels))))
     keys = "".join(f"<span>{cell.format(mark)} {word}</span>" for mark, word in marks)
     ends = number(-OUTLYING), number(OUTLYING)
     return (f'<p class="legend"><span>z {ends[0]} <b class="steps">{steps}</b> {ends[1]}</span>'
@@ -37,7 +38,7 @@ def plate_figure(part, facts):
     high = min(cell, 40.0)
     board = _Board(layout.columns, cell, high)
     out = board.frame(layout.rows)
-    controls = np.array(facts.plates.controls, dtype=int)
+    controls = np.array([*facts.plates.controls, *facts.plates.positives], dtype=int)
     out += board.wells(part, part.places, facts)
     out.append(board.path(controls, "control"))
     return svg(TOP + layout.rows * high + 4, f"Plate {part.name}", out)

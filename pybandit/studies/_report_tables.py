@@ -105,7 +105,7 @@ def _reading(facts, mean, half=np.nan):
     """A mean and its interval on the reader's scale, in a list as `reading_head`."""
     if not facts.has_readings:
         return []
-    middle, *ends = facts.readings([mean, mean - half, mean + half]).tolist()
+    middle, *ends = facts.on_scale([mean, mean - half, mean + half]).tolist()
     if not np.isfinite(half):
         return [number(middle)]
     return [f"{number(middle)} ({number(min(ends), 3)} to {number(max(ends), 3)})"]

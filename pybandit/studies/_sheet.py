@@ -3,6 +3,9 @@
 import csv
 import itertools
 import math
+import re
+import shlex
+from typing import NamedTuple
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile
 
@@ -11,12 +14,68 @@ LONGEST_LINE = 1_000_000
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def rows_of(file):
+# lines in which a header is looked for, under those of a title
+MOST_TITLE = 200
+
+
+class Dialect(NamedTuple):
+    """How a file is written.
+
+    Attributes
+    ----------
+    decimal, thousands : str
+        What stands before decimals, and between groups of three digits.
+    columns : dict of str to str
+        The names of the columns plate, well, arm and value, where they are others.
+    sheet : str or None
+        Of a workbook.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    columns: dict[str, str] = {}
+    sheet: str | None = None
+
+    def checked(self):
+        """Itself; `ValueError` where two characters are the same, or none can be told apart."""
+        if self.decimal not in (".", ","):
+            raise ValueError(f"--decimal must be . or ,; got {self.decimal!r}")
+        if self.thousands not in ("", ",", ".", "'", "’", " ", "_"):
+            raise ValueError("--thousands must be one of , . ' _ or a blank; got "
+                             f"{self.thousands!r}")
+        if self.decimal == self.thousands:
+            raise ValueError(f"--decimal and --thousands must differ; got {self.decimal!r} twice")
+        return self
+
+    def column(self, name):
+        """What a column is called, in small letters."""
+        return self.columns.get(name, name).casefold()
+
+    def plain(self, cell):
+        """A number as Python writes it; what is none stays none."""
+        if self.thousands:
+            blank = "[ \u00a0\u202f]" if self.thousands == " " else re.escape(self.thousands)
+            groups = rf"[+-]?\d{{1,3}}(?:{blank}\d{{3}})+(?:{re.escape(self.decimal)}\d*)?"
+            if re.fullmatch(groups, cell):
+                cell = re.sub(blank, "", cell)
+        if self.decimal == ".":
+            return cell
+        return "?" if "." in cell else cell.replace(self.decimal, ".")
+
+
+PLAIN = Dialect()
+
+
+def rows_of(file, headers=(), dialect=PLAIN):
     """Rows of a CSV file in UTF-8, one at a time.
 
     Parameters
     ----------
     file : binary file
+    headers : sequence of callable
+        Whether cells are those of a header, the surest first: lines of a title before it are
+        left out. Where there is none, the first line that is not blank is the first row.
+    dialect : Dialect
 
     Yields
     ------
@@ -31,19 +90,40 @@ def rows_of(file):
         Where the file is not UTF-8 or not CSV.
     """
     lines = _lines(file)
-    blank, first = 0, next(lines, "")
-    while first and not first.strip():
-        blank, first = blank + 1, next(lines, "")
-    if not first:
-        raise BadFile("line 1, column 1: the file is empty")
-    delimiter = max(DELIMITERS, key=first.count)
-    reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter, strict=True)
+    first = list(itertools.islice(lines, MOST_TITLE))
+    if not any(line.strip() for line in first):
+        rest = next((line for line in lines if line.strip()), None)
+        if rest is None:
+            raise BadFile("line 1, column 1: the file is empty")
+        raise BadFile(f"line 1, column 1: the first {MOST_TITLE} lines are blank")
+    before, delimiter = _beginning(first, headers, dialect)
+    reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
             if cells:
-                yield blank + reader.line_num, _checked(cells, blank + reader.line_num)
+                yield before + reader.line_num, _checked(cells, before + reader.line_num)
     except csv.Error as error:
-        raise BadFile(f"line {blank + reader.line_num}, column 1: not CSV: {error}") from None
+        raise BadFile(f"line {before + reader.line_num}, column 1: not CSV: {error}") from None
+
+
+def _beginning(lines, headers, dialect):
+    """The lines before the first row, and the delimiter."""
+    for is_header in headers:
+        for at, line in enumerate(lines):
+            for delimiter in DELIMITERS:
+                if is_header(_cells_of(line, delimiter)):
+                    return at, delimiter
+    at = next(at for at, line in enumerate(lines) if line.strip())
+    delimiters = [one for one in DELIMITERS if one != dialect.decimal]
+    return at, max(delimiters, key=lines[at].count)
+
+
+def _cells_of(line, delimiter):
+    """A line by itself; no cells where it is no row."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+    except csv.Error:
+        return []
 
 
 def _lines(file):
@@ -72,17 +152,42 @@ def _checked(cells, line):
     return [cell.strip() for cell in cells]
 
 
-def number(cell, place):
+def number(cell, place, dialect=PLAIN):
     """A finite float, NaN where there is no value; `place()` names the cell."""
     try:
-        value = math.nan if "_" in cell else float(cell)
+        value = math.nan if "_" in cell else float(cell if dialect is PLAIN
+                                                   else dialect.plain(cell))
     except ValueError:
         value = math.nan
     if math.isfinite(value) or cell.casefold() in LOST:
         return value
-    hint = ": decimals take a point" if cell.count(",") == 1 else ""
-    raise BadFile(f"{place()}: {short(cell)} is not a finite number{hint}; a cell without a value "
-                  "is empty or NA")
+    raise BadFile(f"{place()}: {short(cell)} is not a finite number{_hint(cell, dialect)}; a cell "
+                  "without a value is empty or NA")
+
+
+def _hint(cell, dialect):
+    """Which option would take this cell, in words."""
+    others = [(".", ","), (".", "'"), (".", " "), (",", "."), (",", ""), (",", " ")]
+    for decimal, thousands in others:
+        other = Dialect(decimal, thousands)
+        try:
+            float(other.plain(cell))
+        except ValueError:
+            continue
+        options = [f"--decimal {decimal}"] * (decimal != dialect.decimal)
+        options += [f"--thousands {shlex.quote(thousands)}"] * (
+            bool(thousands) and thousands != dialect.thousands
+            and float(other.plain(cell)) != _or_nan(Dialect(decimal).plain(cell)))
+        point = ": decimals take a point" if decimal == "," and dialect.decimal == "." else ""
+        return point + ("; " + " ".join(options) + " takes it" if options else "")
+    return ""
+
+
+def _or_nan(text):
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def short(text):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import check_choice, check_numeric
+from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import KNOWN, LATE, OPEN
 
 
@@ -27,7 +28,7 @@ def news_of(wells, results, positions, missing, policy, names):
         recorded, or one that the policy refuses. Names batch, well and arm.
     """
     check_choice("missing", missing, ("wait", "drop"))
-    at, values = _placed(wells, results, positions)
+    at, values = placed(wells, results, positions)
     if missing == "drop" and np.isnan(values).any():
         check_may_lose(wells, policy)
     if (wells.status == "open" and at.size == wells.arms.size and not wells.marks.any()
@@ -36,22 +37,15 @@ def news_of(wells, results, positions, missing, policy, names):
         policy._check_rewards(wells.arms[at], values, "drop")
         return News(at, values, at.size, 0)
 
-    def well(index):
-        arm = wells.arms[at[index]]
-        return f"batch {wells.number}, well {at[index]}, arm {arm} ({names[arm]})"
-
-    infinite = np.isinf(values)
-    if infinite.any():
-        first = int(infinite.argmax())
-        raise ValueError(f"results must be finite, or NaN where not known; got {values[first]} "
-                         f"for {well(first)}")
+    check_finite(wells, at, values, names)
     marks, is_told = wells.marks[at], ~np.isnan(values)
     had = is_told & ((marks == KNOWN) | (marks == LATE))
     other = had & (values != wells.values[at])
     if other.any():
         first = int(other.argmax())
         raise ValueError(f"results must be those already recorded; got {values[first]} for "
-                         f"{well(first)}, where {wells.values[at[first]]} was")
+                         f"{well_of(wells, at[first], names)}, where {wells.values[at[first]]} "
+                         "was: amend it, if that was wrong")
     new = is_told & ~had
     if wells.status == "abandoned" and is_told.any():
         raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
@@ -64,7 +58,22 @@ def news_of(wells, results, positions, missing, policy, names):
     return News(at[taken], values[taken], int(new.sum()), int(had.sum()))
 
 
-def _placed(wells, results, positions):
+def well_of(wells, position, names):
+    """A well in words."""
+    arm = wells.arms[position]
+    return f"batch {wells.number}, well {position}, arm {arm} ({names[arm]})"
+
+
+def check_finite(wells, at, values, names):
+    """Raises where a result is infinite."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        first = int(infinite.argmax())
+        raise ValueError(f"results must be finite, or NaN where not known; got {values[first]} "
+                         f"for {well_of(wells, at[first], names)}")
+
+
+def placed(wells, results, positions):
     """Positions and values, one a result, of wells that exist."""
     values = np.array(check_numeric("results", results))
     values[np.isnan(values)] = np.nan  # of which there are many, for equal bytes
@@ -90,6 +99,16 @@ def _placed(wells, results, positions):
         raise ValueError(f"positions must name a well once; got {int(counts.argmax())} "
                          f"{int(counts.max())} times")
     return at, values
+
+
+def checked_source(wells, source):
+    """A source as it will be read again."""
+    if not isinstance(source, dict):
+        raise TypeError(f"source must be a dict; got {type(source).__name__}")
+    if wells.status == "abandoned":
+        raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
+                         f"{wells.number} was abandoned")
+    return decode(encode(source, "source"))
 
 
 def check_may_lose(wells, policy):

@@ -1,8 +1,8 @@
 """Where a batch lies on plates: wells, control wells, and the names of plates.
 
-A plate's wells count along its rows, A1, A2, ..., from 0. A batch fills the wells that are
-not controls in that order, on as many plates as it takes. The plate of batch 7 is called
-"7"; where a batch takes several, they are "7p1", "7p2", ...
+A plate's wells count along its rows, A1, A2, ..., from 0. A batch fills the first wells that are
+not controls, on as many plates as it takes; in that order, or in another (`_fill`). The plate
+of batch 7 is called "7"; where a batch takes several, they are "7p1", "7p2", ...
 """
 
 import re
@@ -13,7 +13,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from pybandit._shared.checks import check_choice
 from pybandit._shared.types import Ints
+from pybandit.studies._fill import ORDERS, filled
 
 SIZES = {6: (2, 3), 12: (3, 4), 24: (4, 6), 48: (6, 8), 96: (8, 12), 384: (16, 24),
          1536: (32, 48)}
@@ -64,6 +66,18 @@ class Layout(NamedTuple):
         return _positions_of(self).get(_tidy(well))
 
 
+@cache
+def _free_of(layout, taken, free_edges):
+    is_free = np.ones(layout, dtype=bool)
+    if free_edges:
+        is_free[[0, -1]] = is_free[:, [0, -1]] = False
+    is_free = is_free.ravel()
+    is_free[list(taken)] = False
+    free = np.flatnonzero(is_free)
+    free.setflags(write=False)
+    return free
+
+
 def letters(row: int) -> str:
     """The name of a row: A to Z, then AA, AB, ..."""
     text, row = "", row + 1
@@ -102,34 +116,65 @@ class Plates:
     ----------
     layout : Layout
     controls : tuple of int
-        Positions of the wells that hold a control instead of an arm, ascending.
+        Positions of the wells that hold a control instead of an arm, ascending: untreated,
+        where there are `positives` too.
     label : str
         What stands for an arm's name in control wells.
-    normalise, log, flip : bool
-        Whether a reading is divided by the mean of its plate's controls; then its natural
-        logarithm is taken; then its sign is changed.
+    normalise : bool or {"percent", "inhibition"}
+        Whether a reading is divided by the mean of its plate's controls, N; "percent" of it;
+        or, with P the mean of the positives, ``100 (N - reading) / (N - P)``.
+    log, flip : bool
+        Whether then its natural logarithm is taken; then its sign is changed.
+    positives : tuple of int
+        Positions of the wells with a positive control, ascending.
+    positive_label : str
+        What stands for an arm's name there.
+    fill : {"rows", "shuffled", "apart"}
+        The order in which arms fill the wells: as they come, drawn, or drawn so that wells
+        with the same arm are far from each other.
+    seed : int
+        Of the order that is drawn; of each batch another.
+    free_edges : bool
+        Whether the wells at the edge hold no arms.
 
     Raises
     ------
     ValueError
-        Where no well is left for arms, or `normalise` has no controls.
+        Where no well is left for arms, `normalise` has no controls, or a well has two.
     """
 
     layout: Layout
     controls: tuple[int, ...] = ()
     label: str = "control"
-    normalise: bool = False
+    normalise: bool | str = False
     log: bool = False
     flip: bool = False
+    positives: tuple[int, ...] = ()
+    positive_label: str = "positive"
+    fill: str = "rows"
+    seed: int = 0
+    free_edges: bool = False
 
     def __post_init__(self):
-        if len(self.controls) >= self.layout.n_wells:
+        check_choice("fill", self.fill, ORDERS)
+        if self.normalise not in (False, True, "percent", "inhibition"):
+            raise ValueError("normalise must be False, True, 'percent' or 'inhibition'; got "
+                             f"{self.normalise!r}")
+        if not self.n_free:
             raise ValueError(f"controls must leave wells for arms; got all "
                              f"{self.layout.n_wells} of a {self.layout} plate")
         if self.normalise and not self.controls:
             raise ValueError("controls must be given where readings are divided by their mean")
-        if not self.label.strip():
+        if self.normalise == "inhibition" and not self.positives:
+            raise ValueError("positives must be given where readings are per cent of inhibition")
+        both = sorted(set(self.controls) & set(self.positives))
+        if both:
+            raise ValueError("a well must be a control or a positive control; got "
+                             f"{self.layout.wells[both[0]]} as both")
+        if not self.label.strip() or not self.positive_label.strip():
             raise ValueError("the label of controls must not be empty")
+        if self.positives and self.label == self.positive_label:
+            raise ValueError(f"the labels of controls must differ; got {self.label!r} twice")
 
     @classmethod
     def of(cls, settings: dict[str, Any]) -> Self:
@@ -142,26 +187,35 @@ class Plates:
         try:
             told = dict(settings["plates"])
             layout = Layout.parse(told.pop("layout"))
-            return cls(layout, controls_of(",".join(told.pop("controls", ())), layout), **told)
+            controls, told["positives"] = (controls_of(",".join(told.pop(name, ())), layout)
+                                           for name in ("controls", "positives"))
+            return cls(layout, controls, **told)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"settings['plates'] must be those of Plates.settings(); got "
                              f"{settings['plates']!r}") from error
 
     def settings(self) -> dict[str, Any]:
         """What `of` reads, for the settings of a study."""
-        return {"plates": {
-            "layout": str(self.layout), "controls": [self.layout.wells[i] for i in self.controls],
-            "label": self.label, "normalise": self.normalise, "log": self.log, "flip": self.flip}}
+        wells = self.layout.wells
+        told = {"layout": str(self.layout), "controls": [wells[i] for i in self.controls],
+                "label": self.label, "normalise": self.normalise, "log": self.log,
+                "flip": self.flip}
+        if self.positives:
+            told |= {"positives": [wells[i] for i in self.positives],
+                     "positive_label": self.positive_label}
+        if self.fill != "rows":
+            told |= {"fill": self.fill, "seed": self.seed}
+        return {"plates": told | {"free_edges": True} if self.free_edges else told}
 
     @property
     def free(self) -> Ints:
         """Positions of the wells for arms; ndarray of int64."""
-        return _free_of(self.layout.n_wells, self.controls).copy()
+        return _free_of(self.layout, (*self.controls, *self.positives), self.free_edges)
 
     @property
     def n_free(self) -> int:
         """Wells for arms."""
-        return self.layout.n_wells - len(self.controls)
+        return self.free.size
 
     def n_plates(self, size: int) -> int:
         """Plates of a batch of `size` arms."""
@@ -172,28 +226,29 @@ class Plates:
         n = self.n_plates(size)
         return [str(batch)] if n == 1 else [f"{batch}p{i + 1}" for i in range(n)]
 
-    def places(self, size: int) -> Ints:
-        """Where each of `size` arms is, in wells counted over all plates of the batch.
+    def places(self, batch: int, names: Sequence[str]) -> Ints:
+        """Where each arm of a batch is, in wells counted over all plates of the batch.
 
         Returns
         -------
-        ndarray of int64, shape (size,)
+        ndarray of int64, shape (len(names),)
             Plate times wells of a plate, plus position.
         """
-        plates, wells = self.at(np.arange(size))
-        return plates * self.layout.n_wells + wells
+        plate, rank = np.divmod(np.arange(len(names)), self.n_free)
+        position = self.free[rank]
+        wells = plate * self.layout.n_wells + position
+        if self.fill == "rows":
+            return wells
+        row, column = np.divmod(position, self.layout.columns)
+        return wells[filled(self.fill, self.seed, batch, names, plate, row, column)]
 
-    def at(self, positions: Ints) -> tuple[Ints, Ints]:
-        """Plate, from 0, and well of some of a batch's arms; two ndarrays of int64."""
-        plates, rank = np.divmod(positions, self.n_free)
-        return plates, _free_of(self.layout.n_wells, self.controls)[rank]
-
-    def labels(self, names: Sequence[str]) -> list[list[tuple[str, str]]]:
+    def labels(self, batch: int, names: Sequence[str]) -> list[str]:
         """What each well of a batch's plates holds: an arm, the controls' label, or ""."""
         n_wells, n_plates = self.layout.n_wells, self.n_plates(len(names))
         held = np.full(n_plates * n_wells, "", dtype=object)
-        held[self.places(len(names))] = names
+        held[self.places(batch, names)] = names
         held.reshape(n_plates, n_wells)[:, list(self.controls)] = self.label
+        held.reshape(n_plates, n_wells)[:, list(self.positives)] = self.positive_label
         return held.tolist()
 
 

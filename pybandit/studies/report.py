@@ -11,6 +11,7 @@ import numpy as np
 
 from pybandit._shared.version import __version__
 from pybandit.studies._files import published
+from pybandit.studies._report_controls import amendment_table, control_table
 from pybandit.studies._report_facts import (
     FEWEST,
     OUTLYING,
@@ -40,6 +41,10 @@ from pybandit.studies._report_tables import (
 )
 from pybandit.studies.study import Study
 
+NORMALISED = {True: "divided by the mean of the plate's controls",
+              "percent": "per cent of the mean of the plate's controls",
+              "inhibition": "per cent of the way from the mean of the plate's controls to that of "
+                            "its positive controls"}
 INTERVALS = (
     "Means are of the results recorded in this study. The intervals are Student's, 95 % for "
     "each arm alone, from two results on. They are <strong>not</strong> adjusted for how the "
@@ -205,7 +210,7 @@ def _plates(facts):
                if facts.first_part else "")
     return _section("plates", what.capitalize(), _layout(facts), _rule(facts),
                     "" if plates is None else _drawn(facts), counted, part_table(facts),
-                    well_table(facts))
+                    control_table(facts), well_table(facts))
 
 
 def _rule(facts):
@@ -239,7 +244,9 @@ def _layout(facts):
     words = [f"{plates.layout} wells"]
     if plates.controls:
         words.append(f"{len(plates.controls)} of them {name_of(plates.label)}")
-    made = ["divided by the mean of the plate's controls"] * plates.normalise
+    if plates.positives:
+        words.append(f"{len(plates.positives)} {name_of(plates.positive_label)}")
+    made = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     made += ["logarithm taken"] * plates.log + ["sign changed"] * plates.flip
     return (f"<p>Plates of {', '.join(words)}. Values are what the policy was told: the "
             f"readings{', ' if made else ''}{', '.join(made)}.</p>")
@@ -250,7 +257,7 @@ def _record(facts):
     rows = [("", [str(event.number), event.kind, escape(str(event.body.get("batch", ""))),
                   _moment(event.time), name_of(event.who)]) for event in reversed(facts.events)]
     return _section(
-        "record", "The record",
+        "record", "The record", amendment_table(facts),
         f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. "
         f"The last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "
         "later that nothing before was changed: <code>pybandit study verify --head</code>, or "

@@ -45,6 +45,50 @@ class TellResult(NamedTuple):
     complete: bool
 
 
+class AmendResult(NamedTuple):
+    """What an amendment did.
+
+    Attributes
+    ----------
+    n_amended : int
+        Results that are others now.
+    n_known : int
+        Results that were recorded so before.
+    """
+
+    n_amended: int
+    n_known: int
+
+
+class Amendment(NamedTuple):
+    """One result that was corrected.
+
+    Attributes
+    ----------
+    event : int
+        Its number in the log.
+    batch, position, arm : int
+    name : str
+        Of the arm.
+    before, value : float
+        What was recorded, and what is; NaN for none.
+    reason, who : str
+    time : float
+        Seconds since 1970-01-01 UTC.
+    """
+
+    event: int
+    batch: int
+    position: int
+    arm: int
+    name: str
+    before: float
+    value: float
+    reason: str
+    who: str
+    time: float
+
+
 class BatchRecord(NamedTuple):
     """What is recorded of a batch.
 
@@ -142,6 +186,8 @@ class Status:
         What the policy may spend, where it says so.
     pulls_left, batches_left : int or None
         Of these.
+    n_amendments : int
+        Amendments recorded.
     n_events : int
     head : str
         Digest of the last event, in hexadecimal.
@@ -167,6 +213,7 @@ class Status:
     max_batches: int | None
     pulls_left: int | None
     batches_left: int | None
+    n_amendments: int
     n_events: int
     head: str
     created: float

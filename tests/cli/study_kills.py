@@ -54,13 +54,26 @@ def reading(batch, well):
     return round(float(np.random.default_rng([batch, *map(ord, well)]).lognormal()), 4)
 
 
+def has_mistake(batch):
+    """Whether two readings of a plate, one of a control, are amended after it was recorded."""
+    return batch % 2 == 1
+
+
 def read(plate, results):
     with open(plate, newline="") as file:
         header, *rows = csv.reader(file)
     assert len(rows) == N_WELLS + N_CONTROLS, "a plate was written in part"
+    wrong = {"A1", "A8"} if has_mistake(int(rows[0][0])) else ()
     with open(results, "w", newline="") as file:
-        csv.writer(file).writerows([header, *([*row[:3], reading(int(row[0]), row[1])]
-                                              for row in rows)])
+        csv.writer(file).writerows([header, *(
+            [*row[:3], reading(int(row[0]), row[1]) * (3 if row[1] in wrong else 1)]
+            for row in rows)])
+
+
+def amendment(batch):
+    """The command that corrects a plate."""
+    wells = [f"--well={well}={reading(batch, well)!r}" for well in ("A1", "A8")]
+    return ["amend", "--plate", str(batch), *wells, "--reason", "the wrong column"]
 
 
 def straight():
@@ -86,6 +99,8 @@ def acknowledged(known):
             assert action == "new" or study.status().n_asked > batch
             if action == "record":
                 assert study.batch(batch).status == "complete"
+            if action == "amend":
+                assert batch in {one.batch for one in study.amendments()}
 
 
 def one_study(rng, kills):
@@ -94,7 +109,7 @@ def one_study(rng, kills):
     known, batch, action = set(), 0, "new"
     while action is not None:
         arguments = {"new": NEW, "next": ["next", "-o", f"p{batch}.csv"],
-                     "record": ["record", f"r{batch}.csv"]}[action]
+                     "record": ["record", f"r{batch}.csv"], "amend": amendment(batch)}[action]
         seconds = rng.exponential(0.02) if rng.random() < 0.7 else None
         status = command(arguments, seconds)
         if status is None:
@@ -110,8 +125,10 @@ def one_study(rng, kills):
         elif is_done and action == "next":
             read(f"p{batch}.csv", f"r{batch}.csv")
             action = "record"
+        elif is_done and action == "record" and has_mistake(batch):
+            action = "amend"
         elif is_done:
-            batch += action == "record"
+            batch += action in ("record", "amend")
             action = "next"
         elif action == "next" and os.path.exists(f"p{batch}.csv"):
             read(f"p{batch}.csv", "whole.csv")

@@ -90,14 +90,15 @@ def test_the_status(normalised, capsys):
     half = fill("p1.csv", "half.csv", lambda row: row[1][0] in "AB" or row[2] == "control")
     ok(capsys, "record", half, "--partial")
     lines = ok(capsys, "status", "--top", "2").splitlines()
-    assert lines[:5] == [
+    assert lines[:6] == [
         "study   study.db: BatchSAR, 30 arms, the 3 best wanted",
-        "plates  4x6, 4 wells with control, readings by their mean, logarithm, sign changed",
+        "plates  4x6, 4 wells with control",
+        "rewards readings by their mean, logarithm, sign changed",
         "spent   1 batches, 20 pulls", "left    7 of 8 batches", "in play 30 arms"]
-    assert lines[5] == "unseen  10 of 30 arms not measured yet"
-    assert lines[6] == "now     plate 1 is out: 10 of 20 wells not yet known"
-    assert lines[8] == f"head    {digest()}" and lines[-1].startswith("and 1 more")
-    assert lines[10].split() == ["best", "by", "now", "mean", "wells"]
+    assert lines[6] == "unseen  10 of 30 arms not measured yet"
+    assert lines[7] == "now     plate 1 is out: 10 of 20 wells not yet known"
+    assert f"head    {digest()}" in lines[8:12] and lines[-1].startswith("and 1 more")
+    assert lines[13].split() == ["best", "by", "now", "mean", "wells"]
     known = as_json(capsys, "status")
     assert known["open_batch"] == 1 and known["n_open"] == 10 and len(known["best"]) == 3
     assert known["settings"]["plates"]["layout"] == "4x6"

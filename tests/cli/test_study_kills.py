@@ -18,4 +18,4 @@ def test_five_hundred_killed_commands():
     found = figures(PROGRAM, 500, 2)
     assert found["kills"] >= 500
     assert all(found["commands"][name] >= least
-               for name, least in [("new", 5), ("next", 50), ("record", 50)])
+               for name, least in [("new", 5), ("next", 50), ("record", 50), ("amend", 20)])

@@ -36,13 +36,15 @@ def make(seed):
 def carry_out(study, seed, say=lambda *what: None):
     """All of a study from where it is: whole, partial, closed, abandoned and late batches.
 
+    Every fifth batch is told with a mistake, which is amended while the next one is out.
+
     What is done depends on the study alone, so that it can be cut anywhere. Says what
     begins, and what was acknowledged.
     """
 
     def tell(number, arms, at):
         say("begin", "tell")
-        study.tell(number, measured(number, arms, seed)[at], positions=at)
+        study.tell(number, told(number, arms, seed)[at], positions=at)
         say("told", number, at.tolist())
 
     last = None
@@ -58,6 +60,12 @@ def carry_out(study, seed, say=lambda *what: None):
             # of the batch before, of which some were lost
             before = last if last is not None else asked_of(study, number - 1)
             tell(number - 1, before, np.arange(before.size))
+        if has_mistake(number - 1):
+            before = last if last is not None else asked_of(study, number - 1)
+            say("begin", "amend")
+            study.amend(number - 1, measured(number - 1, before, seed)[:1], positions=[0],
+                        reason="a mistake")
+            say("amended", number - 1)
         if number % 7 == 4:
             say("begin", "abandon")
             study.abandon(number)
@@ -73,6 +81,19 @@ def carry_out(study, seed, say=lambda *what: None):
         else:
             tell(number, arms, wells)
         last = arms
+
+
+def has_mistake(number):
+    """Whether the first well of a batch is told as it is not."""
+    return number % 5 == 1 and number % 7 != 4
+
+
+def told(number, arms, seed):
+    """What is told of a batch at first."""
+    values = measured(number, arms, seed)
+    if has_mistake(number):
+        values[0] = 1.0 - values[0]
+    return values
 
 
 def asked_of(study, number):
@@ -136,6 +157,8 @@ def check_nothing_lost(path, seed, said, known):
     for what in said:
         if what[0] == "told":
             known.update((what[1], at) for at in what[2])
+        elif what[0] == "amended":
+            known.add((what[1], "amended"))
     with Study.open(path) as study:
         study.verify()
         asked = {event.body["batch"]: event.body["arms"].tolist() for event in study.log()
@@ -145,9 +168,11 @@ def check_nothing_lost(path, seed, said, known):
         rows = history(study)
         held = {(int(rows["batch"][i]), int(rows["position"][i])): rows["value"][i]
                 for i in range(len(rows["batch"])) if not np.isnan(rows["value"][i])}
-    assert known <= held.keys(), known - held.keys()
+    assert {one for one in known if one[1] != "amended"} <= held.keys(), known - held.keys()
     for (number, at), value in held.items():
-        assert value == measured(number, asked[number], seed)[at]
+        right = value == measured(number, asked[number], seed)[at]
+        assert right or ((number, "amended") not in known
+                         and value == told(number, asked[number], seed)[at])
 
 
 def history(study):

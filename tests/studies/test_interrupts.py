@@ -24,6 +24,14 @@ def acts():
     for batch in range(10**6):
         values = measured(batch, np.zeros(8))
         yield "tell", lambda study, b=batch, v=values: study.tell(b, v[:3], positions=range(3))
+        # of a batch that is out; sometimes of one that is over, which tells the policy again
+        yield "amend", lambda study, b=batch, v=values: study.amend(
+            b, 1.0 - v[:1], positions=[0], reason="typo")
+        yield "amend", lambda study, b=batch, v=values: study.amend(
+            b, v[:1], positions=[0], reason="it was right")
+        if batch % 20 == 10:
+            yield "amend", lambda study, b=batch, v=values: study.amend(
+                b - 2, 1.0 - measured(b - 2, np.zeros(1)), positions=[0], reason="typo")
         if batch % 3 == 0:
             yield "abandon", lambda study, b=batch: study.abandon(b, discard=True)
         elif batch % 3 == 1:
@@ -57,7 +65,7 @@ def made(path):
 
 
 @pytest.mark.parametrize("moments", MOMENTS)
-@pytest.mark.parametrize("kind", ["ask", "tell", "close_batch", "abandon"])
+@pytest.mark.parametrize("kind", ["ask", "tell", "close_batch", "abandon", "amend"])
 def test_what_changes_a_study(kind, moments, tmp_path):
     """The traceback is kept until the next one comes, as an interactive session keeps it."""
     rng, n_came, n_kept = np.random.default_rng(moments), 0, 0

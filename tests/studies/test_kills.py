@@ -25,7 +25,8 @@ def test_five_hundred_kills():
     found = figures(PROGRAM, "kill", 500, 2)
     assert found["kills"] >= 500
     assert all(found["phases"].get(name, 0) >= least for name, least in [
-        ("create", 5), ("open", 5), ("ask", 30), ("tell", 30), ("close", 3), ("abandon", 3)])
+        ("create", 5), ("open", 5), ("ask", 30), ("tell", 30), ("close", 3), ("abandon", 3),
+        ("amend", 5)])
 
 
 @pytest.mark.slow

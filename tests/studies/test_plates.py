@@ -93,7 +93,11 @@ def test_control_wells():
 
 @pytest.mark.parametrize("options, message", [
     ({"controls": range(6)}, "must leave wells"), ({"normalise": True}, "controls must be given"),
-    ({"label": " "}, "label")])
+    ({"label": " "}, "label"), ({"normalise": "mean"}, "normalise must be False, True, 'percent'"),
+    ({"normalise": "inhibition", "controls": (0,)}, "positives must be given"),
+    ({"controls": (0, 1), "positives": (1,)}, "got A2 as both"), ({"fill": "spiral"}, "fill must"),
+    ({"controls": (0,), "positives": (1,), "positive_label": "control"}, "labels .* must differ"),
+    ({"controls": (0, 1, 2), "positives": (3, 4, 5)}, "must leave wells")])
 def test_plates_that_cannot_be(options, message):
     with pytest.raises(ValueError, match=message):
         Plates(Layout(2, 3), **options)
@@ -101,6 +105,12 @@ def test_plates_that_cannot_be(options, message):
 
 def test_plates_of_settings():
     plates = Plates(Layout(3, 4), (1, 11), "cells", True, True, False)
+    assert Plates.of(plates.settings()) == plates
+    # as they always were: an older pybandit reads them
+    assert set(plates.settings()["plates"]) == {"layout", "controls", "label", "normalise", "log",
+                                                "flip"}
+    plates = Plates(Layout(3, 4), (1, 11), "cells", "inhibition", True, False, (0,), "drug",
+                    "apart", 7)
     assert Plates.of(plates.settings()) == plates
     assert Plates.of({}) == Plates(Layout(8, 12))
     for told in 3, {}, {"layout": "8x12", "colour": 1}, {"layout": 4}, {"layout": "2x2", "log": 1,
@@ -129,8 +139,8 @@ def test_places_are_the_free_wells_in_order(case):
     plates, names, _ = case
     n_wells = plates.layout.n_wells
     free = [i for i in range(len(names) * n_wells) if i % n_wells not in plates.controls]
-    assert plates.places(len(names)).tolist() == free[:len(names)]
-    labels = plates.labels(names)
+    assert plates.places(7, names).tolist() == free[:len(names)]
+    labels = plates.labels(7, names)
     assert [labels[i] for i in free[:len(names)]] == names
     assert set(labels) - {""} == {*names, *(["control"] if plates.controls else [])}
     assert labels.count("control") == len(plates.controls) * plates.n_plates(len(names))
@@ -141,7 +151,7 @@ def test_places_are_the_free_wells_in_order(case):
 def test_long_tables_come_back(tmp_path_factory, case, delimiter):
     plates, names, values = case
     rows = list(csv.reader(io.StringIO(joined(plate_texts(plates, 7, names).values()))))
-    held = [i for i, label in enumerate(plates.labels(names)) if label]
+    held = [i for i, label in enumerate(plates.labels(7, names)) if label]
     assert rows[0] == ["plate", "well", "arm", "value"] and len(rows) == len(held) + 1
     order = np.random.default_rng(len(held)).permutation(len(held))
     text = io.StringIO()
@@ -159,7 +169,7 @@ def test_long_tables_come_back(tmp_path_factory, case, delimiter):
 def test_grids_come_back(tmp_path_factory, case, head, labelled):
     plates, names, values = case
     n_rows, n_columns = plates.layout
-    held = np.array([bool(label) for label in plates.labels(names)])
+    held = np.array([bool(label) for label in plates.labels(7, names)])
     text = io.StringIO()
     write = csv.writer(text)
     for part, plate in enumerate(plates.names(7, len(names))):
@@ -185,7 +195,7 @@ def test_grids_to_be_filled_show_the_plate(case):
             plates.layout.columns)]
         assert [row[0] for row in rows[2:]] == [letters(i) for i in range(plates.layout.rows)]
         shown += [cell for row in rows[2:] for cell in row[1:]]
-    assert shown == plates.labels(names)
+    assert shown == plates.labels(7, names)
 
 
 # files by hand
@@ -321,7 +331,7 @@ def test_a_file_without_end_is_read_to_the_first_row_that_does_not_fit(tmp_path)
     sheet = _plate_read._Sheet(SMALL, lambda number: NAMES, None)
     with pytest.raises(BadFile, match="line 8, column 'well'"):
         _plate_read._read_long(sheet, rows, line, first)
-    assert file.n_read == 8
+    assert file.n_read == _sheet.MOST_TITLE  # among which a header is looked for
 
 
 # what is made of a reading

@@ -7,7 +7,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.studies import _report_facts as facts
-from pybandit.studies._normalise import readings_of
+from pybandit.studies._normalise import on_scale
 from pybandit.studies.plates import Layout, Plates
 
 from studies import browser
@@ -116,7 +116,7 @@ def test_readings_are_rewards_turned_back(log, flip):
     plates = Plates(Layout(2, 3), log=log, flip=flip)
     readings = np.array([0.5, 2.0, 3.0, np.nan])
     rewards = np.log(readings) if log else readings
-    assert readings_of(-rewards if flip else rewards, plates) == pytest.approx(
+    assert on_scale(-rewards if flip else rewards, plates) == pytest.approx(
         readings, nan_ok=True)
 
 

@@ -5,16 +5,12 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 import pybandit as pb
 from pybandit.studies import Study, StudyDamaged
 
 from policies.protocol import frozen
 from studies.cases import POLICIES, N, measured
-from studies.reference import study as twin
 
 MOST = 40  # batches of a policy that never ends
 
@@ -265,120 +261,6 @@ def test_threads_share_a_study(path):
     assert sum(one.n_new for one in told) == known.sum()
     study.verify()
     study.close()
-
-
-class AsATwin(RuleBasedStateMachine):
-    """Anything, in any order: as a study in plain lists, in memory and in a file."""
-
-    @initialize(name=st.sampled_from(["batch sar", "halving", "shadavar", "thompson", "ugap",
-                                      "continuous rejects", "gaussian thompson", "ebtc"]),
-                in_file=st.booleans())
-    def begin(self, name, in_file):
-        import tempfile
-
-        self.folder = tempfile.TemporaryDirectory() if in_file else None
-        self.path = f"{self.folder.name}/study.db" if in_file else ":memory:"
-        self.study, self.twin = Study.create(self.path, POLICIES[name]()), twin.Study(
-            POLICIES[name]())
-        self.head = self.study.status().head
-
-    def teardown(self):
-        if hasattr(self, "study"):
-            self.study.close()
-            if self.folder:
-                self.folder.cleanup()
-
-    def both(self, act, same):
-        """The study does as the twin, or both refuse."""
-        try:
-            expected = same()
-        except twin.Refused:
-            before = self.study.status().head
-            with pytest.raises(ValueError):
-                act()
-            assert self.study.status().head == before
-            return
-        found = act()
-        assert expected is None or tuple(found) == expected
-
-    def number(self, back):
-        return len(self.twin.batches) - 1 - back
-
-    @rule()
-    def ask(self):
-        found, expected = self.study.ask(), self.twin.ask()
-        assert (found is None) == (expected is None)
-        assert found is None or (found.id, found.arms.tolist()) == expected
-
-    @rule(back=st.sampled_from([0, 0, 0, 1, 2]), drop=st.booleans(), data=st.data())
-    def tell(self, back, drop, data):
-        number = self.number(back)
-        if not 0 <= number < len(self.twin.batches):
-            return
-        arms = self.twin.batches[number]["arms"]
-        kinds = st.lists(st.sampled_from(["told", "told", "told", "nan", "no"]),
-                         min_size=len(arms), max_size=len(arms))
-        rewards, values = measured(number, arms).tolist(), {}
-        for at, kind in enumerate(data.draw(kinds)):
-            if kind != "no":
-                values[at] = rewards[at] if kind == "told" else np.nan
-        if values and data.draw(st.integers(0, 9)) == 0:
-            values[data.draw(st.sampled_from(sorted(values)))] = 0.123  # another value
-        missing = "drop" if drop else "wait"
-        self.both(lambda: self.study.tell(number, list(values.values()), missing=missing,
-                                          positions=np.array(list(values), dtype=int)),
-                  lambda: self.twin.tell(number, values, drop))
-
-    @rule()
-    def tell_all(self):
-        number = self.number(0)
-        if number >= 0:
-            batch = self.twin.batches[number]
-            rewards = [old if old is not None else new for old, new in zip(
-                batch["values"], measured(number, batch["arms"]).tolist(), strict=True)]
-            self.both(lambda: self.study.tell(number, rewards),
-                      lambda: self.twin.tell(number, dict(enumerate(rewards))))
-
-    @rule(back=st.sampled_from([-1, 0, 0, 0, 1]))
-    def close_batch(self, back):
-        number = self.number(back)
-        self.both(lambda: self.study.close_batch(number), lambda: self.twin.close(number))
-
-    @rule(back=st.sampled_from([-1, 0, 0, 0, 1]), discard=st.booleans())
-    def abandon(self, back, discard):
-        number = self.number(back)
-        self.both(lambda: self.study.abandon(number, discard=discard),
-                  lambda: self.twin.abandon(number, discard))
-
-    @precondition(lambda self: self.folder)
-    @rule(closed=st.booleans())
-    def reopen(self, closed):
-        """The first connection left open, as by another process, or closed."""
-        if closed:
-            self.study.close()
-        old, self.study = self.study, Study.open(self.path)
-        old.close()
-
-    @rule()
-    def compare(self):
-        found = self.study.verify(self.head)
-        self.head = found.head
-        assert found.n_batches == len(self.twin.batches)
-        assert frozen(self.study.policy.get_state()) == frozen(self.twin.policy.get_state())
-        assert self.study.recommend().arms.tolist() == self.twin.policy.recommend().tolist()
-        rows, batches = self.study.history(), self.twin.batches
-        values = [np.nan if one is None else one for batch in batches for one in batch["values"]]
-        states = [batch["status"] if batch["status"] == "abandoned" else mark
-                  for batch in batches for mark in batch["marks"]]
-        assert np.array_equal(np.asarray(rows["value"], dtype=float), values, equal_nan=True)
-        assert list(rows["state"]) == states
-        assert self.study.status().n_late == sum(len(arms) for arms, _ in self.twin.late)
-
-
-AsATwin.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-test_as_a_twin = AsATwin.TestCase
 
 
 def test_a_study_is_loaded_by_those_who_use_it():

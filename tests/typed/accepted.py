@@ -24,7 +24,15 @@ from pybandit.mcmc import (
     TaylorControl,
 )
 from pybandit.model_selection import BanditSearchCV
-from pybandit.studies import Batch, Event, Recommendation, Status, TellResult
+from pybandit.studies import (
+    Amendment,
+    AmendResult,
+    Batch,
+    Event,
+    Recommendation,
+    Status,
+    TellResult,
+)
 from pybandit.studies.plates import Layout, Plates
 
 Floats = NDArray[np.float64]
@@ -203,6 +211,8 @@ def studies() -> Iterator[Event]:
         assert_type(batch, Batch | None)
         if batch is not None:
             told = study.tell(batch.id, [0.1, 0.4], positions=[0, 1], missing="wait")
+            assert_type(study.amend(batch.id, [0.2], positions=[0], reason="typo"), AmendResult)
+            assert_type(study.amendments(), list[Amendment])
             assert_type(told, TellResult)
         assert_type(study.recommend(), Recommendation)
         assert_type(study.status(), Status)

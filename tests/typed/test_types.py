@@ -53,7 +53,8 @@ def functions(value):
 
 @pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".factors", ".kernels",
                                   ".mcmc", ".model_selection", ".tables", ".studies",
-                                  ".studies.plates", ".studies.report", ".numba"])
+                                  ".studies.plates", ".studies.controls",
+                                  ".studies.report", ".numba"])
 def test_everything_public_has_types(name):
     if name == ".numba":
         pytest.importorskip("numba")

@@ -1,5 +1,6 @@
 """A study as plain as can be: a policy, lists, and no file."""
 
+import copy
 import math
 
 OVER = "complete", "closed"
@@ -14,12 +15,14 @@ class Study:
 
     def __init__(self, policy):
         self.policy, self.batches, self.late = policy, [], []
+        self.first, self.events = copy.deepcopy(policy), []
 
     def ask(self):
         if not self.batches or self.batches[-1]["status"] != "open":
             if self.policy.done:
                 return None
             arms = self.policy.ask().tolist()
+            self.events.append(("ask", len(self.batches), None))
             self.batches.append(dict(arms=arms, status="open", values=[None] * len(arms),
                                      marks=["open"] * len(arms)))
         return len(self.batches) - 1, self.batches[-1]["arms"]
@@ -35,6 +38,8 @@ class Study:
             raise Refused("abandoned")
         new = {at: value for at, value in told.items() if batch["marks"][at] in ("open", "lost")}
         late = batch["status"] in OVER
+        if new:
+            self.events.append(("late" if late else "tell", number, new))
         for at, value in new.items():
             batch["values"][at] = value
             batch["marks"][at] = "late" if late else "known"
@@ -66,6 +71,51 @@ class Study:
                 raise Refused("has results")
             batch["status"] = "abandoned"
 
+    def amend(self, number, values):
+        """`values`: a dict from position to value, NaN to withdraw."""
+        batch = self.find(number)
+        if batch["status"] == "abandoned":
+            raise Refused("abandoned")
+        had = {at for at in values if batch["marks"][at] in ("known", "late")}
+        if any(not math.isnan(values[at]) for at in values.keys() - had):
+            raise Refused("nothing to amend")
+        new = {at: values[at] for at in had if values[at] != batch["values"][at]}
+        for at, value in new.items():
+            batch["values"][at] = None if math.isnan(value) else value
+            if math.isnan(value):
+                batch["marks"][at] = "lost"
+            # the last that told of it
+            told = [told for kind, of, told in self.events
+                    if of == number and kind in ("tell", "late") and at in told][-1]
+            told[at] = value
+        if new and batch["status"] != "open":
+            self.tell_again()
+        return len(new), len(values) - len(new)
+
+    def tell_again(self):
+        """The policy from the beginning, told what was pulled: [arm, value] a pull."""
+        policy, pulls, told, late, asked = copy.deepcopy(self.first), [], {}, [], False
+        for kind, number, values in self.events:
+            batch = self.batches[number]
+            if kind == "ask":
+                told[number], asked = {}, True
+            elif kind == "tell":
+                told[number] |= values
+            elif kind == "late":
+                known = {at: value for at, value in values.items() if not math.isnan(value)}
+                late += [(batch["arms"][at], value) for at, value in known.items()]
+            else:
+                asked = False
+                pulls += [(arm, told[number].get(at, math.nan))
+                          for at, arm in enumerate(batch["arms"])]
+                pulls = force(policy, pulls, False)
+            if not asked:
+                late = add(policy, late)
+        late += [pull for pull in force(policy, pulls, True) if not math.isnan(pull[1])]
+        if not asked:
+            late = add(policy, late)
+        self.policy, self.late = policy, [([arm], [value]) for arm, value in late]
+
     def find(self, number):
         if not 0 <= number < len(self.batches):
             raise Refused("no such batch")
@@ -73,13 +123,46 @@ class Study:
 
     def finish(self, batch, status):
         batch["status"] = status
+        self.events.append(("over", self.batches.index(batch), None))
         values = [math.nan if value is None else value for value in batch["values"]]
-        self.policy.tell(batch["arms"], values, missing="drop")
+        pulls = force(self.policy, list(zip(batch["arms"], values, strict=True)), True)
+        left = [pull for pull in pulls if not math.isnan(pull[1])]
+        if left:
+            self.late.append(tuple(map(list, zip(*left, strict=True))))
         self.take_late()
 
     def take_late(self):
         if self.batches[-1]["status"] not in OVER:
             return
-        for arms, values in self.late:
-            self.policy.add_late(arms, values)
+        add(self.policy, [(arm, value) for arms, values in self.late
+                          for arm, value in zip(arms, values, strict=True)])
         self.late = []
+
+
+def add(policy, late):
+    """Give late results one by one, as many as were lost."""
+    for arm, value in late:
+        if policy.n_pulls > policy.pulls.sum():
+            policy.add_late([arm], [value])
+    return []
+
+
+def force(policy, pulls, is_last):
+    """Tell pulls, (arm, value) each, as the policy asks for them; those that are left."""
+    while pulls and not policy.done:
+        asked = policy.ask().tolist()
+        if len(asked) > len(pulls) and not is_last:
+            break
+        values, others, pulls = [], [], list(pulls)
+        for arm in asked:
+            found = next((pull for pull in pulls if pull[0] == arm), None)
+            values.append(math.nan if found is None else found[1])
+            if found is None:
+                others.append(arm)
+            else:
+                pulls.remove(found)
+        policy.tell(asked, values, missing="drop")
+        late = [pull for pull in pulls[:len(others)] if not math.isnan(pull[1])]
+        policy.add_late([arm for arm, _ in late], [value for _, value in late])
+        pulls = pulls[len(others):]
+    return pulls

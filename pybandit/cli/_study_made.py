@@ -1,0 +1,28 @@
+"""What the options of `pybandit study` make: a file's dialect, the plates of a study."""
+
+from pybandit.studies._plate_read import COLUMNS
+from pybandit.studies._sheet import Dialect
+from pybandit.studies.plates import Layout, Plates, controls_of
+
+
+def dialect_of(arguments):
+    """The `Dialect` of these options."""
+    columns = {role: getattr(arguments, f"{role}_column") for role in COLUMNS}
+    return Dialect(arguments.decimal, arguments.thousands,
+                   {role: name for role, name in columns.items() if name is not None},
+                   arguments.sheet).checked()
+
+
+def plates_of(arguments, names):
+    """The `Plates` of these options, for arms of these names."""
+    layout = Layout.parse(arguments.plate)
+    plates = Plates(
+        layout, controls_of(arguments.controls, layout), arguments.control_label,
+        arguments.normalise, arguments.log, arguments.flip,
+        controls_of(arguments.positives, layout), arguments.positive_label, arguments.fill,
+        arguments.fill_seed, arguments.free_edges)
+    for wells, label, option in ((plates.controls, plates.label, "--control-label"),
+                                 (plates.positives, plates.positive_label, "--positive-label")):
+        if wells and label in names:
+            raise ValueError(f"{option} must differ from the arms; got {label!r}")
+    return plates

@@ -1,0 +1,148 @@
+"""What is known of a study: read from its file, and nothing changed."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pybandit._shared.checks import check_integer
+from pybandit.studies import _journal
+from pybandit.studies._codec import decode
+from pybandit.studies._history import history_of
+from pybandit.studies._journal import Event
+from pybandit.studies._recorder import Recorder, reading
+from pybandit.studies._verify import verified
+from pybandit.studies.results import (
+    Amendment,
+    BatchRecord,
+    Recommendation,
+    Status,
+    VerifyResult,
+)
+
+
+class Looks(Recorder):
+    """The methods of `Study` that only read."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._store.path
+
+    @property
+    def arms(self) -> list[str]:
+        """The arms' names; a list of str."""
+        return self._names.tolist()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `create` was given; a copy."""
+        return copy.deepcopy(self._settings)
+
+    @property
+    @reading
+    def policy(self) -> Any:
+        """The policy as it is now; a copy."""
+        policy = self._type.from_state(self._ledger.policy.get_state())
+        return getattr(policy, "race", policy)
+
+    @reading
+    def recommend(self) -> Recommendation:
+        """The arms found, best first, at any time; a `Recommendation`."""
+        policy = self._ledger.policy
+        arms = np.asarray(policy.recommend())
+        return Recommendation(arms, self._names[arms].tolist(), policy.means[arms],
+                              policy.pulls[arms], np.flatnonzero(policy.pulls == 0))
+
+    @reading
+    def status(self) -> Status:
+        """Where the study is; a `Status`."""
+        policy, wells, head = self._ledger.policy, self._ledger.open, self._head
+        budget, batches = (getattr(policy, name, None) for name in ("budget", "max_batches"))
+        changed = self._store.events(head.n_events - 1).fetchone()[2]
+        return Status(
+            path=self.path, policy=self._type.__name__, n_arms=policy.n_arms, k=policy.k,
+            done=bool(policy.done), n_pulls=policy.n_pulls, n_batches=policy.n_batches,
+            n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=self._ledger.n_batches,
+            open_batch=wells and wells.number,
+            n_open=int((wells.marks == _journal.OPEN).sum()) if wells else 0,
+            n_late=sum(arms.size for arms, _ in self._ledger.late),
+            n_unmeasured=int((policy.pulls == 0).sum()),
+            survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
+            pulls_left=None if budget is None else budget - policy.n_pulls,
+            batches_left=None if batches is None else batches - policy.n_batches,
+            n_amendments=self._store.count("amend"), n_events=head.n_events,
+            head=head.digest.hex(), created=self._created, changed=changed)
+
+    @reading
+    def batch(self, batch_id: int) -> BatchRecord:
+        """What is recorded of a batch, open or over; a `BatchRecord`.
+
+        Raises
+        ------
+        ValueError
+            Where there is no such batch.
+        """
+        wells = self._wells(batch_id)
+        return BatchRecord(wells.number, self._names[wells.arms].tolist(), wells.status,
+                           wells.values.copy(), _journal.MARKS[wells.marks])
+
+    @reading
+    def history(self) -> Any:
+        """Every well of every batch.
+
+        Returns
+        -------
+        pandas.DataFrame, or dict of ndarray where pandas is not installed
+            Columns batch, position, arm, name, value (NaN where not known), state ("known",
+            "lost", "open", "late" or "abandoned"), told_at (seconds since 1970-01-01 UTC,
+            NaN where never) and who; of a race also item.
+        """
+        return history_of(self._store.all_wells(), self._tells(), self._names,
+                          self._ledger.policy)
+
+    @reading
+    def amendments(self) -> list[Amendment]:
+        """Every result that was corrected, in the order in which they were."""
+        found = []
+        for number, _, when, who, content, _ in self._store.events(kind="amend"):
+            body = decode(content)
+            arms = self._wells(body["batch"]).arms
+            columns = zip(body["positions"].tolist(), body["before"].tolist(),
+                          body["values"].tolist(), strict=True)
+            found += [Amendment(number, body["batch"], at, int(arms[at]), self._names[arms[at]],
+                                before, value, body["reason"], who, when)
+                      for at, before, value in columns]
+        return found
+
+    def log(self, start: int = 0) -> Iterator[Event]:
+        """Iterate over the events from number `start` on; each an `Event`."""
+        start = check_integer("start", start, 0)
+        while True:
+            rows = self._read(lambda _, first=start: self._store.events(first, 100).fetchall())
+            for number, kind, when, who, body, digest in rows:
+                yield _journal.Event(number, kind, when, who, decode(body), digest)
+            if not rows:
+                return
+            start = rows[-1][0] + 1
+
+    def verify(self, head: str | None = None) -> VerifyResult:
+        """Replay the log from the first event, and compare: bit for bit.
+
+        Parameters
+        ----------
+        head : str, optional
+            A digest that was noted before (`Status.head`): the log must have led there.
+
+        Returns
+        -------
+        VerifyResult
+
+        Raises
+        ------
+        StudyDamaged
+            Where anything is not what was recorded; names the event or the table.
+        """
+        with self._lock:
+            return self._store.run(lambda: verified(self._store, self._type, head), write=False)

@@ -1,0 +1,52 @@
+"""The controls of each plate, and what was amended; HTML."""
+
+import math
+from html import escape
+
+from pybandit.studies._report_tables import count, name_of, table
+
+ROWS = 24  # at most
+
+
+def control_table(facts):
+    """The last plates' controls with Z'; "" where no readings are kept."""
+    plates, readings = facts.plates, facts.readings
+    if not readings or not (plates.controls or plates.positives):
+        return ""
+    head, rows = ["plate", "file"], []
+    kinds = [(plates.label, "controls")] * bool(plates.controls)
+    kinds += [(plates.positive_label, "positives")] * bool(plates.positives)
+    for label, _ in kinds:
+        head += [label, "sd", "wells"]
+    for one in reversed(readings[-ROWS:]):
+        cells = [escape(one.name), name_of(one.files[-1])]
+        for _, kind in kinds:
+            found = getattr(one, kind)
+            cells += [_number(found.mean), _number(found.sd), str(found.n)]
+        rows.append(("", [*cells, _number(one.z_prime)] if len(kinds) == 2 else cells))
+    notes = ""
+    if len(kinds) == 2:
+        head.append("Z\N{PRIME}")
+        notes = (f"<p>Z\N{PRIME} = 1 \N{MINUS SIGN} 3 (sd + sd) / |difference of the means| of "
+                 f"{name_of(plates.label)} and {name_of(plates.positive_label)}, of readings as "
+                 "they came: above 0.5 the assay tells them apart well, at 0 and below it does "
+                 "not.</p>")
+    shown = "" if len(readings) <= ROWS else f", the last {ROWS} of {count(len(readings), 'plate')}"
+    return notes + table(f"Controls{shown}", head, rows, {0, 1})
+
+
+def amendment_table(facts):
+    """What was corrected, the last first; "" where nothing was."""
+    found = facts.amendments
+    if not found:
+        return ""
+    rows = [("", [str(one.event), str(one.batch), name_of(one.name), _number(one.before),
+                  _number(one.value), name_of(one.reason), name_of(one.who)])
+            for one in reversed(found[-ROWS:])]
+    shown = "" if len(found) <= ROWS else f", the last {ROWS} of {len(found):,}"
+    return table(f"Amended results{shown}", ["event", "batch", "arm", "was", "is", "why", "who"],
+                 rows, {2, 5, 6})
+
+
+def _number(value):
+    return "\N{EN DASH}" if math.isnan(value) else f"{value:.4g}"

@@ -1,0 +1,38 @@
+"""A file of rows, text or a workbook, as rows of cells; errors name the file."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+from pybandit._shared.cells import BadFile
+from pybandit.studies._sheet import PLAIN, rows_of
+
+WORKBOOKS = (".xlsx", ".xlsm")
+
+
+def is_workbook(path):
+    """Whether a file of this name is a workbook."""
+    return Path(path).suffix.casefold() in WORKBOOKS
+
+
+@contextmanager
+def opened(path, headers=(), dialect=PLAIN):
+    """Rows of a file, (line, cells) each, from its header on.
+
+    Raises
+    ------
+    BadFile
+        Where the file cannot be read; what is raised within has the file's name before it.
+    """
+    try:
+        if is_workbook(path):
+            from pybandit.studies._xlsx import rows_of_workbook
+
+            with rows_of_workbook(path, headers, dialect) as rows:
+                yield rows
+        else:
+            with Path(path).open("rb") as file:
+                yield rows_of(file, headers, dialect)
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from None
+    except BadFile as error:
+        raise BadFile(f"{path}: {error}") from None

@@ -1,0 +1,132 @@
+"""Workbooks, .xlsx: rows of cells out of one, and a table into one."""
+
+import datetime
+import io
+import itertools
+import re
+import zipfile
+from contextlib import contextmanager
+
+from pybandit._shared.cells import BadFile
+from pybandit._shared.optional import require
+from pybandit.studies._sheet import MOST_TITLE, short
+
+EXTRA = "xlsx"
+MADE = datetime.datetime(2000, 1, 1)  # equal tables, equal bytes
+
+
+@contextmanager
+def rows_of_workbook(path, headers, dialect):
+    """Rows of a sheet, (row, cells) each, cells as text: as `rows_of` gives those of a CSV file.
+
+    Raises
+    ------
+    BadFile
+        Where it is no workbook, the sheet is not said or not there, or a formula has no value.
+    """
+    openpyxl = require("openpyxl", EXTRA)
+    try:
+        # the values that a spreadsheet computed last, and what it computed them from
+        values, formulas = (openpyxl.load_workbook(path, read_only=True, data_only=data_only)
+                            for data_only in (True, False))
+    except (zipfile.BadZipFile, KeyError, ValueError, openpyxl.utils.exceptions.InvalidFileException
+            ) as error:
+        raise BadFile(f"line 1, column 1: it is no workbook: {error}") from None
+    try:
+        name = _sheet_of(values, dialect.sheet)
+        rows = zip(values[name].iter_rows(), formulas[name].iter_rows(), strict=True)
+        yield _from_header(_texts(rows, dialect), headers)
+    finally:
+        values.close()
+        formulas.close()
+
+
+def _sheet_of(book, wanted):
+    """The name of the sheet to read."""
+    names = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    if wanted is not None:
+        if wanted not in book.sheetnames:
+            raise BadFile(f"line 1, column 1: there is no sheet {short(wanted)}; the sheets are "
+                          f"{', '.join(map(short, book.sheetnames))}")
+        return wanted
+    filled = [name for name in names if any(
+        cell.value is not None for row in book[name].iter_rows(max_row=MOST_TITLE) for cell in row)]
+    if len(filled) != 1:
+        raise BadFile("line 1, column 1: the file is empty" if not filled else
+                      f"line 1, column 1: there are {len(filled)} sheets; --sheet says which: "
+                      f"{', '.join(map(short, filled))}")
+    return filled[0]
+
+
+def _texts(rows, dialect):
+    for number, (cells, sources) in enumerate(rows, 1):
+        texts = [_text_of(cell.value, source.value, number, column, dialect)
+                 for column, (cell, source) in enumerate(zip(cells, sources, strict=True), 1)]
+        while texts and not texts[-1]:
+            texts.pop()
+        if texts:
+            yield number, texts
+
+
+def _text_of(value, source, row, column, dialect):
+    """A cell as somebody would have typed it."""
+    if value is None:
+        if isinstance(source, str) and source.startswith("="):
+            raise BadFile(f"line {row}, column {column}: the formula {short(source)} has no value; "
+                          "open the file in a spreadsheet and save it")
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and not value.is_integer():
+        return repr(value).replace(".", dialect.decimal)
+    if isinstance(value, (int, float)):
+        return str(int(value))
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+        raise BadFile(f"line {row}, column {column}: {value} is a date or a time; spreadsheets "
+                      "make dates of names such as SEPT1: write it as text")
+    return str(value).strip()
+
+
+def _from_header(rows, headers):
+    """Rows from a header on, where one is among the first; all as wide as the first."""
+    first = list(itertools.islice(rows, MOST_TITLE))
+    if not first:
+        raise BadFile("line 1, column 1: the file is empty")
+    begins = next((at for is_header in headers for at, (_, cells) in enumerate(first)
+                   if is_header(cells)), 0)
+    width = len(first[begins][1])
+    for number, cells in itertools.chain(first[begins:], rows):
+        # what is empty at the end of a row is not there
+        yield number, cells + [""] * (width - len(cells))
+
+
+def workbook_of(rows, title="plate"):
+    """A table as a workbook: bytes, the same for the same table."""
+    openpyxl = require("openpyxl", EXTRA)
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet(title)
+    for row in rows:
+        sheet.append([None if cell == "" else cell for cell in row])
+    book.properties.creator = "pybandit"
+    book.properties.created = book.properties.modified = MADE
+    drawn = io.BytesIO()
+    book.save(drawn)
+    return _undated(drawn)
+
+
+def _undated(file):
+    """The same archive, without the times at which its parts were written."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "docProps/core.xml":
+                content = _without_times(content)
+            new.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content,
+                         zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _without_times(content):
+    """openpyxl says when a file was saved, whatever it was told."""
+    return re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>2000-01-01T00:00:00Z", content)

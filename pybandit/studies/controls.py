@@ -1,0 +1,132 @@
+"""What the reader read, well by well, and what its controls say of each plate.
+
+A study that is told through files keeps their readings and names beside the rewards that were
+made of them. A plate is good where its two kinds of controls lie far apart, against their
+noise: Z' is 1 for no noise, above 0.5 for an excellent assay, and at most 0 where the bands of
+three standard deviations touch (Zhang, Chung and Oldenburg, 1999).
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pybandit._shared.types import Floats
+from pybandit.studies._codec import decode
+from pybandit.studies._looks import Looks
+from pybandit.studies.plates import Plates
+
+
+class Controls(NamedTuple):
+    """Of the control wells of one kind on a plate.
+
+    Attributes
+    ----------
+    n : int
+        Wells with a reading.
+    mean, sd : float
+        NaN without readings, `sd` also for one.
+    """
+
+    n: int
+    mean: float
+    sd: float
+
+
+class PlateReadings(NamedTuple):
+    """What is kept of one plate.
+
+    Attributes
+    ----------
+    name : str
+    batch : int
+    values : ndarray of float64, shape (wells,)
+        Readings along the rows; NaN where there is none.
+    files : list of str
+        Where they came from, in order.
+    controls, positives : Controls
+    z_prime : float
+        ``1 - 3 (sd + sd') / |mean - mean'|``; NaN where a kind of controls has fewer than two
+        readings.
+    """
+
+    name: str
+    batch: int
+    values: Floats
+    files: list[str]
+    controls: Controls
+    positives: Controls
+    z_prime: float
+
+
+def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
+    """The readings that a study keeps: those that came from files.
+
+    Parameters
+    ----------
+    study : Study
+    batch : int, optional
+        Only those of this batch.
+
+    Returns
+    -------
+    list of PlateReadings
+        In the order in which the plates came first; amendments are in them.
+
+    Notes
+    -----
+    O(the log).
+    """
+    plates = Plates.of(study.settings)
+    kept: dict[str, tuple[int, Floats, list[str]]] = {}
+    for number, source, is_whole in _sources(study):
+        if batch is not None and number != batch:
+            continue
+        for name, values in source.get("plates", {}).items():
+            _, old, files = kept.get(name, (number, np.full(values.size, np.nan), []))
+            new = values if is_whole else np.where(np.isnan(values), old, values)
+            kept[name] = number, new, [*files, source["file"]]
+    return [_plate_of(name, *one, plates) for name, one in kept.items()]
+
+
+def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
+    """Batch and source of each event that has one, and whether it replaces what was."""
+    found = []
+    for kind, content in study._read(lambda _: [(row[1], row[4]) for row in
+                                                study._store.events()]):
+        if kind in ("tell", "amend") and b"source" in content:
+            body = decode(content)
+            if "source" in body:
+                found.append((body["batch"], body["source"], kind == "amend"))
+    return found
+
+
+def _plate_of(name, batch, values, files, plates):
+    controls, positives = (_controls_of(values[list(wells)])
+                           for wells in (plates.controls, plates.positives))
+    return PlateReadings(name, batch, values, files, controls, positives,
+                         z_prime(controls, positives))
+
+
+def _controls_of(values):
+    values = values[~np.isnan(values)]
+    mean = float(values.mean()) if values.size else math.nan
+    sd = float(values.std(ddof=1)) if values.size > 1 else math.nan
+    return Controls(values.size, mean, sd)
+
+
+def z_prime(controls: Controls, positives: Controls) -> float:
+    """Z' of two kinds of controls; NaN where one says nothing of its noise.
+
+    Examples
+    --------
+    >>> from pybandit.studies.controls import Controls, z_prime
+    >>> z_prime(Controls(16, 1000.0, 50.0), Controls(16, 100.0, 10.0))
+    0.8
+    """
+    apart = abs(controls.mean - positives.mean)
+    if not apart > 0:
+        return math.nan
+    return 1.0 - 3.0 * (controls.sd + positives.sd) / apart
+

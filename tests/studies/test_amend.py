@@ -1,0 +1,309 @@
+"""Results that are corrected: an event more, and the policy as from the right ones."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.studies import Study, StudyVersionError, _store
+from pybandit.studies.controls import readings_of
+from pybandit.studies.report import write_report
+
+from betting.races import RACE, REWARDS
+from policies.protocol import frozen
+from studies.cases import POLICIES, measured
+
+nan = np.nan
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "study.db")
+
+
+def steps(study, most, wrong=lambda number, arms: measured(number, arms)):
+    """Whole batches, told what `wrong` says."""
+    for _ in range(most):
+        batch = study.ask()
+        if batch is None:
+            return
+        study.tell(batch.id, wrong(batch.id, batch.arms))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_policy_is_that_of_the_right_results(name, path):
+    """Of the last batch, so that nothing was asked by the wrong ones: bit for bit."""
+    straight = Study.create(":memory:", POLICIES[name]())
+    study, rng = Study.create(path, POLICIES[name]()), np.random.default_rng(1)
+    for number in range(10):
+        batch, same = study.ask(), straight.ask()
+        assert (batch is None) == (same is None)
+        if batch is None:
+            break
+        right = measured(number, batch.arms)
+        straight.tell(number, right)
+        at = np.flatnonzero(rng.random(right.size) < 0.5)
+        told = right.copy()
+        told[at] = rng.random(at.size)
+        study.tell(number, told)
+        assert study.amend(number, right[at], positions=at, reason="a typo") == (at.size, 0)
+        assert frozen(study.policy.get_state()) == frozen(straight.policy.get_state())
+    assert study.verify().n_pulls == straight.status().n_pulls
+    study.close()
+    with Study.open(path) as study:
+        assert frozen(study.policy.get_state()) == frozen(straight.policy.get_state())
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_goes_on_after_it_would_have_asked_for_others(name, path):
+    """Some wells lost, some late; amended while a batch is out, and while none is."""
+    study, rng = Study.create(path, POLICIES[name]()), np.random.default_rng(len(name))
+    for number in range(16):
+        batch = study.ask()
+        if batch is None:
+            break
+        told = np.where(rng.random(batch.arms.size) < 0.3, rng.random(batch.arms.size),
+                        measured(number, batch.arms))
+        told[rng.random(told.size) < 0.1] = nan
+        study.tell(number, told)
+        study.close_batch(number)
+        if number % 4 == 3:
+            if number % 8 == 3:
+                study.ask()
+            before = int(rng.integers(number + 1))
+            record = study.batch(before)
+            at = np.flatnonzero(record.states == "known")
+            right = measured(before, np.array([study.arms.index(name) for name in record.names]))
+            right[rng.random(right.size) < 0.2] = nan
+            done = study.amend(before, right[at], positions=at, reason="read again")
+            assert done.n_amended + done.n_known == at.size
+            assert study.amend(before, right[at], positions=at, reason="again") == (0, at.size)
+            state = study.policy.get_state()
+            assert frozen(type(study.policy).from_state(state).get_state()) == frozen(state)
+            asked = study.ask()
+            assert asked is None or (asked.id == number + 1) or study.policy.done
+        if number % 5 == 4:
+            study.close()
+            study = Study.open(path)
+    study.verify()
+    study.close()
+
+
+def test_what_was_asked_stays_asked():
+    """Halving drops the best arm for a typo; amended, it is back in the next batch."""
+    study = Study.create(":memory:", pb.BatchHalving(8, 1, 8, 3, 2, rng=0))
+    means = np.arange(8.0)
+    first = study.ask()
+    study.tell(0, np.where(first.arms == 7, 0.0, means[first.arms]))
+    second = study.ask()
+    assert 7 not in second.arms
+    assert study.amend(0, [7.0], positions=[7], reason="a zero too few") == (1, 0)
+    assert np.array_equal(study.ask().arms, second.arms)
+    assert 7 in study.policy.ask() and study.recommend().arms.tolist() == [7]
+    study.tell(1, means[second.arms])
+    status = study.status()
+    assert (status.n_pulls, status.n_batches, status.n_amendments) == (16, 2, 1)
+    # those it would have asked for and nobody measured are lost; what was measured is known
+    lost = 16 - study.policy.pulls.sum()
+    assert study.policy.pulls[second.arms].min() >= 2 and lost == status.n_lost == 0
+    third = study.ask()
+    assert 7 in third.arms
+    study.tell(2, means[third.arms])
+    assert study.recommend().arms.tolist() == [7] and study.status().done
+    study.verify()
+
+
+def test_an_open_batch_and_a_late_result():
+    study = Study.create(":memory:", pb.Uniform(3, 6), ["a", "b", "c"])
+    study.ask()
+    study.tell(0, [0.5, nan, nan, nan, nan, nan])
+    assert study.amend(0, [0.75], positions=[0], reason="typo", who="she") == (1, 0)
+    assert study.tell(0, [0.75], positions=[0]) == (0, 1, False)
+    assert study.amend(0, [nan], positions=[0], reason="spilt") == (1, 0)
+    assert study.batch(0).states.tolist() == ["lost", *["open"] * 5]
+    assert study.tell(0, [0.25, 0.2], positions=[0, 1]) == (2, 0, False)
+    study.close_batch(0)
+    assert study.tell(0, [0.9], positions=[5]).n_new == 1
+    assert study.amend(0, [0.4, 0.8], positions=[1, 5], reason="typo") == (2, 0)
+    assert study.policy.means.tolist() == [0.25, 0.4, 0.8]
+    assert study.amend(0, [nan], positions=[5], reason="the wrong plate") == (1, 0)
+    assert study.batch(0).states.tolist() == ["known", "known", *["lost"] * 4]
+    assert study.status().n_lost == 4
+    assert study.tell(0, [0.7], positions=[5]).n_new == 1
+    assert study.policy.means[2] == 0.7
+    rows = study.history()
+    assert list(rows["who"])[0] == study.amendments()[2].who
+    found = [(one.event, one.position, one.name, one.value, one.reason)
+             for one in study.amendments()]
+    assert found[0] == (3, 0, "a", 0.75, "typo") and study.amendments()[0].who == "she"
+    assert [one[1:3] for one in found] == [(0, "a"), (0, "a"), (1, "b"), (5, "c"), (5, "c")]
+    assert [one.before for one in study.amendments()] == [0.5, 0.75, 0.2, 0.9, 0.8]
+    study.verify()
+
+
+@pytest.mark.parametrize("change, error, message", [
+    (dict(reason=""), ValueError, "reason must say why"),
+    (dict(reason=3), TypeError, "reason must be text; got int"),
+    (dict(positions=[1]), ValueError, "batch 0, well 1, arm 1 \\(b\\) has none: tell it"),
+    (dict(positions=[9]), ValueError, "positions must be in \\[0, 4\\)"),
+    (dict(positions=[0, 0], results=[1.0, 1.0]), ValueError, "name a well once"),
+    (dict(results=[np.inf]), ValueError, "finite.*well 0, arm 0 \\(a\\)"),
+    (dict(results=[1.0, 2.0]), ValueError, "shape of positions"),
+    (dict(batch_id=1), ValueError, "batch 1 was abandoned"),
+    (dict(batch_id=7), ValueError, "must be that of one of the 3 batches"),
+])
+def test_what_is_refused(change, error, message):
+    study = Study.create(":memory:", pb.RoundRobin(4, 1, 4, 9), list("abcd"))
+    study.ask()
+    study.tell(0, [0.5, nan, 0.1, 0.2])
+    study.close_batch(0)
+    study.abandon(study.ask().id)
+    study.ask()
+    head = study.status().head
+    given = dict(batch_id=0, results=[0.6], positions=[0], reason="typo") | change
+    with pytest.raises(error, match=message):
+        study.amend(given.pop("batch_id"), given.pop("results"), **given)
+    assert study.status().head == head
+    with pytest.raises(ValueError, match="amend it, if that was wrong"):
+        study.tell(0, [0.6], positions=[0])
+
+
+def test_a_policy_that_refuses_the_value(path):
+    study = Study.create(path, pb.KLUCB(3))
+    steps(study, 4)
+    head = study.status().head
+    with pytest.raises(ValueError, match="must be in \\[0, 1\\]"):
+        study.amend(0, [2.0], positions=[0], reason="typo")
+    assert study.status().head == head and study.verify().head == head
+
+
+def test_a_race_is_told_again_as_long_as_it_asks_for_the_same(path):
+    def make():
+        return pb.BettingRace(4, 300, **RACE)
+
+    study, straight = Study.create(path, make()), Study.create(":memory:", make())
+    for number in range(4):
+        batch, same = study.ask(), straight.ask()
+        right = REWARDS[batch.items, batch.arms]
+        straight.tell(same.id, right)
+        told = right.copy()
+        told[0] = 1.0 - told[0]
+        study.tell(batch.id, told)
+        study.amend(number, [right[0]], positions=[0], reason="typo")
+        assert frozen(study.policy.get_state()) == frozen(straight.policy.get_state())
+    with pytest.raises(ValueError, match="a race cannot leave an evaluation out"):
+        study.amend(0, [nan], positions=[0], reason="failed")
+    # with all the first results against the leader it would have gone on with others
+    while study.ask() is not None:
+        batch = study.ask()
+        study.tell(batch.id, REWARDS[batch.items, batch.arms])
+    best, head = int(study.recommend().arms[0]), study.status().head
+    batches = {event.body["batch"]: event.body["arms"] for event in study.log()
+               if event.kind == "ask"}
+    message = "with these BettingRace would have asked for others"
+    with pytest.raises(ValueError, match=message):
+        for number, arms in batches.items():
+            study.amend(number, np.where(arms == best, 0.0, 1.0), positions=range(arms.size),
+                        reason="upside down")
+            head = study.status().head
+    assert study.status().head == head
+    study.verify()
+    study.close()
+
+
+def test_a_policy_of_ones_own_without_late_results(path):
+    """It is told again as long as it asks for the same."""
+    class Mine(pb.UCB1):
+        def tell(self, arms, rewards, missing="raise"):
+            super().tell(arms, rewards, missing)
+
+    study = Study.create(path, Mine(3))
+    steps(study, 20)
+    assert study.amend(19, [0.9], positions=[0], reason="typo").n_amended == 1
+    head = study.status().head
+    with pytest.raises(ValueError, match="Mine asks for the same arms, or it must define add_late"):
+        study.amend(2, [0.0], positions=[0], reason="typo")
+    assert study.status().head == head and study.verify().head == head
+    study.close()
+
+
+def test_the_chain_says_what_was_amended(path):
+    """Whoever changes an amendment, or leaves it out, is found."""
+    with Study.create(path, pb.RoundRobin(4, 1, 4, 9)) as study:
+        steps(study, 3)
+        noted = study.status().head
+        study.amend(1, [0.9], positions=[2], reason="typo")
+        study.verify(noted)
+        event = list(study.log())[-1]
+        assert event.kind == "amend" and event.body["reason"] == "typo"
+        assert event.body["values"].tolist() == [0.9]
+    changes = ("UPDATE log SET who = 'nobody' WHERE kind = 'amend'",
+               "DELETE FROM log WHERE kind = 'amend'")
+    for change in changes:
+        with sqlite3.connect(path) as connection:
+            connection.execute("BEGIN")
+            connection.execute(change)
+            connection.execute("COMMIT")
+        with pytest.raises(pb.studies.StudyDamaged), Study.open(path) as study:
+            study.verify()
+
+
+def test_a_study_has_the_format_that_it_needs(path, tmp_path, monkeypatch):
+    """Older programs read what has no amendment, and say what they do not know."""
+    monkeypatch.setattr(_store, "FORMAT", 1)
+    with Study.create(path, pb.RoundRobin(4, 1, 4, 9)) as study:
+        steps(study, 3)
+    with Study.open(path) as study:
+        study.amend(1, [0.9], positions=[2], reason="typo")
+    with pytest.raises(StudyVersionError, match="has format 2; this pybandit reads formats up to "
+                                                "1"):
+        Study.open(path)
+    monkeypatch.undo()
+    with Study.open(path) as study:
+        study.verify()
+        write_report(study, tmp_path / "report.html")
+
+
+def test_a_study_of_the_first_format(tmp_path):
+    """Written by a pybandit that knew no amendments."""
+    path = shutil.copy(Path(__file__).with_name("data") / "format_1.db", tmp_path)
+    with Study.open(path) as study:
+        assert study.verify().n_events == 5 and study.status().n_amendments == 0
+        assert study.recommend().arms.tolist() == [7]
+        assert study.amend(0, [9.0], positions=[0], reason="typo") == (1, 0)
+        assert study.recommend().arms.tolist() == [0]
+        batch = study.ask()
+        study.tell(batch.id, np.arange(8.0)[batch.arms])
+        study.verify()
+
+
+def test_what_results_were_made_of():
+    """Kept in the log, also where no result is new; a policy is not told again for it."""
+    study = Study.create(":memory:", pb.Uniform(2, 4), ["a", "b"], settings={})
+    study.ask()
+    source = {"file": "a.csv", "plates": {"0": np.array([1.0, 2.0, nan, nan])}}
+    study.tell(0, [0.1, 0.2], positions=[0, 1], source=source)
+    assert study.tell(0, [0.1], positions=[0], source=source) == (0, 1, False)
+    source["file"] = "b.csv"
+    source["plates"]["0"] = np.array([nan, 5.0, nan, 4.0])
+    assert study.amend(0, [0.2], positions=[1], reason="typo", source=source) == (0, 1)
+    study.tell(0, [0.3, 0.4], positions=[2, 3])
+    assert study.amend(0, [], positions=np.empty(0, int), reason="late", source=source) == (0, 0)
+    kinds = [event.kind for event in study.log()]
+    assert kinds == ["create", "ask", "tell", "tell", "amend", "tell", "amend"]
+    one, = readings_of(study)
+    assert (one.name, one.batch, one.files) == ("0", 0, ["a.csv", "a.csv", "b.csv", "b.csv"])
+    assert np.array_equal(one.values, [nan, 5.0, nan, 4.0], equal_nan=True)
+    assert readings_of(study, 1) == [] and np.isnan(one.z_prime) and one.controls.n == 0
+    with pytest.raises(TypeError, match="source must be a dict; got list"):
+        study.tell(0, [0.1], positions=[0], source=[1])
+    with pytest.raises(TypeError, match="source.x must be made of"):
+        study.tell(0, [0.1], positions=[0], source={"x": object()})
+    study.verify()
+    other = Study.create(":memory:", pb.Uniform(2, 4))
+    other.abandon(other.ask().id)
+    with pytest.raises(ValueError, match="batch 0 was abandoned"):
+        other.tell(0, [nan] * 4, source=source)
