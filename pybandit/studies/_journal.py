@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._counts import Counts
 
 # what is known of a well
 OPEN, KNOWN, LOST, LATE = range(4)
@@ -26,7 +27,7 @@ class Event(NamedTuple):
     ----------
     number : int
         From 0.
-    kind : {"create", "ask", "tell", "close", "abandon"}
+    kind : {"create", "ask", "tell", "close", "abandon", "counts", "arm", "retire"}
     time : float
         Seconds since 1970-01-01 UTC, by the clock of who recorded it.
     who : str
@@ -86,17 +87,39 @@ class Ledger:
         was abandoned.
     late : list of (arms, values)
         Late results that wait for the policy's next batch to be told.
+    counts : Counts
+        What is known beside the policy where counts are told.
     """
 
-    def __init__(self, policy, n_batches=0, open=None, asked=False, late=()):
+    def __init__(self, policy, n_batches=0, open=None, asked=False, late=(), counts=None):
+        self.counts = Counts() if counts is None else counts
         self.policy, self.n_batches, self.open = policy, n_batches, open
         self.asked, self.late = asked, list(late)
 
+    def state(self):
+        """The state of the policy, and what is known beside it."""
+        return self.policy.get_state() | self.counts.part()
+
     def apply(self, kind, body, wells=None):
-        """Do what an event says to a batch, None for one that is asked; the batch."""
+        """Do what an event says to a batch, None for one that is asked; the batch, if any."""
         return getattr(self, "_" + kind)(body, wells)
 
+    def _counts(self, body, wells):
+        if self.n_batches:
+            raise ValueError("a study that has asked for batches is told their results; got counts")
+        self.counts.take(self.policy, body)
+
+    def _arm(self, body, wells):
+        self.policy.add_arm()
+        self.counts.names.append(body["name"])
+
+    def _retire(self, body, wells):
+        self.policy.retire(body["arm"])
+
     def _ask(self, body, wells):
+        if self.counts.n:
+            raise ValueError("a study that is told counts asks for no batches: split says how the "
+                             "next trials are shared out")
         arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
         if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
             raise ValueError(f"batch {body['batch']} must be what the policy asks; got other arms")
@@ -185,10 +208,11 @@ def replay(rows, policy_from):
             if ledger is None:
                 ledger = Ledger(policy_from(entry))
                 continue
-            wells = ledger.apply(kind, entry, batches.get(entry["batch"]))
+            wells = ledger.apply(kind, entry, batches.get(entry.get("batch")))
         except Exception as error:  # of any policy, also one of the user
             raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error
-        batches[wells.number] = wells
+        if wells is not None:
+            batches[wells.number] = wells
     if ledger is None:
         raise BrokenLog("log: event 0 is missing")
     return Replayed(ledger, batches, number + 1, before)

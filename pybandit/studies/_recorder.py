@@ -13,6 +13,7 @@ import numpy as np
 from pybandit import policies
 from pybandit._shared.checks import LARGEST, check_integer
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._counts import PART, Counts
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import Event, Ledger, chained, replay
 from pybandit.studies._races import POLICIES, RacePolicy
@@ -64,7 +65,7 @@ class Recorder:
         first = self._first_of(row)
         self._created = row[2]
         self._type = type_of(first["policy"], policy_type)
-        self._names = np.array(first["arms"], dtype=object)
+        self._first_names = first["arms"]
         self._settings = first["settings"]
         self._sync()
 
@@ -104,7 +105,12 @@ class Recorder:
                 self._ledger = replay(store.events(), self._policy_of).ledger
                 store.n_late = len(self._ledger.late)
             self._head = head
+            self._name_arms()
         return self._ledger
+
+    def _name_arms(self):
+        """The arms by the ledger."""
+        self._names = np.array([*self._first_names, *self._ledger.counts.names], dtype=object)
 
     def _policy_of(self, first):
         """The policy that the study began with."""
@@ -118,6 +124,7 @@ class Recorder:
             raise StudyDamaged(f"{store.path} is damaged: log or head: the log does not end with "
                                f"event {head.n_events - 1}")
         state = store.state(head.state)
+        counts = Counts.of(state.pop(PART, None))
         try:
             policy = self._type.from_state(state)
         except ValueError as error:
@@ -125,7 +132,7 @@ class Recorder:
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
-        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late())
+        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), counts)
 
     def _record(self, kind, body, wells, who=None):
         """One event, done and stored; the batch it is of."""

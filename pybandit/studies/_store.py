@@ -211,7 +211,7 @@ class Store:
         if wells is not None:
             self.put_wells(wells, is_new=event.kind == "ask")
         self.put_late(ledger.late)
-        state = self.put_state(ledger.policy.get_state()) if self.durable else b""
+        state = self.put_state(ledger.state()) if self.durable else b""
         head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head

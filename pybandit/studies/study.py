@@ -27,11 +27,12 @@ from pybandit._shared.types import ArrayLike
 from pybandit._shared.version import __version__
 from pybandit.studies import _journal
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._counted import Counted
 from pybandit.studies._create import checked_names, checked_state
 from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
 from pybandit.studies._races import as_policy
-from pybandit.studies._recorder import Recorder, default_who, event_of, reading, writing
+from pybandit.studies._recorder import default_who, event_of, reading, writing
 from pybandit.studies._store import Store
 from pybandit.studies._tell import check_over, news_of
 from pybandit.studies._verify import verified
@@ -45,7 +46,7 @@ from pybandit.studies.results import (
 )
 
 
-class Study(Recorder):
+class Study(Counted):
     """A run of a policy that survives crashes, late answers and lost ones; in one file.
 
     Made by `Study.create` or `Study.open`. When a method that changes the study returns,
@@ -89,7 +90,7 @@ class Study(Recorder):
         path : str or path-like
             The file to make, or ``":memory:"``. A crash leaves none of it or all, and
             perhaps a draft, ``<path>.*.new``, of no use to anybody.
-        policy : Policy, BettingRace, BettingThreshold or BudgetRace
+        policy : Policy, BettingRace, BettingThreshold, BudgetRace or CountRace
             Fresh or used; the study has its own copy. One of your own class needs
             ``get_state`` and ``from_state``, of plain values and arrays. Of a race batches
             have `items` too, and nothing can be lost.
