@@ -44,6 +44,18 @@ def late(name, **lost):
     return Call(make, call, lambda policy: frozen(policy.get_state()))
 
 
+def counted():
+    """A policy that takes counts of many arms."""
+    def make():
+        policy = pb.ThompsonSampling(MANY, rng=1, batch_size=50)
+        policy.ask()
+        return policy
+
+    trials = np.arange(MANY) % 7
+    return Call(make, lambda policy: policy.tell_counts(trials, trials * 0.5),
+                lambda policy: frozen(policy.get_state()))
+
+
 def table(call):
     def look(bandit):
         return frozen(bandit.__reduce__()[-1])
@@ -104,6 +116,7 @@ CALLS = PULLS | {
     "Policy.add_late": late("uniform of many"),
     **{f"Policy.add_late of {name}": late(name) for name in (
         "ugap", "thompson gaussian", "batch racing", "ebtc", "shadavar")},
+    "Policy.tell_counts": counted(),
     "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
     "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),
     "TableBandit.reset": table(lambda bandit: bandit.reset()),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_in, refuse_masks
+from pybandit._shared.checks import MOST_PULLS, check_counts
 from pybandit.betting._count_bets import Batch
 from pybandit.betting._state import check_mapping, flat
 
@@ -13,15 +13,7 @@ OPTIONS = "n_arms", "delta", "value_range", "ties"
 def checked_batch(trials, sums, before, value_range):
     """A batch of these, its rewards in units of their range; `before` are trials until now."""
     low, high = value_range
-    trials = check_in("trials", refuse_masks("trials", trials), "integers of at least 0",
-                      lambda x: (x >= 0) & (x <= MOST_PULLS) & (np.floor(x) == x))
-    sums = check_in("sums", refuse_masks("sums", sums), "finite", np.isfinite)
-    for name, values in (("trials", trials), ("sums", sums)):
-        if values.shape != before.shape:
-            raise ValueError(f"{name} must have the shape {before.shape}, one an arm; got "
-                             f"{values.shape}")
-    if before.sum(dtype=float) + trials.sum() > MOST_PULLS:
-        raise ValueError(f"trials must be at most {MOST_PULLS} in all; got more")
+    trials, sums = check_counts(trials, sums, before.size, MOST_PULLS - int(before.sum()))
     # ends that are no binary fractions, as .1, added up
     slack = 1e-9 * trials * max(high - low, abs(low), abs(high))
     bad = ~((sums >= trials * low - slack) & (sums <= trials * high + slack))
@@ -29,8 +21,7 @@ def checked_batch(trials, sums, before, value_range):
         arm = int(bad.argmax())
         raise ValueError(f"sums must be those of rewards in {value_range}; got {sums[arm]} for "
                          f"{int(trials[arm])} trials of arm {arm}")
-    return Batch(trials.astype(np.int64),
-                 np.clip((sums - trials * low) / (high - low), 0.0, trials))
+    return Batch(trials, np.clip((sums - trials * low) / (high - low), 0.0, trials))
 
 
 def check_count_state(state, cls):

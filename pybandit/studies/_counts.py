@@ -53,6 +53,8 @@ class Counts:
         """A batch of counts to the policy."""
         trials, sums = body["trials"], body["sums"]
         if hasattr(policy, "tell_counts"):
+            if not isinstance(policy, CountPolicy):
+                policy.ask()  # what it draws for that is drawn, whether somebody looked or not
             policy.tell_counts(trials, sums)
         else:
             new = in_random_order(trials, sums, body["seed"])

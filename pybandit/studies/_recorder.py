@@ -2,10 +2,12 @@
 
 import functools
 import getpass
+import importlib
 import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -64,7 +66,7 @@ class Recorder:
             raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
         first = self._first_of(row)
         self._created = row[2]
-        self._type = type_of(first["policy"], policy_type)
+        self._type = type_of(first["policy"], policy_type, first.get("module", ""))
         self._first_names = first["arms"]
         self._settings = first["settings"]
         self._sync()
@@ -185,13 +187,19 @@ def default_who():
     return f"{user}@{socket.gethostname()}"
 
 
-def type_of(name, policy_type):
-    """The class of a policy by its name; the user's, where it is not one of pybandit's."""
+def type_of(name, policy_type, module=""):
+    """The class of a policy by its name; the user's, where it is not one of pybandit's.
+
+    `module` is where it was when the study was made: other rooms have policies too.
+    """
     if name in POLICIES and policy_type in (None, POLICIES[name], POLICIES[name].race_type):
         return POLICIES[name]
     if policy_type is None:
         policy_type = getattr(policies, name, None) if name in policies.__all__ else None
-        if policy_type is None:
+        if policy_type is None and module.startswith("pybandit."):
+            with suppress(ImportError):
+                policy_type = getattr(importlib.import_module(module), name, None)
+        if not (isinstance(policy_type, type) and issubclass(policy_type, policies.Policy)):
             raise ValueError(f"policy_type must be the class {name}, which is not one of "
                              "pybandit's policies; got None")
     if policy_type.__name__ != name:

@@ -119,7 +119,7 @@ class Study(Counted):
         if not isinstance(settings, dict):
             raise TypeError(f"settings must be a dict; got {type(settings).__name__}")
         first = {"policy": policy_type.__name__, "arms": names, "settings": settings,
-                 "state": state, "version": __version__}
+                 "state": state, "version": __version__, "module": policy_type.__module__}
         name = default_who() if who is None else str(who)
         ledger = _journal.Ledger(policy_type.from_state(state))
 

@@ -20,6 +20,8 @@ from studies.count_kills import NAMES, day
 
 PROGRAM = Path(__file__).with_name("count_kills.py")
 ONE_BY_ONE = {
+    "allocator": lambda: pb.EstimatorAllocator(3, "ucb1", value_range=(0, 1), rng=1),
+    "gaps": lambda: pb.LUCB(3, 0.1),
     "endless race": lambda: pb.BettingRace(3, None, value_range=(0, 1)),
     "race": lambda: pb.BettingRace(3, 20_000, value_range=(0, 1), rng=1),
     "threshold": lambda: pb.BettingThreshold(3, None, threshold=0.15, value_range=(0, 1)),
@@ -89,6 +91,47 @@ def test_others_are_told_one_by_one(name, path, tmp_path, monkeypatch):
     assert study.verify().n_pulls == policy.n_pulls > 0
     assert study.split(10).sum() == 10
     study.close()
+
+
+@pytest.mark.parametrize("law", ["beta", "gaussian"])
+def test_thompson_sampling(law, tmp_path):
+    """It takes counts as they are; who looks at the split changes nothing."""
+    path = tmp_path / "study.db"
+    policy = pb.ThompsonSampling(3, rng=1, law=law, batch_size=500)
+    Study.create(path, policy, arms=NAMES).close()
+    for number in range(8):
+        with Study.open(path) as study:
+            if number % 3 == 0:
+                study.split(100)
+            counts = {name: (200, 10 + 10 * arm) for arm, name in enumerate(NAMES)}
+            study.tell_counts(counts, key=f"{number}")
+            study.verify()
+        policy.ask()
+        policy.tell_counts([200] * 3, [10, 20, 30])
+    with Study.open(path) as study:
+        assert study.split(500).tolist() == policy.shares.tolist()
+        assert study.split(50).sum() == 50 and study.split(50).argmax() == 2
+        assert frozen(study.policy.get_state()) == frozen(
+            pb.ThompsonSampling.from_state(study.policy.get_state()).get_state())
+        assert study.policy.pulls.tolist() == [1600] * 3
+
+
+def test_allocators_are_policies_of_studies(tmp_path):
+    """Found again without being named; of costs that are told afterwards nothing is recorded."""
+    path, rng = tmp_path / "study.db", np.random.default_rng(1)
+    allocator = pb.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
+    Study.create(path, allocator, arms=["plain", "antithetic"]).close()
+    while not allocator.done:
+        with Study.open(path) as study:
+            batch = study.ask()
+            values = rng.normal(size=batch.arms.size) * [1.0, 3.0][0 if batch.id % 2 else 1]
+            study.tell(batch.id, values)
+        allocator.tell(allocator.ask(), values)
+    with Study.open(path) as study:
+        assert study.ask() is None and study.verify().n_pulls == 60
+        assert frozen(study.policy.get_state()) == frozen(allocator.get_state())
+    with pytest.raises(ValueError, match="observed"):
+        Study.create(":memory:", pb.EstimatorAllocator(2, costs="observed", budget=100.0))
 
 
 def test_orders_are_equally_likely():
