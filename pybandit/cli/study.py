@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from pybandit.cli import _study_ab
 from pybandit.cli._study_policies import CHOICES, wants
 from pybandit.cli._types import at_least, writable
 
@@ -19,6 +20,9 @@ in short:
 All but new work on study.db in this folder, or on --study FILE. When a command that
 records has returned, what it recorded is on the disk. Each may be given again after a
 crash: next gives the same plate, record finds what is known already.
+
+A web test is told counts: new-ab, split and counts, a day at a time; plan-ab says beforehand
+how many days.
 
 Files are CSV in UTF-8. A long table has the columns plate, well, arm and value, and may
 have others. A grid is a line plate,NAME and the plate's rows under it, with or without
@@ -53,6 +57,7 @@ def add(commands):
     _add_record(parts)
     _add_over(parts)
     _add_looks(parts)
+    _study_ab.add(parts, _part)
 
 
 def _part(parts, name, text, **more):
@@ -155,7 +160,8 @@ def run(arguments):
     from pybandit.studies import StudyError
 
     try:
-        return getattr(_study_commands, arguments.action)(arguments)
+        action = getattr(arguments, "do", None) or getattr(_study_commands, arguments.action)
+        return action(arguments)
     except (BrokenPipeError, ImportError):
         raise
     except StudyError as error:

@@ -2,6 +2,7 @@
 
 from pybandit.studies._errors import StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._journal import Event
+from pybandit.studies._plan_counts import CountPlan, plan_counts
 from pybandit.studies.results import (
            Batch,
            BatchRecord,
@@ -12,5 +13,6 @@ from pybandit.studies.results import (
 )
 from pybandit.studies.study import Study
 
-__all__ = ["Batch", "BatchRecord", "Event", "Recommendation", "Status", "Study",
-           "StudyDamaged", "StudyError", "StudyVersionError", "TellResult", "VerifyResult"]
+__all__ = ["Batch", "BatchRecord", "CountPlan", "Event", "Recommendation", "Status", "Study",
+           "StudyDamaged", "StudyError", "StudyVersionError", "TellResult", "VerifyResult",
+           "plan_counts"]
