@@ -67,8 +67,9 @@ def draw(figures, out):
     figure, axes = plt.subplots(figsize=(8, 4))
     names = [name for name in figures if not name.startswith("A/A")]
     for place, way in enumerate(MAKERS):
-        axes.bar(np.arange(len(names)) + 0.25 * place, np.nan_to_num([figures[name][way][0] for name in names], posinf=0.0),
-                 0.22, label=way)
+        days = [figures[name][way][0] for name in names]
+        axes.bar(np.arange(len(names)) + 0.25 * place, np.nan_to_num(days, posinf=0.0), 0.22,
+                 label=way)
     axes.set_xticks(np.arange(len(names)) + 0.25, names, fontsize=8)
     axes.set_ylabel("days to a winner, median")
     axes.legend(frameon=False)
