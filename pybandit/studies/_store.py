@@ -25,7 +25,10 @@ from pybandit.studies._errors import (
 from pybandit.studies._files import published
 from pybandit.studies._journal import Wells
 
-APPLICATION, FORMAT = 0x70625374, 1
+APPLICATION, FIRST_FORMAT = 0x70625374, 1
+# kinds of events that came later: a study has the format that its events need
+FORMATS = {"counts": 2, "arm": 2, "retire": 2}
+FORMAT = max(FORMATS.values())
 PATIENCE = 30.0  # seconds for which another writer is waited for
 SCHEMA = """
 CREATE TABLE log (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time REAL NOT NULL,
@@ -208,6 +211,8 @@ class Store:
         """An event, its body in bytes, and where it leads; the new head."""
         self.db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
                         (*event[:4], body, event.digest))
+        if event.kind in FORMATS:
+            self.need_format(FORMATS[event.kind])
         if wells is not None:
             self.put_wells(wells, is_new=event.kind == "ask")
         self.put_late(ledger.late)
@@ -215,6 +220,11 @@ class Store:
         head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head
+
+    def need_format(self, form):
+        """From now on an older pybandit refuses the file, and says so."""
+        if self.db.execute("PRAGMA user_version").fetchone()[0] < form:
+            self.db.execute(f"PRAGMA user_version = {form}")
 
     def put_wells(self, wells, is_new):
         """A batch as it is now; its arms never change."""
@@ -260,7 +270,7 @@ def _digest_of(parts):
 def _begin(store, fill):
     """The tables of a new study, and what `fill` writes."""
     store.db.execute(f"PRAGMA application_id = {APPLICATION}")
-    store.db.execute(f"PRAGMA user_version = {FORMAT}")
+    store.db.execute(f"PRAGMA user_version = {FIRST_FORMAT}")
 
     def work():
         for statement in SCHEMA.split(";"):

@@ -120,7 +120,7 @@ def test_a_newer_format_is_refused_with_both_versions(path):
     changed_to = 7
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {changed_to}")
-    refused(path, "format 7; this pybandit reads formats up to 1", StudyVersionError)
+    refused(path, "format 7; this pybandit reads formats up to 2", StudyVersionError)
 
 
 @pytest.mark.parametrize("content", [b"", b"plate,well\n" * 1000, b"SQLite format 3\0" * 500])
