@@ -110,7 +110,7 @@ def plan_counts(rates: ArrayLike, per_batch: int, *, delta: float = 0.05,
     >>> from pybandit.studies import plan_counts
     >>> plan = plan_counts([0.04, 0.05, 0.07], 5000, runs=50, rng=1)
     >>> plan.quantile(0.5), round(plan.z_test, 1), plan.n_wrong
-    (4.0, 1.6, 0)
+    (3.0, 1.6, 0)
     """
     rates = check_in("rates", rates, "in (0, 1)", lambda x: (x > 0) & (x < 1))
     if rates.ndim != 1:
