@@ -13,6 +13,7 @@ from pybandit.betting import (
     BudgetRace,
     ConfidenceBounds,
     ConfidenceSequence,
+    CountRace,
     confidence_sequence,
 )
 from pybandit.evaluation import (
@@ -118,6 +119,7 @@ __all__ = [
     "ConfidenceBounds",
     "ConfidenceSequence",
     "ContinuousRejects",
+    "CountRace",
     "ControlVariate",
     "DrawInfo",
     "EBSBound",

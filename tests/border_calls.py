@@ -187,12 +187,29 @@ MCMC = {
     gibbs_sample: CHAINS,
     metropolis_sample: CHAINS | dict(initial=[0.5]),
 }
+
+
+def counted(trials, sums):
+    return pb.CountRace(3).tell_counts(trials, sums)
+
+
+def split(n):
+    return pb.CountRace(3).split(n)
+
+
+def retired(arm):
+    return pb.CountRace(3).retire(arm)
+
+
 BETTING = {
     pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
     pb.BudgetRace: dict(n_arms=3, n_items=9, budget_cost=6.0, value_range=(0, 1),
                         costs=[0.1, 0.2, 0.3]),
     pb.ConfidenceSequence: {},
+    pb.CountRace: dict(n_arms=3),
+    counted: dict(trials=[9, 9, 9], sums=[2, 3, 4.5]),
+    split: dict(n=7), retired: dict(arm=1),
     pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
 }
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pybandit as pb
-from pybandit import mcmc
+from pybandit import mcmc, studies
 
 from policies.every_class import EVERY
 from policies.protocol import frozen
@@ -42,6 +42,18 @@ def late(name, **lost):
         policy.add_late(np.arange(n) % 7, np.linspace(0.0, 1.0, n))
 
     return Call(make, call, lambda policy: frozen(policy.get_state()))
+
+
+def counted():
+    """A policy that takes counts of many arms."""
+    def make():
+        policy = pb.ThompsonSampling(MANY, rng=1, batch_size=50)
+        policy.ask()
+        return policy
+
+    trials = np.arange(MANY) % 7
+    return Call(make, lambda policy: policy.tell_counts(trials, trials * 0.5),
+                lambda policy: frozen(policy.get_state()))
 
 
 def table(call):
@@ -104,6 +116,8 @@ CALLS = PULLS | {
     "Policy.add_late": late("uniform of many"),
     **{f"Policy.add_late of {name}": late(name) for name in (
         "ugap", "thompson gaussian", "batch racing", "ebtc", "shadavar")},
+    "Policy.tell_counts": counted(),
+    "plan_counts": function(lambda: studies.plan_counts([0.1, 0.2], 500, runs=3, rng=1).batches),
     "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
     "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),
     "TableBandit.reset": table(lambda bandit: bandit.reset()),

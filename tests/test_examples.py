@@ -385,3 +385,13 @@ def test_larger_than_memory_finds_its_best_column(capfd):
     (best,) = re.findall(r"the best column is (\d+)", printed)
     rows = re.findall(r"^(.{30}) (?:not installed| *[\d.]+ +\d+  \w+ (\d+), )", printed, re.M)
     assert len(rows) == 5 and {found for _, found in rows} <= {best, ""}
+
+
+def test_web_tests(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "web.png"
+    figures = load("web_tests")["main"](["--runs", "2", "--days", "9", "--out", str(out)])
+    assert out.read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr().out
+    assert len(re.findall("^ +(?:BettingRace|CountRace)", printed, re.MULTILINE)) == 18
+    assert all(found[2] + found[3] <= 2 for ways in figures.values() for found in ways.values())

@@ -16,6 +16,7 @@ MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
 # What is interrupted elsewhere, by where: a class's method, or a function.
 ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
+    "betting/test_counts.py": {"CountRace.tell_counts", "CountRace.add_arm", "CountRace.retire"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
                                    "ConfidenceSequence.update", "best_of", "best_of_pairs"},
     "evaluation/test_calls.py": {"best_of_async"},
@@ -27,13 +28,14 @@ ELSEWHERE = {
     "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
                                    "Study.close_batch", "Study.abandon", "Study.amend",
                                    "Study.verify"},
+    "studies/test_counts.py": {"Study.tell_counts", "Study.add_arm", "Study.retire"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
     "tables/test_shuffle.py": {"shuffle"},
 }
 # What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
 READS = set("""
     recommend get_state from_state seed interval plot rewards best raise_status ask
-    amendments batch close history log status
+    amendments batch close counts history log split status
     decision_function get_metadata_routing get_params inverse_transform predict predict_log_proba
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request

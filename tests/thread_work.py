@@ -93,6 +93,22 @@ def sequence(method):
     return soak
 
 
+def counts(seconds):
+    """Every batch is told, each once."""
+    one, told = pb.CountRace(3, delta=1e-9), []
+
+    def work(i):
+        one.tell_counts([9, 9, 9], [i % 10, 3, 4])
+        told.append(i % 10)
+        assert one.capital.shape == (3,) and one.split(10).sum() == 10
+        if len(told) % 50 == 0:
+            state = one.get_state()
+            assert frozen(pb.CountRace.from_state(state).get_state()) == frozen(state)
+
+    assert_right_or_refused(work, seconds)
+    assert one.n_batches == len(told) and one.get_state()["sums"][:, 0].sum() == sum(told)
+
+
 def right(call):
     """A call that keeps nothing gives what it gave alone."""
     alone = frozen(np.asarray(call()))
@@ -163,7 +179,7 @@ SOAKS = {
     "Policy": policies(lambda: Simple(2)),
     **{f"{type(make()).__name__}: {name}": race(partial(make, block_size=20, delta=1e-9))
        for name, make in MAKERS.items() if name in ("best", "top", "sides", "told")},
-    "BudgetRace": race(budget),
+    "BudgetRace": race(budget), "CountRace": counts,
     **{f"ConfidenceSequence: {method}": sequence(method)
        for method in ("betting", "empirical-bernstein", "asymptotic")},
     **{name: right(lambda bandit=bandit: bandit.pull_with_costs([0, 1, 2] * 50, rng=1))

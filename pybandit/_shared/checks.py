@@ -141,6 +141,20 @@ def check_numeric(name, values, masked_as_nan=False):
     return array if array.flags.aligned else array.copy()
 
 
+def check_counts(trials, sums, n_arms, most=MOST_PULLS):
+    """Trials and sums of rewards, one an arm, as int64 and float64; at most `most` trials."""
+    trials = check_in("trials", refuse_masks("trials", trials), "integers of at least 0",
+                      lambda x: (x >= 0) & (x <= MOST_PULLS) & (np.floor(x) == x))
+    sums = check_in("sums", refuse_masks("sums", sums), "finite", np.isfinite)
+    for name, values in (("trials", trials), ("sums", sums)):
+        if values.shape != (n_arms,):
+            raise ValueError(f"{name} must have the shape ({n_arms},), one an arm; got "
+                             f"{values.shape}")
+    if trials.sum() > most:
+        raise ValueError(f"trials must be at most {most} in all; got {trials.sum():.0f}")
+    return trials.astype(np.int64), np.ascontiguousarray(sums)
+
+
 def refuse_masks(name, values):
     """Return `values`, unless some of them are masked: what is under a mask is no number."""
     if is_masked(values):

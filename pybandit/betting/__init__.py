@@ -3,7 +3,8 @@
 from pybandit.betting.above import BettingThreshold
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
+from pybandit.betting.counts import CountRace
 from pybandit.betting.race import BettingRace
 
 __all__ = ["BettingRace", "BettingThreshold", "BudgetRace", "ConfidenceBounds",
-           "ConfidenceSequence", "confidence_sequence"]
+           "ConfidenceSequence", "CountRace", "confidence_sequence"]

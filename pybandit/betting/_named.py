@@ -5,7 +5,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from pybandit._shared.types import Floats
 
 
-class Named:
+class Made:
+    """What says of a race that was never made that it was not."""
+
+    if not TYPE_CHECKING:  # to whom every name would be there
+
+        def __getattr__(self, name):
+            if name.startswith("__") or "_race" in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
+                                     name=name, obj=self)
+            raise AttributeError(f"this {type(self).__name__} has no {name!r}: its __init__ was "
+                                 "not called, or did not end", name=name, obj=self)
+
+
+class Named(Made):
     """What every race was made with."""
 
     n_arms: int
@@ -20,12 +33,3 @@ class Named:
     population: Literal["items", "sample"] | int
     costs: Any
     weights: Floats | None
-
-    if not TYPE_CHECKING:  # to whom every name would be there
-
-        def __getattr__(self, name):
-            if name.startswith("__") or "_race" in self.__dict__:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
-                                     name=name, obj=self)
-            raise AttributeError(f"this {type(self).__name__} has no {name!r}: its __init__ was "
-                                 "not called, or did not end", name=name, obj=self)

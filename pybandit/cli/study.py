@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from pybandit.cli import _study_ab
 from pybandit.cli._study_options import add_dialect, add_layout
 from pybandit.cli._study_policies import CHOICES, wants
 from pybandit.cli._types import at_least, writable
@@ -22,6 +23,9 @@ All but new work on study.db in this folder, or on another one: --study FILE bef
 after the action, or FILE as its first word. When a command that records has returned,
 what it recorded is on the disk. Each may be given again after a crash: next gives the
 same plate, record finds what is known already.
+
+A web test is told counts: new-ab, split and counts, a day at a time; plan-ab says beforehand
+how many days.
 
 Files are CSV in UTF-8, or .xlsx. A long table has the columns plate, well, arm and value,
 under these names or those that options say, and may have others and lines of a title before
@@ -70,12 +74,14 @@ def add(commands):
     _add_over(parts)
     _add_looks(parts)
     _add_serve(parts)
+    _study_ab.add(parts, _part)
 
 
-def _part(parts, name, text, **more):
-    """A subcommand that works on a study which exists."""
+def _part(parts, name, text, place=True, **more):
+    """A subcommand that works on a study which exists, and may be named first."""
     part = parts.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", **more)
-    part.add_argument("place", metavar="STUDY", nargs="?", help="the study, as --study")
+    if place:
+        part.add_argument("place", metavar="STUDY", nargs="?", help="the study, as --study")
     _add_study(part, "the study (default study.db)")
     part.add_argument("--who", metavar="NAME", help="who records (default user@host)")
     part.add_argument("--json", action="store_true", help="print for machines, as JSON")
@@ -208,7 +214,7 @@ def run(arguments):
 
     try:
         arguments.study = _place_of(arguments)
-        return _action_of(arguments.action)(arguments)
+        return (getattr(arguments, "do", None) or _action_of(arguments.action))(arguments)
     except (BrokenPipeError, ImportError):
         raise
     except StudyError as error:
@@ -222,8 +228,8 @@ def _place_of(arguments):
     named = [name for name in (arguments.place, arguments.study) if name is not None]
     if len(set(named)) > 1:
         raise ValueError(f"the study must be named once; got {named[0]} and --study {named[1]}")
-    if not named and arguments.action == "new":
-        raise ValueError("the file to make must be named: pybandit study new study.db ...")
+    if not named and arguments.action in ("new", "new-ab"):
+        raise ValueError(f"the file to make must be named: pybandit study {arguments.action} study.db ...")
     return named[0] if named else "study.db"
 
 

@@ -29,6 +29,9 @@ def bandit_policy(policy, n_arms):
     if policy.n_arms != n_arms or policy.n_pulls:
         raise ValueError(f"policy must be fresh and have n_estimators = {n_arms} arms; got "
                          f"{policy!r}")
+    if getattr(policy, "batch_size", 1) > 1:
+        raise ValueError(f"policy must choose one estimator at a time; got batch_size="
+                         f"{policy.batch_size}, which the allocator has an option for")
     return policy
 
 

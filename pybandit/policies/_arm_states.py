@@ -140,6 +140,15 @@ THOMPSON = Schema(
     base=NATIVE, invariants=[arms_count_pulls, threshold_was_placed])
 
 
+def shares_fill_a_batch(s):
+    """shares that add up to a batch where one is drawn, else none"""
+    return s.shares.sum(dtype=float) == (s.batch_size if s.chosen >= 0 else 0)
+
+
+THOMPSON_BATCHES = Schema([integer("shares", 0, "batch_size", shape=("n_arms",))],
+                          base=THOMPSON, invariants=[shares_fill_a_batch])
+
+
 def an_arm_is_chosen_to_the_end(s):
     """a chosen arm until the budget is spent"""
     return s.n_pulls <= s.budget and (s.chosen >= 0) == (s.n_pulls < s.budget)

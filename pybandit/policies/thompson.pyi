@@ -4,11 +4,11 @@ from numpy import float64, int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
-from pybandit.policies.base import NativePolicy
+from pybandit.policies._counted import CountedPolicy
 
 __all__ = ["ThompsonSampling"]
 
-class ThompsonSampling(NativePolicy):
+class ThompsonSampling(CountedPolicy):
     def __init__(
         self,
         n_arms: int,
@@ -18,6 +18,7 @@ class ThompsonSampling(NativePolicy):
         prior: tuple[float, float] = (1.0, 1.0),
         fractional: bool = False,
         noise_std: float = 1.0,
+        batch_size: int = 1,
     ) -> None: ...
     @property
     def law(self) -> str: ...
@@ -29,5 +30,9 @@ class ThompsonSampling(NativePolicy):
     def noise_std(self) -> float: ...
     @property
     def posteriors(self) -> NDArray[float64]: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def shares(self) -> NDArray[int64]: ...
     def seed(self, rng: Generator) -> None: ...
     def recommend(self) -> NDArray[int64]: ...

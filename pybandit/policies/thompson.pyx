@@ -8,9 +8,11 @@ sampling for the multi-armed bandit problem, COLT 2012.
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_in, check_positive, shown
+from pybandit._shared.checks import (
+    MOST_HELD, check_choice, check_in, check_integer, check_positive, shown,
+)
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
-from pybandit.policies._arm_states import THOMPSON
+from pybandit.policies._arm_states import THOMPSON, THOMPSON_BATCHES
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int64_t
@@ -22,13 +24,14 @@ from pybandit.policies._csrc cimport (
     pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances,
     pb_thompson_choose, pb_thompson_place, pb_thompson_resume,
 )
+from pybandit.policies._counted cimport CountedPolicy
 from pybandit.policies.base cimport NativePolicy
 from pybandit.policies.policy cimport Policy
 
 __all__ = ["ThompsonSampling"]
 
 
-cdef class ThompsonSampling(NativePolicy):
+cdef class ThompsonSampling(CountedPolicy):
     """Pulls the arm whose mean, drawn from its posterior, is the largest.
 
     Thompson 1933; Agrawal and Goyal 2012: before each pull ``theta_k`` is drawn from the
@@ -54,6 +57,9 @@ cdef class ThompsonSampling(NativePolicy):
         Law ``"beta"``: S grows by r and F by 1 - r, without a draw.
     noise_std : float
         Law ``"gaussian"``: standard deviation of a reward, finite and above 0.
+    batch_size : int
+        Pulls that are asked for together: as many independent choices of one posterior. With
+        `shares` and `tell_counts` for traffic that is split, and counted, by the day.
 
     Attributes
     ----------
@@ -63,6 +69,8 @@ cdef class ThompsonSampling(NativePolicy):
     pulls, means, variances : ndarray
         Per arm.
     posteriors : ndarray of float64, shape (n_arms, 2)
+    shares : ndarray of int64, shape (n_arms,)
+        How often `ask` names each arm.
 
     Raises
     ------
@@ -101,6 +109,7 @@ cdef class ThompsonSampling(NativePolicy):
     cdef readonly tuple prior
     cdef readonly bint fractional
     cdef readonly double noise_std
+    cdef readonly int64_t batch_size
     cdef pb_thompson kernel
     cdef double[:, ::1] arms              # gained, lost, below, density
     cdef double[::1] chances
@@ -111,10 +120,12 @@ cdef class ThompsonSampling(NativePolicy):
     cdef int64_t chosen                   # -1: not drawn yet
     cdef int64_t[::1] lacking             # arms without a reward, the first n_lacking
     cdef int64_t n_lacking, n_tries       # batches that asked them
+    cdef int64_t[:, ::1] drawn            # of a batch: all arms, and the pulls of each
 
     def __init__(self, n_arms, rng=None, *, law="beta", prior=(1.0, 1.0), fractional=False,
-                 noise_std=1.0):
+                 noise_std=1.0, batch_size=1):
         super().__init__(n_arms, 1)
+        self.batch_size = check_integer("batch_size", batch_size, 1, MOST_HELD)
         self.law = check_choice("law", law, ("beta", "gaussian"))
         prior = check_in("prior", prior, "in [0.1, 1e9]", lambda x: (x >= 0.1) & (x <= 1e9))
         if prior.shape != (2,):
@@ -134,6 +145,7 @@ cdef class ThompsonSampling(NativePolicy):
         self.arms = np.empty((self.n_arms, sizeof(pb_thompson_arm) // sizeof(double)))
         self.chances = np.empty(pb_thompson_chances(self.n_arms))
         self.lacking, self.n_lacking = np.arange(self.n_arms), 0
+        self.drawn = np.stack([np.arange(self.n_arms), np.zeros(self.n_arms, dtype=np.int64)])
         self.kernel.law = PB_THOMPSON_BETA
         self.kernel.alpha, self.kernel.beta = self.prior
         if self.law == "gaussian":
@@ -176,7 +188,8 @@ cdef class ThompsonSampling(NativePolicy):
 
     def _options(self):
         return dict(n_arms=self.n_arms, law=self.law, prior=self.prior,
-                    fractional=self.fractional, noise_std=self.noise_std)
+                    fractional=self.fractional, noise_std=self.noise_std,
+                    batch_size=self.batch_size)
 
     @property
     def posteriors(self):
@@ -201,9 +214,27 @@ cdef class ThompsonSampling(NativePolicy):
         if self._asks_lacking():
             batch.arms, batch.n_arms = &self.lacking[0], self.n_lacking
             batch.n_pulls = self.n_lacking
+        elif self.batch_size > 1:
+            self._draw_batch()
+            batch.arms, batch.counts = &self.drawn[0, 0], &self.drawn[1, 0]
+            batch.n_arms, batch.n_pulls = self.n_arms, self.batch_size
         elif self.chosen < 0:
             self.chosen = pb_thompson_choose(&self.kernel, self.bitgen)
         return batch
+
+    cdef void _draw_batch(self) noexcept nogil:
+        cdef int64_t _i
+        if self.chosen >= 0:
+            return
+        self.drawn[1, :] = 0
+        for _i in range(self.batch_size):
+            self.chosen = pb_thompson_choose(&self.kernel, self.bitgen)
+            self.drawn[1, self.chosen] += 1
+
+    @property
+    def shares(self):
+        """How many of the pulls asked for are of each arm; int64, shape (n_arms,)."""
+        return np.bincount(self.ask(), minlength=self.n_arms)
 
     cdef bint _asks_lacking(self) noexcept nogil:
         if not self.n_lacking:
@@ -238,6 +269,12 @@ cdef class ThompsonSampling(NativePolicy):
                 self.lacking[n] = self.lacking[i]
                 n += 1
         self.n_lacking = n
+
+    cdef void _add_counts(self, int64_t arm, int64_t n, double total) noexcept nogil:
+        if self.kernel.law == PB_THOMPSON_GAUSSIAN:
+            pb_thompson_add(&self.kernel, arm, total, n)
+        else:
+            pb_thompson_add(&self.kernel, arm, total, n - total)
 
     def _check_rewards(self, arms, rewards, missing):
         rewards = super()._check_rewards(arms, rewards, missing)
@@ -300,11 +337,12 @@ cdef class ThompsonSampling(NativePolicy):
         return np.asarray(arms)
 
     cdef object _schema(self):
-        return THOMPSON
+        return THOMPSON if self.batch_size == 1 else THOMPSON_BATCHES
 
     cdef dict _sizes(self):
         return NativePolicy._sizes(self) | {
-            "n_chances": pb_thompson_chances(self.n_arms), "law": self.law}
+            "n_chances": pb_thompson_chances(self.n_arms), "law": self.law,
+            "batch_size": self.batch_size}
 
     def _get_progress(self):
         self.guard.check()
@@ -319,7 +357,9 @@ cdef class ThompsonSampling(NativePolicy):
             "lacking": np.isin(np.arange(self.n_arms), self.lacking[:self.n_lacking]),
             "rng_given": bool(self.rng_given),
             "stream": stream_state(self.generator),
-        }
+        } | ({} if self.batch_size == 1 else {
+            "shares": np.array(self.drawn[1]) if self.chosen >= 0
+            else np.zeros(self.n_arms, dtype=np.int64)})
 
     def _set_progress(self, progress):
         cdef double threshold
@@ -336,6 +376,8 @@ cdef class ThompsonSampling(NativePolicy):
                              "others in arms or chances")
         self.kernel.age, self.chosen = progress["age"], progress["chosen"]
         self.n_tries, self.rng_given = progress["n_tries"], progress["rng_given"]
+        if self.batch_size > 1:
+            np.asarray(self.drawn)[1] = progress["shares"]
         if self.law == "gaussian":
             # arms that a late reward has reached are asked all the same, if they were already
             lacking = np.flatnonzero(progress["lacking"] | (progress["pulls"] == 0))

@@ -2,6 +2,7 @@
 
 from pybandit.studies._errors import StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._journal import Event
+from pybandit.studies._plan_counts import CountPlan, plan_counts
 from pybandit.studies.results import (
            Amendment,
            AmendResult,
@@ -14,6 +15,6 @@ from pybandit.studies.results import (
 )
 from pybandit.studies.study import Study
 
-__all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "Event", "Recommendation", "Status",
-           "Study", "StudyDamaged", "StudyError", "StudyVersionError", "TellResult",
-           "VerifyResult"]
+__all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "CountPlan", "Event",
+           "Recommendation", "Status", "Study", "StudyDamaged", "StudyError", "StudyVersionError",
+           "TellResult", "VerifyResult", "plan_counts"]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._counts import Counts
 from pybandit.studies._forced import check_forced, corrected, tell_forced
 
 # what is known of a well
@@ -27,7 +28,7 @@ class Event(NamedTuple):
     ----------
     number : int
         From 0.
-    kind : {"create", "ask", "tell", "close", "abandon", "amend"}
+    kind : {"create", "ask", "tell", "close", "abandon", "amend", "counts", "arm", "retire"}
     time : float
         Seconds since 1970-01-01 UTC, by the clock of who recorded it.
     who : str
@@ -89,20 +90,42 @@ class Ledger:
         Late results that wait for the policy's next batch to be told.
     past : callable
         All events before the one that is applied, (kind, body) each; for amendments.
+    counts : Counts
+        What is known beside the policy where counts are told.
     """
 
     def __init__(self, policy, n_batches=0, open=None, asked=False, late=(), past=None,
-                 is_forced=False):
+                 counts=None, is_forced=False):
+        self.counts = Counts() if counts is None else counts
         self.policy, self.n_batches, self.open = policy, n_batches, open
         self.asked, self.late, self.past = asked, list(late), past
         # whether the policy is not asked: what was asked is known; pulls that it has not taken
         self._is_forced, self._left = is_forced, (np.empty(0, np.int64), np.empty(0))
 
+    def state(self):
+        """The state of the policy, and what is known beside it."""
+        return self.policy.get_state() | self.counts.part()
+
     def apply(self, kind, body, wells=None):
-        """Do what an event says to a batch, None for one that is asked; the batch."""
+        """Do what an event says to a batch, None for one that is asked; the batch, if any."""
         return getattr(self, "_" + kind)(body, wells)
 
+    def _counts(self, body, wells):
+        if self.n_batches:
+            raise ValueError("a study that has asked for batches is told their results; got counts")
+        self.counts.take(self.policy, body)
+
+    def _arm(self, body, wells):
+        self.policy.add_arm()
+        self.counts.names.append(body["name"])
+
+    def _retire(self, body, wells):
+        self.policy.retire(body["arm"])
+
     def _ask(self, body, wells):
+        if self.counts.n:
+            raise ValueError("a study that is told counts asks for no batches: split says how the "
+                             "next trials are shared out")
         arms = body["arms"]
         if not self._is_forced:
             arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
@@ -240,11 +263,12 @@ def replay(rows, policy_from):
                 ledger = Ledger(policy_from(entry), past=lambda: past)
                 past.append((kind, entry))
                 continue
-            wells = ledger.apply(kind, entry, batches.get(entry["batch"]))
+            wells = ledger.apply(kind, entry, batches.get(entry.get("batch")))
             past.append((kind, entry))
         except Exception as error:  # of any policy, also one of the user
             raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error
-        batches[wells.number] = wells
+        if wells is not None:
+            batches[wells.number] = wells
     if ledger is None:
         raise BrokenLog("log: event 0 is missing")
     return Replayed(ledger, batches, number + 1, before)

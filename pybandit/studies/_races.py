@@ -12,6 +12,8 @@ from pybandit.betting._paired import PairedRace
 # every kind of race that there is, by its name
 RACES = {name: one for name in betting.__all__
          if isinstance(one := getattr(betting, name), type) and issubclass(one, PairedRace)}
+COUNTED = {name: one for name in betting.__all__
+           if hasattr(one := getattr(betting, name), "tell_counts")}
 
 
 class RacePolicy:
@@ -76,11 +78,38 @@ class RacePolicy:
         raise AttributeError(name)
 
 
+class CountPolicy(RacePolicy):
+    """A race on counts: it is told these, and asks for nothing."""
+
+    budget = None
+
+    def ask(self):
+        raise ValueError("a study of a race on counts asks for no batches: split says how the next "
+                         "trials are shared out, tell_counts takes what came of them")
+
+    def items_of(self, wells):
+        return iter(())
+
+    def tell_counts(self, trials, sums):
+        self.race.tell_counts(trials, sums)
+
+    def add_arm(self):
+        self.race.add_arm()
+
+    def retire(self, arm):
+        self.race.retire(arm)
+
+
 POLICIES = {name: type(name, (RacePolicy,), {"race_type": one}) for name, one in RACES.items()}
+
+
+POLICIES |= {name: type(name, (CountPolicy,), {"race_type": one}) for name, one in COUNTED.items()}
 
 
 def as_policy(policy):
     """A race as a policy; anything else as it is."""
+    if type(policy) in COUNTED.values():
+        return POLICIES[type(policy).__name__](policy)
     if not isinstance(policy, PairedRace):
         return policy
     name = type(policy).__name__

@@ -2,10 +2,12 @@
 
 import functools
 import getpass
+import importlib
 import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -13,6 +15,7 @@ import numpy as np
 from pybandit import policies
 from pybandit._shared.checks import LARGEST, check_integer
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._counts import PART, Counts
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import Event, Ledger, chained, replay
 from pybandit.studies._races import POLICIES, RacePolicy
@@ -64,8 +67,8 @@ class Recorder:
             raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
         first = self._first_of(row)
         self._created = row[2]
-        self._type = type_of(first["policy"], policy_type)
-        self._names = np.array(first["arms"], dtype=object)
+        self._type = type_of(first["policy"], policy_type, first.get("module", ""))
+        self._first_names = first["arms"]
         self._settings = first["settings"]
         self._sync()
 
@@ -108,7 +111,12 @@ class Recorder:
                 self._ledger.past = self._past
                 store.n_late = len(self._ledger.late)
             self._head = head
+            self._name_arms()
         return self._ledger
+
+    def _name_arms(self):
+        """The arms by the ledger."""
+        self._names = np.array([*self._first_names, *self._ledger.counts.names], dtype=object)
 
     def _policy_of(self, first):
         """The policy that the study began with."""
@@ -122,6 +130,7 @@ class Recorder:
             raise StudyDamaged(f"{store.path} is damaged: log or head: the log does not end with "
                                f"event {head.n_events - 1}")
         state = store.state(head.state)
+        counts = Counts.of(state.pop(PART, None))
         try:
             policy = self._type.from_state(state)
         except ValueError as error:
@@ -129,7 +138,8 @@ class Recorder:
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
-        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
+        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past,
+                      counts)
 
     def _past(self):
         """All events that are stored, as a ledger takes them."""
@@ -185,13 +195,19 @@ def default_who():
     return f"{user}@{socket.gethostname()}"
 
 
-def type_of(name, policy_type):
-    """The class of a policy by its name; the user's, where it is not one of pybandit's."""
+def type_of(name, policy_type, module=""):
+    """The class of a policy by its name; the user's, where it is not one of pybandit's.
+
+    `module` is where it was when the study was made: other rooms have policies too.
+    """
     if name in POLICIES and policy_type in (None, POLICIES[name], POLICIES[name].race_type):
         return POLICIES[name]
     if policy_type is None:
         policy_type = getattr(policies, name, None) if name in policies.__all__ else None
-        if policy_type is None:
+        if policy_type is None and module.startswith("pybandit."):
+            with suppress(ImportError):
+                policy_type = getattr(importlib.import_module(module), name, None)
+        if not (isinstance(policy_type, type) and issubclass(policy_type, policies.Policy)):
             raise ValueError(f"policy_type must be the class {name}, which is not one of "
                              "pybandit's policies; got None")
     if policy_type.__name__ != name:

@@ -29,7 +29,7 @@ from pybandit.studies._journal import Wells
 
 APPLICATION, FIRST_FORMAT = 0x70625374, 1
 # kinds of events that came later: a study has the format that its events need
-FORMATS = {"amend": 2}
+FORMATS = {"amend": 2, "counts": 2, "arm": 2, "retire": 2}
 FORMAT = max(FORMATS.values())
 PATIENCE = 30.0  # seconds for which another writer is waited for
 SCHEMA = """
@@ -238,7 +238,7 @@ class Store:
             state = _digest_of(self.parts) if self.durable else b""
         else:
             self.put_late(ledger.late)
-            state = self.put_state(ledger.policy.get_state()) if self.durable else b""
+            state = self.put_state(ledger.state()) if self.durable else b""
         head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head

@@ -38,7 +38,7 @@ def verified(store, policy_type, head=None):
     _compare_batches(store, batches, demand)
     demand(encode(store.late()) == encode(ledger.late), "late: it is not where the log leads")
     if store.durable:
-        replayed, state = ledger.policy.get_state(), store.state(stored.state)
+        replayed, state = ledger.state(), store.state(stored.state)
         for part in replayed.keys() | state.keys():
             demand(part in replayed and part in state
                    and encode(replayed[part]) == encode(state[part]),

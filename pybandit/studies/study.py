@@ -23,6 +23,7 @@ from pybandit._shared.version import __version__
 from pybandit.studies import _journal
 from pybandit.studies._changes import Changes
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._counted import Counted
 from pybandit.studies._create import checked_names, checked_state
 from pybandit.studies._looks import Looks
 from pybandit.studies._notebook import Shown
@@ -31,7 +32,7 @@ from pybandit.studies._recorder import default_who, event_of
 from pybandit.studies._store import Store
 
 
-class Study(Changes, Looks, Shown):
+class Study(Changes, Counted, Looks, Shown):
     """A run of a policy that survives crashes, late answers and lost ones; in one file.
 
     Made by `Study.create` or `Study.open`. When a method that changes the study returns,
@@ -75,7 +76,7 @@ class Study(Changes, Looks, Shown):
         path : str or path-like
             The file to make, or ``":memory:"``. A crash leaves none of it or all, and
             perhaps a draft, ``<path>.*.new``, of no use to anybody.
-        policy : Policy, BettingRace, BettingThreshold or BudgetRace
+        policy : Policy, BettingRace, BettingThreshold, BudgetRace or CountRace
             Fresh or used; the study has its own copy. One of your own class needs
             ``get_state`` and ``from_state``, of plain values and arrays. Of a race batches
             have `items` too, and nothing can be lost.
@@ -104,7 +105,7 @@ class Study(Changes, Looks, Shown):
         if not isinstance(settings, dict):
             raise TypeError(f"settings must be a dict; got {type(settings).__name__}")
         first = {"policy": policy_type.__name__, "arms": names, "settings": settings,
-                 "state": state, "version": __version__}
+                 "state": state, "version": __version__, "module": policy_type.__module__}
         name = default_who() if who is None else str(who)
         ledger = _journal.Ledger(policy_type.from_state(state))
 

@@ -12,6 +12,7 @@ from mutation_counts import share_of
 
 from betting.mutations import mutate
 from betting.races import MAKERS, REWARDS, frozen, play, told_costs
+from betting.test_counts import grown
 
 RACES = {name: [play(MAKERS[name](block_size=size, max_evaluations=budget), REWARDS, 40).get_state()
                 for size, budget in [(None, None), (7, 350)]]
@@ -144,8 +145,39 @@ def test_many_states_of_sequences(data, state):
     assert_sequence_is_refused_or_works(data, state)
 
 
+def assert_counts_are_refused_or_work(data):
+    state = mutate(data.draw, grown().get_state())
+    try:
+        race = pb.CountRace.from_state(state)
+    except (ValueError, TypeError) as error:
+        assert len(str(error)) > 10
+        return
+    except MemoryError:  # of a race of that many arms, which nothing contradicts
+        return
+    trials = race.split(90)
+    race.tell_counts(trials, trials * race.value_range[0])
+    state = race.get_state()
+    again = pb.CountRace.from_state(state)
+    assert frozen(again.get_state()) == frozen(state) and race.survivors.size
+    assert again.capital.tobytes() == race.capital.tobytes() and repr(race)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_states_of_counts(data):
+    assert_counts_are_refused_or_work(data)
+
+
+@pytest.mark.slow
+@settings(max_examples=share_of(0.03), deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_many_states_of_counts(data):
+    assert_counts_are_refused_or_work(data)
+
+
 @pytest.mark.parametrize("state", [None, [], "x", 3, {}, {"type": "BettingRace"}])
-@pytest.mark.parametrize("cls", [pb.BettingRace, pb.BettingThreshold, pb.ConfidenceSequence])
+@pytest.mark.parametrize("cls", [pb.BettingRace, pb.BettingThreshold, pb.ConfidenceSequence,
+                                 pb.CountRace])
 def test_what_is_no_state(cls, state):
     with pytest.raises(ValueError, match="state must be a dict of"):
         cls.from_state(state)

@@ -33,6 +33,7 @@ POLICIES = {
     "ucbv": lambda: pb.UCBV(N),
     "klucb": lambda: pb.KLUCB(N),
     "thompson": lambda: pb.ThompsonSampling(N, 5),
+    "thompson batches": lambda: pb.ThompsonSampling(N, 5, batch_size=9),
     "thompson gaussian": lambda: pb.ThompsonSampling(N, 5, law="gaussian"),
     "ebtc": lambda: pb.EBTC(N, budget=40),
     "ebtc aware": lambda: pb.EBTC(N, variance_aware=True),

@@ -219,6 +219,17 @@ def studies() -> Iterator[Event]:
         return study.log()
 
 
+def web_tests() -> Ints:
+    race = pb.CountRace(3, delta=0.1, ties="any")
+    race.tell_counts([10, 9, 11], [1, 0, 2.5])
+    assert_type(race.capital, Floats)
+    assert_type(race.add_arm(), int)
+    with pb.Study.create(":memory:", race, arms=["a", "b", "c", "d"]) as study:
+        assert_type(study.tell_counts({"a": (9, 1), "d": (8, 2)}, key="monday"), TellResult)
+        study.retire("b", "broken")
+        return study.split(5000)
+
+
 def plates() -> list[str]:
     layout = Layout.parse("8x12")
     assert_type(layout.wells, tuple[str, ...])

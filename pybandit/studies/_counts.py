@@ -1,0 +1,146 @@
+"""What a study is told in counts: so many trials of an arm in a batch, and what came of them.
+
+A policy that has `tell_counts` is told as it is. For any other a batch of successes and
+failures is put into a random order and waits, arm by arm, until the policy asks for it.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_HELD, MOST_PULLS, check_integer, check_scalar, shown
+from pybandit.studies._races import CountPolicy
+
+# of a state: what is the study's and not the policy's
+PART = "study.counts"
+
+
+class Counts:
+    """What a study that is told counts knows beside its policy.
+
+    Attributes
+    ----------
+    n : int
+        Batches told.
+    names : list of str
+        Of arms that were added.
+    waiting : list of ndarray of uint8
+        Outcomes of each arm that the policy has not asked for yet, in order; none of an arm
+        of a policy that takes counts.
+    """
+
+    def __init__(self, n=0, names=(), waiting=()):
+        self.n, self.names, self.waiting = n, list(names), list(waiting)
+
+    @classmethod
+    def of(cls, part):
+        """From a part of a state, or None."""
+        if part is None:
+            return cls()
+        ends = np.cumsum(part["lengths"])[:-1]
+        waiting = np.split(part["waiting"], ends) if part["lengths"].size else ()
+        return cls(part["n"], part["names"], waiting)
+
+    def part(self):
+        """What `of` takes, as a dict to add to a state; empty where nothing was counted."""
+        if not (self.n or self.names):
+            return {}
+        lengths = np.array([one.size for one in self.waiting], dtype=np.int64)
+        return {PART: {"n": self.n, "names": self.names, "lengths": lengths,
+                       "waiting": np.concatenate([np.empty(0, np.uint8), *self.waiting])}}
+
+    def take(self, policy, body):
+        """A batch of counts to the policy."""
+        trials, sums = body["trials"], body["sums"]
+        if hasattr(policy, "tell_counts"):
+            if not isinstance(policy, CountPolicy):
+                policy.ask()  # what it draws for that is drawn, whether somebody looked or not
+            policy.tell_counts(trials, sums)
+        else:
+            new = in_random_order(trials, sums, body["seed"])
+            old = self.waiting or [new[0][:0]] * len(new)
+            self.waiting = played(policy, [np.concatenate(both)
+                                           for both in zip(old, new, strict=True)])
+        self.n += 1
+
+
+def in_random_order(trials, sums, seed):
+    """Of each arm its successes and failures, all orders equally likely; uint8.
+
+    Given its numbers of successes, a sequence of independent outcomes of one probability has all
+    orders equally likely. So the law of these outcomes, and of any sequence of such batches, is
+    that of the visits in the order they came, if outcomes of an arm are exchangeable within
+    the batch, given the past, the numbers of visits and the other arms; what a policy promises
+    for independent rewards it keeps, for whom it matters that they stay the same from batch
+    to batch. How many visits there are must not depend on what comes of them.
+    """
+    rng, orders = np.random.default_rng(seed), []
+    for n, successes in zip(trials.tolist(), sums.tolist(), strict=True):
+        order = np.zeros(n, dtype=np.uint8)
+        order[:int(successes)] = 1
+        orders.append(rng.permutation(order))
+    return orders
+
+
+def played(policy, waiting):
+    """Tell a policy what waits, as long as all that it asks for does; what waits then."""
+    starts, sizes = np.zeros(len(waiting), dtype=np.int64), [one.size for one in waiting]
+    while not policy.done:
+        arms = np.asarray(policy.ask())
+        needs = np.bincount(arms, minlength=len(waiting))
+        if not arms.size or (starts + needs > sizes).any():
+            break
+        rewards = np.empty(arms.size)
+        for arm in np.flatnonzero(needs):
+            rewards[arms == arm] = waiting[arm][starts[arm]:starts[arm] + needs[arm]]
+        policy.tell(arms, rewards)
+        starts += needs
+    return [one[start:].copy() for one, start in zip(waiting, starts, strict=True)]
+
+
+def checked_counts(counts, names, policy):
+    """Trials and sums of all arms, int64 and float64, of ``{name: (trials, sum)}``."""
+    if not isinstance(counts, Mapping) or not counts:
+        raise TypeError(f"counts must be a dict of (trials, sum) by the arms' names; got "
+                        f"{shown(counts)}")
+    places = {name: arm for arm, name in enumerate(names.tolist())}
+    trials, sums = np.zeros(names.size, dtype=np.int64), np.zeros(names.size)
+    for name, pair in counts.items():
+        if name not in places:
+            raise ValueError(f"counts must be of arms of the study; got {shown(name)}")
+        try:
+            tried, came = pair
+        except (TypeError, ValueError):
+            raise TypeError(f"counts must be pairs, (trials, sum); got {shown(pair)} for arm "
+                            f"{shown(name)}") from None
+        trials[places[name]] = check_integer(f"trials of arm {name!r}", tried, 0, MOST_PULLS)
+        sums[places[name]] = check_scalar(f"sum of arm {name!r}", came, "finite", np.isfinite)
+    if not hasattr(policy, "tell_counts"):
+        _check_successes(trials, sums, names)
+    return trials, sums
+
+
+def _check_successes(trials, sums, names):
+    """Refuse what has no order of successes and failures."""
+    bad = ~((sums >= 0) & (sums <= trials) & (np.floor(sums) == sums))
+    if bad.any():
+        arm = int(bad.argmax())
+        raise ValueError(f"counts must be successes, a whole number of the trials, for a policy "
+                         f"that is told one reward at a time; got {sums[arm]} of {trials[arm]} "
+                         f"for arm {names[arm]!r}: CountRace takes other sums")
+    check_integer("trials in all", int(trials.sum(dtype=object)), 0, MOST_HELD)
+
+
+def split_of(policy, n):
+    """How n trials are shared out as the policy wants them: int64, one an arm."""
+    if isinstance(policy, CountPolicy):
+        return policy.race.split(n)
+    n = check_integer("n", n, 0, MOST_PULLS)
+    wanted = np.asarray(policy.recommend())[:1] if policy.done else np.asarray(policy.ask())
+    weights = np.bincount(wanted, minlength=policy.n_arms)
+    exact = n * (weights / weights.sum())
+    shares = np.floor(exact).astype(np.int64)
+    # what is over to the largest remainders, of equal ones to the first
+    over = np.argsort(shares - exact, kind="stable")[:n - int(shares.sum())]
+    shares[over] += 1
+    return shares

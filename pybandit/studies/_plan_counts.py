@@ -1,0 +1,143 @@
+"""How long a web test takes, and how often it is wrong, before it begins: by playing it."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtri
+
+from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, check_scalar
+from pybandit._shared.generators import seed_sequence_of
+from pybandit._shared.intervals import wilson_interval
+from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
+from pybandit.betting import CountRace
+
+__all__ = ["CountPlan", "plan_counts"]
+
+
+@dataclass(frozen=True, eq=False)
+class CountPlan:
+    """What `plan_counts` found.
+
+    Attributes
+    ----------
+    rates : ndarray of float64
+        Of the arms, as they were given.
+    per_batch : int
+        Trials in a batch.
+    batches : ndarray of int64, shape (runs,)
+        Batches until a winner was named, or those that there were.
+    winners : ndarray of int64, shape (runs,)
+        -1 where none was named.
+    z_test : float
+        Batches that a z-test of a size fixed beforehand needs to tell the two best apart, with
+        Bonferroni's correction; infinite where they are equal.
+    """
+
+    rates: Floats
+    per_batch: int
+    batches: Ints
+    winners: Ints
+    z_test: float
+
+    @property
+    def n_wrong(self) -> int:
+        """Runs whose winner is not better than all others: of equal arms, any winner."""
+        best = np.flatnonzero(self.rates == self.rates.max())
+        right = best if best.size == 1 else best[:0]
+        return int(((self.winners >= 0) & ~np.isin(self.winners, right)).sum())
+
+    @property
+    def n_undecided(self) -> int:
+        """Runs that named no winner."""
+        return int((self.winners < 0).sum())
+
+    @property
+    def wrong_interval(self) -> tuple[float, float]:
+        """95 % interval of the probability of a wrong winner, within so many batches."""
+        return wilson_interval(self.n_wrong, self.winners.size)
+
+    def quantile(self, q: float) -> float:
+        """Batches after which a share q of the runs had a winner; infinite where none had."""
+        q = check_scalar("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
+        ends = np.sort(np.where(self.winners < 0, np.inf, self.batches))
+        return float(ends[max(0, math.ceil(q * ends.size) - 1)])
+
+
+def plan_counts(rates: ArrayLike, per_batch: int, *, delta: float = 0.05,
+                ties: Literal["none", "any"] = "none", runs: int = 200, most_batches: int = 200,
+                power: float = 0.8, rng: Rng = None) -> CountPlan:
+    """Plays a `CountRace` many times: batches to a winner, and how often it is wrong.
+
+    Traffic is split evenly among the arms left, each trial drawing its arm, and a batch is
+    told at a time. With equal rates it is an A/A test: whoever wins is wrong.
+
+    Parameters
+    ----------
+    rates : array_like of float, shape (n_arms,)
+        Success rates, in (0, 1): what there may be to find.
+    per_batch : int
+        Trials of all arms in a batch: visitors a day, say.
+    delta, ties
+        As in `CountRace`.
+    runs : int, default 200
+    most_batches : int, default 200
+        After which a run has no winner.
+    power : float, default 0.8
+        Of the z-test that is compared, in (0, 1).
+    rng : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    CountPlan
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Notes
+    -----
+    The z-test is two-sided, of level delta over n_arms - 1 comparisons, all arms to its end:
+    ``n = (z + z')^2 (p (1 - p) + q (1 - q)) / (p - q)^2`` trials of each arm for the two best
+    rates p and q. It may be looked at once, and is to find a difference that was guessed.
+
+    Some 60 us a batch of a run.
+
+    Examples
+    --------
+    >>> from pybandit.studies import plan_counts
+    >>> plan = plan_counts([0.04, 0.05, 0.07], 5000, runs=50, rng=1)
+    >>> plan.quantile(0.5), round(plan.z_test, 1), plan.n_wrong
+    (3.0, 1.6, 0)
+    """
+    rates = check_in("rates", rates, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+    if rates.ndim != 1:
+        raise ValueError(f"rates must be those of some arms; got shape {rates.shape}")
+    per_batch = check_integer("per_batch", per_batch, 1, MOST_PULLS)
+    runs = check_integer("runs", runs, 1)
+    most_batches = check_integer("most_batches", most_batches, 1)
+    power = check_scalar("power", power, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+    made = [_run(CountRace(rates.size, delta=delta, ties=ties), rates, per_batch, most_batches,
+                 np.random.default_rng(seed)) for seed in seed_sequence_of(rng).spawn(runs)]
+    batches, winners = np.array(made, dtype=np.int64).T
+    return CountPlan(rates.copy(), per_batch, batches, winners,
+                     _z_test(rates, per_batch, delta, power))
+
+
+def _run(race, rates, per_batch, most_batches, rng):
+    """Batches, and the winner or -1."""
+    while not race.done and race.n_batches < most_batches:
+        trials = rng.multinomial(per_batch, race.split(per_batch) / per_batch)
+        race.tell_counts(trials, rng.binomial(trials, rates))
+    return race.n_batches, int(race.recommend()[0]) if race.done else -1
+
+
+def _z_test(rates, per_batch, delta, power):
+    second, best = np.sort(rates)[-2:]
+    if second == best:
+        return math.inf
+    z = -ndtri(delta / (2 * (rates.size - 1))) + ndtri(power)
+    trials = z**2 * (best * (1 - best) + second * (1 - second)) / (best - second) ** 2
+    return float(rates.size * trials / per_batch)

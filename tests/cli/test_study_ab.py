@@ -1,0 +1,121 @@
+"""pybandit study: web tests by counts, from the command line."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit import cli
+
+from cli.study_commands import as_json, digest, ok, refused
+
+pytestmark = pytest.mark.usefixtures("folder")
+NEW = ["new-ab", "--arms", "home,price,video"]
+RATES = np.array([0.04, 0.05, 0.09])
+
+
+def day(number, split, rates=RATES):
+    """The file of a day on which visits were shared out so."""
+    came = np.random.default_rng(number).binomial(list(split.values()), rates)
+    rows = [f"{name},{n},{s}" for (name, n), s in zip(split.items(), came, strict=True)]
+    Path(f"day_{number}.csv").write_text("\n".join(["page,visits,conversions", *rows]))
+    return f"day_{number}.csv"
+
+
+def test_a_web_test_is_that_of_python(capsys):
+    race = pb.CountRace(3)
+    assert ok(capsys, *NEW) == "study.db: CountRace, 3 arms; next: split, and counts\n"
+    for number in range(40):
+        split = as_json(capsys, "split", 3000)["split"]
+        assert list(split.values()) == race.split(3000).tolist()
+        path = day(number, split)
+        said = ok(capsys, "counts", path)
+        assert said.startswith(f"{path}: 1 new, 0 already known; ")
+        assert ok(capsys, "counts", path).startswith(f"{path}: 0 new, 1 already known; ")
+        rows = [line.split(",") for line in Path(path).read_text().splitlines()[1:]]
+        race.tell_counts([int(row[1]) for row in rows], [int(row[2]) for row in rows])
+        if race.done:
+            break
+    assert said.endswith("the best is video\n")
+    assert as_json(capsys, "status")["best"][0]["name"] == "video"
+    with pb.Study.open("study.db") as study:
+        assert study.policy.capital.tolist() == race.capital.tolist()
+        assert study.verify().head == as_json(capsys, "verify")["head"]
+    lines = ok(capsys, "counts").splitlines()
+    assert lines[0] == "key,arm,trials,successes,who"
+    assert lines[1].startswith("day_0.csv,home,1000,")
+    for action in (["status"], ["report", "-o", "page.html"], ["export", "wells.csv"]):
+        ok(capsys, *action)
+
+
+def test_pages_come_and_go(capsys):
+    ok(capsys, *NEW, "--delta", "0.1", "--values", "0", "30")
+    ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}), "--key", "monday")
+    assert ok(capsys, "add-arm", "form") == "form is in the test from now on\n"
+    assert ok(capsys, "retire", "video", "--reason", "broken") == (
+        "video is out; left: home, price, form\n")
+    assert as_json(capsys, "split", 9)["split"] == {"home": 3, "price": 3, "video": 0, "form": 3}
+    assert as_json(capsys, "counts")["counts"][0]["key"] == "monday"
+    with pb.Study.open("study.db") as study:
+        assert study.policy.value_range == (0.0, 30.0) and study.policy.delta == 0.1
+
+
+def test_more_traffic_to_what_does_well(capsys):
+    Path("pages.csv").write_text("page one\npage two\n")
+    ok(capsys, "new-ab", "study.db", "--arms", "pages.csv", "--thompson", 400, "--seed", 1)
+    Path("all.csv").write_text("day,arm,trials,successes\n1,page one,200,5\n1,page two,200,30\n"
+                               "2,page one,90,1\n2,page two,300,40\n")
+    assert ok(capsys, "counts", "all.csv") == (
+        "1, 2: 2 new, 0 already known; page two leads 2 arms that are left\n")
+    split = as_json(capsys, "split", 400)["split"]
+    assert sum(split.values()) == 400 and split["page two"] > 350
+
+
+def test_files_that_are_refused(capsys):
+    ok(capsys, *NEW)
+    ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}))
+    for text, *words in [
+        ("arm,trials\nhome,3\n", "line 1", "'successes'"),
+        ("arm,trials,successes\n", "no counts under it"),
+        ("arm,trials,successes\nhome,3\n", "line 2, column 3", "2 cells"),
+        ("arm,trials,successes\nhome,3,x\n", "line 2, column 'successes'", "'x'"),
+        ("arm,trials,successes\nhome,3,\n", "line 2", "successes"),
+        ("arm,trials,successes\nhome,3,4\n", "4.0", "3 trials"),
+        ("arm,trials,successes\nhome,3.5,1\n", "trials of arm 'home'", "3.5"),
+        ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "already"),
+        ("arm,trials,successes\nhom,3,1\n", "'hom'"),
+        ("arm,trials,successes,key\nhome,3,1,a\n", "leave out --key"),
+    ]:
+        Path("bad.csv").write_text(text)
+        more = ["--key", "b"] if "key" in text else []
+        error = refused(capsys, "counts", "bad.csv", *more)
+        assert all(word in error for word in words), error
+    Path("day_0.csv").write_text("arm,trials,successes\nhome,100,99\n")
+    assert "already recorded as 'day_0.csv'" in refused(capsys, "counts", "day_0.csv")
+    assert "none.csv: cannot be read" in refused(capsys, "counts", "none.csv")
+    assert "asks for no batches" in refused(capsys, "next")
+    assert "'form'" in refused(capsys, "retire", "form", "--reason", "gone")
+    assert "exists" in refused(capsys, *NEW)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["new-ab", "--arms", "a,b", "--delta", "2"], ["plan-ab", "--rates", "4%", "--visits", "9"],
+    ["plan-ab", "--rates", "4%,140%", "--visits", "9"], ["split", "-1"], ["retire", "a"]])
+def test_options_that_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["study", *arguments])
+    assert end.value.code == 2 and digest() is None
+    assert re.search("must be|invalid|required|expected", capsys.readouterr().err)
+
+
+def test_planning(capsys):
+    said = ok(capsys, "plan-ab", "--rates", "4%,5%,.07", "--visits", 5000, "--runs", 40)
+    assert re.search(r"^days +10% by day \d+, 50% by day \d+, 90% by day \d+$", said, re.MULTILINE)
+    assert re.search(r"^wrong +0 of 40 tests: 0\.0% to 8\.8%, promised at most 0\.05$", said,
+                     re.MULTILINE)
+    assert "z-test      2 days" in said
+    known = as_json(capsys, "plan-ab", "--rates", "4%,4%", "--visits", 500, "--runs", 20, "--days",
+                    20)
+    assert known["n_wrong"] + known["n_undecided"] == 20 and known["z_test_days"] is None

@@ -1,0 +1,274 @@
+"""Studies that are told counts: the policy that is told directly, in a file, whoever is killed."""
+
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit.studies import Study, StudyDamaged
+from pybandit.studies._counts import in_random_order, played
+from pybandit.studies.report import write_report
+
+from betting.interrupts import alarms, interruption
+from betting.races import assert_says, frozen
+from programs import figures
+from studies.count_kills import NAMES, day
+
+PROGRAM = Path(__file__).with_name("count_kills.py")
+ONE_BY_ONE = {
+    "allocator": lambda: pb.EstimatorAllocator(3, "ucb1", value_range=(0, 1), rng=1),
+    "gaps": lambda: pb.LUCB(3, 0.1),
+    "endless race": lambda: pb.BettingRace(3, None, value_range=(0, 1)),
+    "race": lambda: pb.BettingRace(3, 20_000, value_range=(0, 1), rng=1),
+    "threshold": lambda: pb.BettingThreshold(3, None, threshold=0.15, value_range=(0, 1)),
+    "ucb1": lambda: pb.UCB1(3),
+    "top two": lambda: pb.TopTwo(3, pb.stopping.GLR(0.1, "bernoulli"), rng=1),
+    "halving": lambda: pb.SequentialHalving(3, 900),
+    "elimination": lambda: pb.SuccessiveElimination(3, pb.stopping.GLR(0.1, "bernoulli")),
+}
+
+
+def test_a_study_is_the_race(tmp_path):
+    """Opened again for every batch, each told twice; with an arm that comes and one that goes."""
+    path, race = tmp_path / "study.db", pb.CountRace(3)
+    Study.create(path, race, arms=NAMES).close()
+    for number in range(8):
+        with Study.open(path) as study:
+            counts = day(study, number)
+            told = study.tell_counts(counts, key=f"day {number}", who="Ada")
+            again = study.tell_counts(counts, key=f"day {number}")
+            assert (told.n_new, told.n_known, again.n_new, again.n_known) == (
+                len(counts), 0, 0, len(counts))
+            race.tell_counts(*np.array(list(counts.values())).T)
+            if number == 2:
+                assert study.add_arm("form") == race.add_arm()
+            if number == 4:
+                study.retire("video", "it does not play")
+                study.retire("video", "it still does not")
+                race.retire(2)
+            assert frozen(study.policy.get_state()) == frozen(race.get_state())
+    with Study.open(path) as study:
+        assert study.arms == [*NAMES, "form"] and type(study.policy) is pb.CountRace
+        status, found, best = study.status(), study.verify(), study.recommend()
+        assert status.n_events == found.n_events == 1 + 8 + 2
+        assert status.n_pulls == found.n_pulls == race.n_pulls == 8 * 300
+        assert best.arms.tolist() == race.recommend().tolist() and best.names == ["form"]
+        assert status.survivors.tolist() == race.survivors.tolist()
+        assert study.split(100).tolist() == race.split(100).tolist()
+        table = study.counts()
+        assert int(table["trials"].sum()) == race.n_pulls and set(table["who"]) == {"Ada"}
+        assert list(table["key"])[:3] == ["day 0"] * 3
+        retired = [event.body for event in study.log() if event.kind == "retire"]
+        assert [body["reason"] for body in retired] == ["it does not play"]
+        write_report(study, tmp_path / "report.html")
+    assert "CountRace" in (tmp_path / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", ["study.db", ":memory:"])
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_others_are_told_one_by_one(name, path, tmp_path, monkeypatch):
+    """As if each arm's rewards had come in the recorded order, whatever the batches."""
+    monkeypatch.chdir(tmp_path)
+    study = Study.create(path, ONE_BY_ONE[name](), arms=NAMES)
+    for number in range(5):
+        study.tell_counts(day(study, number), rng=number)
+        if path != ":memory:":
+            study.close()
+            study = Study.open(path)
+    orders = [in_random_order(event.body["trials"], event.body["sums"], event.body["seed"])
+              for event in study.log() if event.kind == "counts"]
+    joined = [np.concatenate([order[arm] for order in orders]) for arm in range(3)]
+    alone = Study.create(":memory:", ONE_BY_ONE[name]())
+    policy = alone._ledger.policy
+    waiting = played(policy, joined)
+    assert frozen(study.policy.get_state()) == frozen(alone.policy.get_state())
+    assert [one.tolist() for one in study._ledger.counts.waiting] == [
+        one.tolist() for one in waiting]
+    assert study.verify().n_pulls == policy.n_pulls > 0
+    assert study.split(10).sum() == 10
+    study.close()
+
+
+@pytest.mark.parametrize("law", ["beta", "gaussian"])
+def test_thompson_sampling(law, tmp_path):
+    """It takes counts as they are; who looks at the split changes nothing."""
+    path = tmp_path / "study.db"
+    policy = pb.ThompsonSampling(3, rng=1, law=law, batch_size=500)
+    Study.create(path, policy, arms=NAMES).close()
+    for number in range(8):
+        with Study.open(path) as study:
+            if number % 3 == 0:
+                study.split(100)
+            counts = {name: (200, 10 + 10 * arm) for arm, name in enumerate(NAMES)}
+            study.tell_counts(counts, key=f"{number}")
+            study.verify()
+        policy.ask()
+        policy.tell_counts([200] * 3, [10, 20, 30])
+    with Study.open(path) as study:
+        assert study.split(500).tolist() == policy.shares.tolist()
+        assert study.split(50).sum() == 50 and study.split(50).argmax() == 2
+        assert frozen(study.policy.get_state()) == frozen(
+            pb.ThompsonSampling.from_state(study.policy.get_state()).get_state())
+        assert study.policy.pulls.tolist() == [1600] * 3
+
+
+def test_allocators_are_policies_of_studies(tmp_path):
+    """Found again without being named; of costs that are told afterwards nothing is recorded."""
+    path, rng = tmp_path / "study.db", np.random.default_rng(1)
+    allocator = pb.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
+    Study.create(path, allocator, arms=["plain", "antithetic"]).close()
+    while not allocator.done:
+        with Study.open(path) as study:
+            batch = study.ask()
+            values = rng.normal(size=batch.arms.size) * [1.0, 3.0][0 if batch.id % 2 else 1]
+            study.tell(batch.id, values)
+        allocator.tell(allocator.ask(), values)
+    with Study.open(path) as study:
+        assert study.ask() is None and study.verify().n_pulls == 60
+        assert frozen(study.policy.get_state()) == frozen(allocator.get_state())
+    with pytest.raises(ValueError, match="observed"):
+        Study.create(":memory:", pb.EstimatorAllocator(2, costs="observed", budget=100.0))
+
+
+def test_orders_are_equally_likely():
+    """All six of two in four, and arms apart."""
+    seen = {}
+    for seed in range(6000):
+        first, second = in_random_order(np.array([4, 2]), np.array([2.0, 1.0]), [seed])
+        place = (*first.tolist(), *second.tolist())
+        seen[place] = seen.get(place, 0) + 1
+    assert len(seen) == 12
+    found = np.array(list(seen.values()))
+    assert ((found - 500.0) ** 2 / 500.0).sum() < 31.3  # chi-square of 11, one in a thousand
+
+
+def test_what_is_refused(tmp_path):
+    study = Study.create(tmp_path / "study.db", pb.CountRace(3), arms=NAMES)
+    study.tell_counts({"home": (10, 3)}, key="monday")
+    other = Study.create(":memory:", pb.UCB1(3), arms=NAMES)
+    asked = Study.create(":memory:", pb.UCB1(3), arms=NAMES)
+    asked.ask()
+    other.tell_counts({"home": (10, 3)})
+    for one, call, error, words in [
+        (study, lambda: study.tell_counts({"hom": (1, 0)}), ValueError, ["'hom'"]),
+        (study, lambda: study.tell_counts({}), TypeError, ["dict"]),
+        (study, lambda: study.tell_counts([("home", 1, 0)]), TypeError, ["dict"]),
+        (study, lambda: study.tell_counts({"home": 3}), TypeError, ["pairs", "'home'"]),
+        (study, lambda: study.tell_counts({"home": (3.5, 1)}), TypeError, ["trials", "3.5"]),
+        (study, lambda: study.tell_counts({"home": (3, "x")}), TypeError, ["sum of arm 'home'"]),
+        (study, lambda: study.tell_counts({"home": (3, 4)}), ValueError, ["4", "3 trials"]),
+        (study, lambda: study.tell_counts({"home": (10, 4)}, key="monday"), ValueError,
+         ["already recorded as 'monday'", "4 of 10", "3 of 10"]),
+        (study, lambda: study.tell_counts({"home": (3, 1)}, key=7), TypeError, ["key", "7"]),
+        (study, study.ask, ValueError, ["asks for no batches", "split"]),
+        (study, lambda: study.add_arm("home"), ValueError, ["'home'", "arm 0"]),
+        (study, lambda: study.add_arm(""), TypeError, ["name"]),
+        (study, lambda: study.retire("form", "gone"), ValueError, ["'form'"]),
+        (study, lambda: study.retire("home", ""), TypeError, ["reason"]),
+        (study, lambda: study.split(-1), ValueError, ["n must"]),
+        (other, other.ask, ValueError, ["asks for no batches"]),
+        (other, lambda: other.tell_counts({"home": (3, 1.5)}), ValueError,
+         ["whole number", "1.5 of 3", "CountRace"]),
+        (other, lambda: other.add_arm("form"), ValueError, ["CountRace", "UCB1"]),
+        (asked, lambda: asked.tell_counts({"home": (3, 1)}), ValueError, ["asked for batches"]),
+    ]:
+        events = one.status().n_events
+        with pytest.raises(error) as caught:
+            call()
+        assert_says(caught.value, *words)
+        assert one.status().n_events == events
+        one.verify()
+    study.retire("home", "slow")
+    study.retire("price", "wrong")
+    with pytest.raises(ValueError, match="last that is not retired"):
+        study.retire("video", "also")
+    assert study.status().done and study.verify().n_events == 4
+
+
+def test_two_who_record(tmp_path):
+    """Each sees what the other did, names of new arms too."""
+    first = Study.create(tmp_path / "study.db", pb.CountRace(3), arms=NAMES)
+    second = Study.open(tmp_path / "study.db")
+    first.add_arm("form")
+    second.tell_counts({"form": (9, 3), "home": (9, 1)}, key="a")
+    assert first.tell_counts({"form": (9, 3), "home": (9, 1)}, key="a").n_known == 2
+    assert first.arms == second.arms == [*NAMES, "form"]
+    assert list(first.counts()["name"]) == ["home", "form"]
+
+
+def test_an_older_pybandit_refuses_counts_only(tmp_path):
+    """A study has the format that its events need."""
+    for number, (make, told) in enumerate([
+            (lambda: pb.UCB1(3), lambda study: study.ask()),
+            (lambda: pb.UCB1(3), lambda study: study.tell_counts({"home": (3, 1)})),
+            (lambda: pb.CountRace(3), lambda study: study.add_arm("form")),
+            (lambda: pb.CountRace(3), lambda study: study.retire("home", "slow"))]):
+        with Study.create(tmp_path / f"{number}.db", make(), arms=NAMES) as study:
+            told(study)
+            assert study._store.db.execute("PRAGMA user_version").fetchone() == (
+                2 if number else 1,)
+
+
+def test_a_file_that_was_changed(tmp_path):
+    path = tmp_path / "study.db"
+    for make in (lambda: pb.CountRace(3), lambda: pb.UCB1(3)):
+        with Study.create(path, make(), arms=NAMES, overwrite=True) as study:
+            for number in range(3):
+                study.tell_counts(day(study, number))
+            parts = study._store.parts
+        for statement in ("UPDATE state SET body = x'4e' WHERE part = 'study.counts'",
+                          f"DELETE FROM state WHERE part = '{next(iter(parts))}'",
+                          "UPDATE log SET body = x'4e' WHERE number = 2"):
+            forged = shutil.copy(path, tmp_path / "forged.db")
+            with sqlite3.connect(forged) as db:
+                db.execute(statement)
+            with pytest.raises(StudyDamaged):
+                Study.open(forged).verify()
+
+
+def acts(number):
+    return {"tell_counts": lambda study: study.tell_counts(day(study, number), key=f"{number}"),
+            "add_arm": lambda study: study.add_arm("form"),
+            "retire": lambda study: study.retire("home", "slow")}
+
+
+def looked(study):
+    return study.status().n_events, study.arms, frozen(study.policy.get_state())
+
+
+@pytest.mark.parametrize("kind", acts(0))
+def test_ctrl_c(kind, tmp_path):
+    """The event is in the file or is not, and all goes on."""
+    rng, came, length = np.random.default_rng(1), 0, 2e-3
+    with alarms():
+        while came < 12:
+            study = Study.create(tmp_path / "study.db", pb.CountRace(3), arms=NAMES, overwrite=True)
+            study.tell_counts(day(study, 0), key="0")
+            before = looked(study)
+            start = time.perf_counter()
+            error = interruption(1e-6 + length * rng.random(), acts(1)[kind], study)
+            if error is None:
+                length = time.perf_counter() - start
+            came += error is not None
+            assert looked(study)[0] in (before[0], before[0] + 1)
+            assert (looked(study) == before) == (looked(study)[0] == before[0])
+            if looked(study) == before:
+                acts(1)[kind](study)
+            assert looked(study)[0] == before[0] + 1
+            study.verify()
+            study.close()
+
+
+def test_killed_at_random():
+    found = figures(PROGRAM, 20, 1)
+    assert found["kills"] == 20 and found["acknowledged"] > 20
+
+
+@pytest.mark.slow
+def test_two_hundred_kills():
+    """Figures of one run are in the documentation."""
+    assert figures(PROGRAM, 200, 2)["acknowledged"] > 200

@@ -1,0 +1,53 @@
+"""How long a web test takes, before it begins."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pybandit.studies import CountPlan, plan_counts
+
+
+def test_a_plan():
+    plan = plan_counts([0.04, 0.05, 0.07], 5000, runs=60, rng=1)
+    assert plan.n_undecided == 0 and plan.n_wrong <= 3 and (plan.winners == 2).sum() >= 57
+    assert plan.quantile(0.1) <= plan.quantile(0.5) <= plan.quantile(1.0) == plan.batches.max()
+    again = plan_counts([0.04, 0.05, 0.07], 5000, runs=60, rng=1)
+    assert again.batches.tolist() == plan.batches.tolist()
+    easier = plan_counts([0.04, 0.05, 0.07], 5000, runs=60, rng=1, ties="any", delta=0.2)
+    assert easier.batches.mean() < plan.batches.mean()
+
+
+def test_the_z_test_of_the_books():
+    """4.5 against 5 %, four comparisons, power .8: 40 days of 5,000 visits."""
+    plan = plan_counts([0.04, 0.0425, 0.045, 0.045, 0.05], 5000, runs=1, most_batches=1, rng=1)
+    assert math.ceil(plan.z_test) == 41 and plan.z_test < 40.5
+    # two arms at 5 %, power .8: (1.96 + .84)^2 (p q + r s) / d^2 of each
+    two = plan_counts([0.1, 0.12], 1, runs=1, most_batches=1, rng=1)
+    assert np.isclose(two.z_test, 2 * 2.8015852**2 * (0.09 + 0.1056) / 0.02**2, rtol=1e-5)
+
+
+def test_an_aa_check():
+    plan = plan_counts([0.05, 0.05], 5000, runs=80, most_batches=40, rng=1)
+    assert plan.z_test == math.inf and plan.n_wrong + plan.n_undecided == 80
+    assert plan.n_wrong <= 8 and plan.quantile(0.5) == math.inf
+    low, high = plan.wrong_interval
+    assert low <= plan.n_wrong / 80 <= high
+
+
+def test_wrong_winners_are_counted():
+    plan = CountPlan(np.array([0.2, 0.3, 0.3]), 9, np.array([1, 2, 3, 9]),
+                     np.array([0, 1, 2, -1]), 1.0)
+    assert plan.n_wrong == 3 and plan.n_undecided == 1
+    assert plan.quantile(0.75) == 3.0 and plan.quantile(0.8) == math.inf
+    best = CountPlan(np.array([0.2, 0.3, 0.4]), 9, plan.batches, plan.winners, 1.0)
+    assert best.n_wrong == 2
+
+
+@pytest.mark.parametrize(("options", "word"), [
+    (dict(rates=[0.1, 1.0]), "rates"), (dict(rates=0.1), "rates"), (dict(rates=[0.1]), "n_arms"),
+    (dict(per_batch=0), "per_batch"), (dict(runs=0), "runs"), (dict(power=1.0), "power"),
+    (dict(most_batches=0), "most_batches"), (dict(delta=0.0), "delta"), (dict(ties="x"), "ties")])
+def test_what_is_refused(options, word):
+    with pytest.raises(ValueError, match=word):
+        plan_counts(**{"rates": [0.1, 0.2], "per_batch": 9, **options})
