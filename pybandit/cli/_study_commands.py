@@ -9,13 +9,18 @@ from pathlib import Path
 
 from pybandit.cli._study_arms import read_arms
 from pybandit.cli._study_import import import_results
-from pybandit.cli._study_policies import make_policy
+from pybandit.cli._study_plan import plan, policy_for
+from pybandit.cli._study_policies import AUTO, make_policy
 from pybandit.cli._study_tables import as_json, exported, status_lines
+from pybandit.cli._study_values import read_prior
 from pybandit.studies import Study
 from pybandit.studies._plate_write import joined, plate_texts
 from pybandit.studies.plates import Layout, Plates, controls_of
 
-OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed"
+OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed", "allow_unmeasured"
+
+__all__ = ["abandon", "close", "export", "new", "next", "plan", "record", "report", "status",
+           "verify"]
 
 
 def new(arguments):
@@ -27,12 +32,20 @@ def new(arguments):
         raise ValueError(f"--control-label must differ from the arms; got {plates.label!r}")
     options = {name: getattr(arguments, name) for name in OPTIONS}
     size = arguments.batch_size or plates.n_free
-    policy = make_policy(arguments.policy, len(names), options | {"batch_size": size}, variances)
+    if arguments.prior is not None:
+        options["prior"] = read_prior(arguments.prior, names)
+    chosen, why = arguments.policy, ""
+    if chosen != AUTO and (arguments.noise is not None or arguments.pilot is not None):
+        raise ValueError(f"--policy {chosen} takes no --noise and no --pilot: auto does")
+    if chosen == AUTO:
+        chosen, why = policy_for(arguments, len(names), size)
+    policy = make_policy(chosen, len(names), options | {"batch_size": size}, variances)
     with Study.create(arguments.study, policy, names, who=arguments.who,
                       settings=plates.settings()) as study:
         status = study.status()
-        _say(arguments, as_json(status, study),
-             f"{status.path}: {status.policy}, {status.n_arms:,} arms; next: the first plate")
+        _say(arguments, as_json(status, study) | {"why": why or None},
+             f"{why}\n" * bool(why)
+             + f"{status.path}: {status.policy}, {status.n_arms:,} arms; next: the first plate")
     return 0
 
 

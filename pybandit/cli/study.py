@@ -3,20 +3,22 @@
 import argparse
 import sys
 
-from pybandit.cli._study_policies import CHOICES, wants
+from pybandit.cli import _study_plan
+from pybandit.cli._study_policies import AUTO, CHOICES, wants
 from pybandit.cli._types import at_least, writable
 
 FORMATS = "long", "grid"
 
 EPILOG = """\
 in short:
-  pybandit study new study.db --policy batch-sar --arms genes.csv --k 100 --batches 100 \\
+  pybandit study plan --n 2000 --k 20 --plate 16x24     # how many plates?
+  pybandit study new study.db --policy batch-screening --arms genes.csv --k 20 --batches 12 \\
                      --plate 16x24 --controls col:1,24 --normalise --log --flip
   pybandit study next -o plate_000.csv            # the plate to prepare
   pybandit study record plate_000_results.csv     # what the reader found; then next again
   pybandit study report -o report.html
 
-All but new work on study.db in this folder, or on --study FILE. When a command that
+All but plan and new work on study.db in this folder, or on --study FILE. When a command that
 records has returned, what it recorded is on the disk. Each may be given again after a
 crash: next gives the same plate, record finds what is known already.
 
@@ -48,6 +50,7 @@ def add(commands):
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     study.set_defaults(run=lambda arguments: study.print_help() or 2)
     parts = study.add_subparsers(dest="action", metavar="action")
+    _study_plan.add(parts).set_defaults(run=run)
     _add_new(parts)
     _add_next(parts)
     _add_record(parts)
@@ -71,8 +74,9 @@ def _add_new(parts):
         "new", help="begin a study", description="Begin a study.", epilog=NEW_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     part.add_argument("study", metavar="FILE", help="the file to make; study.db, say")
-    part.add_argument("--policy", required=True, choices=CHOICES, metavar="NAME",
-                      help="who chooses the arms; see below")
+    part.add_argument("--policy", required=True, choices=[AUTO, *CHOICES], metavar="NAME",
+                      help="who chooses the arms; see below. auto: whichever for plates finds "
+                           "most at --noise, or in a --pilot")
     part.add_argument("--arms", required=True, metavar="FILE.csv",
                       help="their names: a line each, or a column arm, name, gene or id")
     part.add_argument("--column", metavar="NAME", help="the column of the names")
@@ -82,6 +86,12 @@ def _add_new(parts):
     part.add_argument("--repeats", type=at_least(1), metavar="N",
                       help="wells of one arm in a batch at most (default: any)")
     part.add_argument("--delta", type=float, metavar="P", help="probability of a wrong answer")
+    part.add_argument("--prior", metavar="FILE.csv",
+                      help="what was thought of the arms: columns arm and value (or prior, "
+                           "score); they are measured in its order")
+    part.add_argument("--allow-unmeasured", action="store_const", const=True,
+                      help="begin though there are too few batches to measure every arm once")
+    _study_plan.add_noise(part)
     part.add_argument("--sigma", type=float, metavar="S", help="deviation of a reward")
     part.add_argument("--reuse", action="store_const", const=True,
                       help="means over all stages, not the last alone")

@@ -135,8 +135,8 @@ def choose(pulls, sums, deviations, batches_left, *, k, size, repeats, order=Non
                        np.where(off < 0.0, -off * BELOW, off))
         near = min(n, max(size, 4 * min(size, 4096)))
         line = best_first(np.flatnonzero(pulls > 0), -off[pulls > 0])[:near]
-        planned = plan((off * np.sqrt(variances))[line], variances[line], noise, levels(repeats * batches_left),
-                       size * (batches_left - 1) + wells)
+        planned = plan((off * np.sqrt(variances))[line], variances[line], noise,
+                       levels(repeats * batches_left), size * (batches_left - 1) + wells)
         limits = np.minimum(pulls[line] if batches_left > 1 else repeats, repeats)
         counts[line] = deal(planned, wells, limits * np.ones(line.size, dtype=int), repeats)
     while counts.sum() < size and unseen:
