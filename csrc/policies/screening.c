@@ -22,7 +22,7 @@
 #include <stddef.h>
 
 /* The wells that an arm needs before it is believed to be above the boundary. */
-enum { TRUSTED = 4, STEPS = 50, MANY_NEAR = 16384 };
+enum { TRUSTED = 5, STEPS = 50, MANY_NEAR = 16384 };
 
 static const double LOGISTIC = 0.5513288954217921;  /* sqrt(3) / pi: variance 1 */
 

@@ -4,9 +4,7 @@ import argparse
 import json
 import math
 
-from pybandit.cli._study_values import noise_of_pilot
 from pybandit.cli._types import at_least
-from pybandit.studies.plates import Layout, Plates, controls_of
 
 RUNS = 30
 NOISE = 1.0
@@ -67,6 +65,8 @@ def noise_of(arguments):
     if arguments.noise is not None and arguments.pilot is not None:
         raise ValueError("--pilot says what --noise is: give one of them")
     if arguments.pilot is not None:
+        from pybandit.cli._study_values import noise_of_pilot
+
         return noise_of_pilot(arguments.pilot), f"of {arguments.pilot}"
     if arguments.noise is not None:
         return arguments.noise, "as given"
@@ -76,6 +76,7 @@ def noise_of(arguments):
 def plan(arguments):
     """Print what the policies find; returns the exit status."""
     from pybandit.cli._study_play import PLATES, Screen, choose, fewest, play
+    from pybandit.studies.plates import Layout, Plates, controls_of
 
     if arguments.k >= arguments.n:
         raise ValueError(f"--k must be below --n, {arguments.n:,}; got {arguments.k:,}")

@@ -28,7 +28,7 @@ from pybandit.policies.track_and_stop import TrackAndStop
 
 __all__ = ["APT", "EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "UCB1", "UCBE", "UCBV", "VBR",
            "BatchHalving", "BatchRacing", "BatchSAR", "BatchScreening", "BayesGap", "BayesUCB",
-           "ContinuousRejects", "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson", "GoodArms", "LilUCB",
-           "Policy", "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar", "SHVar",
-           "SequentialHalving", "SuccessiveElimination", "SuccessiveRejects", "ThompsonSampling",
-           "TopTwo", "TrackAndStop", "UGapEb", "UGapEc", "Uniform"]
+           "ContinuousRejects", "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson",
+           "GoodArms", "LilUCB", "Policy", "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar",
+           "SHVar", "SequentialHalving", "SuccessiveElimination", "SuccessiveRejects",
+           "ThompsonSampling", "TopTwo", "TrackAndStop", "UGapEb", "UGapEc", "Uniform"]

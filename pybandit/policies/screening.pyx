@@ -32,7 +32,7 @@ cdef class BatchScreening(_BatchPolicy):
     after every batch. All wells to come are dealt out as if now, each to the arm where it
     is expected to gain most, and the batch is its share of that plan: broad where noise is
     large or many batches are left, narrow where neither is so. Two cautions keep outliers
-    from deciding: until an arm has four results it is not believed to be clearly among the
+    from deciding: until an arm has five results it is not believed to be clearly among the
     best, and no batch but the last has more wells of an arm than it has results.
 
     A heuristic: no guarantee. Measured beside others in docs/batches.md.

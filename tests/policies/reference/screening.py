@@ -6,7 +6,7 @@ from scipy.stats import rankdata
 
 TWIN_OF = ("normal_means", "screening")  # kernels of csrc
 
-GIVEN, RIDGE, TRUSTED = 8, 10, 4
+GIVEN, RIDGE, TRUSTED = 8, 10, 5
 BELOW, CLOSE = 1.0 + 1e-9, 0.5  # of two arms as far from the boundary the better comes first
 QUARTILES, LOGISTIC = 1.3489795003921634, np.sqrt(3.0) / np.pi
 
