@@ -244,6 +244,7 @@ POLICIES = {
     pb.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
     pb.BatchRacing: dict(n_arms=4, k=1),
     pb.BatchSAR: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.BatchScreening: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
     pb.BayesGap: GAUSSIAN, pb.BayesUCB: GAUSSIAN, pb.ExpectedImprovement: GAUSSIAN,
     pb.GPUCB: GAUSSIAN, pb.GaussianThompson: GAUSSIAN, pb.ProbabilityOfImprovement: GAUSSIAN,
     pb.ContinuousRejects: dict(n_arms=4, budget=40),

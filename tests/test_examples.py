@@ -160,6 +160,13 @@ def test_twitter_scale_means_are_what_is_known_of_the_data():
     assert 8928 * means[0] == pytest.approx(476.3, 1e-4)
 
 
+def test_few_plates_prints_its_table(capsys):
+    load("few_plates")["main"](["--quick"])
+    rows = capsys.readouterr().out.splitlines()
+    assert len(rows) == 2 + 3 * 2 and all(row.count("|") == 9 for row in rows)
+    assert rows[2].split("|")[6].strip() == "-" and "±" in rows[2].split("|")[5]
+
+
 def test_microwell_finds_the_reference():
     """Ten runs of the first row; the other policies are at .26 and above."""
     example = load("microwell")

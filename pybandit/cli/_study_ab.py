@@ -39,7 +39,6 @@ def _add_counts(parts, part_of):
                                     "recorded", place=False)
     part.add_argument("file", nargs="?", metavar="FILE.csv",
                       help="columns arm, trials and successes (or sum), perhaps key")
-    part.set_defaults(place=None)
     part.add_argument("--key", metavar="TEXT",
                       help="what the batch is called: recorded once (default: the file's name)")
     part.set_defaults(do=counts)

@@ -8,9 +8,11 @@ from pybandit.cli._study_arms import ARM_HEADERS, read_arms
 from pybandit.cli._study_import import import_results
 from pybandit.cli._study_made import dialect_of, plates_of
 from pybandit.cli._study_out import batch_as_json, content_of, put, say, written
-from pybandit.cli._study_policies import make_policy
+from pybandit.cli._study_plan import plan, policy_for
+from pybandit.cli._study_policies import AUTO, make_policy
 from pybandit.cli._study_robots import ROBOTS, robot_list
 from pybandit.cli._study_tables import controls_as_json, status_lines
+from pybandit.cli._study_values import read_prior
 from pybandit.studies import Study, _export
 from pybandit.studies._plain import as_json
 from pybandit.studies._plate_write import joined, plate_texts
@@ -18,7 +20,10 @@ from pybandit.studies._sheet import Dialect
 from pybandit.studies.controls import readings_of
 from pybandit.studies.plates import Plates
 
-OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed"
+OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed", "allow_unmeasured"
+
+__all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record", "report", "status",
+           "verify"]
 
 
 def new(arguments):
@@ -27,13 +32,21 @@ def new(arguments):
     plates = plates_of(arguments, names)
     options = {name: getattr(arguments, name) for name in OPTIONS}
     size = arguments.batch_size or plates.n_free
-    policy = make_policy(arguments.policy, len(names), options | {"batch_size": size}, variances)
+    if arguments.prior is not None:
+        options["prior"] = read_prior(arguments.prior, names)
+    chosen, why = arguments.policy, ""
+    if chosen != AUTO and (arguments.noise is not None or arguments.pilot is not None):
+        raise ValueError(f"--policy {chosen} takes no --noise and no --pilot: auto does")
+    if chosen == AUTO:
+        chosen, why = policy_for(arguments, len(names), size)
+    policy = make_policy(chosen, len(names), options | {"batch_size": size}, variances)
     with Study.create(arguments.study, policy, names, who=arguments.who,
                       settings=plates.settings()) as study:
         status = study.status()
-        say(arguments, as_json(status, study),
-             f"{status.path}: {status.policy}, {status.n_arms:,} arms{_under(title)}; next: the "
-             "first plate")
+        say(arguments, as_json(status, study) | {"why": why or None},
+            f"{why}\n" * bool(why)
+            + f"{status.path}: {status.policy}, {status.n_arms:,} arms{_under(title)}; next: the "
+              "first plate")
     return 0
 
 

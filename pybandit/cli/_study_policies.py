@@ -1,5 +1,6 @@
 """The policies that the command line begins studies with: the one place that names them."""
 
+import re
 from typing import NamedTuple
 
 from pybandit import policies
@@ -22,9 +23,13 @@ class Choice(NamedTuple):
 # options by the policies' arguments
 ARGUMENTS = {"k": "k", "batch_size": "batch_size", "batches": "max_batches",
              "repeats": "max_repeats", "budget": "budget", "delta": "delta", "sigma": "sigma",
-             "seed": "rng", "reuse": "reuse", "variances": "variances"}
+             "seed": "rng", "reuse": "reuse", "variances": "variances", "prior": "prior_means",
+             "allow_unmeasured": "allow_unmeasured"}
+AUTO = "auto"
 
 CHOICES = {
+    "batch-screening": Choice("BatchScreening", ("k", "batch_size", "batches"),
+                              ("repeats", "prior", "allow_unmeasured")),
     "batch-sar": Choice("BatchSAR", ("k", "batch_size", "batches"), ("repeats",)),
     "batch-racing": Choice("BatchRacing", ("k", "batch_size"), ("repeats", "delta", "sigma")),
     "batch-halving": Choice("BatchHalving", ("k", "batch_size", "batches"), ("repeats", "seed")),
@@ -65,19 +70,35 @@ def make_policy(name, n_arms, options, variances=None):
         given["variances"] = variances
     for option in choice.needs:
         if option not in given:
-            raise ValueError(f"--policy {name} needs --{option.replace('_', '-')}")
+            raise ValueError(f"--policy {name} needs {_option(option)}")
     for option in given:
         if option not in choice.needs + choice.takes and option != "batch_size":
-            raise ValueError(f"--policy {name} takes no --{option}")
+            raise ValueError(f"--policy {name} takes no {_option(option)}")
     arguments = {choice.called.get(option, ARGUMENTS[option]): value
                  for option, value in given.items() if option in choice.needs + choice.takes}
-    return getattr(policies, choice.policy)(n_arms, **choice.fixed, **arguments)
+    try:
+        return getattr(policies, choice.policy)(n_arms, **choice.fixed, **arguments)
+    except ValueError as error:
+        raise type(error)(_in_options(str(error), choice)) from None
+
+
+def _option(name):
+    return f"--{name.replace('_', '-')}"
+
+
+def _in_options(message, choice):
+    """A policy's message in the words of the command line."""
+    names = {choice.called.get(option, argument): _option(option)
+             for option, argument in ARGUMENTS.items()}
+    message = re.sub(r"\bn_arms = (\d+)", r"the number of arms, \1", message)
+    return re.sub(r"\b(" + "|".join(names) + r")\b(?! of\b)", lambda found: names[found[0]],
+                  message)
 
 
 def wants(name):
     """The options of a policy, for --help: 'batch-sar: --k --batches [--repeats]'."""
     choice = CHOICES[name]
     needs = [f"--{option}" for option in choice.needs if option not in ("batch_size", "variances")]
-    takes = [f"[--{option}]" for option in choice.takes]
+    takes = [f"[{_option(option)}]" for option in choice.takes]
     column = ["and variances of the arms"] * ("variances" in choice.needs)
     return f"{name:20}{' '.join(needs + takes + column) or '(none)'}"

@@ -3,24 +3,25 @@
 import argparse
 import sys
 
-from pybandit.cli import _study_ab
+from pybandit.cli import _study_ab, _study_plan
 from pybandit.cli._study_options import add_dialect, add_layout
-from pybandit.cli._study_policies import CHOICES, wants
+from pybandit.cli._study_policies import AUTO, CHOICES, wants
 from pybandit.cli._types import at_least, writable
 
 FORMATS = "long", "grid", "echo", "opentrons", "hamilton"
 
 EPILOG = """\
 in short:
-  pybandit study new study.db --policy batch-sar --arms genes.csv --k 100 --batches 100 \\
+  pybandit study plan --n 2000 --k 20 --plate 16x24     # how many plates?
+  pybandit study new study.db --policy batch-screening --arms genes.csv --k 20 --batches 12 \\
                      --plate 16x24 --controls col:1,24 --normalise --log --flip
   pybandit study next -o plate_000.csv            # the plate to prepare
   pybandit study record plate_000_results.csv     # what the reader found; then next again
   pybandit study amend --plate 0 --well B7=812.5 --reason "a typo"
   pybandit study report -o report.html
 
-All but new work on study.db in this folder, or on another one: --study FILE before or
-after the action, or FILE as its first word. When a command that records has returned,
+All but plan and new work on study.db in this folder, or on another one: --study FILE before
+or after the action, or FILE as its first word. When a command that records has returned,
 what it recorded is on the disk. Each may be given again after a crash: next gives the
 same plate, record finds what is known already.
 
@@ -67,6 +68,7 @@ def add(commands):
                                                        "the action, or as its first word")
     study.set_defaults(run=lambda arguments: study.print_help() or 2)
     parts = study.add_subparsers(dest="action", metavar="action")
+    _study_plan.add(parts).set_defaults(run=run)
     _add_new(parts)
     _add_next(parts)
     _add_record(parts)
@@ -100,8 +102,9 @@ def _add_new(parts):
         formatter_class=argparse.RawDescriptionHelpFormatter)
     part.add_argument("place", metavar="FILE", nargs="?", help="the file to make; study.db, say")
     _add_study(part, "the same")
-    part.add_argument("--policy", required=True, choices=CHOICES, metavar="NAME",
-                      help="who chooses the arms; see below")
+    part.add_argument("--policy", required=True, choices=[AUTO, *CHOICES], metavar="NAME",
+                      help="who chooses the arms; see below. auto: whichever for plates finds "
+                           "most at --noise, or in a --pilot")
     part.add_argument("--arms", required=True, metavar="FILE.csv",
                       help="their names: a line each, or a column arm, name, gene or id")
     part.add_argument("--column", metavar="NAME", help="the column of the names")
@@ -114,6 +117,12 @@ def _add_new(parts):
     part.add_argument("--repeats", type=at_least(1), metavar="N",
                       help="wells of one arm in a batch at most (default: any)")
     part.add_argument("--delta", type=float, metavar="P", help="probability of a wrong answer")
+    part.add_argument("--prior", metavar="FILE.csv",
+                      help="what was thought of the arms: columns arm and value (or prior, "
+                           "score); they are measured in its order")
+    part.add_argument("--allow-unmeasured", action="store_const", const=True,
+                      help="begin though there are too few batches to measure every arm once")
+    _study_plan.add_noise(part)
     part.add_argument("--sigma", type=float, metavar="S", help="deviation of a reward")
     part.add_argument("--reuse", action="store_const", const=True,
                       help="means over all stages, not the last alone")
@@ -225,11 +234,13 @@ def run(arguments):
 
 def _place_of(arguments):
     """The study's file, wherever it was named."""
-    named = [name for name in (arguments.place, arguments.study) if name is not None]
+    named = [name for name in (getattr(arguments, "place", None), arguments.study)
+             if name is not None]
     if len(set(named)) > 1:
         raise ValueError(f"the study must be named once; got {named[0]} and --study {named[1]}")
     if not named and arguments.action in ("new", "new-ab"):
-        raise ValueError(f"the file to make must be named: pybandit study {arguments.action} study.db ...")
+        raise ValueError("the file to make must be named: pybandit study "
+                         f"{arguments.action} study.db ...")
     return named[0] if named else "study.db"
 
 

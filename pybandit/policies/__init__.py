@@ -21,13 +21,14 @@ from pybandit.policies.lil_ucb import LilUCB
 from pybandit.policies.lucb import KLLUCB, LUCB, UGapEc
 from pybandit.policies.policy import Policy
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
+from pybandit.policies.screening import BatchScreening
 from pybandit.policies.thompson import ThompsonSampling
 from pybandit.policies.top_two import TopTwo
 from pybandit.policies.track_and_stop import TrackAndStop
 
 __all__ = ["APT", "EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "UCB1", "UCBE", "UCBV", "VBR",
-           "BatchHalving", "BatchRacing", "BatchSAR", "BayesGap", "BayesUCB", "ContinuousRejects",
-           "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson", "GoodArms", "LilUCB",
-           "Policy", "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar", "SHVar",
-           "SequentialHalving", "SuccessiveElimination", "SuccessiveRejects", "ThompsonSampling",
-           "TopTwo", "TrackAndStop", "UGapEb", "UGapEc", "Uniform"]
+           "BatchHalving", "BatchRacing", "BatchSAR", "BatchScreening", "BayesGap", "BayesUCB",
+           "ContinuousRejects", "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson",
+           "GoodArms", "LilUCB", "Policy", "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar",
+           "SHVar", "SequentialHalving", "SuccessiveElimination", "SuccessiveRejects",
+           "ThompsonSampling", "TopTwo", "TrackAndStop", "UGapEb", "UGapEc", "Uniform"]

@@ -38,6 +38,48 @@ cdef extern from "pybandit/policies/ranking.h" nogil:
                          pb_ranked *memory) noexcept
 
 
+cdef extern from "pybandit/policies/normal_means.h" nogil:
+    ctypedef struct pb_seen:
+        const int64_t *pulls
+        const double *sums
+        const double *deviations
+
+    ctypedef struct pb_normal_means:
+        int64_t n
+        const double *prior
+        double noise
+        double *means
+        double *variances
+        double *keys
+        int64_t *line
+        pb_ranked *ranked
+
+    double pb_normal_means_fit(pb_normal_means *fit, const pb_seen *seen) noexcept
+
+
+cdef extern from "pybandit/policies/screening.h" nogil:
+    ctypedef struct pb_screening:
+        int64_t k
+        int64_t size
+        int64_t repeats
+        const int64_t *order
+        pb_normal_means belief
+        int64_t *planned
+        int64_t *limits
+        double *slopes
+        double *ends
+        int64_t *counts
+        int64_t *chosen
+        int64_t *wells
+        int64_t n_chosen
+
+    int64_t pb_screening_near(int64_t n, int64_t size) noexcept
+    int64_t pb_screening_levels(int64_t most) noexcept
+    void pb_screening_choose(pb_screening *screen, const pb_seen *seen,
+                             int64_t batches_left) noexcept
+    void pb_screening_list(pb_screening *screen) noexcept
+
+
 cdef extern from "pybandit/policies/batch_sar.h" nogil:
     ctypedef struct pb_batch_sar:
         int64_t n

@@ -217,6 +217,16 @@ BATCH_HALVING = Schema(
     base=RING, invariants=[batches_fit_stages, halvings_leave_ring])
 
 
+def wells_are_a_batch(s):
+    """batch_size wells in counts, and no more than batch_size a batch"""
+    return (s.n_batches <= s.max_batches and s.n_pulls <= s.n_batches * s.batch_size
+            and (s.k in (0, s.n_arms) or s.counts.sum(dtype=float) == s.batch_size))
+
+
+BATCH_SCREENING = Schema([integer("counts", 0, "max_repeats", shape=("n_arms",))], base=RING,
+                         invariants=[wells_are_a_batch])
+
+
 def places_are_open(s):
     """accepted arms and n_open places that make k, and arms on the ring, until race_done"""
     return s.race_done or (s.ring_n_arms > 0 and s.accepted.sum() + s.n_open == s.k

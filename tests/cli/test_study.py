@@ -144,7 +144,7 @@ def test_options_that_a_policy_needs_or_does_not_take(capsys):
     assert "--policy ucb1 takes no --k" in refused(capsys, *base, "ucb1", "--k", "3")
     assert "needs a column 'variance'" in refused(capsys, *base, "shvar", "--budget", "99")
     message = refused(capsys, *base, "batch-sar", "--k", "3", "--batches", "1")
-    assert "max_batches" in message
+    assert "--batches must be at least 5 for 30 arms" in message and "max_batches" not in message
     assert not os.path.exists("study.db")
     with pytest.raises(ValueError, match="needs --batch-size"):
         make_policy("round-robin", 5, {"k": 1, "batches": 3})

@@ -37,6 +37,8 @@ INTERNAL = {
     "montecarlo/stakes.h": ONE_CLASS + "EstimatorAllocator",
     "policies/batch_racing.h": ONE_CLASS + "BatchRacing",
     "policies/batch_sar.h": ONE_CLASS + "BatchSAR",
+    "policies/normal_means.h": ONE_CLASS + "BatchScreening",
+    "policies/screening.h": ONE_CLASS + "BatchScreening",
     "policies/gaussian.h": ONE_CLASS + "BayesGap and its rivals",
     "policies/gaussian_gap.h": ONE_CLASS + "BayesGap",
     "policies/gaussian_lazy.h": ONE_CLASS + "GPUCB and BayesUCB",

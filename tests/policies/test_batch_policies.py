@@ -187,6 +187,7 @@ CLASSES = {
     pb.RoundRobin: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
     pb.BatchHalving: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
     pb.BatchSAR: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
+    pb.BatchScreening: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
     pb.BatchRacing: dict(n_arms=5, k=2, delta=0.1, batch_size=3),
 }
 REFUSED = [
@@ -219,8 +220,9 @@ REFUSED = [
     (dict(sigma=np.inf), ValueError, ["sigma", "inf"]),
     (dict(sigma=-1), ValueError, ["sigma", "-1.0"]),
 ]
-ONLY = {"max_batches": (pb.RoundRobin, pb.BatchHalving, pb.BatchSAR), "tie": (pb.BatchSAR,),
-        "rng": (pb.BatchHalving,), "delta": (pb.BatchRacing,), "sigma": (pb.BatchRacing,)}
+ONLY = {"max_batches": (pb.RoundRobin, pb.BatchHalving, pb.BatchSAR, pb.BatchScreening),
+        "tie": (pb.BatchSAR,), "rng": (pb.BatchHalving,), "delta": (pb.BatchRacing,),
+        "sigma": (pb.BatchRacing,)}
 
 
 def refused():

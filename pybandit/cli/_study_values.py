@@ -1,0 +1,90 @@
+"""Numbers of arms out of a file: what was thought of them, or a pilot's readings."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from pybandit._shared.cells import BadFile
+from pybandit.cli._study_arms import ARM_HEADERS
+from pybandit.studies._sheet import number, rows_of, short
+
+VALUE_HEADERS = "value", "prior", "score", "reading"
+
+
+def read_values(path):
+    """Arms and a value of each row: two lists. Rows without a value are left out.
+
+    Parameters
+    ----------
+    path : str
+        CSV with a header that names a column arm, name, gene or id, and one value, prior,
+        score or reading.
+
+    Raises
+    ------
+    BadFile
+        Where a column is missing, or a value is no number; names file, line and column.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return _values_of(rows_of(file))
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read: {error.strerror}") from None
+    except BadFile as error:
+        raise BadFile(f"{path}: {error}") from None
+
+
+def _values_of(rows):
+    line, first = next(rows)
+    heads = [cell.casefold() for cell in first]
+    at = [next((heads.index(name) for name in wanted if name in heads), None)
+          for wanted in (ARM_HEADERS, VALUE_HEADERS)]
+    if None in at:
+        raise BadFile(f"line {line}, column 1: the header must name a column arm (or name, gene, "
+                      f"id) and one value (or prior, score, reading); it has "
+                      f"{', '.join(map(short, first))}")
+    arms, values = [], []
+    for line, cells in rows:
+        if len(cells) <= max(at):
+            raise BadFile(f"line {line}, column {len(cells) + 1}: the row has {len(cells)} cells, "
+                          f"the first {len(first)}")
+        value = number(cells[at[1]], lambda line=line: f"line {line}, column {at[1] + 1}")
+        if not math.isnan(value):
+            arms.append(cells[at[0]])
+            values.append(value)
+    return arms, values
+
+
+def read_prior(path, names):
+    """What was thought of these arms; ndarray, one an arm."""
+    arms, values = read_values(path)
+    known = dict(zip(arms, values, strict=True))
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise BadFile(f"{path}: no value of {len(missing):,} arms; the first is "
+                      f"{short(missing[0])}")
+    return np.array([known[name] for name in names])
+
+
+def noise_of_pilot(path, label="control"):
+    """Deviation of a reading, where arms differ by a deviation of 1; of a pilot's readings.
+
+    One-way analysis of variance: replicates say what a reading varies by, the means of
+    arms what is left. Rows of `label` are left out.
+    """
+    arms, values = read_values(path)
+    kept = [at for at, arm in enumerate(arms) if arm != label]
+    _, group = np.unique([arms[at] for at in kept], return_inverse=True)
+    values = np.array([values[at] for at in kept])
+    counts = np.bincount(group) if kept else np.zeros(0, dtype=int)
+    if counts.size < 3 or counts.max() < 2:
+        raise BadFile(f"{path}: must have readings of three arms, of some more than one; it has "
+                      f"{len(kept)} of {counts.size}")
+    means = np.bincount(group, values) / counts
+    within = ((values - means[group]) ** 2).sum() / (counts.sum() - counts.size)
+    between = means.var(ddof=1) - within * (1.0 / counts).mean()
+    if not between > 0:
+        raise BadFile(f"{path}: its arms differ by no more than its replicates do: nothing can "
+                      "be planned from it")
+    return math.sqrt(within / between)
