@@ -22,8 +22,8 @@ from pybandit.studies.plates import Plates
 
 OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed", "allow_unmeasured"
 
-__all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record", "report", "status",
-           "verify"]
+__all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record", "report",
+           "status", "verify"]
 
 
 def new(arguments):
