@@ -61,10 +61,6 @@ def status_lines(status, plates, opened, best, most, readings=()):
         yield from _table_of(status, best, most)
 
 
-def unmeasured_words(status):
-    """How many arms nothing is known of."""
-    yet = "were never measured: nothing is known of them" if status.done else "not measured yet"
-    return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
 def control_lines(readings, plates):
     """The controls of plates, a line each."""
     for one in readings:
@@ -90,6 +86,12 @@ def controls_as_json(readings):
              "controls": {name: plain(value) for name, value in one.controls._asdict().items()},
              "positives": {name: plain(value) for name, value in one.positives._asdict().items()},
              "z_prime": plain(one.z_prime)} for one in readings]
+
+
+def unmeasured_words(status):
+    """How many arms nothing is known of."""
+    yet = "were never measured: nothing is known of them" if status.done else "not measured yet"
+    return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
 
 
 def _best(k):

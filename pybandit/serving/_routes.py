@@ -42,6 +42,11 @@ async def tell(server, fields, token):
     return done._asdict()
 
 
+async def amend(server, fields, token):
+    done = await server.writer.do(lambda study: study.amend(**fields), token.who)
+    return done._asdict()
+
+
 async def close_batch(server, fields, token):
     await server.writer.do(lambda study: study.close_batch(**fields), token.who)
     return {"batch_id": fields["batch_id"]}
@@ -130,6 +135,7 @@ ROUTES = {
     "/export": {"GET": Route(export, "read")},
     "/ask": {"POST": Route(ask, "record")},
     "/tell": {"POST": Route(tell, "record", ("batch_id", "results"), ("positions", "missing"))},
+    "/amend": {"POST": Route(amend, "record", ("batch_id", "results", "positions", "reason"))},
     "/close_batch": {"POST": Route(close_batch, "record", ("batch_id",))},
     "/abandon": {"POST": Route(abandon, "record", ("batch_id",), ("discard",))},
 }

@@ -45,10 +45,12 @@ def _export(study, plates, write):
     table.writerow(COLUMNS)
     told, passed = _Told(study), 0
     for wells in study._store.all_wells():
-        places = plates.places(wells.number, study._names[wells.arms])
+        order = None
+        if plates.fill != "rows":
+            order = plates.places(wells.number, study._names[wells.arms])
         for start in range(0, wells.arms.size, AT_ONCE):
             cut = slice(start, min(start + AT_ONCE, wells.arms.size))
-            table.writerows(_rows(wells, cut, places[cut], passed, plates, study._names, told))
+            table.writerows(_rows(wells, cut, passed, plates, study._names, told, order))
             if sink.tell() > AT_ONCE:
                 _flush(sink, write)
         passed += wells.arms.size
@@ -62,11 +64,14 @@ def _flush(sink, write):
     sink.truncate()
 
 
-def _rows(wells, cut, places, passed, plates, names, told):
-    """Some wells of a batch, at these places, before which so many wells `passed`."""
+def _rows(wells, cut, passed, plates, names, told, order):
+    """Some wells of a batch, before which so many wells `passed`; its `order`, if drawn."""
     size = wells.arms.size
     plate_names, well_names = plates.names(wells.number, size), plates.layout.wells
-    parts, places = np.divmod(places, plates.layout.n_wells)
+    if order is None:
+        parts, places = plates.at(np.arange(cut.start, cut.stop))
+    else:
+        parts, places = np.divmod(order[cut], plates.layout.n_wells)
     times, people = told.of(passed + cut.start, passed + cut.stop)
     states = (["abandoned"] * places.size if wells.status == "abandoned"
               else MARKS[wells.marks[cut]].tolist())

@@ -46,15 +46,6 @@ def rewards_of(reading, plates, controls_lost=False):
     return -made if plates.flip else made
 
 
-def on_scale(rewards, plates):
-    """Back from rewards: sign and logarithm undone; where readings were taken by the controls,
-    parts or per cent. Of a mean of logarithms it is the geometric mean.
-    """
-    readings = -rewards if plates.flip else rewards
-    with np.errstate(over="ignore", under="ignore"):
-        return np.exp(readings) if plates.log else readings
-
-
 def _by_controls(values, reading, plates, part, some_will_do):
     """Readings of a plate by its controls, as `Plates.normalise` says."""
     mean = _control_mean(reading, plates, part, plates.controls, some_will_do)
@@ -67,6 +58,15 @@ def _by_controls(values, reading, plates, part, some_will_do):
             raise BadFile(f"{reading.where(first, plates)}: the means of both kinds of controls "
                           f"must differ; both are {mean:g}")
         return 100.0 * (mean - values) / (mean - other)
+
+
+def readings_of(rewards, plates):
+    """Back from rewards: sign and logarithm undone; where readings were divided by the controls'
+    mean, parts of it. Of a mean of logarithms it is the geometric mean.
+    """
+    readings = -rewards if plates.flip else rewards
+    with np.errstate(over="ignore", under="ignore"):
+        return np.exp(readings) if plates.log else readings
 
 
 def _control_mean(reading, plates, part, controls, some_will_do):

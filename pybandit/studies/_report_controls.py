@@ -10,7 +10,7 @@ ROWS = 24  # at most
 
 def control_table(facts):
     """The last plates' controls with Z'; "" where no readings are kept."""
-    plates, readings = facts.plates, facts.readings
+    plates, readings = facts.plates, facts.kept
     if not readings or not (plates.controls or plates.positives):
         return ""
     head, rows = ["plate", "file"], []

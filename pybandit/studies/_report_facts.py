@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pybandit.studies._journal import LATE, LOST, OPEN
-from pybandit.studies._normalise import on_scale
-from pybandit.studies.controls import readings_of
+from pybandit.studies._normalise import readings_of
+from pybandit.studies.controls import readings_of as kept_of
 from pybandit.studies.plates import Plates
 
 # Most of each that a page holds.
@@ -62,7 +62,7 @@ class Facts(NamedTuple):
     `is_partial` tells whether an open batch has results. `ranks` has shape (points,
     followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
     is the number of those before them. `plates` is None where the study's settings name none;
-    `readings` are what is kept of files, `amendments` what was corrected.
+    `kept` is what is kept of files, `amendments` what was corrected.
     """
 
     path: str
@@ -86,18 +86,18 @@ class Facts(NamedTuple):
     n_abandoned: int
     events: list
     version: str
-    readings: list
+    kept: list
     amendments: list
 
     @property
     def has_readings(self):
         """Whether a reading is another number than what the policy was told of it."""
         plates = self.plates
-        return plates is not None and (plates.normalise or plates.log or plates.flip)
+        return plates is not None and bool(plates.normalise or plates.log or plates.flip)
 
-    def on_scale(self, rewards):
+    def readings(self, rewards):
         """Rewards on the reader's scale; ndarray."""
-        return on_scale(np.asarray(rewards, dtype=np.float64), self.plates)
+        return readings_of(np.asarray(rewards, dtype=np.float64), self.plates)
 
 
 # no result, one result, and results near the largest number give NaN or infinity: dashes
@@ -105,7 +105,7 @@ class Facts(NamedTuple):
 def facts_of(study):
     """Everything a report shows, as it was at one moment."""
     (status, best, names, wells, own_means, own_n, is_partial, events, version, amendments,
-     readings, plates, bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
+     kept_readings, plates, bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
@@ -121,7 +121,7 @@ def facts_of(study):
     return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
                  others, unmeasured, None if same.all() else own_means, is_partial, found,
                  followed, batches, ranks, plates, bad_settings, parts, first, marks,
-                 len(wells) - len(kept), events, version, readings, amendments)
+                 len(wells) - len(kept), events, version, kept_readings, amendments)
 
 
 def _read_at_once(study, ledger):
@@ -138,7 +138,7 @@ def _plates_of(study):
     if "plates" not in study.settings:
         return [], None, ""
     try:
-        return readings_of(study), Plates.of(study.settings), ""
+        return kept_of(study), Plates.of(study.settings), ""
     except ValueError as error:
         # of somebody who keeps something else under this name
         return [], None, str(error)

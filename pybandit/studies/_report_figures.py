@@ -14,6 +14,7 @@ from pybandit.studies._report_svg import (
     x_axis,
     y_axis,
 )
+from pybandit.studies._report_tables import UNITS
 
 BARS, LEFT, COLOURS = 30, 118, 8
 ROW, TALL, LABEL = 18.0, 900.0, 12.0  # heights: of a row, of a figure of many, of a label
@@ -34,7 +35,7 @@ def interval_figure(facts):
     scale = Scale(low, high, LEFT + 12, WIDTH - 12)
     out = x_axis(scale, height, 10, scale.ticks(), "mean of the results")
     if facts.has_readings:
-        readings = facts.on_scale(scale.ticks()).tolist()
+        readings = facts.readings(scale.ticks()).tolist()
         out += [text(scale(tick), height + 42, number(reading, 3), "middle", "tick")
                 for tick, reading in zip(scale.ticks(), readings, strict=True)]
         out.append(text((scale.start + scale.end) / 2, height + 56, _on_readers_scale(facts),
@@ -51,7 +52,8 @@ def interval_figure(facts):
 
 
 def _on_readers_scale(facts):
-    made = "reading, in parts of the controls' mean" if facts.plates.normalise else "reading"
+    unit = UNITS.get(facts.plates.normalise)
+    made = f"reading, {unit}" if unit else "reading"
     return f"{made}; geometric mean" if facts.plates.log else made
 
 

@@ -22,7 +22,7 @@ def legend(plates):
     marks = [(square.format(f"z{STEPS - 1}") + _ring(0.4, 0.4, 12), "outlying"),
              (_cross(0, 0, 12), "lost"), (_dot(0, 0, 12), "late"),
              (square.format("open"), "not yet known")]
-    if plates.controls:
+    if plates.controls or plates.positives:
         labels = [plates.label] + [plates.positive_label] * bool(plates.positives)
         marks.append((square.format("control"), escape(", ".join(labels))))
     keys = "".join(f"<span>{cell.format(mark)} {word}</span>" for mark, word in marks)

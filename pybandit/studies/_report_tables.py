@@ -9,6 +9,8 @@ from pybandit.studies._report_facts import ARMS, n_of, well_of
 from pybandit.studies._report_svg import number
 
 PARTS, WELLS = 24, 25  # rows at most
+UNITS = {True: "in parts of the controls' mean", "percent": "in per cent of the controls' mean",
+         "inhibition": "in per cent of inhibition"}
 
 
 def table(caption, head, rows, left=()):
@@ -105,7 +107,7 @@ def _reading(facts, mean, half=np.nan):
     """A mean and its interval on the reader's scale, in a list as `reading_head`."""
     if not facts.has_readings:
         return []
-    middle, *ends = facts.on_scale([mean, mean - half, mean + half]).tolist()
+    middle, *ends = facts.readings([mean, mean - half, mean + half]).tolist()
     if not np.isfinite(half):
         return [number(middle)]
     return [f"{number(middle)} ({number(min(ends), 3)} to {number(max(ends), 3)})"]

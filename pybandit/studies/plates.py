@@ -98,11 +98,6 @@ def _positions_of(layout):
     return {well: position for position, well in enumerate(_wells_of(layout))}
 
 
-@cache
-def _free_of(n_wells, controls):
-    return np.setdiff1d(np.arange(n_wells), np.array(controls, dtype=int))
-
-
 def _tidy(well):
     match = re.fullmatch(r"\s*([A-Za-z]{1,4})0*([1-9][0-9]{0,6})\s*", well)
     return match and match[1].upper() + match[2]
@@ -234,13 +229,17 @@ class Plates:
         ndarray of int64, shape (len(names),)
             Plate times wells of a plate, plus position.
         """
-        plate, rank = np.divmod(np.arange(len(names)), self.n_free)
-        position = self.free[rank]
+        plate, position = self.at(np.arange(len(names)))
         wells = plate * self.layout.n_wells + position
         if self.fill == "rows":
             return wells
         row, column = np.divmod(position, self.layout.columns)
         return wells[filled(self.fill, self.seed, batch, names, plate, row, column)]
+
+    def at(self, positions: Ints) -> tuple[Ints, Ints]:
+        """Plate, from 0, and well of some places along the rows; two ndarrays of int64."""
+        plates, rank = np.divmod(positions, self.n_free)
+        return plates, self.free[rank]
 
     def labels(self, batch: int, names: Sequence[str]) -> list[str]:
         """What each well of a batch's plates holds: an arm, the controls' label, or ""."""

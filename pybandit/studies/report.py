@@ -30,6 +30,7 @@ from pybandit.studies._report_plates import legend, plate_figure
 from pybandit.studies._report_style import STYLE
 from pybandit.studies._report_svg import figure
 from pybandit.studies._report_tables import (
+    UNITS,
     answer_table,
     count,
     name_of,
@@ -181,7 +182,7 @@ def _answer(facts):
 def _undone(plates):
     made = ["sign"] * plates.flip + ["logarithm"] * plates.log
     words = [f"{' and '.join(made)} undone"] * bool(made)
-    words += ["in parts of the mean of the plate's controls"] * plates.normalise
+    words += [UNITS[plates.normalise]] if plates.normalise else []
     return ", ".join(words) + ("; of several the geometric mean." if plates.log else ".")
 
 

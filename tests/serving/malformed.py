@@ -16,12 +16,15 @@ WRONG = {
     "positions": [*NOTHING, [0] * 20, [0], list(range(1, 21)), [*range(19), -1], [*range(19), 0.5],
                   [*range(19), "19"], [*range(19), None], [*range(19), 10**30], True, 3],
     "missing": [*NOTHING[1:], "never", "Wait", "raise", 0, True, [], ["wait"]],
+    "reason": [None, "", " ", 3, [], {}, True, "\ud800"],
     "discard": [*NOTHING, 0, 1, "true", [], [True]],
 }
 GOOD = {"batch_id": 0, "results": [0.25] * 20, "positions": list(range(20)), "missing": "wait",
-        "discard": False}
+        "discard": False, "reason": "typo"}
 PATHS = {"/tell": ["batch_id", "results", "positions", "missing"], "/ask": [],
-         "/close_batch": ["batch_id"], "/abandon": ["batch_id", "discard"]}
+         "/close_batch": ["batch_id"], "/abandon": ["batch_id", "discard"],
+         # of the last well nothing is recorded that could be corrected
+         "/amend": ["batch_id", "results", "positions", "reason"]}
 NEEDED = {"batch_id", "results"}
 TEXTS = [b"", b"{", b"[]", b"7", b"null", b'"x"', b"{}x", b"{'batch_id': 0}", b"\xff\xfe{}",
          b"\xff", b'{"batch_id": 0, "batch_id": 0}', b'{"batch_id": NaN}',

@@ -23,13 +23,34 @@ N_CLIENTS = 8
 GONE = ConnectionError, asyncio.IncompleteReadError
 
 
-def policy():
-    return pb.BatchSAR(40, 3, 30, 60, 4)
+def policy(amends):
+    """What is corrected late may change what is asked; not of a round robin."""
+    return pb.RoundRobin(40, 3, 30, 25) if amends else pb.BatchSAR(40, 3, 30, 60, 4)
+
+
+def is_mistaken(batch_id, position):
+    """Whether a well is told wrongly first, in a study with amendments."""
+    return (batch_id + position) % 7 == 0
 
 
 def measured(batch_id, position, arm):
     """What is found in a well, whenever it is told."""
     return float(np.random.default_rng([batch_id, position, arm]).normal(arm / 40, 1.0))
+
+
+async def tell(client, batch_id, position, value, kept):
+    """Tell of a well, where it is mistaken in between by another value."""
+    wrong = kept["amends"] and is_mistaken(batch_id, position)
+    told = {"batch_id": batch_id, "results": [value + wrong], "positions": [position]}
+    status, done = await client.call("POST", "/tell", told)
+    # another client may have corrected it by now
+    assert status == 200 and done["n_new"] + done["n_known"] == 1 or (wrong and status == 400), done
+    if wrong:
+        status, done = await client.call("POST", "/amend", told | {"results": [value],
+                                                                   "reason": "a slip"})
+        assert status == 200 and sum(done.values()) == 1, done
+        kept["amended"] += 1
+    kept["told"][batch_id, position] = value
 
 
 async def record(port, rng, kept):
@@ -44,10 +65,7 @@ async def record(port, rng, kept):
             kept["asked"].add(batch["batch_id"])
             for position in rng.permutation(len(batch["arms"]))[:6].tolist():
                 value = measured(batch["batch_id"], position, batch["arms"][position])
-                status, done = await client.call("POST", "/tell", {
-                    "batch_id": batch["batch_id"], "results": [value], "positions": [position]})
-                assert status == 200 and done["n_new"] + done["n_known"] == 1, done
-                kept["told"][batch["batch_id"], position] = value
+                await tell(client, batch["batch_id"], position, value, kept)
     finally:
         client.close()
 
@@ -79,9 +97,9 @@ def check(path, kept):
         return len(kept["told"])
 
 
-def straight():
+def straight(amends):
     """The policy of a study that nothing happened to."""
-    one, number = policy(), 0
+    one, number = policy(amends), 0
     while not one.done:
         arms = one.ask()
         one.tell(arms, [measured(number, i, arm) for i, arm in enumerate(arms.tolist())])
@@ -89,23 +107,37 @@ def straight():
     return one
 
 
+def check_end(path, amends):
+    """That a study is the one that nothing happened to, once all mistakes are corrected."""
+    with pb.Study.open(path) as study:
+        for batch in range(study.status().n_asked if amends else 0):
+            arms = [int(name) for name in study.batch(batch).names]
+            wells = [at for at in range(len(arms)) if is_mistaken(batch, at)]
+            values = [measured(batch, at, arms[at]) for at in wells]
+            study.amend(batch, values, positions=wells, reason="what a kill has left")
+        assert frozen(study.policy.get_state()) == frozen(straight(amends).get_state())
+        study.verify()
+
+
 def kill_many(n_kills, seed):
-    """Figures of so many kills."""
-    rng, kills, figures = np.random.default_rng(seed), 0, {"studies": 0, "acknowledged": 0}
+    """Figures of so many kills; every second study has amendments."""
+    rng, kills = np.random.default_rng(seed), 0
+    figures = {"studies": 0, "acknowledged": 0, "amended": 0, "to_the_end": 0}
     while kills < n_kills:
         with tempfile.TemporaryDirectory() as folder:
-            path, kept, done = Path(folder, "study.db"), {"asked": set(), "told": {}}, False
-            pb.Study.create(path, policy()).close()
+            path, done, amends = Path(folder, "study.db"), False, figures["studies"] % 2 == 0
+            kept = {"asked": set(), "told": {}, "amended": 0, "amends": amends}
+            pb.Study.create(path, policy(amends)).close()
             figures["studies"] += 1
             while not done and kills < n_kills:
                 done = asyncio.run(one_life(Served(path), rng, kept, rng.exponential(0.25)))
                 kills += 1
                 told = check(path, kept)
             figures["acknowledged"] += told
+            figures["amended"] += kept["amended"]
             if done:
-                with pb.Study.open(path) as study:
-                    assert frozen(study.policy.get_state()) == frozen(straight().get_state())
-                    figures["to_the_end"] = figures.get("to_the_end", 0) + 1
+                check_end(path, amends)
+                figures["to_the_end"] += 1
     return figures | {"kills": kills}
 
 

@@ -77,7 +77,7 @@ def test_what_is_known(path, server, capsys):
     call(server.port, "POST", "/tell", {"batch_id": 0, "results": [0.5, None],
                                         "positions": [0, 3], "missing": "drop"})
     status = call(server.port, "GET", "/status", token=READ)[1]
-    assert status == json.loads(ok(capsys, "status", path, "--json"))
+    assert json.loads(ok(capsys, "status", path, "--json")) == status | {"controls": []}
     assert status["n_open"] == 8 and status["n_unmeasured"] == 12
     batch = call(server.port, "GET", "/batch?batch_id=0", token=READ)[1]
     assert batch["states"][:4] == ["known", "open", "open", "lost"] and batch["status"] == "open"
@@ -111,6 +111,18 @@ def test_closing_and_abandoning(path, server):
         assert study.batch(1).states[7] == "late" and study.batch(0).status == "abandoned"
 
 
+def test_amending(path, server):
+    call(server.port, "POST", "/ask")
+    call(server.port, "POST", "/tell", {"batch_id": 0, "results": [0.5], "positions": [0]})
+    right = {"batch_id": 0, "results": [0.05], "positions": [0], "reason": "a typo"}
+    assert call(server.port, "POST", "/amend", right) == (200, {"n_amended": 1, "n_known": 0})
+    assert call(server.port, "POST", "/amend", right) == (200, {"n_amended": 0, "n_known": 1})
+    assert call(server.port, "GET", "/status")[1]["n_amendments"] == 1
+    with pb.Study.open(path) as study:
+        assert study.batch(0).values[0] == 0.05 and study.amendments()[0].reason == "a typo"
+        study.verify()
+
+
 REFUSED = [("tell", {"batch_id": 3, "results": [1.0]}), ("tell", {"batch_id": 0, "results": [1.0]}),
            ("tell", {"batch_id": -1, "results": [1.0]}), ("tell", {"batch_id": "0", "results": []}),
            ("tell", {"batch_id": 0, "results": [2.0], "positions": [0]}),
@@ -119,6 +131,8 @@ REFUSED = [("tell", {"batch_id": 3, "results": [1.0]}), ("tell", {"batch_id": 0,
            ("tell", {"batch_id": 0, "results": ["x"], "positions": [1]}),
            ("tell", {"batch_id": 0, "results": [1.0], "positions": [0.5]}),
            ("tell", {"batch_id": 0, "results": [1.0], "positions": [1], "missing": "never"}),
+           ("amend", {"batch_id": 0, "results": [1.0], "positions": [3], "reason": "x"}),
+           ("amend", {"batch_id": 0, "results": [2.0], "positions": [0], "reason": ""}),
            ("close_batch", {"batch_id": 2}), ("abandon", {"batch_id": 0})]
 
 

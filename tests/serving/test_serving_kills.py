@@ -17,8 +17,9 @@ def test_servers_killed_at_random():
 @pytest.mark.slow
 def test_two_hundred_killed_servers():
     """Figures of one run are in the documentation."""
-    found = figures(HERE / "serve_kills.py", 200, 2)
-    assert found["kills"] == 200 and found["acknowledged"] > 5000 and found["to_the_end"] >= 2
+    found = figures(HERE / "serve_kills.py", 200, 3)
+    assert found["kills"] == 200 and found["acknowledged"] > 2000
+    assert found["amended"] > 200 and found["to_the_end"] >= 1
 
 
 def test_many_clients_record_at_once():

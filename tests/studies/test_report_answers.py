@@ -7,7 +7,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.studies import _report_facts as facts
-from pybandit.studies._normalise import on_scale
+from pybandit.studies._normalise import readings_of
 from pybandit.studies.plates import Layout, Plates
 
 from studies import browser
@@ -83,11 +83,19 @@ def test_readings_beside_rewards(tmp_path):
     assert rows["gene <0>"][:3] == ["1", "gene <0>", "2.303"]
     assert rows["gene <0>"][3] == "0.1" and rows["gene <2>"][3] == "0.3"
     assert rows["arm"][3] == "reading"
-    assert "sign and logarithm undone, in parts of the mean" in page.text
+    assert "sign and logarithm undone, in parts of the controls' mean" in page.text
     assert "reading, in parts of the controls' mean; geometric mean" in page.text
     # of the plates: the median of 0.1 to 0.5, and of 0.6 to 1
     medians = {row[0]: row[8] for row in page.rows if len(row) == 9}
     assert medians["0"] == "0.3" and medians["1"] == "0.8"
+
+
+@pytest.mark.parametrize(("how", "words"), [
+    ("percent", "in per cent of the controls' mean"), ("inhibition", "in per cent of inhibition")])
+def test_readings_by_the_controls(how, words, tmp_path):
+    plates = Plates(Layout(2, 3), (0,), normalise=how, flip=True, positives=(1,))
+    page = page_of(few_plates(settings=plates.settings()), tmp_path)
+    assert f"sign undone, {words}" in page.text and f"reading, {words}" in page.text
 
 
 def test_intervals_of_readings(tmp_path):
@@ -116,7 +124,7 @@ def test_readings_are_rewards_turned_back(log, flip):
     plates = Plates(Layout(2, 3), log=log, flip=flip)
     readings = np.array([0.5, 2.0, 3.0, np.nan])
     rewards = np.log(readings) if log else readings
-    assert on_scale(-rewards if flip else rewards, plates) == pytest.approx(
+    assert readings_of(-rewards if flip else rewards, plates) == pytest.approx(
         readings, nan_ok=True)
 
 
