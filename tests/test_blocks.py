@@ -29,7 +29,7 @@ def test_the_blocks_of_a_page_run(page, folder):
     n = blocks.read(page, folder, again, compiled=False)
     assert n or page.name == "CONTRIBUTING.md"
     if page.name == "plate_screen.md":
-        assert n == 11 and (folder / "report.html").exists()
+        assert n == 14 and (folder / "report.html").exists()
         assert [path.name for path in folder.glob("*.db")] == ["study.db"]
 
 

@@ -238,9 +238,8 @@ def _place_of(arguments):
              if name is not None]
     if len(set(named)) > 1:
         raise ValueError(f"the study must be named once; got {named[0]} and --study {named[1]}")
-    if not named and arguments.action in ("new", "new-ab"):
-        raise ValueError("the file to make must be named: pybandit study "
-                         f"{arguments.action} study.db ...")
+    if not named and arguments.action == "new":
+        raise ValueError("the file to make must be named: pybandit study new study.db ...")
     return named[0] if named else "study.db"
 
 
