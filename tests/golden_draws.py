@@ -22,6 +22,7 @@ if __name__ == "__main__":
 
 import pybandit as pb  # noqa: E402
 from interrupted_calls import BANDITS, CAPLET, EVIDENCE  # noqa: E402
+from pybandit.studies import plan_counts  # noqa: E402
 
 from betting.races import MAKERS  # noqa: E402
 from policies.every_class import EVERY  # noqa: E402
@@ -133,6 +134,8 @@ DRAWS = {
     "best_of": lambda: pb.best_of(TABLE, value_range=(0, 1), rng=1).items,
     "BudgetRace": lambda: pb.best_of(TABLE, value_range=(0, 1), budget=200, rng=1).items,
     "shuffle": shuffled,
+    "plan_counts": lambda: plan_counts([0.04, 0.06], 3000, runs=10, most_batches=30,
+                                     rng=1),
     **{name: lambda bandit=bandit: bandit.pull(np.arange(60) % 3, rng=1)
        for name, bandit in BANDITS.items()},
     "CIRCaplet": lambda: CAPLET.pull(np.zeros(20, dtype=int), rng=1),
