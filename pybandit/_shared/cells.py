@@ -1,8 +1,35 @@
 """What files of scores, of results and of arms share: how cells are told apart, and lost ones."""
 
+import math
+import re
+
 DELIMITERS = (",", ";", "\t")
 LOST = ("", "na", "n/a", "#n/a", "nan", "null", "none")
 
 
 class BadFile(ValueError):
     """A file that cannot be read; the message says where and why."""
+
+
+# A spreadsheet runs a cell that begins so, whatever the file's author meant by it.
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def guarded(text):
+    """A cell that a spreadsheet shows as it is: an apostrophe before what it would run.
+
+    Numbers stay as they are. `unguarded` is the way back.
+    """
+    return "'" + text if FORMULA.match(text) and not _is_number(text) else text
+
+
+def unguarded(text):
+    """What `guarded` was given."""
+    return text[1:] if text[:1] == "'" and FORMULA.match(text) else text
+
+
+def _is_number(text):
+    try:
+        return math.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        return False

@@ -7,6 +7,7 @@ import secrets
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pybandit._shared.cells import unguarded
 from pybandit.studies._table import is_workbook
 
 
@@ -34,7 +35,7 @@ def content_of(path, text):
         return text.encode()
     from pybandit.studies._xlsx import workbook_of
 
-    head, *rows = csv.reader(io.StringIO(text))
+    head, *rows = ([unguarded(cell) for cell in row] for row in csv.reader(io.StringIO(text)))
     at = head.index("value") if "value" in head else None
     for row in rows:
         if at is not None and row[at]:

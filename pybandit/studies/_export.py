@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pybandit._shared.cells import guarded
 from pybandit.studies._journal import MARKS
 
 COLUMNS = "plate", "well", "arm", "value", "state", "told_at", "who"
@@ -44,13 +45,14 @@ def _export(study, plates, write):
     table = csv.writer(sink, lineterminator="\n")
     table.writerow(COLUMNS)
     told, passed = _Told(study), 0
+    names = np.array([guarded(name) for name in study._names.tolist()], dtype=object)
     for wells in study._store.all_wells():
         order = None
         if plates.fill != "rows":
             order = plates.places(wells.number, study._names[wells.arms])
         for start in range(0, wells.arms.size, AT_ONCE):
             cut = slice(start, min(start + AT_ONCE, wells.arms.size))
-            table.writerows(_rows(wells, cut, passed, plates, study._names, told, order))
+            table.writerows(_rows(wells, cut, passed, plates, names, told, order))
             if sink.tell() > AT_ONCE:
                 _flush(sink, write)
         passed += wells.arms.size
@@ -93,7 +95,7 @@ class _Told:
         for batch, positions, time, who in study._tells():
             if who not in numbers:
                 numbers[who] = len(self.names)
-                self.names.append(who)
+                self.names.append(guarded(who))
             self.times[starts[batch]:][positions] = time
             self.who[starts[batch]:][positions] = numbers[who]
 

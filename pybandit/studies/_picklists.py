@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import NamedTuple
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._plate_write import table
+from pybandit.studies._plate_write import csv_of
 from pybandit.studies._sheet import PLAIN, short
 from pybandit.studies._table import opened
 from pybandit.studies.plates import Layout
@@ -183,7 +183,7 @@ def picklist(transfers, form, volume, layout):
                  deck["plate", one.plate], one.well, amount) for one in transfers]
     else:
         rows = [(one.source, one.source_well, one.plate, one.well, amount) for one in transfers]
-    return table([HEADERS[form], *rows])
+    return csv_of([HEADERS[form], *rows])
 
 
 def read_picklist(text, form, stock, deck=None):

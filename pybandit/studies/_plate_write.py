@@ -3,6 +3,7 @@
 import csv
 import io
 
+from pybandit._shared.cells import guarded
 from pybandit.studies._plate_read import COLUMNS
 from pybandit.studies.plates import letters
 
@@ -44,7 +45,13 @@ def _grid(layout, plate, labels):
 
 
 def table(rows):
-    """Rows as CSV."""
+    """Rows as CSV, of which a spreadsheet runs nothing."""
+    return csv_of([guarded(cell) if isinstance(cell, str) else cell for cell in row]
+                  for row in rows)
+
+
+def csv_of(rows):
+    """Rows as CSV, each cell as it is: for robots."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import NamedTuple
 
-from pybandit._shared.cells import DELIMITERS, LOST, BadFile
+from pybandit._shared.cells import DELIMITERS, LOST, BadFile, unguarded
 
 # no row that a plate reader writes is near these
 LONGEST_LINE = 1_000_000
@@ -101,7 +101,8 @@ def rows_of(file, headers=(), dialect=PLAIN):
     try:
         for cells in reader:
             if cells:
-                yield before + reader.line_num, _checked(cells, before + reader.line_num)
+                yield before + reader.line_num, [
+                    unguarded(cell) for cell in _checked(cells, before + reader.line_num)]
     except csv.Error as error:
         raise BadFile(f"line {before + reader.line_num}, column 1: not CSV: {error}") from None
 

@@ -106,12 +106,23 @@ def workbook_of(rows, title="plate"):
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet(title)
     for row in rows:
-        sheet.append([None if cell == "" else cell for cell in row])
+        sheet.append([_cell_of(sheet, cell) for cell in row])
     book.properties.creator = "pybandit"
     book.properties.created = book.properties.modified = MADE
     drawn = io.BytesIO()
     book.save(drawn)
     return _undated(drawn)
+
+
+def _cell_of(sheet, value):
+    """A cell that holds what it is given, and no formula."""
+    if value == "":
+        return None
+    if not (isinstance(value, str) and value.startswith("=")):
+        return value
+    cell = require("openpyxl", EXTRA).cell.WriteOnlyCell(sheet, value)
+    cell.data_type = "s"
+    return cell
 
 
 def _undated(file):
