@@ -140,9 +140,9 @@ def status(arguments):
         found = study.status()
         opened = None if found.open_batch is None else study.batch(found.open_batch)
         best, plates = study.recommend(), Plates.of(study.settings)
-        readings = readings_of(study)
+        readings, counted = readings_of(study), hasattr(study.policy, "tell_counts")
         say(arguments, as_json(found, study) | {"controls": controls_as_json(readings)},
-             "\n".join(status_lines(found, plates, opened, best, arguments.top, readings)))
+            "\n".join(status_lines(found, plates, opened, best, arguments.top, readings, counted)))
     return 0
 
 

@@ -12,7 +12,7 @@ NORMALISED = {True: "readings by their mean", "percent": "per cent of their mean
               "inhibition": "per cent of inhibition"}
 
 
-def status_lines(status, plates, opened, best, most, readings=()):
+def status_lines(status, plates, opened, best, most, readings=(), counted=False):
     """Where a study is, line by line.
 
     Parameters
@@ -26,10 +26,12 @@ def status_lines(status, plates, opened, best, most, readings=()):
         Arms shown at most.
     readings : sequence of PlateReadings
         Of which the controls of the last are shown.
+    counted : bool
+        Whether the study is told counts, and has no plates.
     """
     rows = [("study", f"{status.path}: {status.policy}, {status.n_arms:,} arms, "
                       f"{_best(status.k)} wanted"),
-            ("plates", _plates(plates)),
+            *[("plates", _plates(plates))] * (not counted),
             *[("rewards", made) for made in [_made(plates)] if made],
             ("spent", _spent(status))]
     if status.pulls_left is not None:
@@ -42,6 +44,8 @@ def status_lines(status, plates, opened, best, most, readings=()):
         rows.append(("unseen", unmeasured_words(status)))
     if status.done:
         rows.append(("now", "done: nothing more is asked for"))
+    elif counted:
+        rows.append(("now", "split says how the next trials are shared out"))
     elif opened is None:
         rows.append(("now", "no plate is out: next gives one"))
     else:
@@ -58,7 +62,7 @@ def status_lines(status, plates, opened, best, most, readings=()):
         yield f"{name:8}{text}"
     if most:
         yield ""
-        yield from _table_of(status, best, most)
+        yield from _table_of(status, best, most, "trials" if counted else "wells")
 
 
 def control_lines(readings, plates):
@@ -129,9 +133,9 @@ def _open(opened, plates):
     return f"plate {shown} is out: {sum(waits):,} of {len(opened.names):,} wells not yet known"
 
 
-def _table_of(status, best, most):
+def _table_of(status, best, most, unit):
     """The arms found; a policy names as many as are wanted, some perhaps never measured."""
-    head = ("best" if status.done else "best by now", "mean", "wells")
+    head = ("best" if status.done else "best by now", "mean", unit)
     found = [(_short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
              zip(best.names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
     missing = len(best.names) - len(found)

@@ -46,6 +46,9 @@ def test_a_web_test_is_that_of_python(capsys):
     lines = ok(capsys, "counts").splitlines()
     assert lines[0] == "key,arm,trials,successes,who"
     assert lines[1].startswith("day_0.csv,home,1000,")
+    lines = ok(capsys, "status").splitlines()
+    assert not any(line.startswith("plates") for line in lines)
+    assert any(line.split() == ["best", "mean", "trials"] for line in lines)
     for action in (["status"], ["report", "-o", "page.html"], ["export", "wells.csv"]):
         ok(capsys, *action)
 
@@ -53,6 +56,8 @@ def test_a_web_test_is_that_of_python(capsys):
 def test_pages_come_and_go(capsys):
     ok(capsys, *NEW, "--delta", "0.1", "--values", "0", "30")
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}), "--key", "monday")
+    assert "now     split says how the next trials are shared out" in ok(
+        capsys, "status").splitlines()
     assert ok(capsys, "add-arm", "form") == "form is in the test from now on\n"
     assert ok(capsys, "retire", "video", "--reason", "broken") == (
         "video is out; left: home, price, form\n")

@@ -30,7 +30,7 @@ def ok(*arguments):
 
 def cells_of(path):
     if path.suffix == ".csv":
-        return [row for row in csv.reader(io.StringIO(path.read_text()))]
+        return list(csv.reader(io.StringIO(path.read_text())))
     openpyxl = pytest.importorskip("openpyxl")
     cells = [cell for row in openpyxl.load_workbook(path).active for cell in row]
     assert all(cell.data_type != "f" for cell in cells)
