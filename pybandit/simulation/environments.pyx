@@ -3,7 +3,8 @@
 
 import numpy as np
 
-from pybandit._shared.checks import as_list, check_in, check_integer, check_positive, shown
+from pybandit._shared.checks import (MOST_PULLS, as_list, check_in, check_integer, check_positive,
+                                     shown)
 from pybandit.simulation._truncated_normal import TruncatedNormalBandit
 from pybandit.simulation.base import arm_values
 
@@ -305,9 +306,11 @@ cdef class TableBandit(Environment):
 
     def __setstate__(self, seen):
         counts = np.asarray(seen)
-        if counts.shape != (self.n_arms,) or counts.dtype.kind not in "iu" or (counts < 0).any():
+        # nearer to 2^63 they would be negative after a few pulls
+        if counts.shape != (self.n_arms,) or counts.dtype.kind not in "iu" or (
+                (counts < 0) | (counts > MOST_PULLS)).any():
             raise ValueError(f"state must hold a count of at least 0 for each of {self.n_arms} "
-                             f"arms; got {seen!r}")
+                             f"arms, at most {MOST_PULLS}; got {seen!r}")
         self.guard.enter()
         try:
             np.asarray(self.seen)[:] = counts

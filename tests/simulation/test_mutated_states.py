@@ -1,5 +1,6 @@
 """What a pickled table says that it was asked: refused with a reason, or a table that goes on."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,10 @@ def test_counts_of_a_table(seen):
     assert set(table.pull([0, 1, 2] * 3)) <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
 
 
-@pytest.mark.parametrize("seen", [[-1, 0, 0], [0, 0], None, [0.5, 0, 0]])
+@pytest.mark.parametrize("seen", [
+    [-1, 0, 0], [0, 0], None, [0.5, 0, 0],
+    # negative after a pull, and read before the table
+    [2**63 - 1, 0, 0], [2**53 + 1, 0, 0], np.array([2**63, 0, 0], dtype=np.uint64)])
 def test_counts_that_are_none(seen):
     table = pb.environments.TableBandit([[0.1, 0.2]] * 3)
     with pytest.raises(ValueError, match="state must hold a count of at least 0"):

@@ -1,0 +1,187 @@
+"""A state that was changed is refused with a reason, or is an object that keeps its promises.
+
+The bytes choose a class, a moment of a run, and what is done to the state there.
+"""
+
+import copy
+
+import numpy as np
+
+import pybandit as pb
+
+from betting.test_mutated_states import (
+    RACES,
+    SEQUENCES,
+    assert_race_works,
+    assert_sequence_works,
+)
+from fuzz.source import Choices
+from policies.every_class import EVERY, FAST, played
+from policies.mutations import assert_keeps_its_promises
+
+MOMENTS = (0, 1, 3, 8, 20)
+ODD = [None, "x", "", b"x", True, [], {}, (), [1, 2], [[1], [1, 2]], (0, 1), (1, 0), 1j,
+       np.zeros(0), np.zeros((2, 3)), np.ones(3, dtype=bool), np.array(["a"]), np.array([None]),
+       np.zeros(3, dtype=complex), np.int8(1), np.float32(0.5), np.ma.masked,
+       np.array("2020-01-01", dtype="M8[D]")]
+KNOWN = {}
+
+
+def policies_of(name):
+    """The class, and states of some moments of a run."""
+    if name not in KNOWN:
+        runs = [played(EVERY[name](), stop, lost=0.1 * (stop % 3)) for stop in MOMENTS]
+        KNOWN[name] = type(runs[0]), [run.get_state() for run in runs]
+    return KNOWN[name]
+
+
+def places_of(part):
+    """(dict, name) of every entry, of the dicts in it too."""
+    for name in sorted(part, key=str):
+        yield part, name
+        value = part[name]
+        if isinstance(value, (tuple, list)) and value:
+            value = value[-1]
+        if isinstance(value, dict):
+            yield from places_of(value)
+
+
+def another_entry(bits, value, array):
+    """One entry of an array, or a number, as something near it or far from it."""
+    kind = bits.below(6)
+    if kind == 0:
+        return bits.real()
+    if kind == 1:
+        return bits.integer()
+    if kind == 2 and array.size:
+        return array.flat[bits.below(array.size)]
+    if kind == 3 and isinstance(value, (float, np.floating)):
+        return np.nextafter(value, bits.of([-np.inf, np.inf]))
+    step = bits.of([-1, 1, 2, -2, 5, 100])
+    if isinstance(value, (float, np.floating)):
+        return value + step
+    return int(value) + step if isinstance(value, (int, np.integer)) else bits.integer()
+
+
+def changed_array(bits, array):
+    """Another array of its kind."""
+    kind = bits.below(14)
+    if kind < 7 and array.size:
+        made, at = array.copy(), bits.below(array.size)
+        value = another_entry(bits, made.flat[at], made)
+        try:
+            made.flat[at] = value
+        except (OverflowError, ValueError, TypeError, np.exceptions.ComplexWarning):
+            made = made.astype(object)
+            made.flat[at] = value
+        return made
+    n = max(1, array.shape[0]) if array.ndim else 1
+    if array.dtype.kind not in "biuf":
+        return array[::-1]
+    with np.errstate(all="ignore"):
+        return [lambda: array[bits.below(n):], lambda: np.roll(array, 1 + bits.below(n)),
+                lambda: array[::-1], lambda: np.concatenate([array, array[:1]]),
+                lambda: array.astype(bits.of([">f8", ">i8", "f4", "i4", "u8", "?", "O"])),
+                lambda: array.tolist(), lambda: array.reshape(1, *array.shape)][kind - 7]()
+
+
+def change(bits, state, others):
+    """Changes one entry of a state."""
+    places = list(places_of(state))
+    if not places:
+        return
+    part, name = bits.of(places)
+    kind, value = bits.below(16), part[name]
+    if kind == 0:
+        part[name] = bits.of(ODD)
+    elif kind == 1:
+        del part[name]
+    elif kind == 2:  # of another moment of the run, or of another run
+        found = [entry[at] for other in others for entry, at in places_of(other) if at == name]
+        if not found:
+            return
+        part[name] = copy.deepcopy(bits.of(found))
+    elif kind == 3:
+        other, at = bits.of(places)
+        part[name] = copy.deepcopy(other.get(at))
+    elif kind == 4:
+        part[bits.of(["", "n_arms", "x", "stream", 3])] = bits.integer()
+    elif kind == 5:
+        part[name] = bits.real()
+    elif kind == 6:
+        part[name] = bits.integer()
+    elif isinstance(value, np.ndarray) and value.dtype != object and value.ndim:
+        part[name] = changed_array(bits, value)
+    elif isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        part[name] = another_entry(bits, value, np.zeros(0))
+    elif isinstance(value, bool):
+        part[name] = not value
+
+
+def changed(bits, states):
+    """One of the states, changed in one to four places."""
+    state = copy.deepcopy(bits.of(states))
+    for _ in range(1 + bits.below(4)):
+        change(bits, state, states)
+    return state
+
+
+def restored(cls, state):
+    """The object, or None where it is refused, with a reason."""
+    try:
+        return cls.from_state(state)
+    except (ValueError, TypeError) as error:
+        assert len(str(error)) > 10, repr(error)
+    except MemoryError:  # of that many arms, which nothing contradicts
+        pass
+    return None
+
+
+def policies(content, names=FAST):
+    """A policy, or an allocator."""
+    bits = Choices(content)
+    cls, states = policies_of(bits.of(names))
+    policy = restored(cls, changed(bits, states))
+    if policy is not None:
+        assert_keeps_its_promises(policy)
+
+
+def refitting(content):
+    """A policy that fits its kernel on the way; scikit-learn takes 20 ms for it."""
+    policies(content, [name for name in EVERY if name not in FAST])
+
+
+def races(content):
+    """A race by betting, one against a threshold, or one within a budget."""
+    bits = Choices(content)
+    name = bits.of(sorted(RACES))
+    cls = (pb.BudgetRace if name == "budget" else
+           pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
+    race = restored(cls, changed(bits, RACES[name]))
+    if race is not None:
+        assert_race_works(race)
+
+
+def sequences(content):
+    """A confidence sequence."""
+    bits = Choices(content)
+    sequence = restored(pb.ConfidenceSequence, changed(bits, SEQUENCES))
+    if sequence is not None:
+        assert_sequence_works(sequence)
+
+
+def tables(content):
+    """What a pickled environment says that it was asked."""
+    bits = Choices(content)
+    table = pb.environments.TableBandit([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    table.pull([0, 1, 0])
+    seen = table.__reduce__()[-1]
+    given = bits.of([changed_array(bits, seen), bits.of(ODD), bits.integer(),
+                     [bits.integer() for _ in range(bits.below(5))]])
+    try:
+        table.__setstate__(given)
+    except (ValueError, TypeError, OverflowError) as error:
+        assert len(str(error)) > 10
+        assert table.__reduce__()[-1].tolist() == seen.tolist()
+        return
+    assert set(table.pull([0, 1, 2] * 3)) <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
