@@ -5,7 +5,7 @@ PYTHONS ?= python3.11 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench sanitize sanitize-states soak interrupts wheel-test clean
+.PHONY: demo test test-slow lint bench sanitize sanitize-states soak interrupts fuzz wheel-test clean
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
@@ -78,6 +78,16 @@ interrupts: inplace
 	    tests/policies/test_interrupts.py tests/betting/test_interrupts.py \
 	    tests/racing/test_signals.py tests/studies/test_interrupts.py \
 	    tests/model_selection/test_interrupts.py
+
+# Every fuzzer for so many seconds: of C with clang's libFuzzer, of Python with atheris, where they
+# are; elsewhere at random. What fails is left in build/fuzz/.
+FUZZED := policies refitting races sequences tables scores arms plates codec studies journals \
+	forged stores blocks
+fuzz: inplace
+	$(BIN)/python tests/fuzz/native.py --seconds $(SECONDS)
+	for target in $(FUZZED); do \
+	    $(BIN)/python tests/fuzz/run.py $$target --seconds $(SECONDS) || exit 1; \
+	done
 
 # The hook for Inspect in Inspect itself, 84 packages; `make test` has a fake of its protocol.
 .PHONY: inspect

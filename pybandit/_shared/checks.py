@@ -137,7 +137,10 @@ def check_numeric(name, values, masked_as_nan=False):
         )
     if masked:
         return np.where(values.mask, np.nan, array.astype(np.float64))
-    array = array.astype(np.float64, copy=False)
+    if array.dtype != np.float64:
+        # a signalling NaN of 32 bits is one that processors tell of; a longer number is infinite
+        with np.errstate(invalid="ignore", over="ignore"):
+            array = array.astype(np.float64)
     return array if array.flags.aligned else array.copy()
 
 

@@ -6,6 +6,7 @@
 ``about``    of how many items the scores are, and whether costs are told
 """
 
+import math
 import os
 import secrets
 import sqlite3
@@ -124,7 +125,13 @@ class Cells(MutableMapping):
                         (*place, *self._failed))
         if row is None:
             raise KeyError(place)
+        numbers = row if self._told else row[:1]
+        if not all(isinstance(one, float) and math.isfinite(one) for one in numbers):
+            self._refuse("cells", f"{row} of {place}")
         return row if self._told else row[0]
+
+    def _refuse(self, table, what):
+        raise StudyDamaged(f"{self.path} is damaged: {table}: {what} is not what was recorded")
 
     def __setitem__(self, place, cell):
         self.update({place: cell})
@@ -137,8 +144,12 @@ class Cells(MutableMapping):
 
     def __iter__(self):
         with self._lock, named(self.path, KIND):
-            return iter(self._db.execute(f"SELECT model, item FROM cells WHERE {KNOWN}",
-                                         self._failed).fetchall())
+            places = self._db.execute(f"SELECT model, item FROM cells WHERE {KNOWN}",
+                                      self._failed).fetchall()
+        for place in places:
+            if not all(isinstance(one, int) and one >= 0 for one in place):
+                self._refuse("cells", f"the place {place}")
+        return iter(places)
 
     def _row(self, query, values):
         with self._lock, named(self.path, KIND):
@@ -204,6 +215,8 @@ class Cells(MutableMapping):
         if row is None:
             return False
         host, pid, began, beat = row
+        if not (isinstance(pid, int) and 0 < pid < 2**31 and isinstance(beat, float)):
+            self._refuse("owners", f"process {pid!r}, heard of at {beat!r},")
         if host != _alive.here():
             return time.time() - beat <= SILENT
         # however long it was silent: a block may take hours

@@ -35,6 +35,8 @@ def named(path, kind="study"):
     """Raises SQLite's errors as those of the study, or whatever it is, at `path`."""
     try:
         yield
+    except UnicodeDecodeError as error:  # of SQLite's own words, which quote the file's
+        raise StudyDamaged(f"{path} is damaged or not a {kind}: {error.object!r}") from error
     except sqlite3.ProgrammingError as error:
         raise ValueError(f"the {kind} {path} is closed: {error}") from error
     except sqlite3.DatabaseError as error:

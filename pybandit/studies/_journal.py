@@ -17,6 +17,7 @@ from pybandit.studies._forced import check_forced, corrected, tell_forced
 # what is known of a well
 OPEN, KNOWN, LOST, LATE = range(4)
 MARKS = np.array(["open", "known", "lost", "late"])
+KINDS = ("ask", "tell", "close", "abandon", "amend", "counts", "arm", "retire")
 START = bytes(32)
 HEADER = struct.Struct("<Qd")
 
@@ -108,6 +109,8 @@ class Ledger:
 
     def apply(self, kind, body, wells=None):
         """Do what an event says to a batch, None for one that is asked; the batch, if any."""
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
         return getattr(self, "_" + kind)(body, wells)
 
     def _counts(self, body, wells):

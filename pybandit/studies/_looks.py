@@ -8,7 +8,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_integer
 from pybandit.studies import _journal
-from pybandit.studies._codec import decode
+from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
 from pybandit.studies._recorder import Recorder, reading
@@ -99,15 +99,19 @@ class Looks(Recorder):
             "lost", "open", "late" or "abandoned"), told_at (seconds since 1970-01-01 UTC,
             NaN where never) and who; of a race also item.
         """
-        return history_of(self._store.all_wells(), self._tells(), self._names,
-                          self._ledger.policy)
+        try:
+            return history_of(self._store.all_wells(), self._tells(), self._names,
+                              self._ledger.policy)
+        except (LookupError, TypeError, ValueError) as error:
+            raise StudyDamaged(f"{self.path} is damaged: log or batches: they do not go together: "
+                               f"{error}") from error
 
     @reading
     def amendments(self) -> list[Amendment]:
         """Every result that was corrected, in the order in which they were."""
         found = []
         for number, _, when, who, content, _ in self._store.events(kind="amend"):
-            body = decode(content)
+            body = self._entry(f"event {number}", content)
             arms = self._wells(body["batch"]).arms
             columns = zip(body["positions"].tolist(), body["before"].tolist(),
                           body["values"].tolist(), strict=True)
@@ -122,7 +126,8 @@ class Looks(Recorder):
         while True:
             rows = self._read(lambda _, first=start: self._store.events(first, 100).fetchall())
             for number, kind, when, who, body, digest in rows:
-                yield _journal.Event(number, kind, when, who, decode(body), digest)
+                entry = self._entry(f"event {number}", body)
+                yield _journal.Event(number, kind, when, who, entry, digest)
             if not rows:
                 return
             start = rows[-1][0] + 1

@@ -14,11 +14,12 @@ import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import LARGEST, check_integer
-from pybandit.studies._codec import decode, encode
+from pybandit.studies._codec import encode
 from pybandit.studies._counts import PART, Counts
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import Event, Ledger, chained, replay
 from pybandit.studies._races import POLICIES, RacePolicy
+from pybandit.studies._rows import check_first, decoded
 from pybandit.studies.results import Batch
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -65,7 +66,7 @@ class Recorder:
         row = store.events(most=1).fetchone()
         if row is None or row[0] != 0:
             raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
-        first = self._first_of(row)
+        first = check_first(store.path, self._first_of(row))
         self._created = row[2]
         self._type = type_of(first["policy"], policy_type, first.get("module", ""))
         self._first_names = first["arms"]
@@ -77,7 +78,11 @@ class Recorder:
         if chained(bytes(32), number, kind, when, who, body) != digest:
             raise StudyDamaged(f"{self._store.path} is damaged: log: event 0 is not what was "
                                "recorded")
-        return decode(body)
+        return self._entry(f"event {number}", body)
+
+    def _entry(self, place, body):
+        """What an event says."""
+        return decoded(self._store.path, f"log: {place}", body)[0]
 
     def _read(self, work):
         """What `work` makes of the ledger as the file is now."""
@@ -117,6 +122,7 @@ class Recorder:
     def _name_arms(self):
         """The arms by the ledger."""
         self._names = np.array([*self._first_names, *self._ledger.counts.names], dtype=object)
+        self._store.n_arms = self._names.size
 
     def _policy_of(self, first):
         """The policy that the study began with."""
@@ -130,11 +136,16 @@ class Recorder:
             raise StudyDamaged(f"{store.path} is damaged: log or head: the log does not end with "
                                f"event {head.n_events - 1}")
         state = store.state(head.state)
-        counts = Counts.of(state.pop(PART, None))
         try:
+            counts = Counts.of(state.pop(PART, None))
             policy = self._type.from_state(state)
-        except ValueError as error:
+            store.n_arms = len(self._first_names) + len(counts.names)
+            fits = policy.n_arms == store.n_arms
+        except Exception as error:  # of any policy, also one of the user
             raise StudyDamaged(f"{store.path} is damaged: state: {error}") from error
+        if not fits:
+            raise StudyDamaged(f"{store.path} is damaged: state: it is of {policy.n_arms} arms, and "
+                               f"there are {store.n_arms} names")
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
@@ -143,7 +154,7 @@ class Recorder:
 
     def _past(self):
         """All events that are stored, as a ledger takes them."""
-        return ((row[1], decode(row[4])) for row in self._store.events())
+        return ((row[1], self._entry(f"event {row[0]}", row[4])) for row in self._store.events())
 
     def _record(self, kind, body, wells, who=None):
         """One event, done and stored; the batch it is of."""
@@ -164,6 +175,9 @@ class Recorder:
         if wells is None:
             raise ValueError(f"batch_id must be that of one of the {self._ledger.n_batches} "
                              f"batches asked for; got {number}")
+        if wells.status == "open":
+            raise StudyDamaged(f"{self._store.path} is damaged: batches: batch {number} is open, "
+                               "and is not the one asked for last")
         return wells
 
     def _batch(self, wells):
@@ -175,7 +189,7 @@ class Recorder:
     def _tells(self):
         """Batch, positions, time and who of each tell and each amendment."""
         for body, when, who in self._store.tells():
-            entry = decode(body)
+            entry = self._entry("a tell", body)
             yield entry["batch"], entry["positions"], when, who
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from pybandit.studies._codec import decode, encode
+from pybandit.studies._codec import encode
 from pybandit.studies._errors import (
     CLOSED_TO_WRITING,
     StudyDamaged,
@@ -26,6 +26,7 @@ from pybandit.studies._errors import (
 )
 from pybandit.studies._files import published
 from pybandit.studies._journal import Wells
+from pybandit.studies._rows import check_batch, check_late, decoded, typed
 
 APPLICATION, FIRST_FORMAT = 0x70625374, 1
 # kinds of events that came later: a study has the format that its events need
@@ -67,6 +68,7 @@ class Store:
         self.durable = path != ":memory:"
         # as they are stored: parts of the state, bytes and digest; and how many are late
         self.parts, self.n_late = {}, 0
+        self.n_arms = 2**63  # until they are known
 
     @classmethod
     def create(cls, path, overwrite, fill):
@@ -153,17 +155,22 @@ class Store:
 
     def head(self):
         """The only row of `head`."""
-        row = self.db.execute("SELECT n_events, digest, n_batches, asked, state FROM head"
-                              ).fetchone()
+        rows = self.db.execute("SELECT n_events, digest, n_batches, asked, state FROM head")
+        row = typed(self.path, "head", rows, int, bytes, int, int, bytes).fetchone()
         if row is None:
             raise StudyDamaged(f"{self.path} is damaged: head is empty")
-        return Head(*row)
+        head = Head(*row)
+        if head.n_events < 1 or head.n_batches < 0:
+            raise StudyDamaged(f"{self.path} is damaged: head: {head.n_events} events, "
+                               f"{head.n_batches} batches")
+        return head
 
     def events(self, start=0, most=-1, kind=None):
         """Rows of `log` from an event on, all or of one kind."""
-        return self.db.execute("SELECT number, kind, time, who, body, digest FROM log WHERE "
+        rows = self.db.execute("SELECT number, kind, time, who, body, digest FROM log WHERE "
                                "number >= ? AND (? IS NULL OR kind = ?) ORDER BY number LIMIT ?",
                                (start, kind, kind, most))
+        return typed(self.path, "log", rows, int, str, float, str, bytes, bytes)
 
     def count(self, kind):
         """Events of a kind."""
@@ -171,31 +178,35 @@ class Store:
 
     def tells(self):
         """Body, time and who of each tell and each amendment."""
-        return self.db.execute("SELECT body, time, who FROM log WHERE kind IN ('tell', 'amend') "
+        rows = self.db.execute("SELECT body, time, who FROM log WHERE kind IN ('tell', 'amend') "
                                "ORDER BY number")
+        return typed(self.path, "log", rows, bytes, float, str)
 
     def state(self, expected):
         """The stored state of the policy, whose digest is `expected`."""
-        self.parts = {part: (body, hashlib.sha256(body).digest())
-                      for part, body in self.db.execute("SELECT part, body FROM state")}
+        rows = typed(self.path, "state", self.db.execute("SELECT part, body FROM state"), str,
+                     bytes)
+        self.parts = {part: (body, hashlib.sha256(body).digest()) for part, body in rows}
         if _digest_of(self.parts) != expected:
             raise StudyDamaged(f"{self.path} is damaged: state is not what was recorded")
-        try:
-            return {part: decode(body) for part, (body, _) in self.parts.items()}
-        except (ValueError, TypeError) as error:
-            raise StudyDamaged(f"{self.path} is damaged: state: {error}") from error
+        values = decoded(self.path, "state", *(body for body, _ in self.parts.values()))
+        return dict(zip(self.parts, values, strict=True))
 
     def wells(self, number):
         """The batch of a number, or None."""
-        row = self.db.execute("SELECT number, status, arms, results, marks FROM batches "
-                              "WHERE number = ?", (number,)).fetchone()
+        row = self._batches("WHERE number = ?", number).fetchone()
         return row and self.wells_of(row)
+
+    def _batches(self, which, *values):
+        """Rows of `batches`."""
+        rows = self.db.execute("SELECT number, status, arms, results, marks FROM batches " + which,
+                               values)
+        return typed(self.path, "batches", rows, int, str, bytes, bytes, bytes)
 
     def all_wells(self):
         """All batches in order."""
         # map: what was read of a batch is gone by the time that its arrays are used
-        return map(self.wells_of, self.db.execute(
-            "SELECT number, status, arms, results, marks FROM batches ORDER BY number"))
+        return map(self.wells_of, self._batches("ORDER BY number"))
 
     def sizes(self):
         """Wells of each batch in order, without reading them: a mark is a byte."""
@@ -204,22 +215,18 @@ class Store:
             yield size - head
 
     def wells_of(self, row):
-        number, status, *columns = row
-        try:
-            arms, values, marks = map(decode, columns)
-            wells = Wells(number, arms, status, values, marks)
-        except (ValueError, TypeError) as error:
-            raise StudyDamaged(f"{self.path} is damaged: batches: batch {number}: {error}"
-                               ) from error
-        return wells
+        number, status, *contents = row
+        arms, values, marks = decoded(self.path, f"batches: batch {number}", *contents)
+        check_batch(self.path, number, status, (arms, values, marks), self.n_arms)
+        return Wells(number, arms, status, values, marks)
 
     def late(self):
         """Late results that wait for the policy, in order."""
-        rows = self.db.execute("SELECT arms, results FROM late ORDER BY place").fetchall()
-        try:
-            late = [(decode(arms), decode(results)) for arms, results in rows]
-        except (ValueError, TypeError) as error:
-            raise StudyDamaged(f"{self.path} is damaged: late: {error}") from error
+        rows = self.db.execute("SELECT arms, results FROM late ORDER BY place")
+        late = [tuple(decoded(self.path, "late", *row))
+                for row in typed(self.path, "late", rows, bytes, bytes).fetchall()]
+        for columns in late:
+            check_late(self.path, columns, self.n_arms)
         self.n_late = len(late)
         return late
 

@@ -4,6 +4,8 @@ import mmap
 
 import numpy as np
 
+from pybandit._shared.checks import check_numeric
+
 # Rows that are read between two times that pages are given back. The kernel maps 64 KiB around
 # each cell that is touched, where they are in its cache.
 ROWS = 1024
@@ -12,10 +14,11 @@ ROWS = 1024
 def cells_of(array, rows, columns):
     """Float64 (len(rows), len(columns)) of an array of two dimensions."""
     if _mapping_of(array) is None:
-        return array[rows[:, None], columns].astype(np.float64, copy=False)
+        return check_numeric("table", array[rows[:, None], columns])
     made = np.empty((rows.size, columns.size))
     for start in range(0, rows.size, ROWS):
-        made[start:start + ROWS] = array[rows[start:start + ROWS, None], columns]
+        made[start:start + ROWS] = check_numeric("table", array[rows[start:start + ROWS, None],
+                                                                columns])
         give_back(array)
     return made
 

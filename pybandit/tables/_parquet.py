@@ -59,9 +59,12 @@ class ParquetTable:
 
     def _read(self, block, names):
         """Columns of a block. Of `a` pyarrow reads `a.b` too, so each is looked up."""
-        with self._lock:
-            table = self._file.read_row_group(self._groups[block], columns=names)
-        return [table.column(name) for name in names]
+        try:
+            with self._lock:
+                table = self._file.read_row_group(self._groups[block], columns=names)
+            return [table.column(name) for name in names]
+        except (OSError, require("pyarrow", "tables").ArrowException) as error:
+            raise BadFile(f"{self.path} cannot be read: {error}") from None
 
     def blocks(self, shuffled):
         """The arguments of `Blocks`, by name."""

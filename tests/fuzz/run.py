@@ -127,7 +127,9 @@ def main():
     grown.mkdir(exist_ok=True)
     with atheris.instrument_imports(include=["pybandit"]):
         check = target_of(options.target)
-    atheris.Setup([sys.argv[0], str(grown), str(CORPUS / options.target), "-max_len=4096",
+    corpus = CORPUS / options.target
+    atheris.Setup([sys.argv[0], str(grown), *([str(corpus)] if corpus.exists() else []),
+                   "-max_len=4096",
                    f"-max_total_time={options.seconds:.0f}", f"-timeout={LONGEST}",
                    f"-seed={options.seed}", f"-artifact_prefix={FOUND}/{options.target}-",
                    "-print_final_stats=1", "-rss_limit_mb=4096", "-verbosity=1"], check)

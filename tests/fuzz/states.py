@@ -8,6 +8,7 @@ import copy
 import numpy as np
 
 import pybandit as pb
+from fuzz.source import Choices
 
 from betting.test_mutated_states import (
     RACES,
@@ -15,7 +16,6 @@ from betting.test_mutated_states import (
     assert_race_works,
     assert_sequence_works,
 )
-from fuzz.source import Choices
 from policies.every_class import EVERY, FAST, played
 from policies.mutations import assert_keeps_its_promises
 

@@ -334,3 +334,13 @@ def test_a_picture():
     assert "estimate" in figure.axes[0].get_title(loc="left")
     with pytest.raises(ValueError, match="axes must be two"):
         allocator.plot(figure.axes[:1])
+
+
+@pytest.mark.parametrize("options", [
+    dict(value_range=(0, 1e200)), dict(value_range=(0, 1e-200)),
+    dict(value_range=(0, 1), centre=1e200), dict(value_range=[(0, 1e200)] * 3),
+    dict(value_range=(0, 1e-100), costs="observed", max_cost=1e-200)])
+def test_ranges_whose_squares_are_no_numbers(options):
+    """A RuntimeWarning and rewards of 0, or divided by 0; found by tests/fuzz."""
+    with pytest.raises(ValueError, match="value_range must have squares of distances"):
+        pb.EstimatorAllocator(3, "ucb1", **options)

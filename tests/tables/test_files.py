@@ -202,3 +202,23 @@ def test_pages_of_a_map_are_given_back(tmp_path):
         expected = np.asarray(array)[rows][:, [1, 2]]
         assert np.array_equal(cells_of(np.asarray(array), rows, np.array([1, 2])), expected)
     assert _mapping_of(SCORES) is None
+
+
+def test_pages_that_are_damaged(tmp_path):
+    """An OSError of pyarrow's that named no file, found by tests/fuzz."""
+    path = tmp_path / "scores.parquet"
+    values = np.random.default_rng(1).random(400)
+    write(path, {"a": values, "b": values})
+    content = bytearray(path.read_bytes())
+    content[20:60] = bytes(40)
+    path.write_bytes(content)
+    with pytest.raises(BadFile, match=r"scores\.parquet cannot be read: "):
+        all_of(pb.Blocks.open(path))
+
+
+def test_a_signalling_nan_is_lost_in_silence(tmp_path):
+    """Its conversion was a RuntimeWarning, found by tests/fuzz."""
+    bits = np.array([[0x7fa00000, 0x3f800000]], dtype=np.uint32)
+    np.save(tmp_path / "scores.npy", bits.view(np.float32))
+    found = pb.Blocks.open(tmp_path / "scores.npy").values([0], [0, 1])
+    assert np.isnan(found[0, 0]) and found[0, 1] == 1.0

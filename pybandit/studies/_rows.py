@@ -1,0 +1,67 @@
+"""Rows of a study's file, of the types that were recorded: SQLite keeps any in any column."""
+
+import numpy as np
+
+from pybandit.studies._codec import decode
+from pybandit.studies._errors import StudyDamaged
+from pybandit.studies._journal import LATE
+
+STATUSES = ("open", "complete", "closed", "abandoned")
+
+
+def typed(path, table, cursor, *kinds):
+    """The cursor, which raises `StudyDamaged` at a row of other types."""
+
+    def checked(_, row):
+        for value, kind in zip(row, kinds, strict=True):
+            if type(value) is not kind:
+                raise StudyDamaged(f"{path} is damaged: {table}: a row holds a "
+                                   f"{type(value).__name__} where a {kind.__name__} was recorded")
+        return row
+
+    cursor.row_factory = checked
+    return cursor
+
+
+def decoded(path, place, *contents):
+    """The values of these bytes; a StudyDamaged that names the place where they are none."""
+    try:
+        return list(map(decode, contents))
+    except ValueError as error:
+        raise StudyDamaged(f"{path} is damaged: {place}: {error}") from error
+
+
+def flat(arrays, dtypes):
+    """Whether these are arrays of one dimension, of equal sizes and these types."""
+    return all(isinstance(array, np.ndarray) and array.shape == (arrays[0].size,)
+               and array.dtype == dtype for array, dtype in zip(arrays, dtypes, strict=True))
+
+
+def check_batch(path, number, status, columns, n_arms):
+    """Raises where this can be no batch of a study of so many arms."""
+    arms, values, marks = columns
+    if not (flat(columns, (np.int64, np.float64, np.uint8)) and status in STATUSES
+            and (marks <= LATE).all() and are_arms(arms, n_arms) and not np.isinf(values).any()):
+        raise StudyDamaged(f"{path} is damaged: batches: batch {number}: no arms, results and "
+                           f"marks of a study of {n_arms} arms")
+
+
+def check_late(path, columns, n_arms):
+    """Raises where these can be no late results of a study of so many arms."""
+    if not flat(columns, (np.int64, np.float64)) or not are_arms(columns[0], n_arms):
+        raise StudyDamaged(f"{path} is damaged: late: no arms and results of a study of {n_arms} "
+                           "arms")
+
+
+def are_arms(arms, n_arms):
+    return bool(((arms >= 0) & (arms < n_arms)).all())
+
+
+def check_first(path, first):
+    """What the first event says: the policy's class, names of arms, settings and a state."""
+    kinds = dict(policy=str, arms=list, settings=dict, state=dict)
+    if not (isinstance(first, dict)
+            and all(type(first.get(name)) is kind for name, kind in kinds.items())
+            and first["arms"] and all(type(name) is str for name in first["arms"])):
+        raise StudyDamaged(f"{path} is damaged: log: event 0 is not that of a study")
+    return first

@@ -1,0 +1,55 @@
+/* Confidence sequences: bounds do not depend on how many values come at a time, and agree. */
+#include "fuzz.h"
+
+#include "pybandit/betting/confidence.h"
+
+enum { MOST = 200 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    choices c = {bytes, bytes + size};
+    pool p = {.n = 0};
+    const pb_confidence_method method = (pb_confidence_method)choose(&c, 0, 3);
+    const int64_t n_bets = choose(&c, 1, PB_CONFIDENCE_BETS), flags = choose(&c, 0, 255);
+    const double population = flags & 1 ? INFINITY : (double)choose(&c, 1, 400);
+    const int64_t most = population < MOST ? (int64_t)population : MOST;
+    const int64_t n = choose(&c, 0, most);
+    double *bets = TAKE(&p, n_bets, double), *values = TAKE(&p, n, double);
+    for (int64_t g = 0; g < n_bets; g++)
+        bets[g] = 0.99 * (double)(g + 1) / (double)(n_bets + 1) *
+                  (method == PB_CONFIDENCE_BERNSTEIN || flags & 2 ? 1.0 : 5.0);
+    uint64_t counter = choose_bits(&c);
+    const double mean = choose_unit(&c), alpha = choose_unit(&c);
+    const int bounded = method != PB_CONFIDENCE_ASYMPTOTIC || flags & 4;
+    for (int64_t i = 0; i < n; i++) {
+        values[i] = flags & 8 ? (fuzz_double(&counter) < mean) : mean * fuzz_double(&counter);
+        if (!bounded)
+            values[i] = values[i] * 1e3 - 500.0;
+    }
+    pb_confidence whole, parts;
+    memset(&whole, 0xa5, sizeof whole);
+    memset(&parts, 0x5a, sizeof parts);
+    pb_confidence_init(&whole, method, population, alpha, bets, n_bets, bounded);
+    pb_confidence_init(&parts, method, population, alpha, bets, n_bets, bounded);
+    double *low = TAKE(&p, n, double), *high = TAKE(&p, n, double);
+    double *lower = TAKE(&p, n, double), *upper = TAKE(&p, n, double);
+    pb_confidence_add(&whole, values, n, low, high);
+    for (int64_t done = 0; done < n;) {
+        int64_t m = choose(&c, 0, 50);
+        m = m == 0 || m > n - done ? n - done : m;
+        pb_confidence_add(&parts, values + done, m, lower + done, upper + done);
+        done += m;
+    }
+    HOLDS(whole.count == n && parts.count == n);
+    for (int64_t i = 0; i < n; i++) {
+        HOLDS(low[i] == lower[i] && high[i] == upper[i]);
+        HOLDS(!bounded || (low[i] >= 0.0 && high[i] <= 1.0));
+        HOLDS(!isnan(low[i]) && !isnan(high[i]));
+        /* of a population what is left may prove a bound wrong, and it gives way */
+        if (i && method != PB_CONFIDENCE_ASYMPTOTIC && isinf(population))
+            HOLDS(low[i] >= low[i - 1] && high[i] <= high[i - 1]);
+    }
+    HOLDS(pb_confidence_agrees(&parts, values));
+    pool_free(&p);
+    return 0;
+}

@@ -1,0 +1,113 @@
+"""Runs the fuzzers of C, each for so long::
+
+    python tests/fuzz/native.py sampler accept --seconds 60
+
+With clang and its libFuzzer coverage steers; elsewhere with any C compiler a driver changes files
+of the corpus at random. Both with the sanitizers for addresses and undefined behaviour.
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+FOUND = ROOT / "build" / "fuzz"
+HARNESSES = sorted(path.stem for path in (HERE / "c").glob("*.c") if path.stem != "driver")
+FLAGS = ["-std=c11", "-O1", "-g", "-fno-omit-frame-pointer", f"-I{ROOT}/pybandit/include",
+         # as GCC says it: kernels are then not made twice, for two kinds of processors
+         "-D__SANITIZE_ADDRESS__=1"]
+SANITIZERS = "address,undefined"
+SANITIZE = ["-O1", "-g", "-fsanitize=" + SANITIZERS, "-fno-sanitize-recover=all"]
+
+
+def clang():
+    """The flags of clang's libFuzzer, or None where there is none."""
+    if not shutil.which("clang"):
+        return None
+    probe = subprocess.run(["clang", "-fsanitize=fuzzer," + SANITIZERS, "-x", "c", "-", "-o",
+                            "/dev/null"], capture_output=True, text=True,
+                           input="int LLVMFuzzerTestOneInput(void) { return 0; }")
+    return None if probe.returncode else "-fsanitize=fuzzer-no-link," + SANITIZERS
+
+
+def kernels(sanitize):
+    """The kernels, compiled once for all fuzzers that clang links."""
+    folder = FOUND / "kernels"
+    folder.mkdir(parents=True, exist_ok=True)
+    headers = [*(ROOT / "pybandit/include").glob("*/*/*.h"), *(ROOT / "csrc").glob("*/*.h")]
+    newest, made = max(path.stat().st_mtime for path in headers), []
+    for source in sorted((ROOT / "csrc").glob("*/*.c")):
+        made.append(folder / f"{source.parent.name}-{source.stem}.o")
+        if (not made[-1].exists()
+                or made[-1].stat().st_mtime < max(newest, source.stat().st_mtime)):
+            subprocess.run(["clang", *FLAGS, sanitize, "-fno-sanitize-recover=all", "-c", source,
+                            "-o", made[-1]], check=True)
+    return made
+
+
+def steered(name, sanitize, seconds):
+    """One fuzzer by libFuzzer; (runs, whether it failed)."""
+    program, grown = FOUND / f"{name}.steered", FOUND / name
+    grown.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["clang", *FLAGS, sanitize.replace("fuzzer-no-link", "fuzzer"),
+                    "-fno-sanitize-recover=all", HERE / "c" / f"{name}.c", *kernels(sanitize),
+                    "-lm", "-o", program], check=True)
+    corpus = HERE / "corpus" / name
+    done = subprocess.run([program, grown, *([corpus] if corpus.exists() else []),
+                           f"-max_total_time={seconds}", "-timeout=10", "-max_len=512",
+                           "-print_final_stats=1", f"-artifact_prefix={FOUND}/{name}-"],
+                          capture_output=True, text=True)
+    if done.returncode:
+        print(done.stderr[-4000:])
+    return int(re.search(r"number_of_executed_units: (\d+)", done.stderr)[1]), done.returncode
+
+
+def compiled(folder, compile_c):
+    """The kernels for programs that the driver drives; `compile_c` takes a compiler's arguments."""
+    made = []
+    for source in sorted((ROOT / "csrc").glob("*/*.c")):
+        made.append(folder / f"{source.stem}.o")
+        compile_c(*SANITIZE, "-c", source, "-o", made[-1])
+    return made
+
+
+def driven(name, runs, objects, compile_c, folder):
+    """One fuzzer by the driver of its own."""
+    program = folder / f"{name}.driven"
+    compile_c(*SANITIZE, HERE / "c" / f"{name}.c", HERE / "c" / "driver.c", *objects, "-lm", "-o",
+              program)
+    seeds = sorted((HERE / "corpus" / name).glob("*"))
+    return subprocess.run([program, str(runs), *seeds], capture_output=True, text=True)
+
+
+def plain_c(*arguments):
+    subprocess.run(["cc", "-std=c11", f"-I{ROOT}/pybandit/include", *arguments], check=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", default=HARNESSES)
+    parser.add_argument("--seconds", type=int, default=60)
+    options = parser.parse_args()
+    sanitize, failed, objects = clang(), False, None
+    FOUND.mkdir(parents=True, exist_ok=True)
+    for name in options.names:
+        if sanitize:
+            runs, code = steered(name, sanitize, options.seconds)
+        else:
+            runs = 5_000 * options.seconds
+            objects = objects or compiled(FOUND, plain_c)
+            done = driven(name, runs, objects, plain_c, FOUND)
+            code = done.returncode
+            print(done.stderr[-4000:], end="")
+        print(f"{name}: {runs:,} runs{', failed' if code else ''}", flush=True)
+        failed |= bool(code)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

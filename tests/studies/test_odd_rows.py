@@ -1,0 +1,145 @@
+"""Rows of other types, values that decode to something else, logs that were signed again: named.
+
+Each of these was another error than `StudyDamaged`, found by tests/fuzz.
+"""
+
+import shutil
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from pybandit.studies import Study, StudyDamaged
+from pybandit.studies._cells import Cells
+from pybandit.studies._codec import decode, encode
+from pybandit.studies._journal import START, chained
+
+from studies.test_damage import make
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("whole") / "study.db")
+    make(path).close()
+    return path
+
+
+@pytest.fixture
+def path(whole, tmp_path):
+    return str(shutil.copy(whole, tmp_path / "study.db"))
+
+
+def put(path, table, column, value, which="1"):
+    with closing(sqlite3.connect(path)) as db, db:
+        assert db.execute(f"UPDATE {table} SET {column} = ? WHERE {which}", (value,)).rowcount
+
+
+def sign(path):
+    """The chain of the log, as a forger would leave it."""
+    with closing(sqlite3.connect(path)) as db, db:
+        before = START
+        for number, kind, time, who, body, _ in db.execute("SELECT * FROM log ORDER BY number"
+                                                           ).fetchall():
+            before = chained(before, number, kind, time, who, body)
+            db.execute("UPDATE log SET digest = ? WHERE number = ?", (before, number))
+        db.execute("UPDATE head SET digest = ?", (before,))
+
+
+def refused(path, words):
+    with pytest.raises(StudyDamaged, match=words) as raised, Study.open(path) as study:
+        study.batch(2)
+        study.history()
+        list(study.log())
+        study.verify()
+    assert path in str(raised.value)
+
+
+@pytest.mark.parametrize("table, column, value, words", [
+    ("log", "body", "x", "log: a row holds a str where a bytes"),
+    ("log", "time", "x", "log: a row holds a str where a float"),
+    ("log", "kind", b"ask", "log: a row holds a bytes where a str"),
+    ("head", "n_events", "x", "head: a row holds a str where a int"),
+    ("head", "n_events", -2**63, "head: -9223372036854775808 events"),
+    ("head", "digest", 3, "head: a row holds a int"),
+    ("state", "body", 3, "state: a row holds a int"),
+    # bytes(10**12) are a terabyte of zeros
+    ("batches", "arms", 10**12, "batches: a row holds a int"),
+    ("batches", "status", "ready", "batches: batch 2: no arms"),
+    ("batches", "arms", encode(3), "batches: batch 4: no arms"),
+    ("batches", "arms", encode(np.full(8, 30)), "batches: batch 4: no arms"),
+    ("batches", "arms", encode(np.full(8, -31)), "batches: batch 4: no arms"),
+    ("batches", "arms", encode(np.arange(8)), "asks for another batch than the open one"),
+    ("batches", "marks", encode(np.full(8, 4, dtype=np.uint8)), "batches: batch 4: no arms"),
+    ("batches", "results", encode([0.5] * 8), "batches: batch 4: no arms"),
+    ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: no arms"),
+    ("late", "arms", encode("x"), "late: no arms"),
+    ("late", "results", encode(np.zeros(5)), "late: no arms")])
+def test_rows_that_nobody_wrote(path, table, column, value, words):
+    which = "status != 'open'" if value == "ready" else "1"
+    put(path, table, column, value, which)
+    refused(path, words)
+
+
+@pytest.mark.parametrize("number, changes, words", [
+    (0, None, "event 0 is not that of a study"), (0, dict(arms=[3] * 30), "event 0 is not that"),
+    (0, dict(arms=["x"]), "late: no arms|batch 4: no arms|not that of the names"),
+    (0, dict(settings=3), "event 0 is not that"), (0, dict(policy=None), "event 0 is not that"),
+    (2, dict(batch=99), "log or batches: they do not go together"),
+    (2, dict(positions="x"), "log or batches: they do not go together")])
+def test_events_that_were_signed_again(path, number, changes, words):
+    with closing(sqlite3.connect(path)) as db:
+        ((body,),) = db.execute("SELECT body FROM log WHERE number = ?", (number,))
+    entry = None if changes is None else {**decode(body), **changes}
+    put(path, "log", "body", encode(entry), f"number = {number}")
+    sign(path)
+    refused(path, words)
+
+
+@pytest.mark.parametrize("kind", ["finish", "_class__", "take_late", "new"])
+def test_events_of_no_kind(path, kind):
+    """Any method of the ledger was called."""
+    put(path, "log", "kind", kind, "number = 3")
+    sign(path)
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="kind must be one of"):
+        study.verify()
+
+
+def test_a_batch_that_is_open_twice(path):
+    put(path, "batches", "status", "open", "number = 2")
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="batch 2 is open"):
+        study.tell(2, np.zeros(8))
+
+
+def test_names_in_the_schema_that_are_no_text(path):
+    """SQLite quotes them; Python's module cannot read what it says."""
+    with open(path, "r+b") as file:
+        content = file.read()
+        file.seek(content.index(b"CREATE TABLE late") + 10)
+        file.write(b"\xff")
+    refused(path, "malformed database schema")
+
+
+@pytest.mark.parametrize("statement, words", [
+    ("UPDATE cells SET score = 'x'", "cells: .* of .0, 1. is not what"),
+    ("UPDATE cells SET score = 9e999", "cells: "),
+    ("UPDATE cells SET model = 'x' WHERE model = 0", "cells: the place "),
+    ("UPDATE cells SET item = -1 WHERE item = 1", "cells: the place "),
+    ("UPDATE owners SET pid = 'x'", "owners: process 'x'"),
+    ("UPDATE owners SET pid = 4611686018427387904", "owners: process 4611"),
+    ("UPDATE owners SET beat = 'x'", "owners: process")])
+def test_rows_of_scores_that_nobody_wrote(tmp_path, statement, words):
+    path = str(tmp_path / "scores")
+    store = Cells(path, 5, False)
+    store.update({(0, 1): 0.5})
+    store.claim([(1, 1)])
+    with closing(sqlite3.connect(path)) as db, db:
+        assert db.execute(statement).rowcount
+    other = Cells(path, 5, False)
+    with pytest.raises(StudyDamaged, match=words) as raised:
+        list(other)
+        other.get((0, 1))
+        other.claim([(1, 1)])
+    assert path in str(raised.value)
+    other.close()
+    store.close()
