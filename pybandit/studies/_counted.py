@@ -9,7 +9,6 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import Ints, Rng
-from pybandit.studies._codec import decode
 from pybandit.studies._counts import checked_counts, split_of
 from pybandit.studies._recorder import Recorder, reading, writing
 from pybandit.studies.results import TellResult
@@ -92,7 +91,7 @@ class Counted(Recorder):
         """Time, who and body of the events of a kind."""
         for _, found, when, who, body, _ in self._store.events():
             if found == kind:
-                yield when, who, decode(body)
+                yield when, who, self._entry("an event", body)
 
     @reading
     def split(self, n: int) -> Ints:

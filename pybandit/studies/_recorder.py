@@ -144,8 +144,8 @@ class Recorder:
         except Exception as error:  # of any policy, also one of the user
             raise StudyDamaged(f"{store.path} is damaged: state: {error}") from error
         if not fits:
-            raise StudyDamaged(f"{store.path} is damaged: state: it is of {policy.n_arms} arms, and "
-                               f"there are {store.n_arms} names")
+            raise StudyDamaged(f"{store.path} is damaged: state: it is of {policy.n_arms} arms, "
+                               f"and there are {store.n_arms} names")
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None

@@ -8,6 +8,7 @@ import atexit
 import functools
 import hashlib
 import os
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -255,8 +256,9 @@ def with_study(path):
                 ask()
             except StudyError as error:
                 assert path in str(error)
-            except ValueError as error:  # there is no such batch, or it is of another size
-                assert "batch" in str(error) or "results" in str(error), error
+            except ValueError as error:
+                # no such batch, of another size, or forged as one that the policy did not ask for
+                assert re.search("batch|results|arms must be those of ask", str(error)), error
         try:
             policy = study.policy
         except StudyError:

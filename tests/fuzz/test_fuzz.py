@@ -16,7 +16,7 @@ from fuzz.targets import TARGETS
 from compiler import compile_c
 
 # so many inputs in two to three seconds each; the slow ones fit kernels or write to the disk
-RUNS = {"policies": 800, "refitting": 15, "races": 250, "sequences": 1200, "tables": 2000,
+RUNS = {"policies": 800, "refitting": 5, "races": 250, "sequences": 1200, "tables": 2000,
         "scores": 3000, "arms": 3000, "plates": 2000, "codec": 3000, "studies": 60,
         "journals": 60, "forged": 60, "stores": 250, "blocks": 600}
 

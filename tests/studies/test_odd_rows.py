@@ -69,7 +69,6 @@ def refused(path, words):
     ("batches", "arms", encode(3), "batches: batch 4: no arms"),
     ("batches", "arms", encode(np.full(8, 30)), "batches: batch 4: no arms"),
     ("batches", "arms", encode(np.full(8, -31)), "batches: batch 4: no arms"),
-    ("batches", "arms", encode(np.arange(8)), "asks for another batch than the open one"),
     ("batches", "marks", encode(np.full(8, 4, dtype=np.uint8)), "batches: batch 4: no arms"),
     ("batches", "results", encode([0.5] * 8), "batches: batch 4: no arms"),
     ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: no arms"),
@@ -83,7 +82,7 @@ def test_rows_that_nobody_wrote(path, table, column, value, words):
 
 @pytest.mark.parametrize("number, changes, words", [
     (0, None, "event 0 is not that of a study"), (0, dict(arms=[3] * 30), "event 0 is not that"),
-    (0, dict(arms=["x"]), "late: no arms|batch 4: no arms|not that of the names"),
+    (0, dict(arms=["x"]), "state: it is of 30 arms, and there are 1 names"),
     (0, dict(settings=3), "event 0 is not that"), (0, dict(policy=None), "event 0 is not that"),
     (2, dict(batch=99), "log or batches: they do not go together"),
     (2, dict(positions="x"), "log or batches: they do not go together")])
