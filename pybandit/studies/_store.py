@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from pybandit._shared.checks import MOST_PULLS
 from pybandit.studies._codec import encode
 from pybandit.studies._errors import (
     CLOSED_TO_WRITING,
@@ -160,7 +161,7 @@ class Store:
         if row is None:
             raise StudyDamaged(f"{self.path} is damaged: head is empty")
         head = Head(*row)
-        if head.n_events < 1 or head.n_batches < 0:
+        if not (1 <= head.n_events <= MOST_PULLS and 0 <= head.n_batches <= MOST_PULLS):
             raise StudyDamaged(f"{self.path} is damaged: head: {head.n_events} events, "
                                f"{head.n_batches} batches")
         return head

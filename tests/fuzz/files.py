@@ -80,7 +80,7 @@ def arms(content):
     """Names of arms, and variances."""
     path = written("arms.csv", content)
     try:
-        names, variances = read_arms(path)
+        names, variances, *_ = read_arms(path)
     except BadFile as error:
         return refused(error)
     assert names and all(names) and len(set(names)) == len(names)

@@ -61,6 +61,8 @@ def refused(path, words):
     ("log", "kind", b"ask", "log: a row holds a bytes where a str"),
     ("head", "n_events", "x", "head: a row holds a str where a int"),
     ("head", "n_events", -2**63, "head: -9223372036854775808 events"),
+    # what came next could not be stored
+    ("head", "n_batches", 2**63 - 1, "head: .* 9223372036854775807 batches"),
     ("head", "digest", 3, "head: a row holds a int"),
     ("state", "body", 3, "state: a row holds a int"),
     # bytes(10**12) are a terabyte of zeros
