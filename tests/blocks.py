@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 from compiler import compile_c, run
 
@@ -93,7 +94,8 @@ class Reader:
             return ""
         printed = io.StringIO()
         code = "\n" * (block.line - 1) + block.body
-        with contextlib.redirect_stdout(printed), contextlib.chdir(self.folder):
+        with (contextlib.redirect_stdout(printed), contextlib.chdir(self.folder),
+              patch.dict(os.environ, self.environment)):
             exec(compile(code, str(self.page), "exec"), self.names)
         return printed.getvalue()
 
