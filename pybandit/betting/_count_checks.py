@@ -4,7 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_counts
 from pybandit.betting._count_bets import Batch
-from pybandit.betting._state import check_mapping, flat
+from pybandit.betting._state import array_of, check_mapping, flat
 
 PARTS = "type", "options", "trials", "sums", "late", "retired"
 OPTIONS = "n_arms", "delta", "value_range", "ties"
@@ -54,13 +54,4 @@ def check_count_state(state, cls):
 
 
 def _table(state, name, kinds):
-    """An array of two dimensions and of these kinds."""
-    try:
-        array = np.asarray(state[name])
-    except (TypeError, ValueError):  # a ragged list
-        array = np.asarray(None)
-    if array.ndim != 2 or array.dtype.kind not in kinds:
-        raise ValueError(f"state must hold {name} as a table of numbers, a row a batch; got "
-                         f"{type(state[name]).__name__} of dtype {array.dtype}, shape "
-                         f"{array.shape}")
-    return array
+    return array_of(state, name, 2, kinds, "a table of numbers, a row a batch")

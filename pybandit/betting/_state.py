@@ -62,13 +62,18 @@ def check_mapping(what, value, names):
 
 def flat(state, name, kinds):
     """An array of one dimension and of these kinds."""
+    return array_of(state, name, 1, kinds,
+                    f"a flat array of {'numbers' if 'f' in kinds else 'integers'}")
+
+
+def array_of(state, name, ndim, kinds, form):
+    """An array of so many dimensions and of these kinds, which is called `form`."""
     try:
         array = np.asarray(state[name])
     except (TypeError, ValueError):  # a ragged list
         array = np.asarray(None)
-    if array.ndim != 1 or array.dtype.kind not in kinds:
-        kind = "numbers" if "f" in kinds else "integers"
-        raise ValueError(f"state must hold {name} as a flat array of {kind}; got "
+    if array.ndim != ndim or array.dtype.kind not in kinds:
+        raise ValueError(f"state must hold {name} as {form}; got "
                          f"{type(state[name]).__name__} of dtype {array.dtype}, shape "
                          f"{array.shape}")
     return array

@@ -221,21 +221,15 @@ def read_counts(path, key=None):
     BadFile
         Where a column, a name or a number is missing or doubled; names file, line and column.
     """
-    from pybandit._shared.cells import BadFile
-    from pybandit.studies._sheet import rows_of
+    from pybandit.studies._table import opened
 
-    try:
-        with open(path, "rb") as file:
-            return _batches_of(rows_of(file), key, os.path.basename(path))
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read: {error.strerror}") from None
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+    with opened(path) as rows:
+        return _batches_of(rows, key, os.path.basename(path))
 
 
 def _batches_of(rows, key, name):
     from pybandit._shared.cells import BadFile
-    from pybandit.studies._sheet import number, short
+    from pybandit.studies._sheet import number, rows_under, short
 
     line, head = next(rows)
     places = {}
@@ -248,12 +242,7 @@ def _batches_of(rows, key, name):
     if key is not None and "key" in places:
         raise BadFile("line 1, column 1: the file has keys of its own; leave out --key")
     batches = {}
-    for line, cells in rows:
-        if not any(cells):
-            continue
-        if len(cells) != len(head):
-            raise BadFile(f"line {line}, column {min(len(cells), len(head)) + 1}: the row has "
-                          f"{len(cells)} cells, the header {len(head)}")
+    for line, cells in rows_under(rows, head):
         of = cells[places["key"]] if "key" in places else key or name
         arm = cells[places["arm"]]
         values = [number(cells[places[what]], lambda what=what, line=line:

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._sheet import PLAIN, number, short
+from pybandit.studies._sheet import PLAIN, number, rows_under, short
 from pybandit.studies._table import opened
 
 ARM_HEADERS = ("arm", "name", "gene", "id")
@@ -78,12 +78,7 @@ def _arms_of(rows, column, header):
     of_variance = heads.index("variance") if at is not None and "variance" in heads else None
     body = rows if at is not None else _with(line, first, rows)
     names, variances, lines = [], [], {}
-    for line, cells in body:
-        if not any(cells):
-            continue
-        if len(cells) != len(first):
-            raise BadFile(f"line {line}, column {min(len(cells), len(first)) + 1}: the row has "
-                          f"{len(cells)} cells, the first {len(first)}")
+    for line, cells in rows_under(body, first, "first"):
         name = cells[at or 0]
         if not name:
             raise BadFile(f"line {line}, column {(at or 0) + 1}: an arm without a name")

@@ -19,14 +19,19 @@ def add_dialect(part):
     part.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook, where it has many")
 
 
-def add_layout(part):
-    """Add the options to the parser of `new`."""
+def add_plate(part):
+    """Add the options that say how many arms a batch has."""
     part.add_argument("--plate", default="8x12", metavar="RxC",
                       help="rows x columns, or wells: 96, 384 (default %(default)s)")
     part.add_argument("--batch-size", type=at_least(1), metavar="N",
                       help="arms of a batch (default: wells that are no controls)")
     part.add_argument("--controls", default="", metavar="WELLS",
                       help="wells with a control: A1,A2,H12, columns col:1,24, rows row:A,H")
+
+
+def add_layout(part):
+    """Add the options to the parser of `new`."""
+    add_plate(part)
     part.add_argument("--control-label", default="control", metavar="TEXT",
                       help="what the files call them (default %(default)s)")
     part.add_argument("--positives", default="", metavar="WELLS",

@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 
+from pybandit.cli._study_options import add_plate
 from pybandit.cli._types import at_least
 
 RUNS = 30
@@ -30,12 +31,7 @@ def add(parts):
                       help="plates to spend, one number or several (default: from the fewest)")
     part.add_argument("--repeats", type=at_least(1), metavar="N",
                       help="wells of one arm in a batch at most (default: any)")
-    part.add_argument("--plate", default="8x12", metavar="RxC",
-                      help="rows x columns, or wells: 96, 384 (default %(default)s)")
-    part.add_argument("--controls", default="", metavar="WELLS",
-                      help="wells with a control: A1,A2,H12, columns col:1,24, rows row:A,H")
-    part.add_argument("--batch-size", type=at_least(1), metavar="N",
-                      help="arms of a batch (default: wells that are no controls)")
+    add_plate(part)
     add_noise(part)
     part.add_argument("--runs", type=at_least(2), default=RUNS, metavar="N",
                       help="of each policy (default %(default)s)")

@@ -1,13 +1,13 @@
 """Numbers of arms out of a file: what was thought of them, or a pilot's readings."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit.cli._study_arms import ARM_HEADERS
-from pybandit.studies._sheet import number, rows_of, short
+from pybandit.studies._sheet import number, short
+from pybandit.studies._table import opened
 
 VALUE_HEADERS = "value", "prior", "score", "reading"
 
@@ -26,13 +26,8 @@ def read_values(path):
     BadFile
         Where a column is missing, or a value is no number; names file, line and column.
     """
-    try:
-        with Path(path).open("rb") as file:
-            return _values_of(rows_of(file))
-    except OSError as error:
-        raise BadFile(f"{path}: cannot be read: {error.strerror}") from None
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+    with opened(path) as rows:
+        return _values_of(rows)
 
 
 def _values_of(rows):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pybandit._shared.cells import BadFile
 from pybandit.studies._plate_write import csv_of
-from pybandit.studies._sheet import PLAIN, short
+from pybandit.studies._sheet import PLAIN, rows_under, short
 from pybandit.studies._table import opened
 from pybandit.studies.plates import Layout
 
@@ -75,12 +75,7 @@ def read_stock(path, dialect=PLAIN):
             (dialect.column("plate"),), (dialect.column("well"),),
             (dialect.column("arm"), *ARM_COLUMNS))]
         stock, lines = {}, {}
-        for line, cells in rows:
-            if not any(cells):
-                continue
-            if len(cells) != len(header):
-                raise BadFile(f"line {line}, column {min(len(cells), len(header)) + 1}: the row "
-                              f"has {len(cells)} cells, the header {len(header)}")
+        for line, cells in rows_under(rows, header):
             plate, well, arm = (cells[i] for i in at)
             if not arm:
                 continue  # an empty well

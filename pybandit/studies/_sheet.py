@@ -153,6 +153,17 @@ def _checked(cells, line):
     return [cell.strip() for cell in cells]
 
 
+def rows_under(rows, first, what="header"):
+    """Those that are not blank, which must be as wide as the first, the header mostly."""
+    for line, cells in rows:
+        if not any(cells):
+            continue
+        if len(cells) != len(first):
+            raise BadFile(f"line {line}, column {min(len(cells), len(first)) + 1}: the row has "
+                          f"{len(cells)} cells, the {what} {len(first)}")
+        yield line, cells
+
+
 def number(cell, place, dialect=PLAIN):
     """A finite float, NaN where there is no value; `place()` names the cell."""
     try:

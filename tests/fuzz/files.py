@@ -33,8 +33,7 @@ from pybandit.tables import Blocks
 
 from policies.every_class import EVERY
 from policies.mutations import assert_keeps_its_promises
-from studies.cases import measured
-from studies.test_damage import make
+from studies.cases import make, measured
 
 ROWS = [None, -1, 0, 1, 2, 3, 2**31, 2**53, 2**63 - 1, -2**63, 0.5, 1e308, "", "x", "open",
         "complete", "abandoned", "ask", b"", b"x", b"N", b"i" + bytes(8), b"d" + bytes(8)]

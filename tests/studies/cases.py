@@ -75,3 +75,16 @@ def measured(number, arms, seed=0):
     """The rewards in [0, 1] of a batch of this number: the same whenever it is measured."""
     rng = np.random.default_rng([seed, number])
     return np.clip(0.1 + 0.1 * np.asarray(arms) + rng.normal(0.0, 0.05, len(arms)), 0.0, 1.0)
+
+
+def make(path, n_batches=4):
+    """Some batches, a closed one, an open one and late results that wait."""
+    study = pb.Study.create(path, pb.BatchSAR(30, 3, 8, 30, 2))
+    for _ in range(n_batches):
+        batch = study.ask()
+        study.tell(batch.id, measured(batch.id, batch.arms)[:6], positions=np.arange(6))
+        study.close_batch(batch.id)
+    batch = study.ask()
+    study.tell(0, measured(0, np.zeros(8, int))[6:], positions=[6, 7])
+    study.tell(batch.id, measured(batch.id, batch.arms)[:2], positions=[0, 1])
+    return study

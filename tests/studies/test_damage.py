@@ -18,32 +18,7 @@ from pybandit.studies import Study, StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._codec import decode, encode
 
 from policies.protocol import frozen
-from studies.cases import measured
-
-
-def make(path, n_batches=4):
-    """Some batches, a closed one, an open one and late results that wait."""
-    study = Study.create(path, pb.BatchSAR(30, 3, 8, 30, 2))
-    for _ in range(n_batches):
-        batch = study.ask()
-        study.tell(batch.id, measured(batch.id, batch.arms)[:6], positions=np.arange(6))
-        study.close_batch(batch.id)
-    batch = study.ask()
-    study.tell(0, measured(0, np.zeros(8, int))[6:], positions=[6, 7])
-    study.tell(batch.id, measured(batch.id, batch.arms)[:2], positions=[0, 1])
-    return study
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("whole") / "study.db")
-    make(path).close()
-    return path
-
-
-@pytest.fixture
-def path(whole, tmp_path):
-    return shutil.copy(whole, tmp_path / "study.db") and str(tmp_path / "study.db")
+from studies.cases import make, measured
 
 
 def changed(path, statement, *values):

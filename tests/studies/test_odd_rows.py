@@ -3,7 +3,6 @@
 Each of these was another error than `StudyDamaged`, found by tests/fuzz.
 """
 
-import shutil
 import sqlite3
 from contextlib import closing
 
@@ -14,20 +13,6 @@ from pybandit.studies import Study, StudyDamaged
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import START, chained
-
-from studies.test_damage import make
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("whole") / "study.db")
-    make(path).close()
-    return path
-
-
-@pytest.fixture
-def path(whole, tmp_path):
-    return str(shutil.copy(whole, tmp_path / "study.db"))
 
 
 def put(path, table, column, value, which="1"):
