@@ -38,7 +38,7 @@ def _add_counts(parts, part_of):
     part = part_of(parts, "counts", "record a file of counts; without one, print all that are "
                                     "recorded", place=False)
     part.add_argument("file", nargs="?", metavar="FILE.csv",
-                      help="columns arm, trials and successes (or sum), perhaps key")
+                      help="CSV or .xlsx: columns arm, trials and successes (or sum), perhaps key")
     part.add_argument("--key", metavar="TEXT",
                       help="what the batch is called: recorded once (default: the file's name)")
     part.set_defaults(do=counts)

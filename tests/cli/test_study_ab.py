@@ -8,6 +8,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
+from pybandit.cli._study_ab import read_counts
 
 from cli.study_commands import as_json, digest, ok, refused
 
@@ -124,3 +125,13 @@ def test_planning(capsys):
     known = as_json(capsys, "plan-ab", "--rates", "4%,4%", "--visits", 500, "--runs", 20, "--days",
                     20)
     assert known["n_wrong"] + known["n_undecided"] == 20 and known["z_test_days"] is None
+
+
+def test_counts_in_a_workbook(tmp_path):
+    pytest.importorskip("openpyxl")
+    from pybandit.studies._xlsx import workbook_of
+
+    path = tmp_path / "monday.xlsx"
+    path.write_bytes(workbook_of([["page", "visits", "conversions"], ["home", 1000, 40],
+                                  ["=video", 900, 51]]))
+    assert read_counts(path) == {"monday.xlsx": {"home": (1000, 40), "=video": (900, 51)}}
