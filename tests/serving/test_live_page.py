@@ -44,7 +44,8 @@ def sign_in(page, url):
     page.wait("!!document.getElementById('token')")
     page.value(f"document.getElementById('token').value = '{READ}'; "
                "document.querySelector('form').submit()")
-    page.wait("!!document.getElementById('live')")
+    # the line is there before what it is about
+    page.wait("document.readyState === 'complete' && !!document.getElementById('live')")
 
 
 def tell_all(port):
