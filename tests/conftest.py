@@ -20,18 +20,30 @@ def pytest_configure():
 
 
 @pytest.fixture(scope="session")
-def distributions(tmp_path_factory):
+def made_once(tmp_path_factory):
+    """made_once(name, make): a folder that `make` has filled, once for all workers of a run."""
+    def made(name, make):
+        # the folder above theirs, where there are several
+        several = "PYTEST_XDIST_WORKER" in os.environ
+        base = tmp_path_factory.getbasetemp()
+        folder = (base.parent if several else base) / name
+        folder.mkdir(exist_ok=True)
+        with open(folder / ".made", "a+") as mark:
+            fcntl.flock(mark, fcntl.LOCK_EX)
+            if mark.seek(0, os.SEEK_END) == 0:
+                make(folder)
+                mark.write("yes")
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def distributions(made_once):
     """A folder with one sdist and the wheel built from it; `make wheel-test` brings its own."""
     if "PYBANDIT_DIST" in os.environ:
         return pathlib.Path(os.environ["PYBANDIT_DIST"])
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return _built(tmp_path_factory.mktemp("distributions"))
-    # all workers of a run share the folder above theirs; the first one there builds
-    shared = tmp_path_factory.getbasetemp().parent / "distributions"
-    shared.mkdir(exist_ok=True)
-    with open(shared / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return shared if any(shared.glob("*.whl")) else _built(shared)
+    return made_once("distributions", _built)
 
 
 def _built(folder):
@@ -42,10 +54,9 @@ def _built(folder):
         # -O0: built in half the time, and run by a few small programs only
         run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source,
             env={**os.environ, "PYBANDIT_CFLAGS": "-O0"})
-        for pattern in ("*.tar.gz", "*.whl"):  # the wheel last: it tells that all is there
+        for pattern in ("*.tar.gz", "*.whl"):
             (made,) = out.glob(pattern)
             made.rename(folder / made.name)
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -94,6 +94,7 @@ def test_cmake_takes_versions_of_the_same_minor(wanted, found, installed, exampl
     assert f"found={int(found)}." in told
 
 
+@pytest.mark.slow  # test_embed.py builds the same against the tree
 @pytest.mark.parametrize("name, answer", [("cython", "total variation"),
                                           ("policy", "as in plain Python")])
 def test_cython_modules(name, answer, installed, example):
