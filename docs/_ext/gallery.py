@@ -1,0 +1,136 @@
+"""The gallery: examples that take seconds are run by the build, the others have saved output.
+
+RUN names those that are run, with their arguments. Of the others docs/gallery_saved/ has what
+they printed and drew, NAME.txt and NAME.png; the first line of NAME.txt is the command.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1]
+EXAMPLES, SAVED, GALLERY = DOCS.parent / "examples", DOCS / "gallery_saved", DOCS / "gallery"
+DRAWN = DOCS.parent / "build" / "drawn.png"
+OUT = ["--out", str(DRAWN)]
+RUN = {
+    **dict.fromkeys(("agents_cost", "budget_rules", "busy_workers", "evidence", "few_plates",
+                     "fixed_confidence", "oracle_bettor", "which_bound"), ["--quick"]),
+    **dict.fromkeys(("batch_speedup", "caplet", "estimator_pairs", "estimator_weights",
+                     "microwell", "movielens_budget", "synthetic_race", "twitter_scale",
+                     "variance_budget"), ["--quick", *OUT]),
+    "error_against_budget": ["40", str(DRAWN)],
+}
+# what the others import
+HELPERS = ("arch_chain", "arch_model", "budget_policies", "estimator_policies", "score_tables")
+
+
+def is_shown(path):
+    """Whether the gallery has a page of this file."""
+    return (path.suffix == ".py" and path.exists() and path.parent.parent == EXAMPLES
+            and path.stem not in HELPERS)
+
+
+def arguments(gallery_conf, script_vars):
+    """Of an example that is run: quick, and its picture where we look for it."""
+    DRAWN.unlink(missing_ok=True)
+    name = Path(script_vars["src_file"]).stem
+    (file,) = EXAMPLES.glob(f"*/{name}.py")
+    script_vars["example_globals"]["__file__"] = str(file)  # as Python does for a script
+    return RUN[name]
+
+
+def picture(block, block_vars, gallery_conf):
+    """The picture that an example has written, as RST."""
+    from sphinx_gallery.scrapers import figure_rst
+
+    if not DRAWN.exists():
+        return ""
+    path = next(block_vars["image_path_iterator"])
+    shutil.move(DRAWN, path)
+    return figure_rst([path], gallery_conf["src_dir"])
+
+
+SETTINGS = {
+    "examples_dirs": str(EXAMPLES), "gallery_dirs": "gallery",
+    "filename_pattern": rf"/({'|'.join(RUN) or '$'})\.py$",
+    "ignore_pattern": rf"^({'|'.join(HELPERS)}|setup)\.py$",
+    "reset_argv": "gallery.arguments", "image_scrapers": ("gallery.picture",),
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True, "capture_repr": (), "inspect_global_variables": False,
+    "download_all_examples": False, "notebook_extensions": set(), "show_signature": False,
+    "write_computation_times": False, "min_reported_time": 1e9, "reset_modules": (),
+    "doc_module": ("pybandit",), "reference_url": {"pybandit": None},
+}
+
+
+def read(app, docname, source):
+    """A title for the page of an example, its command as code, and what is saved of it."""
+    path = EXAMPLES.parent / docname.replace("gallery/", "examples/", 1)
+    if not docname.startswith("gallery/") or not is_shown(path.with_suffix(".py")):
+        return
+    head, label, body = source[0].partition(".. rst-class:: sphx-glr-example-title")
+    above, title, rest = _parts(body)
+    rest = re.sub(r"\A\n+((?: {4}.*\n)+)", _as_command, rest)
+    source[0] = f"{head}{label}{above}\n\n{title}\n{'=' * len(title)}\n\n{_saved(path.name)}{rest}"
+
+
+def _parts(body):
+    """What is above the title, the title, and all under it."""
+    match = re.match(r"(.*?\n\.\. _sphx_glr_\S+:)\n+([^\n]+)\n(.*)", body, re.DOTALL)
+    return match[1], match[2], match[3]
+
+
+def _as_command(match):
+    return "\n.. code-block:: sh\n\n" + match[1]
+
+
+def _saved(name):
+    """RST of what an example has printed and drawn when it was run in full."""
+    text, drawn = SAVED / f"{name}.txt", SAVED / f"{name}.png"
+    if name in RUN or not text.exists():
+        return ""
+    lines = []
+    if drawn.exists():
+        lines += [f".. image:: /gallery_saved/{name}.png", "   :alt: What the example draws", ""]
+    return "\n".join([*lines, f".. literalinclude:: /gallery_saved/{name}.txt",
+                      "   :language: text", "", ""])
+
+
+def thumbnails(app):
+    """Of what is saved; sphinx-gallery has drawn those of the examples that it ran."""
+    from sphinx_gallery.utils import scale_image
+
+    for drawn in SAVED.glob("*.png"):
+        for page in GALLERY.glob(f"*/{drawn.stem}.rst"):
+            small = page.parent / "images" / "thumb" / f"sphx_glr_{drawn.stem}_thumb.png"
+            scale_image(str(drawn), str(small), 400, 280)
+
+
+def pages(app):
+    """A page for each Markdown file among the examples."""
+    for path in EXAMPLES.glob("*/*.md"):
+        page = GALLERY / path.relative_to(EXAMPLES)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("---\norphan: true\n---\n\n"
+                        f":::{{include}} /../{path.relative_to(DOCS.parent)}\n"
+                        f":relative-docs: ../../\n:relative-images:\n:::\n")
+
+
+def _short_name(find):
+    """`find`, which looks names of examples up in what is loaded; scikit-learn refuses some."""
+    def found(module, name):
+        try:
+            return find(module, name)
+        except ImportError:
+            return None
+    return found
+
+
+def setup(app):
+    from sphinx_gallery import backreferences
+
+    backreferences._get_short_module_name = _short_name(backreferences._get_short_module_name)
+    app.connect("builder-inited", pages, priority=100)
+    app.connect("builder-inited", thumbnails, priority=900)
+    app.connect("source-read", read, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
