@@ -1,25 +1,18 @@
 """The gallery: examples that take seconds are run by the build, the others have saved output.
 
-RUN names those that are run, with their arguments. Of the others docs/gallery_saved/ has what
-they printed and drew, NAME.txt and NAME.png; the first line of NAME.txt is the command.
+Of what takes longer docs/gallery_saved/ has what was printed and drawn, NAME.txt and NAME.png;
+the first line of NAME.txt is the command. The others are run with --quick, and with --out, as
+far as the command in their docstring has these.
 """
 
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
 EXAMPLES, SAVED, GALLERY = DOCS.parent / "examples", DOCS / "gallery_saved", DOCS / "gallery"
 DRAWN = DOCS.parent / "build" / "drawn.png"
-OUT = ["--out", str(DRAWN)]
-RUN = {
-    **dict.fromkeys(("agents_cost", "budget_rules", "busy_workers", "evidence", "few_plates",
-                     "fixed_confidence", "oracle_bettor", "which_bound"), ["--quick"]),
-    **dict.fromkeys(("batch_speedup", "caplet", "estimator_pairs", "estimator_weights",
-                     "microwell", "movielens_budget", "synthetic_race", "twitter_scale",
-                     "variance_budget"), ["--quick", *OUT]),
-    "error_against_budget": ["40", str(DRAWN)],
-}
 # what the others import
 HELPERS = ("arch_chain", "arch_model", "budget_policies", "estimator_policies", "score_tables")
 
@@ -30,13 +23,25 @@ def is_shown(path):
             and path.stem not in HELPERS)
 
 
+def is_run(name):
+    """Whether the build runs it."""
+    return not (SAVED / f"{name}.txt").exists()
+
+
+def arguments_of(path):
+    """With which arguments the build runs an example: those of its docstring's command."""
+    usage = re.search(r"^    python examples/.*(\n {8}.*)*", path.read_text(), re.MULTILINE)[0]
+    known = {"[--quick]": ["--quick"], "[n_runs]": ["40"], "[--out": ["--out", str(DRAWN)],
+             "[picture]": [str(DRAWN)]}
+    return [word for option, words in known.items() if option in usage for word in words]
+
+
 def arguments(gallery_conf, script_vars):
     """Of an example that is run: quick, and its picture where we look for it."""
     DRAWN.unlink(missing_ok=True)
-    name = Path(script_vars["src_file"]).stem
-    (file,) = EXAMPLES.glob(f"*/{name}.py")
+    file = Path(script_vars["src_file"]).resolve()
     script_vars["example_globals"]["__file__"] = str(file)  # as Python does for a script
-    return RUN[name]
+    return arguments_of(file)
 
 
 def picture(block, block_vars, gallery_conf):
@@ -52,7 +57,8 @@ def picture(block, block_vars, gallery_conf):
 
 SETTINGS = {
     "examples_dirs": str(EXAMPLES), "gallery_dirs": "gallery",
-    "filename_pattern": rf"/({'|'.join(RUN) or '$'})\.py$",
+    "filename_pattern": "/(?!(" + "|".join(path.stem for path in sorted(SAVED.glob("*.txt")))
+                        + r")\.py$)\w+\.py$",
     "ignore_pattern": rf"^({'|'.join(HELPERS)}|setup)\.py$",
     "reset_argv": "gallery.arguments", "image_scrapers": ("gallery.picture",),
     "within_subsection_order": "FileNameSortKey",
@@ -77,7 +83,7 @@ def read(app, docname, source):
 def _parts(body):
     """What is above the title, the title, and all under it."""
     match = re.match(r"(.*?\n\.\. _sphx_glr_\S+:)\n+([^\n]+)\n(.*)", body, re.DOTALL)
-    return match[1], match[2], match[3]
+    return match[1], match[2].removesuffix("."), match[3]
 
 
 def _as_command(match):
@@ -87,7 +93,7 @@ def _as_command(match):
 def _saved(name):
     """RST of what an example has printed and drawn when it was run in full."""
     text, drawn = SAVED / f"{name}.txt", SAVED / f"{name}.png"
-    if name in RUN or not text.exists():
+    if is_run(name):
         return ""
     lines = []
     if drawn.exists():
@@ -97,13 +103,35 @@ def _saved(name):
 
 
 def thumbnails(app):
-    """Of what is saved; sphinx-gallery has drawn those of the examples that it ran."""
+    """Of what is saved, or printed; sphinx-gallery has those of what it has drawn itself."""
     from sphinx_gallery.utils import scale_image
 
-    for drawn in SAVED.glob("*.png"):
-        for page in GALLERY.glob(f"*/{drawn.stem}.rst"):
-            small = page.parent / "images" / "thumb" / f"sphx_glr_{drawn.stem}_thumb.png"
+    for page in filter(lambda page: is_shown(EXAMPLES / page.parent.name / f"{page.stem}.py"),
+                       GALLERY.glob("*/*.rst")):
+        small = page.parent / "images" / "thumb" / f"sphx_glr_{page.stem}_thumb.png"
+        drawn, saved = SAVED / f"{page.stem}.png", SAVED / f"{page.stem}.txt"
+        if drawn.exists():
             scale_image(str(drawn), str(small), 400, 280)
+        elif not (page.parent / "images" / f"sphx_glr_{page.stem}_001.png").exists():
+            printed = saved.read_text() if saved.exists() else _printed(page.read_text())
+            _text_picture(printed).save(small)
+
+
+def _printed(page):
+    """What an example has printed, as its page has it."""
+    block = re.search(r"\.\. code-block:: none\n\n((?: .*\n|\n)+)", page)
+    return textwrap.dedent(block[1]) if block else ""
+
+
+def _text_picture(text):
+    from matplotlib.font_manager import findfont
+    from PIL import Image, ImageDraw, ImageFont
+
+    picture = Image.new("RGB", (400, 280), "white")
+    font = ImageFont.truetype(findfont("DejaVu Sans Mono"), 15)
+    lines = [line[:42] for line in text.splitlines() if line.strip()][:13]
+    ImageDraw.Draw(picture).multiline_text((12, 10), "\n".join(lines), "#1f2937", font, spacing=4)
+    return picture
 
 
 def pages(app):

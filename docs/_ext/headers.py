@@ -17,7 +17,7 @@ STARTS = re.compile(r"(typedef|struct|enum|static inline|#define)\b|[\w ]+[ *]+p
 
 def parts(text):
     """(comment, code) of everything a header declares, in its order."""
-    text = re.sub(r"^#(ifn?def|endif|include).*\n|^extern \"C\" \{\n|^\}\n(?=\n#)", "", text,
+    text = re.sub(r"^#(ifn?def|endif|include|define PYBANDIT_\w+_H).*\n|^extern \"C\" \{\n|^\}\n(?=\n#)", "", text,
                   flags=re.MULTILINE)
     comment, found, lines, i = "", [], text.splitlines(), 0
     while i < len(lines):
@@ -88,7 +88,7 @@ def entry(comment, code):
 
 
 def page(room):
-    title = f"{room.name}: the C headers"
+    title = f"C: {room.name.strip('_')}"
     lines = [title, "=" * len(title), ""]
     for header in sorted(room.glob("*.h")):
         name = f"pybandit/{room.name}/{header.name}"

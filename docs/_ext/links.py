@@ -15,7 +15,8 @@ from sphinx.util.nodes import make_refnode
 # in this order: a name that two modules have is the first one's
 MODULES = ("", "mcmc.", "studies.", "stopping.", "environments.", "montecarlo.",
            "montecarlo.estimators.", "evaluation.", "model_selection.", "factors.", "kernels.",
-           "bounds.", "tables.", "numba.")
+           "bounds.", "tables.", "numba.", "studies.plates.", "studies.controls.",
+           "studies.report.")
 SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTALL)
 
 
@@ -96,7 +97,8 @@ def leads_out(app, docname, source):
     if not str(app.env.doc2path(docname)).endswith(".md"):
         return
     source[0] = re.sub(r"\]\((?:\.\./)+(examples/[\w/]+)\.(py|md)\)", _example, source[0])
-    source[0] = re.sub(r"\]\((?:\.\./)+CHANGELOG\.md\)", "](/reference/changelog.md)", source[0])
+    source[0] = re.sub(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md",
+                       lambda match: f"](/reference/{match[1].lower()}.md", source[0])
 
 
 def _example(match):
