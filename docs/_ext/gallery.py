@@ -77,7 +77,9 @@ def read(app, docname, source):
     head, label, body = source[0].partition(".. rst-class:: sphx-glr-example-title")
     above, title, rest = _parts(body)
     rest = re.sub(r"\A\n+((?: {4}.*\n)+)", _as_command, rest)
-    source[0] = f"{head}{label}{above}\n\n{title}\n{'=' * len(title)}\n\n{_saved(path.name)}{rest}"
+    text, code, more = rest.partition(".. GENERATED FROM PYTHON SOURCE LINES")
+    source[0] = (f"{head}{label}{above}\n\n{title}\n{'=' * len(title)}\n\n"
+                 f"{text}\n\n{_saved(path.name)}{code}{more}")
 
 
 def _parts(body):
@@ -92,9 +94,9 @@ def _as_command(match):
 
 def _saved(name):
     """RST of what an example has printed and drawn when it was run in full."""
-    text, drawn = SAVED / f"{name}.txt", SAVED / f"{name}.png"
     if is_run(name):
         return ""
+    drawn = SAVED / f"{name}.png"
     lines = []
     if drawn.exists():
         lines += [f".. image:: /gallery_saved/{name}.png", "   :alt: What the example draws", ""]

@@ -11,14 +11,16 @@ DOCS = Path(__file__).parents[1]
 HEADERS = DOCS.parent / "pybandit" / "include" / "pybandit"
 PAGES = DOCS / "reference" / "c"
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
+# what stands around the declarations: guards, includes, C++
+AROUND = re.compile(r"^#(ifn?def|endif|include|define PYBANDIT_\w+_H).*\n"
+                    r"|^extern \"C\" \{\n|^\}\n(?=\n#)", re.MULTILINE)
 # a type with a body, an enum, or a function with or without one
 STARTS = re.compile(r"(typedef|struct|enum|static inline|#define)\b|[\w ]+[ *]+pb_\w+\(")
 
 
 def parts(text):
     """(comment, code) of everything a header declares, in its order."""
-    text = re.sub(r"^#(ifn?def|endif|include|define PYBANDIT_\w+_H).*\n|^extern \"C\" \{\n|^\}\n(?=\n#)", "", text,
-                  flags=re.MULTILINE)
+    text = AROUND.sub("", text)
     comment, found, lines, i = "", [], text.splitlines(), 0
     while i < len(lines):
         line = lines[i]

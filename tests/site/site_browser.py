@@ -5,6 +5,7 @@ import http.server
 import threading
 
 import pytest
+
 from serving.chrome import Browser
 
 from compiler import ROOT

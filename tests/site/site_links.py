@@ -57,7 +57,7 @@ def test_nothing_is_loaded_from_elsewhere():
               for one, other in LOADED.findall(text)}
     assert len(loaded) > len(PAGES)
     assert not [(name, link) for name, link in loaded if urlsplit(link).netloc]
-    styles = [path for path in SITE.rglob("*.css")]
+    styles = list(SITE.rglob("*.css"))
     assert styles and not [path for path in styles if re.search(
         r"@import\s+(?:url\()?['\"]?(?:https?:)?//|url\(['\"]?(?:https?:)?//",
         path.read_text("utf-8"))]

@@ -49,8 +49,8 @@ def test_rooms_with_examples_have_a_header(gallery):
 
 def test_what_the_build_says_of_an_example(gallery):
     """Its title underlined, its command as code."""
-    body = ("\n\n.. _sphx_glr_gallery_racing_x.py:\n\n\nWhat is it?\n\n    python x.py [--quick]\n\n"
-            "And more.\n")
+    body = ("\n\n.. _sphx_glr_gallery_racing_x.py:\n\n\nWhat is it?\n\n"
+            "    python x.py [--quick]\n\nAnd more.\n")
     above, title, rest = gallery._parts(body)
     assert title == "What is it?" and rest.startswith("\n    python")
     source = [f"head\n.. rst-class:: sphx-glr-example-title{body}"]

@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-import pybandit as pb
-
 from compiler import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -41,7 +39,7 @@ def public():
             value = getattr(one, name)
             if not inspect.ismodule(value):
                 found.setdefault(id(value), (f"pybandit{module}.{name}", value))
-    return [pair for pair in found.values()]
+    return list(found.values())
 
 
 NAMES = public()
