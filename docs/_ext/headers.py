@@ -7,8 +7,10 @@ declarations that follow it without an empty line, or that it stands right above
 import re
 from pathlib import Path
 
+import pybandit
+
 DOCS = Path(__file__).parents[1]
-HEADERS = DOCS.parent / "pybandit" / "include" / "pybandit"
+HEADERS = Path(pybandit.get_include()) / "pybandit"
 PAGES = DOCS / "reference" / "c"
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 # what stands around the declarations: guards, includes, C++
