@@ -137,7 +137,10 @@ def _text_picture(text):
 
 
 def pages(app):
-    """A page for each Markdown file among the examples."""
+    """A page for each Markdown file among the examples; none of what is there no more."""
+    for page in GALLERY.glob("*/*.rst"):
+        if page.stem != "index" and not is_shown(EXAMPLES / page.parent.name / f"{page.stem}.py"):
+            page.unlink()
     for path in EXAMPLES.glob("*/*.md"):
         page = GALLERY / path.relative_to(EXAMPLES)
         page.parent.mkdir(parents=True, exist_ok=True)

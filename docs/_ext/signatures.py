@@ -1,4 +1,4 @@
-"""What autodoc shows of compiled classes: Cython's signatures, and which members.
+"""What autodoc shows of compiled classes: Cython's signatures, and which members; stale pages.
 
 Cython writes a signature as the first line of a docstring. Members are those that this package
 defines; attributes are left to the section of the docstring that tells of them.
@@ -7,6 +7,7 @@ defines; attributes are left to the section of the docstring that tells of them.
 import inspect
 import re
 import sys
+from pathlib import Path
 
 SIGNATURE = re.compile(r"(?:\w+\.)*(\w+)\((.*)\)(?: -> .*)?$")
 OURS = "pybandit."
@@ -72,7 +73,18 @@ def skip_member(app, what, name, obj, skip, options):
     return True if told_of(cls, name) or not inspect.getdoc(obj) else None
 
 
+def clear(app):
+    """Away with the pages of names that the reference does not list any more."""
+    reference = Path(app.srcdir, "reference")
+    listed = " ".join(page.read_text() for page in reference.glob("*.rst")).split()
+    for page in reference.glob("api/*.rst"):
+        name = page.stem.removeprefix(OURS)
+        if name not in listed and page.stem not in app.config.autosummary_filename_map.values():
+            page.unlink()
+
+
 def setup(app):
+    app.connect("builder-inited", clear, priority=100)
     app.connect("autodoc-process-signature", process_signature, priority=1)
     app.connect("autodoc-process-docstring", process_docstring, priority=1)
     app.connect("autodoc-process-docstring", attributes_as_text, priority=900)
