@@ -51,7 +51,6 @@ cdef class Policy:
     --------
     UCB1, SequentialHalving, BatchSAR : some of the policies of this package.
     simulate : runs a policy many times.
-    Study : keeps a run of one in a file.
 
     Notes
     -----

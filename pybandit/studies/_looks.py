@@ -31,6 +31,7 @@ class Looks(Recorder):
         return self._store.path
 
     @property
+    @reading
     def arms(self) -> list[str]:
         """The arms' names; a list of str."""
         return self._names.tolist()
