@@ -3,8 +3,9 @@
 import argparse
 import math
 import os
+from functools import partial
 
-from pybandit.cli._types import at_least
+from pybandit.cli._types import at_least, number_of
 
 HEADERS = {"arm": "arm", "name": "arm", "page": "arm", "trials": "trials", "visits": "trials",
            "successes": "successes", "conversions": "successes", "sum": "successes",
@@ -38,7 +39,8 @@ def _add_counts(parts, part_of):
     part = part_of(parts, "counts", "record a file of counts; without one, print all that are "
                                     "recorded", place=False)
     part.add_argument("files", nargs="*", metavar="STUDY FILE.csv",
-                      help="the study, as --study, and CSV or .xlsx: columns arm, trials and successes (or sum), perhaps key")
+                      help="the study, as --study, and CSV or .xlsx: columns arm, trials and "
+                           "successes (or sum), perhaps key")
     part.add_argument("--key", metavar="TEXT",
                       help="what the batch is called: recorded once (default: the file's name)")
     part.set_defaults(do=counts)
@@ -76,10 +78,7 @@ def _add_plan(parts, part_of):
 
 
 def _probability(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = number_of(text)
     if not 0.0 < value < 1.0:
         raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}")
     return value
@@ -87,10 +86,8 @@ def _probability(text):
 
 def _rates(text):
     parts = [part.strip() for part in text.split(",")]
-    try:
-        rates = [float(part[:-1]) / 100 if part.endswith("%") else float(part) for part in parts]
-    except ValueError:
-        rates = []
+    rates = [number_of(part[:-1]) / 100 if part.endswith("%") else number_of(part)
+             for part in parts]
     if len(rates) < 2 or not all(0.0 < rate < 1.0 for rate in rates):
         raise argparse.ArgumentTypeError(f"must be two rates or more, above 0 and below 1; got "
                                          f"{text}")
@@ -159,13 +156,15 @@ def _is_study(path):
 def counts(arguments):
     from pybandit.cli._study_commands import _opened
     from pybandit.cli._study_out import say
+    from pybandit.studies._group import whole
 
     path = _named(arguments)
     with _opened(arguments) as study:
         if path is None:
             return _print_counts(arguments, study)
         batches = read_counts(path, arguments.key)
-        told = [study.tell_counts(batch, key=key) for key, batch in batches.items()]
+        told = whole(study, [partial(study.tell_counts, batch, key=key)
+                             for key, batch in batches.items()])
         status, best = study.status(), study.recommend()
     n_new, n_known = sum(one.n_new > 0 for one in told), sum(one.n_known > 0 for one in told)
     left = status.n_arms if status.survivors is None else len(status.survivors)

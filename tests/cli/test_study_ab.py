@@ -196,3 +196,11 @@ def test_an_export_of_counts_is_a_file_of_counts(capsys):
     assert ok(capsys, "counts", "again.db") == ok(capsys, "counts")
     with pb.Study.open("study.db") as study, pb.Study.open("again.db") as again:
         assert again.policy.capital.tolist() == study.policy.capital.tolist()
+
+
+def test_a_file_of_several_days_is_recorded_whole_or_not_at_all(capsys):
+    ok(capsys, *NEW)
+    Path("all.csv").write_text("day,arm,trials,successes\n1,home,200,5\n2,home,90,1\n2,prize,9,1\n")
+    assert "'prize'" in refused(capsys, "counts", "all.csv")
+    Path("all.csv").write_text("day,arm,trials,successes\n1,home,200,5\n2,home,90,1\n2,price,9,1\n")
+    assert ok(capsys, "counts", "all.csv").startswith("1, 2: 2 new")
