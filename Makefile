@@ -5,7 +5,7 @@ PYTHONS ?= python3.11 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench sanitize sanitize-states soak interrupts fuzz wheel-test clean
+.PHONY: demo test test-slow docs lint bench sanitize sanitize-states soak interrupts fuzz wheel-test clean
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
@@ -15,6 +15,13 @@ test: lint
 
 test-slow: inplace
 	$(BIN)/pytest -m slow
+
+# The site, into build/docs/html, without the network: a warning is an error. Then it is opened,
+# in Chromium where that is.
+docs: inplace $(VENV)/.docs
+	mkdir -p build/docs/html/_static
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html -d build/docs/trees docs build/docs/html
+	$(BIN)/pytest tests/site -o python_files="site_*.py"
 
 lint: inplace
 	$(BIN)/ruff check .
@@ -105,4 +112,5 @@ wheel-test:
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks $(VENV)
 	find pybandit \( -name "*.so" -o -name "*.c" -o -name "*.a" \) -delete
+	rm -rf docs/gallery docs/reference/api docs/reference/c
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,6 +6,7 @@ from glob import glob
 
 import numpy
 from Cython.Build import cythonize
+from Cython.Compiler.AutoDocTransforms import EmbedSignature
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -51,6 +52,18 @@ class BuildExtensions(build_ext):
         self.copy_file(os.path.join(built, "libpybandit.a"), package)
 
 
+def without_self(listed=EmbedSignature._fmt_arglist):
+    """Docstrings of classes begin with a signature: Cython counts the self that it hides there, so
+    that the star before keywords came one place late."""
+
+    def arguments(self, args, npoargs=0, npargs=0, pargs=None, nkargs=0, kargs=None,
+                  hide_self=False):
+        seen = [arg for arg in args if not (hide_self and arg.entry.is_self_arg)]
+        return listed(self, seen, npoargs, npargs - len(args) + len(seen), pargs, nkargs, kargs)
+
+    EmbedSignature._fmt_arglist = arguments
+
+
 def extension(source):
     module = source.removesuffix(".pyx").replace("/", ".")
     folder = source.split("/")[1] if source.count("/") > 1 else ""
@@ -82,6 +95,7 @@ extensions = [
 if os.environ.get("PYBANDIT_EXTENSIONS") == "none":
     setup(options={"editable_wheel": {"mode": "compat"}})
 else:
+    without_self()
     setup(
         libraries=[library],
         ext_modules=cythonize(

@@ -1,4 +1,24 @@
-"""pybandit: pure exploration at C speed."""
+"""pybandit: pure exploration at C speed.
+
+Examples
+--------
+The best of three models, from as few scores as it takes:
+
+>>> import numpy as np, pybandit as pb
+>>> scores = np.random.default_rng(0).random((5000, 3)) * [0.7, 0.8, 1.0]
+>>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
+>>> result.best, result.n_evaluations
+(2, 476)
+
+A policy that says what to measure next, and is told what came of it:
+
+>>> policy = pb.SequentialHalving(4, budget=80)
+>>> while not policy.done:
+...     arms = policy.ask()
+...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
+>>> policy.recommend()
+array([1])
+"""
 
 import importlib as _importlib
 import typing as _typing

@@ -2,6 +2,19 @@
 
 Every function broadcasts its arguments as NumPy does and returns a float64 array, or a
 float where all arguments are scalars.
+
+Examples
+--------
+Half-widths of a mean after 100 of 10,000 values: approximate, and of any values:
+
+>>> import pybandit as pb
+>>> level = pb.bounds.b_normal(0.05, 100 / 10_000)
+>>> round(pb.bounds.student(100, 10_000, 0.3, level), 3)
+0.071
+>>> round(pb.bounds.empirical_bernstein_serfling(100, 10_000, 0.3, 1.0, 0.05), 3)
+0.296
+>>> pb.bounds.student([10, 100, 1000], 10_000, 0.3, level).round(3)
+array([0.271, 0.071, 0.021])
 """
 
 from pybandit.policies.index_bounds import kl_ucb, kl_variance, ucb1, ucb_v

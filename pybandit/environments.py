@@ -1,4 +1,12 @@
-"""Arms of known means, to run policies on."""
+"""Arms of known means, to run policies on.
+
+Examples
+--------
+>>> import pybandit as pb
+>>> bandit = pb.environments.BernoulliBandit([0.04, 0.05, 0.07])
+>>> pb.simulate(pb.SequentialHalving(3, 3000), bandit, 200, rng=1).error_probability
+0.05
+"""
 
 from pybandit.simulation.environments import (
     BernoulliBandit,

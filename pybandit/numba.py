@@ -10,6 +10,27 @@ it the data::
                 out[f, s] = -0.5 * (y[factors[f]] - means[states[s]]) ** 2
 
     sampler = pb.RacingSampler(pb.Factors(log_factor.bind(y, means), y.size, means.size))
+
+Examples
+--------
+>>> import numpy as np, pybandit as pb, pybandit.numba
+>>> @pybandit.numba.policy
+... def in_turn(t, n_arms):
+...     return t % n_arms
+>>> in_turn(3).ask()
+array([0])
+
+For ``numba.cfunc`` there is `factor_signature`:
+
+>>> import numba
+>>> @numba.cfunc(pybandit.numba.factor_signature)
+... def log_factor(factors, n_factors, states, n_states, out, data):
+...     for f in range(n_factors):
+...         for s in range(n_states):
+...             out[f * n_states + s] = -((factors[f] % 10) / 10 - states[s]) ** 2
+...     return 0
+>>> pb.race(pb.Factors(log_factor, 1000, 3), rng=1).winner
+0
 """
 
 import functools
@@ -65,6 +86,11 @@ def factor(function: Callable[..., None] | None = None, **options: Any) -> Any:
     Factor
         Whose `Factor.bind` takes the data.
 
+    Raises
+    ------
+    TypeError
+        Where `function` cannot be called.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb, pybandit.numba
@@ -91,6 +117,22 @@ class Factor:
     ----------
     jitted : numba dispatcher
         The function itself, to be called with arrays from Python or from numba.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb, pybandit.numba
+    >>> @pybandit.numba.factor
+    ... def distance(factors, states, out, y, places):
+    ...     for f in range(factors.size):
+    ...         for s in range(states.size):
+    ...             out[f, s] = -abs(y[factors[f]] - places[states[s]])
+    >>> y, places = np.random.default_rng(1).normal(0.3, 1.0, 10_000), np.linspace(-1, 1, 5)
+    >>> pb.race(pb.Factors(distance.bind(y, places), y.size, 5), rng=1).winner
+    3
+    >>> out = np.empty((1, 2))
+    >>> distance.jitted(np.array([0]), np.array([1, 2]), out, np.array([0.5]), places)
+    >>> out
+    array([[-1. , -0.5]])
     """
 
     def __init__(self, function: Callable[..., None], options: dict[str, Any]) -> None:

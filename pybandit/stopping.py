@@ -1,4 +1,16 @@
-"""When a policy may stop: rules that tell the best arm with a confidence, and their limit."""
+"""When a policy may stop: rules that tell the best arm with a confidence, and their limit.
+
+Examples
+--------
+>>> import pybandit as pb
+>>> policy = pb.TopTwo(3, pb.stopping.GLR(0.05, sigma=0.5), rng=1)
+>>> bandit = pb.environments.GaussianBandit([0.0, 0.3, 1.0], variances=0.25)
+>>> result = pb.simulate(policy, bandit, 200, rng=1, horizon=10_000)
+>>> result.error_probability, result.mean_pulls
+(0.0, 34.425)
+>>> round(pb.stopping.lower_bound([0.0, 0.3, 1.0], 0.05, sigma=0.5), 1)
+12.6
+"""
 
 from pybandit.policies.glr import GLR, lower_bound, optimal_proportions
 from pybandit.policies.wagers import Betting

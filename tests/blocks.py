@@ -95,7 +95,8 @@ class Reader:
         printed = io.StringIO()
         code = "\n" * (block.line - 1) + block.body
         with (contextlib.redirect_stdout(printed), contextlib.chdir(self.folder),
-              patch.dict(os.environ, self.environment)):
+              patch.dict(os.environ, self.environment),
+              patch.object(sys, "path", [str(self.folder), *sys.path])):  # files of the page
             exec(compile(code, str(self.page), "exec"), self.names)
         return printed.getvalue()
 

@@ -10,6 +10,8 @@ from compiler import ROOT
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
+# what the build of the site writes is a copy
+PAGES = [page for page in PAGES if ROOT / "docs" / "gallery" not in page.parents]
 WITH_CODE = [page for page in PAGES if "```" in page.read_text()]
 pytestmark = pytest.mark.skipif(not WITH_CODE or shutil.which("bash") is None,
                                 reason="no pages beside the tests, or no shell")
@@ -27,7 +29,7 @@ def test_the_blocks_of_a_page_run(page, folder):
     # studies are files: they are made again, and not found there
     again = page.name in ("README.md", "studies.md")
     n = blocks.read(page, folder, again, compiled=False)
-    assert n or page.name == "CONTRIBUTING.md"
+    assert n or page.name in ("CONTRIBUTING.md", "install.md")  # what installs is left out
     if page.name == "plate_screen.md":
         assert n == 14 and (folder / "report.html").exists()
         assert [path.name for path in folder.glob("*.db")] == ["study.db"]

@@ -1,9 +1,13 @@
-"""Every example of a docstring prints what it says, of compiled modules too."""
+"""Docstrings: every public name has an example, every example prints what it says, of compiled
+modules too, and the sections of numpydoc are there and say of what there is."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import pkgutil
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +51,117 @@ def test_an_example_prints_what_it_says(name, tmp_path, monkeypatch):
 def test_examples_of_compiled_modules_are_found():
     assert {"pybandit.racing.sampler.RacingSampler", "pybandit.policies.batch_sar.BatchSAR",
             "pybandit.model_selection.search.BanditSearchCV"} <= set(EXAMPLES)
+
+
+# in their order
+SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes",
+            "References", "Examples")
+
+
+def public_names():
+    """What users find in the doors: the package, and its modules without an underscore."""
+    doors = [pb] + [importlib.import_module(f"pybandit.{found.name}")
+                    for found in pkgutil.iter_modules(pb.__path__) if found.name[0] != "_"]
+    for door in doors:
+        if hasattr(door, "__all__"):
+            yield door.__name__, door
+        for name in getattr(door, "__all__", ()):
+            one = getattr(door, name)
+            # factor_signature of pybandit.numba is numba's; the module has the example
+            if callable(one) and one.__module__.startswith("pybandit") or inspect.ismodule(one):
+                yield f"{door.__name__}.{name}", one
+
+
+PUBLIC = dict(public_names())
+CALLED = {name: one for name, one in PUBLIC.items() if callable(one)}
+
+
+def sections_of(text):
+    """The sections of a docstring and their lines, in its order."""
+    lines, found, name = inspect.cleandoc(text).splitlines(), {}, ""
+    for line, below in pairwise([*lines, ""]):
+        if line and below == "-" * len(line):
+            found[name := line] = []
+        elif name and line != "-" * len(name):
+            found[name].append(line)
+    return found
+
+
+def described(lines):
+    """The names that a section describes: of "n_arms, k : int" both."""
+    heads = [line.split(" : ")[0] for line in lines if line and line[0] != " "]
+    return {name.strip(" *") for head in heads for name in head.split(",")}
+
+
+def has_signature(one):
+    """Whether a docstring begins with one: those of compiled classes do."""
+    return inspect.isclass(one) and one.__doc__.startswith(f"{one.__name__}(")
+
+
+def embedded(one):
+    """What a compiled class takes, as the first line of its docstring says."""
+    return ast.parse(f"def {one.__doc__.partition(chr(10))[0]}: pass").body[0].args
+
+
+def parameters_of(one):
+    """The names of what it takes."""
+    try:
+        return {name for name in inspect.signature(one).parameters if name != "self"}
+    except ValueError:
+        return names_of(embedded(one)) if has_signature(one) else set()
+
+
+def names_of(arguments):
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.kwarg]
+    return {argument.arg for argument in every if argument} - {"self"}
+
+
+def is_made_by_others(one):
+    """Results and errors: who reads them gives them nothing."""
+    return inspect.isclass(one) and (issubclass(one, (tuple, Exception))
+                                     or "Parameters" not in sections_of(one.__doc__)
+                                     and "Attributes" in sections_of(one.__doc__))
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example(name):
+    assert len(PUBLIC) > 170
+    assert ">>>" in "\n".join(sections_of(PUBLIC[name].__doc__).get("Examples", ()))
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_sections_say_of_what_there_is(name):
+    one = CALLED[name]
+    sections = sections_of(one.__doc__)
+    assert list(sections) == sorted(sections, key=SECTIONS.index)
+    if not inspect.isclass(one):
+        assert {"Returns", "Yields"} & set(sections)
+    if not is_made_by_others(one):
+        assert described(sections.get("Parameters", ())) == parameters_of(one)
+        assert not parameters_of(one) or "Raises" in sections
+
+
+def stubs_of_compiled_classes():
+    """How each is made, as its stub says; where that is one way."""
+    for path in Path(pb.__file__).parent.rglob("*.pyi"):
+        for node in ast.parse(path.read_text()).body:
+            makes = [part for part in getattr(node, "body", ())
+                     if getattr(part, "name", "") in ("__init__", "__new__")]
+            if len(makes) == 1:
+                yield node.name, makes[0].args
+
+
+STUBS = dict(stubs_of_compiled_classes())
+
+
+@pytest.mark.parametrize("name", [name for name, one in CALLED.items()
+                                  if has_signature(one) and one.__name__ in STUBS])
+def test_signatures_of_compiled_classes_are_those_of_their_stubs(name):
+    """Which are keywords only, too: Cython's own were one place late."""
+    assert len(STUBS) > 50
+    given, wanted = embedded(CALLED[name]), STUBS[CALLED[name].__name__]
+    assert [a.arg for a in given.args] == [a.arg for a in wanted.args[1:]]
+    assert [a.arg for a in given.kwonlyargs] == [a.arg for a in wanted.kwonlyargs]
 
 
 # What no call changes, or says at length who may share it.

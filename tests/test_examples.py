@@ -57,6 +57,24 @@ def test_numba_policy_draws_its_picture(tmp_path, capsys):
     assert "the same leaders in 2 runs: True" in printed
 
 
+def test_peeking_draws_its_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "peeking.png"
+    load("peeking")["main"](["--quick", "--out", str(out)])
+    assert out.read_bytes().startswith(b"\x89PNG")
+    (shares,) = re.findall(r"^posterior, every item +([\d.]+) +([\d.]+)$",
+                           capsys.readouterr().out, re.MULTILINE)
+    assert 0.1 < float(shares[0]) <= float(shares[1]) < 0.9
+
+
+def test_guarantees_draw_their_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "guarantees.png"
+    load("guarantees")["main"](["--quick", "--out", str(out)])
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert len(re.findall(r" to \d\.\d{3}\)$", capsys.readouterr().out, re.MULTILINE)) == 16
+
+
 def test_synthetic_race_finds_the_references():
     known = load("synthetic_race")["reference_values"](100_000, 10)
     assert known["normal", 1e-4, 0.05] == pytest.approx((1.62e-3, 0.0515), abs=5e-5)

@@ -52,7 +52,7 @@ def simulate(scores, seed, n_workers, ahead):
 
 
 def main():
-    options = parser(__doc__.splitlines()[0], 10, "one small table, two orders")
+    options = parser("Workers while a race runs.", 10, "one small table, two orders")
     options.add_argument("--workers", type=int, default=64)
     arguments = options.parse_args()
     n_orders, n_workers = 2 if arguments.quick else arguments.orders, arguments.workers

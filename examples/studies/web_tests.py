@@ -79,7 +79,7 @@ def draw(figures, out):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Days until one page is named.")
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--days", type=int, default=150)
     parser.add_argument("--out")

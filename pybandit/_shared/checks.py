@@ -12,7 +12,17 @@ MOST_HELD = 2**40
 
 
 class InfeasibleBudget(ValueError):
-    """A budget too small for what was asked; the message names the smallest feasible one."""
+    """A budget too small for what was asked; the message names the smallest feasible one.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> try:
+    ...     pb.SequentialHalving(16, budget=40)
+    ... except pb.InfeasibleBudget as error:
+    ...     print(error)
+    budget must be at least 64 for 16 arms: one pull an arm and stage, of 4 stages; got 40
+    """
 
 
 def shown(value, most=200):

@@ -6,7 +6,19 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def get_include() -> str:
-    """Return the directory that holds ``pybandit/*/*.h``, the headers of the C kernels."""
+    """Return the directory that holds ``pybandit/*/*.h``, the headers of the C kernels.
+
+    Returns
+    -------
+    str
+        For a compiler's ``-I``; `pybandit config --cflags` prints it too.
+
+    Examples
+    --------
+    >>> import os, pybandit as pb
+    >>> sorted(os.listdir(os.path.join(pb.get_include(), "pybandit", "betting")))
+    ['bets.h', 'betting.h', 'confidence.h', 'pairs.h', 'rejects.h', 'threshold.h', 'top_k.h']
+    """
     return os.path.join(PACKAGE, "include")
 
 

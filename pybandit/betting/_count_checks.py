@@ -14,14 +14,20 @@ def checked_batch(trials, sums, before, value_range):
     """A batch of these, its rewards in units of their range; `before` are trials until now."""
     low, high = value_range
     trials, sums = check_counts(trials, sums, before.size, MOST_PULLS - int(before.sum()))
-    # ends that are no binary fractions, as .1, added up
-    slack = 1e-9 * trials * max(high - low, abs(low), abs(high))
-    bad = ~((sums >= trials * low - slack) & (sums <= trials * high + slack))
+    bad = outside(trials, sums, value_range)
     if bad.any():
         arm = int(bad.argmax())
         raise ValueError(f"sums must be those of rewards in {value_range}; got {sums[arm]} for "
                          f"{int(trials[arm])} trials of arm {arm}")
     return Batch(trials, np.clip((sums - trials * low) / (high - low), 0.0, trials))
+
+
+def outside(trials, sums, value_range):
+    """Of which arms the sum is not one of so many rewards in this range."""
+    low, high = value_range
+    # ends that are no binary fractions, as .1, added up
+    slack = 1e-9 * trials * max(high - low, abs(low), abs(high))
+    return ~((sums >= trials * low - slack) & (sums <= trials * high + slack))
 
 
 def check_count_state(state, cls):

@@ -49,6 +49,13 @@ class ConfidenceBounds(NamedTuple):
     lower, upper : ndarray of float64, shape (n,)
         In the units of the values. With probability at least 1 - alpha the mean
         is between the two after every value.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bounds = pb.confidence_sequence(np.random.default_rng(0).random(1000))
+    >>> bounds.lower[[9, 99, 999]].round(2), bounds.upper[[9, 99, 999]].round(2)
+    (array([0.06, 0.44, 0.49]), array([1.  , 0.61, 0.55]))
     """
 
     lower: object
@@ -164,6 +171,15 @@ cdef class ConfidenceSequence:
         Of the values read; NaN before the first.
     lower, upper : float
         Current bounds; `value_range` before the first value, or infinite.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of `confidence_sequence`.
+
+    See Also
+    --------
+    confidence_sequence : of values that are all there.
 
     Notes
     -----

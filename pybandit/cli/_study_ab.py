@@ -3,8 +3,9 @@
 import argparse
 import math
 import os
+from functools import partial
 
-from pybandit.cli._types import at_least
+from pybandit.cli._types import at_least, number_of
 
 HEADERS = {"arm": "arm", "name": "arm", "page": "arm", "trials": "trials", "visits": "trials",
            "successes": "successes", "conversions": "successes", "sum": "successes",
@@ -24,9 +25,9 @@ def _add_new(parts, part_of):
                                     "probability at most --delta")
     part.add_argument("--arms", required=True, metavar="A,B,...",
                       help="the pages' names, or a file of them")
-    part.add_argument("--delta", type=_probability, default=0.05, metavar="P",
-                      help="probability of a wrong winner (default %(default)s)")
-    part.add_argument("--values", nargs=2, type=float, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
+    part.add_argument("--delta", type=_probability, metavar="P",
+                      help="probability of a wrong winner (default 0.05)")
+    part.add_argument("--values", nargs=2, type=float, metavar=("LOW", "HIGH"),
                       help="where each visit's value lies (default 0 1: it converts or not)")
     part.add_argument("--thompson", type=at_least(2), metavar="N",
                       help="no test: more traffic to what does well, N visits decided at a time")
@@ -37,8 +38,9 @@ def _add_new(parts, part_of):
 def _add_counts(parts, part_of):
     part = part_of(parts, "counts", "record a file of counts; without one, print all that are "
                                     "recorded", place=False)
-    part.add_argument("file", nargs="?", metavar="FILE.csv",
-                      help="CSV or .xlsx: columns arm, trials and successes (or sum), perhaps key")
+    part.add_argument("files", nargs="*", metavar="STUDY FILE.csv",
+                      help="the study, as --study, and CSV or .xlsx: columns arm, trials and "
+                           "successes (or sum), perhaps key")
     part.add_argument("--key", metavar="TEXT",
                       help="what the batch is called: recorded once (default: the file's name)")
     part.set_defaults(do=counts)
@@ -76,7 +78,7 @@ def _add_plan(parts, part_of):
 
 
 def _probability(text):
-    value = float(text)
+    value = number_of(text)
     if not 0.0 < value < 1.0:
         raise argparse.ArgumentTypeError(f"must be above 0 and below 1; got {text}")
     return value
@@ -84,7 +86,8 @@ def _probability(text):
 
 def _rates(text):
     parts = [part.strip() for part in text.split(",")]
-    rates = [float(part[:-1]) / 100 if part.endswith("%") else float(part) for part in parts]
+    rates = [number_of(part[:-1]) / 100 if part.endswith("%") else number_of(part)
+             for part in parts]
     if len(rates) < 2 or not all(0.0 < rate < 1.0 for rate in rates):
         raise argparse.ArgumentTypeError(f"must be two rates or more, above 0 and below 1; got "
                                          f"{text}")
@@ -100,13 +103,15 @@ def new(arguments):
     from pybandit.policies import ThompsonSampling
     from pybandit.studies import Study
 
-    names = arguments.arms.split(",")
+    names = [name.strip() for name in arguments.arms.split(",")]
     if len(names) == 1 or os.path.exists(arguments.arms):
         names = read_arms(arguments.arms)[0]
     if len(names) < 2:
         raise ValueError(f"--arms must be two names or more; got {len(names)}")
+    _check_new(arguments)
     if arguments.thompson is None:
-        policy = CountRace(len(names), delta=arguments.delta, value_range=arguments.values)
+        policy = CountRace(len(names), delta=arguments.delta or 0.05,
+                           value_range=arguments.values or (0.0, 1.0))
     else:
         policy = ThompsonSampling(len(names), arguments.seed, batch_size=arguments.thompson)
     with Study.create(arguments.study, policy, names, who=arguments.who) as study:
@@ -115,15 +120,51 @@ def new(arguments):
     return 0
 
 
+def _check_new(arguments):
+    """Refuse options that would not be used, and values in the wrong order."""
+    if arguments.thompson is None and arguments.seed is not None:
+        raise ValueError("--seed is of what --thompson draws; a test draws nothing")
+    for option in ("delta", "values"):
+        if arguments.thompson is not None and getattr(arguments, option) is not None:
+            raise ValueError(f"--thompson takes no --{option}: it names no winner, and visits "
+                             "convert or not")
+    low, high = arguments.values or (0.0, 1.0)
+    if not (low < high and math.isfinite(high - low)):
+        raise ValueError(f"--values must be two numbers, the lower first; got {low:g} {high:g}")
+
+
+def _named(arguments):
+    """The file of counts or None; a study that stands before it is that of --study."""
+    files, given = arguments.files, arguments.study_given
+    if len(files) > 2:
+        raise ValueError(f"counts takes a study and a file; got {len(files)} words")
+    place = files[0] if len(files) == 2 or files and _is_study(files[0]) else None
+    if place is not None and given not in (None, place):
+        raise ValueError(f"the study must be named once; got {place} and --study {given}")
+    arguments.study = place or arguments.study
+    return next((file for file in files[place is not None:]), None)
+
+
+def _is_study(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(13) == b"SQLite format"
+    except OSError:
+        return False
+
+
 def counts(arguments):
     from pybandit.cli._study_commands import _opened
     from pybandit.cli._study_out import say
+    from pybandit.studies._group import whole
 
+    path = _named(arguments)
     with _opened(arguments) as study:
-        if arguments.file is None:
+        if path is None:
             return _print_counts(arguments, study)
-        batches = read_counts(arguments.file, arguments.key)
-        told = [study.tell_counts(batch, key=key) for key, batch in batches.items()]
+        batches = read_counts(path, arguments.key)
+        told = whole(study, [partial(study.tell_counts, batch, key=key)
+                             for key, batch in batches.items()])
         status, best = study.status(), study.recommend()
     n_new, n_known = sum(one.n_new > 0 for one in told), sum(one.n_known > 0 for one in told)
     left = status.n_arms if status.survivors is None else len(status.survivors)

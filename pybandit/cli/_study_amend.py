@@ -89,13 +89,17 @@ def _typed(plate, wells, plates, arms_of, dialect):
     found = plate_number(plate)
     if found is None:
         raise ValueError(f"--plate must be the name of a plate, such as 7 or 7p2; got {plate!r}")
-    names = arms_of(found[0])
+    try:
+        names = arms_of(found[0])
+    except ValueError:
+        raise ValueError("--plate must be that of a batch that was asked for; got "
+                         f"{plate!r}") from None
     all_plates = plates.names(found[0], len(names))
     part = found[1] or 0
     if plate.strip() not in all_plates:
         raise ValueError(f"--plate must be one of {all_plates[0]} to {all_plates[-1]}; got "
                          f"{plate!r}")
-    size = plates.layout.n_wells
+    size, labels = plates.layout.n_wells, plates.labels(found[0], names)
     values, gone = np.full(size * len(all_plates), np.nan), np.zeros(size * len(all_plates), bool)
     for text in wells:
         well, sign, value = text.partition("=")
@@ -104,6 +108,8 @@ def _typed(plate, wells, plates, arms_of, dialect):
             raise ValueError(f"--well must be WELL=VALUE, with a well of a {plates.layout} plate; "
                              f"got {text!r}")
         index = part * size + position
+        if not labels[index]:
+            raise ValueError(f"--well {well}: nothing is in well {well} of plate {plate.strip()}")
         if gone[index] or not np.isnan(values[index]):
             raise ValueError(f"--well must name a well once; got {well} again")
         gone[index] = value.strip().casefold() in FAILED

@@ -173,7 +173,9 @@ def export(arguments):
             _export.export(study, plates, sys.stdout.write)
             return 0
         n = written(arguments.out, lambda write: _export.export(study, plates, write))
-    say(arguments, {"file": arguments.out, "n_wells": n}, f"{n:,} wells: {arguments.out}")
+        what, words = (("n_rows", "rows of counts") if _export.is_counted(study) else
+                       ("n_wells", "wells"))
+    say(arguments, {"file": arguments.out, what: n}, f"{n:,} {words}: {arguments.out}")
     return 0
 
 

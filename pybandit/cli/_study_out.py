@@ -66,9 +66,17 @@ def written(path, write_to):
             return write_to(file.write)
 
 
+def check_no_database(path):
+    """Refuse to write over a study, which a word that names no file may be."""
+    with suppress(FileNotFoundError, IsADirectoryError), open(path, "rb") as file:
+        if file.read(13) == b"SQLite format":
+            raise ValueError(f"{path} is a database, a study perhaps, which is not written over")
+
+
 @contextmanager
 def _drafted(file):
-    """A file to fill, which then becomes `file`."""
+    """A file to fill, which then becomes `file`; a study is never replaced."""
+    check_no_database(file)
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}.new")
     try:
         yield draft

@@ -5,7 +5,7 @@ import json
 import math
 
 from pybandit.cli._study_options import add_plate
-from pybandit.cli._types import at_least
+from pybandit.cli._types import at_least, number_of
 
 RUNS = 30
 NOISE = 1.0
@@ -50,9 +50,9 @@ def add_noise(part):
 
 
 def _positive(text):
-    value = float(text)
+    value = number_of(text)
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be above 0; got {text}")
+        raise argparse.ArgumentTypeError(f"must be a number above 0, and finite; got {text}")
     return value
 
 

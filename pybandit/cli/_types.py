@@ -1,6 +1,7 @@
 """Types of command-line arguments, for argparse."""
 
 import argparse
+import math
 import pathlib
 
 
@@ -21,3 +22,11 @@ def at_least(minimum):
         return number
 
     return integer
+
+
+def number_of(text):
+    """A float; NaN, which no range holds, where the text is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -222,7 +222,7 @@ def run(arguments):
     from pybandit.studies import StudyError
 
     try:
-        arguments.study = _place_of(arguments)
+        arguments.study_given, arguments.study = arguments.study, _place_of(arguments)
         return (getattr(arguments, "do", None) or _action_of(arguments.action))(arguments)
     except (BrokenPipeError, ImportError):
         raise

@@ -1,4 +1,13 @@
-"""The best of many models on the same items: scores from functions, tables and files."""
+"""The best of many models on the same items: scores from functions, tables and files.
+
+Examples
+--------
+>>> from pybandit.evaluation import best_of
+>>> def score(model, items):          # of anything that can be called, in batches
+...     return [(item * (model + 2)) % 7 / 6 + 0.3 * model for item in items]
+>>> best_of(score, n_models=3, n_items=1000, value_range=(0, 2), rng=1).best
+2
+"""
 
 from pybandit.evaluation._async import best_of_async
 from pybandit.evaluation._best_of import best_of

@@ -29,9 +29,24 @@ class RaceStopping:
         Makes a number of what the first scorer gave; of text Inspect's ``value_to_float()`` does.
     finish : bool, default False
         Whether the best goes on through all samples.
-    **options : k, delta, tolerance, ... of `BettingRace`
+    **options
+        ``k``, ``delta``, ``tolerance``, ... of `BettingRace`.
 
-    `race` is then the race, its items places in the dataset; `names` are its arms.
+    Attributes
+    ----------
+    race : BettingRace or None
+        Its items are places in the dataset; None before the first task.
+    names : list of str
+        Its arms: tasks and their models.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    best_of, BettingRace : races that are not Inspect's.
 
     Notes
     -----
@@ -39,6 +54,16 @@ class RaceStopping:
     the guarantee is that of `BettingRace`, about the samples of the run. An item's score is the
     mean over its epochs. Bets wait for the item that is next: one that fails for good, of which
     Inspect tells nothing here, ends what can be decided, unless ``score_on_error`` scores it.
+
+    Examples
+    --------
+    Given to all tasks, ``eval(Task(dataset, scorer=match(), early_stopping=race), model=models,
+    max_tasks=2)`` of Inspect, it has their names and the `BettingRace` when that is over; before:
+
+    >>> import pybandit as pb
+    >>> race = pb.evaluation.RaceStopping(2, delta=0.05)
+    >>> race.names, race.race is None
+    ([], True)
     """
 
     def __init__(self, n_tasks: int, *, value_range: tuple[float, float] = (0, 1),

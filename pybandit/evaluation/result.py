@@ -79,6 +79,24 @@ class BestOfResult:
     error_estimate : float or None
         With a budget, about how probable it is that the answer is wrong; see
         `BudgetRace.error_estimate`. An estimate, no bound.
+
+    See Also
+    --------
+    best_of, best_of_async, best_of_pairs : make it.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> scores = np.random.default_rng(0).random((5000, 3)) * [0.7, 0.8, 1.0]
+    >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
+    >>> result.best, result.n_evaluations, round(result.fraction_read, 2), result.decided
+    (2, 476, 0.03, True)
+    >>> result.pulls, result.means.round(2)
+    (array([100, 188, 188]), array([0.33, 0.39, 0.47]))
+    >>> result.intervals.round(2)
+    array([[0.29, 0.4 ],
+           [0.34, 0.45],
+           [0.4 , 0.52]])
     """
 
     top: np.ndarray

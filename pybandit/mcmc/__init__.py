@@ -1,4 +1,17 @@
-"""Gibbs and Metropolis-Hastings samplers that read few of the data: by races, or exactly."""
+"""Gibbs and Metropolis-Hastings samplers that read few of the data: by races, or exactly.
+
+Examples
+--------
+Logistic regression, rows read a step of 20,000:
+
+>>> import numpy as np, pybandit as pb
+>>> rng = np.random.default_rng(1)
+>>> x = rng.normal(size=(20_000, 3))
+>>> y = (rng.random(20_000) < 1 / (1 + np.exp(-x @ [1.0, -0.5, 0.0]))).astype(float)
+>>> tree = pb.mcmc.ExactMinibatch(x, y).sample(500, rng=1)
+>>> bool(tree["sample_stats"]["n_evaluations"].mean() < 10)
+True
+"""
 
 from pybandit.mcmc.controls import GLMControl, TaylorControl
 from pybandit.mcmc.exact import ExactMinibatch, ExactStep

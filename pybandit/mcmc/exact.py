@@ -47,6 +47,17 @@ class ExactStep(NamedTuple):
         Proposals taken, of the steps.
     n_evaluations : int
         Rows read.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.normal(size=(20_000, 3))
+    >>> y = (rng.random(20_000) < 1 / (1 + np.exp(-x @ [1.0, -0.5, 0.0]))).astype(float)
+    >>> sampler = pb.mcmc.ExactMinibatch(x, y)
+    >>> step = sampler.step(sampler.mode, n_steps=100, rng=1)
+    >>> step.n_accepted > 90, step.n_evaluations < 1000
+    (True, True)
     """
 
     value: Floats

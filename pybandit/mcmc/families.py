@@ -22,10 +22,19 @@ class Binomial:
     trials : array_like of float, shape (N,)
         Above 0.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
     Examples
     --------
-    >>> import pybandit as pb
-    >>> family = pb.mcmc.Binomial([10, 10, 20])
+    >>> import numpy as np, pybandit as pb
+    >>> rng = np.random.default_rng(1)
+    >>> x, trials = rng.normal(size=(5000, 2)), np.full(5000, 10)
+    >>> y = rng.binomial(trials, 1 / (1 + np.exp(-x @ [1.0, -0.5])))
+    >>> pb.mcmc.ExactMinibatch(x, y, family=pb.mcmc.Binomial(trials)).mode.round(1)
+    array([ 1. , -0.5])
     """
 
     trials: ArrayLike
@@ -49,10 +58,19 @@ class StudentT:
     scale : float, default 1.0
         Above 0.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
     Examples
     --------
-    >>> import pybandit as pb
-    >>> family = pb.mcmc.StudentT(4.0, 0.5)
+    >>> import numpy as np, pybandit as pb
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.normal(size=(5000, 2))
+    >>> y = x @ [1.0, -0.5] + 0.5 * rng.standard_t(4.0, 5000)
+    >>> pb.mcmc.ExactMinibatch(x, y, family=pb.mcmc.StudentT(4.0, 0.5)).mode.round(1)
+    array([ 1. , -0.5])
     """
 
     df: float

@@ -26,6 +26,17 @@ class Laplace(NamedTuple):
         Where the posterior is largest.
     covariance : ndarray of float64, shape (d, d)
         The inverse of its negative log Hessian there.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 10_000)
+    >>> def log_likelihood(indices, points):
+    ...     return -0.5 * (y[indices, None] - points[:, 0]) ** 2
+    >>> found = pb.mcmc.laplace(log_likelihood, y.size, 1)
+    >>> found.mode.round(3), found.covariance.round(8).tolist()
+    (array([0.289]), [[0.0001]])
+    >>> proposal = pb.mcmc.Preconditioned(found.mode, found.covariance)
     """
 
     mode: Floats

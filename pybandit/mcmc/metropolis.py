@@ -39,6 +39,18 @@ class MetropolisStep(NamedTuple):
         Proposals taken, of the steps.
     n_evaluations : int
         Log ratios read.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 10_000)
+    >>> def log_likelihood(indices, points):
+    ...     return -0.5 * (y[indices, None] - points[:, 0]) ** 2
+    >>> sampler = pb.mcmc.RacingMetropolis(log_likelihood, y.size, 1,
+    ...                                    proposal=pb.mcmc.RandomWalk(0.02))
+    >>> step = sampler.step([0.3], n_steps=50, rng=1)
+    >>> 0 < step.n_accepted < 50, step.n_evaluations < 50 * y.size
+    (True, True)
     """
 
     value: Floats

@@ -1,4 +1,17 @@
-"""A budget shared among unbiased estimators of one number, and reference estimators."""
+"""A budget shared among unbiased estimators of one number, and reference estimators.
+
+Examples
+--------
+>>> import numpy as np, pybandit as pb
+>>> caplet = pb.estimators.CIRCaplet(0.07)
+>>> allocator = pb.EstimatorAllocator(16, budget=2000, rng=1)
+>>> rng = np.random.default_rng(1)
+>>> while not allocator.done:
+...     which = allocator.ask()
+...     allocator.tell(which, caplet.pull(which, rng))
+>>> round(allocator.estimate, 2), round(float(caplet.means[0]), 2)
+(9.26, 9.26)
+"""
 
 from pybandit.montecarlo import estimators
 from pybandit.montecarlo.allocation import EstimatorAllocator

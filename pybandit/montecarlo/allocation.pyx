@@ -101,6 +101,10 @@ cdef class EstimatorAllocator(SharedBudget):
         Where an argument is outside its range; `InfeasibleBudget` where the budget
         does not pay the pilot.
 
+    See Also
+    --------
+    combine_estimators : runs one on functions.
+
     Notes
     -----
     Weights. The pooled mean, ``"mean"``, is exactly unbiased, and its squared error

@@ -1,5 +1,16 @@
 # cython: auto_pickle=False
-"""Environments whose arms are Monte Carlo estimators of one number."""
+"""Environments whose arms are Monte Carlo estimators of one number.
+
+Examples
+--------
+>>> import pybandit as pb
+>>> caplet = pb.estimators.CIRCaplet(0.07)
+>>> caplet                    # an arm is a drift of the paths
+<CIRCaplet of 16 arms>
+>>> rewards, costs = caplet.pull_with_costs([0, 5, 5], rng=1)
+>>> rewards.round(1), caplet.means[0].round(2)
+(array([ 5.6, 10.2,  8.2]), np.float64(9.26))
+"""
 
 import math
 

@@ -21,6 +21,15 @@ class PopulationEstimate(NamedTuple):
         Their sample variance: n times the mean squared error, estimated.
     alphas : ndarray of float64, shape (n_arms,)
         The shares of the arms after the last population.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> found = pb.population_monte_carlo(pb.estimators.CIRCaplet(0.07), 1000, rng=1)
+    >>> round(found.estimate, 2), round((found.variance / 1000) ** 0.5, 2)   # and its error
+    (9.34, 0.08)
+    >>> found.alphas.size, found.alphas.max().round(2)
+    (16, np.float64(0.22))
     """
 
     estimate: float
@@ -53,6 +62,11 @@ def population_monte_carlo(caplet: CIRCaplet, n: int, *, population: int = 100,
     -------
     PopulationEstimate
         The estimate is unbiased: shares depend on the past alone.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
 
     References
     ----------

@@ -1,4 +1,15 @@
-"""Policies under one protocol: ask which arms to pull, tell what they gave."""
+"""Policies under one protocol: ask which arms to pull, tell what they gave.
+
+Examples
+--------
+>>> import numpy as np, pybandit as pb
+>>> policy = pb.SequentialHalving(4, budget=80)
+>>> while not policy.done:
+...     arms = policy.ask()
+...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
+>>> policy.recommend()
+array([1])
+"""
 
 from pybandit.policies._staged import Uniform
 from pybandit.policies.batch import BatchHalving, RoundRobin

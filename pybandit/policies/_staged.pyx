@@ -127,9 +127,24 @@ cdef class Uniform(_StagedPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K pulls.
 
+    See Also
+    --------
+    RoundRobin : the same in batches.
+    SequentialHalving : errs less where gaps differ.
+
     Notes
     -----
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> policy = pb.Uniform(3, budget=7)
+    >>> policy.ask()
+    array([0, 1, 2, 0, 1, 2, 0])
+    >>> policy.tell(policy.ask(), [0.1, 0.7, 0.3, 0.2, 0.8, 0.4, 0.0])
+    >>> policy.recommend(), policy.means
+    (array([1]), array([0.1 , 0.75, 0.35]))
     """
 
     def __init__(self, n_arms, budget):

@@ -52,6 +52,11 @@ cdef class RoundRobin(_BatchPolicy):
     ValueError, TypeError
         Where an argument is outside its range.
 
+    See Also
+    --------
+    BatchScreening, BatchSAR, BatchHalving : find more with as many pulls.
+    Uniform : the same without batches.
+
     Notes
     -----
     O(1) a batch and O(1) a pull.
@@ -129,11 +134,30 @@ cdef class BatchHalving(_BatchPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below L batches.
 
+    See Also
+    --------
+    BatchScreening : for few batches and many arms.
+    BatchSAR : one arm accepted or rejected a stage.
+    RoundRobin : the baseline.
+
     Notes
     -----
     O(1) a pull and O(n) a stage.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rng, means = np.random.default_rng(1), np.linspace(0, 1, 40)
+    >>> policy = pb.BatchHalving(40, 5, batch_size=40, max_batches=6, rng=1)
+    >>> policy.stage_batches
+    array([2, 2, 2])
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.normal(means[arms], 0.1))
+    >>> np.sort(policy.recommend())
+    array([35, 36, 37, 38, 39])
     """
 
     cdef readonly int64_t max_batches

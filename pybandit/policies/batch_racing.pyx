@@ -57,12 +57,28 @@ cdef class BatchRacing(_AcceptingPolicy):
     ValueError, TypeError
         Where an argument is outside its range.
 
+    See Also
+    --------
+    BatchSAR : a number of batches that is given.
+    LUCB, KLLUCB : one pull at a time.
+
     Notes
     -----
     There is no budget: two equal means at the boundary never end it.
     O(1) a pull, O(n) a batch at which the boundary moves.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rng, rates = np.random.default_rng(1), np.array([0.1, 0.2, 0.7, 0.9])
+    >>> policy = pb.BatchRacing(4, 2, delta=0.05, batch_size=100)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.binomial(1, rates[arms]))
+    >>> policy.recommend(), policy.n_batches
+    (array([3, 2]), 11)
     """
 
     cdef readonly double delta, sigma

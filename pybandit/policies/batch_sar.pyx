@@ -57,6 +57,13 @@ cdef class BatchSAR(_AcceptingPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where B is below
         ``(sum_{i > n_tilde} ceil(b / i) + b + n_tilde min(r, ceil(b / 2)) + n) // b + 1``.
 
+    See Also
+    --------
+    BatchScreening : for fewer batches than this one takes.
+    BatchRacing : a confidence that is given, not a number of batches.
+    BatchHalving : stages that halve.
+    RoundRobin : the baseline.
+
     Notes
     -----
     Survivors are ranked once after a batch, in O(n); a stage is O(1).

@@ -63,6 +63,10 @@ cdef class EBTC(SequentialPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where the budget
         does not reach the first pulls.
 
+    See Also
+    --------
+    TopTwo : the same idea, with a leader that is drawn.
+
     Notes
     -----
     Ties go to the lowest index. Arms whose first pulls were lost are asked again

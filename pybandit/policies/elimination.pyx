@@ -59,6 +59,11 @@ cdef class SuccessiveElimination(SequentialPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
+    See Also
+    --------
+    LUCB, TopTwo : fewer pulls, one at a time.
+    BatchRacing : the same idea in batches.
+
     Notes
     -----
     **Proof.** Let S be k best arms. Each of the ``k (K - k)`` pairs of an arm a of S and an arm b

@@ -63,6 +63,16 @@ cdef class FunctionPolicy(NativePolicy):
     and the policy cannot be used any more: its arrays may be half written.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb, pybandit.numba
+    >>> @pybandit.numba.policy
+    ... def in_turn(t, n_arms):
+    ...     return t % n_arms
+    >>> policy = in_turn(3)
+    >>> isinstance(policy, pybandit.numba.FunctionPolicy), policy.ask()
+    (True, array([0]))
     """
 
     rules = None

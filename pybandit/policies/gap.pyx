@@ -109,6 +109,11 @@ cdef class GapE(_GapPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K pulls.
 
+    See Also
+    --------
+    GapEV : arms that are not equally noisy.
+    UCBE, UGapEb : other rules for a budget.
+
     Notes
     -----
     O(K) a pull. An arm whose first pull was lost is asked again, n // K times in all.
@@ -170,11 +175,26 @@ cdef class GapEV(_GapPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below 2 K pulls.
 
+    See Also
+    --------
+    GapE : takes all arms for equally noisy.
+
     Notes
     -----
     O(K) a pull. An arm without two rewards is asked again, n // K times in all.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.BernoulliBandit([0.02, 0.1, 0.5, 0.7])
+    >>> policy, rng = pb.GapEV(4, 300, value_range=(0, 1)), np.random.default_rng(1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, bandit.pull(arms, rng))
+    >>> policy.recommend(), policy.pulls
+    (array([3]), array([ 14,  18, 139, 129]))
     """
 
     # lower bounds of the standard deviations; what an estimated gap is widened by
@@ -234,11 +254,28 @@ cdef class UCBE(_BudgetPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K pulls.
 
+    See Also
+    --------
+    SuccessiveRejects : needs no `complexity`.
+    UGapEb, GapE : can estimate it.
+
     Notes
     -----
     O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> means, rng = np.array([0.3, 0.4, 0.8]), np.random.default_rng(1)
+    >>> complexity = np.sum(1 / np.array([0.5, 0.4, 0.4]) ** 2)  # gaps; of the best, to the next
+    >>> policy = pb.UCBE(3, 90, complexity)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.binomial(1, means[arms]))
+    >>> policy.recommend(), policy.pulls
+    (array([2]), array([ 8,  8, 74]))
     """
 
     def __init__(self, n_arms, budget, complexity):
@@ -285,11 +322,27 @@ cdef class UGapEb(_BudgetPolicy):
         Where an argument is outside its range, or neither `complexity` nor `sigma` is
         given; `InfeasibleBudget` below K pulls.
 
+    See Also
+    --------
+    UGapEc : a confidence that is given, not a budget.
+    GapE, UCBE : other rules for a budget.
+
     Notes
     -----
     O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0, 0.8], variances=0.25)
+    >>> policy, rng = pb.UGapEb(4, 200, sigma=0.5), np.random.default_rng(1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, bandit.pull(arms, rng))
+    >>> policy.recommend(), policy.pulls
+    (array([2]), array([ 4, 32, 82, 82]))
     """
 
     cdef readonly double epsilon

@@ -86,6 +86,11 @@ cdef class BayesGap(_GaussianPolicy):
         Where an argument is outside its range; for a kernel that is not positive
         semi-definite with its least eigenvalue.
 
+    See Also
+    --------
+    GPUCB, BayesUCB, GaussianThompson, ExpectedImprovement, ProbabilityOfImprovement : rivals.
+    kernels : of the arms' features.
+
     Notes
     -----
     O(K^2) a pull with a kernel, O(K d + d^2) with d < K features, which are read once: H is a
@@ -217,9 +222,31 @@ cdef class ExpectedImprovement(_Improvement):
     xi : float, default 0
         At least 0.
 
+    Raises
+    ------
+    ValueError, TypeError
+        As in `BayesGap`.
+
+    See Also
+    --------
+    BayesGap : does not get stuck.
+    ProbabilityOfImprovement : how likely an improvement is, not how large.
+
     Notes
     -----
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> x = np.linspace(0.0, 10.0, 100)
+    >>> means, rng = np.sin(x), np.random.default_rng(1)
+    >>> policy = pb.ExpectedImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.normal(means[arms], 0.1))
+    >>> x[policy.recommend()].round(2)
+    array([1.72])
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.0,
@@ -246,9 +273,32 @@ cdef class ProbabilityOfImprovement(_Improvement):
     xi : float, default 0.01
         At least 0.
 
+    Raises
+    ------
+    ValueError, TypeError
+        As in `BayesGap`.
+
+    See Also
+    --------
+    ExpectedImprovement : how large an improvement is expected to be.
+    BayesGap : does not get stuck.
+
     Notes
     -----
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> x = np.linspace(0.0, 10.0, 100)
+    >>> means, rng = np.sin(x), np.random.default_rng(1)
+    >>> policy = pb.ProbabilityOfImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)),
+    ...                                      noise_std=0.1, xi=0.1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.normal(means[arms], 0.1))
+    >>> x[policy.recommend()].round(2)
+    array([1.52])
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.01,
@@ -274,11 +324,36 @@ cdef class GaussianThompson(_GaussianPolicy):
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
 
+    Raises
+    ------
+    ValueError, TypeError
+        As in `BayesGap`.
+
+    See Also
+    --------
+    BayesGap : looks for the best arm.
+    ThompsonSampling : arms that are not correlated.
+
     Notes
     -----
     O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into r, its rank.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    Forty arms, each with two features, whose mean rewards are linear in these:
+
+    >>> import numpy as np, pybandit as pb
+    >>> rng = np.random.default_rng(1)
+    >>> features = rng.normal(size=(40, 2))
+    >>> means = features @ [1.0, -0.5]
+    >>> policy = pb.GaussianThompson(20, features=features, noise_std=0.5, rng=1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.normal(means[arms], 0.5))
+    >>> bool(policy.recommend()[0] == means.argmax())
+    True
     """
 
     cdef object generator                 # the policy's own: nobody else holds its lock

@@ -82,6 +82,15 @@ cdef class GPUCB(_UpperPolicy):
     delta : float, default 0.1
         In (0, 1).
 
+    Raises
+    ------
+    ValueError, TypeError
+        As in `BayesGap`.
+
+    See Also
+    --------
+    BayesGap : looks for the best arm; `BayesUCB` and `GaussianThompson` are other rivals.
+
     Notes
     -----
     As `BayesGap`. Of these rules it errs least on functions drawn from the prior.
@@ -135,11 +144,32 @@ cdef class BayesUCB(_UpperPolicy):
     budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
         As in `BayesGap`.
 
+    Raises
+    ------
+    ValueError, TypeError
+        As in `BayesGap`.
+
+    See Also
+    --------
+    BayesGap : looks for the best arm; `GPUCB` and `GaussianThompson` are other rivals.
+
     Notes
     -----
     With features, arms are looked at as in `GPUCB`.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> x = np.linspace(0.0, 10.0, 100)
+    >>> means, rng = np.sin(x), np.random.default_rng(1)
+    >>> policy = pb.BayesUCB(40, kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.normal(means[arms], 0.1))
+    >>> x[policy.recommend()].round(2)
+    array([7.88])
     """
 
     def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,

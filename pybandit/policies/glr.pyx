@@ -60,6 +60,11 @@ cdef class GLR:
     ValueError, TypeError
         Where an argument is outside its range.
 
+    See Also
+    --------
+    Betting : of any rewards in [0, 1].
+    TopTwo, TrackAndStop, EBTC : policies that stop by it.
+
     Notes
     -----
     An object says nothing of any run: one may serve many policies and threads. O(1) a pull
@@ -279,6 +284,11 @@ def optimal_proportions(means, law="gaussian", *, sigma=1.0):
     ndarray of float64, shape (n_arms,)
         Of sum 1; where several means are the largest, equal shares of these.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
     Notes
     -----
     Theorem 5 of Garivier and Kaufmann 2016, to some 1e-12; O(n_arms).
@@ -310,6 +320,11 @@ def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
     -------
     float
         Infinite where the largest mean is not one arm's only.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
 
     Examples
     --------

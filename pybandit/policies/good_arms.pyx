@@ -72,6 +72,10 @@ cdef class APT(_ThresholdPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K pulls.
 
+    See Also
+    --------
+    GoodArms : a confidence that is given, not a budget.
+
     Notes
     -----
     The probability of a wrong answer after T pulls of sub-Gaussian rewards is at most
@@ -167,6 +171,11 @@ cdef class GoodArms(_ThresholdPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
+
+    See Also
+    --------
+    APT : a budget that is given, not a confidence.
+    BettingThreshold : scores of items that all arms have.
 
     Notes
     -----

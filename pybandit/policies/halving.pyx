@@ -94,6 +94,12 @@ cdef class SequentialHalving(_Halving):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K m pulls.
 
+    See Also
+    --------
+    SHVar, SHAdaVar : arms that are not equally noisy.
+    SuccessiveRejects, ContinuousRejects : one arm goes at a time.
+    Uniform : the baseline.
+
     Notes
     -----
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -146,11 +152,31 @@ cdef class SHVar(_Halving):
     ValueError, TypeError
         As `SequentialHalving`.
 
+    See Also
+    --------
+    SHAdaVar : variances that are learned.
+    SequentialHalving : all survivors alike.
+
     Notes
     -----
     A stage's counts are Adams' apportionment of its pulls: O(K log K) a stage.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    The first stage, 120 pulls of 240, deals them out as the variances are:
+
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.SHVar(4, 240, variances=[1.0, 1.0, 4.0, 4.0])
+    >>> arms = policy.ask()
+    >>> np.bincount(arms)
+    array([12, 12, 48, 48])
+    >>> rng, means = np.random.default_rng(1), np.array([0.0, 1.0, 0.0, 2.0])
+    >>> deviations = np.array([1.0, 1.0, 2.0, 2.0])
+    >>> policy.tell(arms, rng.normal(means[arms], deviations[arms]))
+    >>> policy.survivors
+    array([1, 3])
     """
 
     cdef double[::1] known
@@ -276,11 +302,27 @@ cdef class SHAdaVar(_Halving):
     ValueError, TypeError
         As `SequentialHalving`.
 
+    See Also
+    --------
+    SHVar : variances that are known.
+    SequentialHalving : all survivors alike.
+
     Notes
     -----
     O(log K) a pull, by a heap whose root is the arm that is pulled.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([0.0, 0.0, 0.5, 0.5], [0.04, 0.04, 0.04, 4.0])
+    >>> policy, rng = pb.SHAdaVar(4, 600), np.random.default_rng(1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, bandit.pull(arms, rng))
+    >>> policy.pulls
+    array([ 17,  17,  32, 534])
     """
 
     cdef readonly double delta

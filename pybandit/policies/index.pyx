@@ -137,6 +137,12 @@ cdef class UCB1(_UpperBound):
     ValueError, TypeError
         Where an argument is outside its range.
 
+    See Also
+    --------
+    UCBV : takes variances into account.
+    KLUCB : narrower bounds, of rewards in [0, 1].
+    ThompsonSampling : draws instead of bounds.
+
     Notes
     -----
     O(K) a pull. The first K pulls are one batch. A lost pull counts in t. An arm whose
@@ -200,6 +206,10 @@ cdef class UCBV(_UpperBound):
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    See Also
+    --------
+    UCB1, KLUCB, ThompsonSampling : other rules that earn rewards while they look.
 
     Notes
     -----
@@ -266,6 +276,10 @@ cdef class KLUCB(_UpperBound):
     ------
     ValueError, TypeError
         Where an argument is outside its range, or a reward outside [0, 1].
+
+    See Also
+    --------
+    UCB1, UCBV, ThompsonSampling : other rules that earn rewards while they look.
 
     Notes
     -----

@@ -11,22 +11,111 @@ import numpy as np
 
 from pybandit._shared.checks import check_in, check_scalar, plain
 from pybandit._shared.optional import require
+from pybandit._shared.types import ArrayLike
 
 __all__ = ["matern", "rbf", "squared_exponential"]
 
 
-def rbf(length_scale: float = 1.0) -> Callable[..., Any]:
-    """``exp(-|x - y|^2 / (2 l^2))``; a length scale, or one a coordinate."""
+def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
+    """``exp(-|x - y|^2 / (2 l^2))``.
+
+    Parameters
+    ----------
+    length_scale : float or array_like of float, shape (d,), default 1
+        l, or one a coordinate; above 0, in the units of the points.
+
+    Returns
+    -------
+    sklearn.gaussian_process.kernels.RBF
+        ``kernel(points)``, points of shape (n, d), is the matrix, float64 of shape (n, n).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+    MissingPackage
+        Without scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> points = np.array([[0.0], [1.0], [3.0]])
+    >>> pb.kernels.rbf(1.0)(points).round(3)
+    array([[1.   , 0.607, 0.011],
+           [0.607, 1.   , 0.135],
+           [0.011, 0.135, 1.   ]])
+    """
     return _sklearn().RBF(_checked(length_scale))
 
 
-def squared_exponential(length_scale: float = 1.0) -> Callable[..., Any]:
-    """``exp(-|x - y|^2 / l^2)``, as Hoffman, Shahriari and de Freitas 2014 write it."""
+def squared_exponential(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
+    """``exp(-|x - y|^2 / l^2)``, as Hoffman, Shahriari and de Freitas 2014 write it.
+
+    Parameters
+    ----------
+    length_scale : float or array_like of float, shape (d,), default 1
+        l, or one a coordinate; above 0, in the units of the points.
+
+    Returns
+    -------
+    sklearn.gaussian_process.kernels.RBF
+        ``kernel(points)``, points of shape (n, d), is the matrix, float64 of shape (n, n).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+    MissingPackage
+        Without scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> points = np.array([[0.0], [1.0], [3.0]])
+    >>> pb.kernels.squared_exponential(1.0)(points).round(3)
+    array([[1.   , 0.368, 0.   ],
+           [0.368, 1.   , 0.018],
+           [0.   , 0.018, 1.   ]])
+
+    Of a policy's arms, at these points:
+
+    >>> x = np.linspace(0, 10, 50)[:, None]
+    >>> policy = pb.BayesGap(30, kernel=pb.kernels.squared_exponential(2.0)(x), noise_std=0.1)
+    """
     return _sklearn().RBF(_checked(length_scale) / 2**0.5)
 
 
-def matern(length_scale: float = 1.0, nu: float = 2.5) -> Callable[..., Any]:
-    """Matern's kernel; `nu` 0.5, 1.5, 2.5 or infinity are fast."""
+def matern(length_scale: ArrayLike = 1.0, nu: float = 2.5) -> Callable[..., Any]:
+    """Matern's kernel: functions that are differentiable ceil(nu) - 1 times.
+
+    Parameters
+    ----------
+    length_scale : float or array_like of float, shape (d,), default 1
+        l, or one a coordinate; above 0, in the units of the points.
+    nu : float, default 2.5
+        Above 0, infinity for `rbf`; 0.5, 1.5, 2.5 and infinity are fast.
+
+    Returns
+    -------
+    sklearn.gaussian_process.kernels.Matern
+        ``kernel(points)``, points of shape (n, d), is the matrix, float64 of shape (n, n).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+    MissingPackage
+        Without scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> points = np.array([[0.0], [1.0], [3.0]])
+    >>> pb.kernels.matern(1.0, nu=0.5)(points).round(3)   # exp(-distance)
+    array([[1.   , 0.368, 0.05 ],
+           [0.368, 1.   , 0.135],
+           [0.05 , 0.135, 1.   ]])
+    """
     return _sklearn().Matern(
         _checked(length_scale), nu=check_scalar("nu", nu, "above 0", lambda x: x > 0))
 

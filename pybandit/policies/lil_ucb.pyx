@@ -59,6 +59,11 @@ cdef class LilUCB(SequentialPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls.
 
+    See Also
+    --------
+    LUCB : needs far fewer pulls.
+    lil_ucb : the race of a few factors by such bounds, of Chen and Ghahramani 2016.
+
     Notes
     -----
     Theorem 2 of Jamieson et al., which is not proved again here: with
@@ -72,10 +77,6 @@ cdef class LilUCB(SequentialPolicy):
     pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
-
-    See Also
-    --------
-    lil_ucb : the race of a few factors by such bounds, of Chen and Ghahramani 2016.
 
     Examples
     --------

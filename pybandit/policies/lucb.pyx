@@ -145,6 +145,12 @@ cdef class LUCB(_BoundsPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls.
 
+    See Also
+    --------
+    KLLUCB : narrower bounds, of rewards in [0, 1].
+    UGapEc : gaps instead of bounds.
+    TopTwo, TrackAndStop : fewer pulls where delta is small.
+
     Notes
     -----
     **Proof.** A wrong answer takes an arm b of the k best left out, and one a in it worse by at
@@ -229,6 +235,10 @@ cdef class KLLUCB(_BoundsPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside [0, 1].
 
+    See Also
+    --------
+    LUCB : rewards of any range.
+
     Notes
     -----
     **Proof.** As that of `LUCB`; that a bound errs for any of the counts up to t has a
@@ -308,6 +318,11 @@ cdef class UGapEc(_BoundsPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls.
+
+    See Also
+    --------
+    LUCB : bounds instead of gaps.
+    UGapEb : a budget that is given, not a confidence.
 
     Notes
     -----

@@ -42,10 +42,59 @@ cdef class Policy:
     n_pulls, n_batches : int
         Pulls and batches that were told, lost pulls included.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    UCB1, SequentialHalving, BatchSAR : some of the policies of this package.
+    simulate : runs a policy many times.
+
     Notes
     -----
     **Threads.** One at a time; a second gets a RuntimeError, and
     nothing is changed. Ctrl-C leaves it as before the call or after it.
+
+    Examples
+    --------
+    The loop that all policies are run by:
+
+    >>> import numpy as np, pybandit as pb
+    >>> rng, rates = np.random.default_rng(1), np.array([0.3, 0.5, 0.8])
+    >>> policy = pb.SequentialHalving(3, budget=60)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.binomial(1, rates[arms]))
+    >>> policy.recommend()
+    array([1])
+
+    One of your own, which now and then pulls any arm and else the best so far:
+
+    >>> class Greedy(pb.Policy):
+    ...     def __init__(self, n_arms, budget):
+    ...         super().__init__(n_arms)
+    ...         self.budget, self.rng, self.next = budget, np.random.default_rng(0), None
+    ...     def seed(self, rng):
+    ...         self.rng = rng
+    ...     @property
+    ...     def done(self):
+    ...         return self.n_pulls >= self.budget
+    ...     def ask(self):
+    ...         if self.next is None:   # the same until it is told
+    ...             explores = self.n_pulls < self.n_arms or self.rng.random() < 0.2
+    ...             arm = self.rng.integers(self.n_arms) if explores else self.recommend()[0]
+    ...             self.next = np.array([arm])
+    ...         return self.next
+    ...     def tell(self, arms, rewards, missing="raise"):
+    ...         super().tell(arms, rewards, missing)
+    ...         self.next = None
+    ...     def recommend(self):
+    ...         return np.array([np.argmax(np.nan_to_num(self.means))])
+    >>> bandit = pb.environments.BernoulliBandit(rates)
+    >>> pb.simulate(lambda e: Greedy(3, 100), bandit, 50, rng=1).error_probability
+    0.0
     """
 
     def __cinit__(self):
@@ -115,7 +164,18 @@ cdef class Policy:
         raise NotImplementedError(f"{type(self).__name__} must define done")
 
     def ask(self):
-        """The arms to pull now: int64, repeats allowed; the same until they are told."""
+        """The arms to pull now: int64, repeats allowed; the same until they are told.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> policy = pb.RoundRobin(3, 1, batch_size=4, max_batches=5)
+        >>> policy.ask(), policy.ask()
+        (array([0, 1, 2, 0]), array([0, 1, 2, 0]))
+        >>> policy.tell(policy.ask(), [0.2, 0.4, 0.6, 0.3])
+        >>> policy.ask()
+        array([1, 2, 0, 1])
+        """
         raise NotImplementedError(f"{type(self).__name__} must define ask")
 
     def tell(self, arms, rewards, missing="raise"):
@@ -136,6 +196,16 @@ cdef class Policy:
         ValueError, TypeError
             Where `arms` is not what was asked, a shape differs, or a reward is
             infinite, or NaN without ``missing="drop"``. The policy is then as before.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> policy = pb.Uniform(2, budget=4)
+        >>> policy.ask()
+        array([0, 1, 0, 1])
+        >>> policy.tell([1, 1, 0, 0], [0.5, 0.7, 0.2, np.nan], missing="drop")
+        >>> policy.pulls, policy.n_pulls
+        (array([1, 2]), 4)
         """
         if missing is not RAISE:
             check_choice("missing", missing, ("raise", "drop"))
@@ -278,7 +348,16 @@ cdef class Policy:
             self._deviations[arm] += (reward - before) * (reward - self._sums[arm] / (count + 1))
 
     def recommend(self):
-        """The arms found best, best first; int64. May be asked at any time."""
+        """The arms found best, best first; int64. May be asked at any time.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> policy = pb.RoundRobin(3, 2, batch_size=3, max_batches=5)
+        >>> policy.tell(policy.ask(), [0.2, 0.4, 0.6])
+        >>> policy.recommend()
+        array([2, 1])
+        """
         raise NotImplementedError(f"{type(self).__name__} must define recommend")
 
     def __repr__(self):

@@ -47,9 +47,26 @@ cdef class SuccessiveRejects(_StagedPolicy):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
 
+    See Also
+    --------
+    SequentialHalving : half of the arms go at a time.
+    VBR : pulls noisy arms more.
+    ContinuousRejects : an arm goes as soon as its gap allows.
+
     Notes
     -----
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rng, rates = np.random.default_rng(1), np.array([0.2, 0.3, 0.5, 0.8])
+    >>> policy = pb.SuccessiveRejects(4, budget=200)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.binomial(1, rates[arms]))
+    >>> policy.recommend(), policy.pulls
+    (array([3]), array([31, 42, 62, 62]))
     """
 
     cdef const int64_t[::1] schedule    # pulls that an arm has at the end of each phase
@@ -127,12 +144,30 @@ cdef class VBR(SuccessiveRejects):
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
 
+    See Also
+    --------
+    SuccessiveRejects : pulls all survivors alike.
+    SHAdaVar : halving that learns variances.
+
     Notes
     -----
     Of equal ratios the lower index is pulled; an arm with fewer than two rewards
     comes before all ratios. O(log K) a pull, by a heap.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    Two arms of little noise, and one of much, which gets more of the pulls:
+
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([0.3, 1.0, 0.0], variances=[0.01, 1.0, 0.01])
+    >>> policy, rng = pb.VBR(3, budget=90), np.random.default_rng(1)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, bandit.pull(arms, rng))
+    >>> policy.recommend(), policy.pulls
+    (array([1]), array([22, 44, 22]))
     """
 
     cdef Heap heap
@@ -213,6 +248,11 @@ cdef class ContinuousRejects(_RingPolicy):
     ------
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+
+    See Also
+    --------
+    SuccessiveRejects : at times that are fixed.
+    SequentialHalving : half of the arms go at a time.
 
     Notes
     -----

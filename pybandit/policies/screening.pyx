@@ -64,6 +64,11 @@ cdef class BatchScreening(_BatchPolicy):
         Where an argument is outside its range; `InfeasibleBudget` below
         ``ceil(n_arms / batch_size)`` batches, unless `allow_unmeasured`.
 
+    See Also
+    --------
+    BatchSAR : more batches, with a bound on the error.
+    BatchHalving, RoundRobin : simpler rules, which find less.
+
     Notes
     -----
     O(n) a batch, and O(log(r B)) for each of ``max(b, min(4 b, 16384))`` arms. An arm whose

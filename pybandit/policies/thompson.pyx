@@ -79,6 +79,12 @@ cdef class ThompsonSampling(CountedPolicy):
         reward of law ``"beta"`` is outside [0, 1]; `simulate` takes such a reward for
         the nearer end.
 
+    See Also
+    --------
+    UCB1, KLUCB, UCBV : bounds instead of draws.
+    TopTwo : looks for the best arm, and knows when it is found.
+    GaussianThompson : arms that are correlated.
+
     Notes
     -----
     O(K / 16) a pull, and a draw for each of a few thetas. At K = 10, in `simulate`, 130 to 670

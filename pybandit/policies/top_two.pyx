@@ -105,6 +105,11 @@ cdef class TopTwo(SequentialPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
+    See Also
+    --------
+    EBTC, TrackAndStop : other rules of which the last pulls are optimal.
+    stopping.GLR : when it stops.
+
     Notes
     -----
     The guarantee is the stopping rule's, whatever the pulls. Mean pulls are asymptotically

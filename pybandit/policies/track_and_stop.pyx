@@ -60,6 +60,12 @@ cdef class TrackAndStop(SequentialPolicy):
         Where an argument is outside its range; `InfeasibleBudget` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
+    See Also
+    --------
+    TopTwo, EBTC : of the same optimal shares, sooner to compute.
+    stopping.GLR : when it stops.
+    stopping.lower_bound : what no rule is below.
+
     Notes
     -----
     The guarantee is the stopping rule's, whatever the pulls. Mean pulls over

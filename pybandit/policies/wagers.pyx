@@ -47,6 +47,10 @@ cdef class Betting:
     ValueError, TypeError
         Where an argument is outside its range.
 
+    See Also
+    --------
+    GLR : of laws that are known.
+
     Notes
     -----
     **Wealth.** A stake s > 0 that rewards x are above m multiplies what it has by

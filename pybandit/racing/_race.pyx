@@ -29,6 +29,14 @@ class RaceResult(NamedTuple):
     exact : bool
         Whether all factors of the last states were read, or nothing had to be; states
         dropped before may have been better.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
+    >>> result = pb.race(factors, rng=1)
+    >>> result.winner, result.n_looks, result.n_evaluations, result.exact
+    (2, 6, 3400, False)
     """
 
     winner: int
@@ -97,6 +105,13 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     ValueError, TypeError
         Where an argument is outside its range, or a reward that was read is NaN
         or infinite (rewards that were not read are not checked).
+
+    See Also
+    --------
+    RacingSampler : draws instead of the largest.
+    race_populations : means of populations that share no items.
+    lil_ucb : another race of the same arguments.
+    accept : a sum against a threshold.
 
     Notes
     -----

@@ -49,6 +49,16 @@ class AcceptResult(NamedTuple):
         Log ratios read, at most N.
     exact : bool
         Whether all log ratios were read, or none had to be.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> log_ratios = np.random.default_rng(0).normal(0.1, 1.0, 100_000)
+    >>> result = pb.accept(log_ratios, np.log(0.5), rng=0)
+    >>> result.accepted, result.n_evaluations, result.exact
+    (True, 400, False)
+    >>> pb.accept([0.1, -0.3], 0.0)     # so few are read all
+    AcceptResult(accepted=False, n_looks=1, n_evaluations=2, exact=True)
     """
 
     accepted: bool

@@ -94,10 +94,23 @@ def boundary(delta, fractions, convention="one-sided"):
     ValueError
         Where `delta` or `fractions` is outside its range.
 
+    See Also
+    --------
+    b_normal : of looks that double.
+    crossing_probability : the inverse.
+
     Notes
     -----
     O(n_looks nodes^2) with about 30 nodes for doubling looks and more for
     closer ones; solved values are cached.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> round(pb.bounds.boundary(0.05, [0.1, 0.4, 0.7]), 6)
+    2.079521
+    >>> round(pb.bounds.boundary(0.05, []), 6)      # no partial look: all is read at once
+    0.0
     """
     check_choice("convention", convention, _CONVENTIONS)
     return _solve(_check_one_delta(delta), tuple(_check_fractions(fractions).tolist()),
@@ -125,6 +138,19 @@ def crossing_probability(boundary, fractions, convention="one-sided"):
     ------
     ValueError
         Where `boundary` or `fractions` is outside its range.
+
+    See Also
+    --------
+    boundary : the inverse.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> level = pb.bounds.boundary(0.05, [0.1, 0.4, 0.7])
+    >>> round(pb.bounds.crossing_probability(level, [0.1, 0.4, 0.7]), 9)
+    0.05
+    >>> round(pb.bounds.crossing_probability(1.645, [0.1, 0.4, 0.7]), 3)   # peeking thrice at 5 %
+    0.124
     """
     check_choice("convention", convention, _CONVENTIONS)
     cdef double level = check_scalar("boundary", boundary, "finite and at least 0", nonnegative)

@@ -104,6 +104,19 @@ def student(n, population, std, boundary):
     ------
     ValueError
         Where an argument is outside its range or NaN.
+
+    See Also
+    --------
+    normal : a deviation that is known.
+    empirical_bernstein_serfling : any values in a range.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> round(pb.bounds.student(50, 100_000, 1.0, 3.0), 6)
+    0.446854
+    >>> pb.bounds.student([5, 50, 500], 100_000, 1.0, 3.0).round(3)
+    array([2.961, 0.447, 0.135])
     """
     n, population = _check_sizes(n, population)
     check_in("n", n, "at least 2 to estimate a deviation", lambda x: x >= 2)

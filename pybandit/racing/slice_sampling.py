@@ -29,6 +29,16 @@ class SliceResult(NamedTuple):
         Factors read, over all tests; each gives two log likelihoods.
     fraction : float
         Their share of all that the tests could have read.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(0).normal(1.0, 1.0, 10_000)
+    >>> def log_likelihood(indices, points):
+    ...     return -0.5 * (y[indices, None] - points) ** 2
+    >>> step = pb.slice_sample(log_likelihood, 1.0, n_factors=y.size, width=0.05, rng=1)
+    >>> round(step.x, 2), step.n_tests, step.n_evaluations, round(step.fraction, 2)
+    (1.02, 4, 28000, 0.7)
     """
 
     x: float | np.ndarray

@@ -43,9 +43,25 @@ class PopulationMoments:
     ValueError, TypeError
         Where an argument has another shape, or a point is not finite.
 
+    See Also
+    --------
+    taylor_control : takes it in the place of points.
+
     Notes
     -----
     O(N p^2), times D where outliers are by state.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
+    >>> moments = pb.PopulationMoments(y, labels=(y > 0).astype(int))
+    >>> moments.counts[:, 0], moments.means[:, 0, 0].round(2)
+    (array([38428., 61572.]), array([-0.69,  0.91]))
+    >>> one = pb.PopulationMoments(y)
+    >>> means = np.linspace(-1, 1, 11)
+    >>> control = pb.taylor_control(one, [0.0], -0.5 * means**2, means[:, None],
+    ...                             np.full((11, 1, 1), -1.0))
     """
 
     def __init__(self, points: ArrayLike, labels: ArrayLike | None = None,

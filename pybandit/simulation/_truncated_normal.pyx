@@ -40,6 +40,11 @@ cdef class TruncatedNormalBandit(Environment):
     low, high : float
         Both ends of all rewards, low below high.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
     Notes
     -----
     The parent's parameters are solved for at construction. Rewards are exact, by

@@ -28,6 +28,15 @@ cdef class Environment:
     variances : array_like of float, shape (n_arms,), or float
         At least 0.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    simulate, compare : run policies on environments.
+
     Notes
     -----
     Means are constant: errors and regrets are about them, and `simulate` refuses an
@@ -36,6 +45,23 @@ cdef class Environment:
     **Threads.** What is drawn from the generator that is given keeps no state here, and one
     environment serves many threads; one that counts, as `TableBandit`, serves one at a time,
     a second gets a RuntimeError.
+
+    Examples
+    --------
+    Arms that wait a random time, whose reward is how soon they come; given as it is to `simulate`:
+
+    >>> import numpy as np, pybandit as pb
+    >>> class Waiting(pb.environments.Environment):
+    ...     def __init__(self, waits):
+    ...         self.waits = np.asarray(waits, dtype=float)
+    ...         super().__init__(-self.waits, self.waits**2)
+    ...     def pull(self, arms, rng=None):
+    ...         return -np.random.default_rng(rng).exponential(self.waits[arms])
+    >>> bandit = Waiting([3.0, 1.0, 2.0])
+    >>> bandit.best(2)
+    array([1, 2])
+    >>> pb.simulate(pb.SequentialHalving(3, 300), bandit, 50, rng=1).error_probability
+    0.0
     """
 
     stationary = True
@@ -132,6 +158,13 @@ cdef class Environment:
         Returns
         -------
         ndarray of float64, shape (n,)
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> bandit = pb.environments.GaussianBandit([0.0, 10.0], variances=[1.0, 0.0])
+        >>> bandit.pull([0, 1, 1], rng=1)
+        array([ 0.34558419, 10.        , 10.        ])
         """
         return self._draw_all(arms, rng)[0]
 

@@ -28,6 +28,27 @@ class Comparison:
         name.
     streams : tuple of dict
         Which streams the runs had: the words of a seed, and a range of its children.
+
+    See Also
+    --------
+    compare : makes it.
+    SimulationResult : of one policy.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([0.0] * 15 + [1.0])
+    >>> policies = {"halving": pb.SequentialHalving(16, 160), "uniform": pb.Uniform(16, 160)}
+    >>> both = pb.compare(policies, bandit, 500, rng=1)
+    >>> both
+    Comparison of 2 policies, 500 runs
+    halving: error 0.1 (0.07668 to 0.1294), regret 0.1, 160 pulls
+    uniform: error 0.114 (0.08904 to 0.1448), regret 0.114, 160 pulls
+    >>> both["halving"].mean_regret, both["uniform"].mean_regret
+    (0.1, 0.114)
+    >>> both.save("both.npz")
+    >>> pb.Comparison.load("both.npz").names
+    ['halving', 'uniform']
     """
 
     results: dict[str, SimulationResult]

@@ -1,5 +1,13 @@
 # cython: auto_pickle=False
-"""Environments: what policies pull, with means that are known."""
+"""Environments: what policies pull, with means that are known.
+
+Examples
+--------
+>>> import pybandit as pb
+>>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0], variances=0.25)
+>>> bandit.best(), pb.simulate(pb.Uniform(3, 60), bandit, 200, rng=1).error_probability
+(array([2]), 0.0)
+"""
 
 import numpy as np
 
@@ -41,6 +49,24 @@ cdef class GaussianBandit(Environment):
     means : array_like of float, shape (n_arms,)
     variances : array_like of float, shape (n_arms,), or float
         At least 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    TruncatedNormalBandit : on an interval.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([1.0, 2.0, 3.0], variances=0.25)
+    >>> bandit.pull([0, 1, 2, 2], rng=1).round(2)
+    array([1.17, 2.41, 3.17, 2.35])
+    >>> bandit.best(2), bandit.variances
+    (array([2, 1]), array([0.25, 0.25, 0.25]))
     """
 
     cdef double[::1] deviations
@@ -69,6 +95,20 @@ cdef class UniformBandit(Environment):
     means : array_like of float, shape (n_arms,)
     variances : array_like of float, shape (n_arms,), or float
         At least 0; of rewards from a to b it is (b - a)^2 / 12.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    Rewards from 0 to 1, and from 1 to 4:
+
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.UniformBandit([0.5, 2.5], variances=[1 / 12, 9 / 12])
+    >>> bandit.pull([0, 0, 1, 1], rng=1).round(2)
+    array([0.51, 0.95, 1.43, 3.85])
     """
 
     cdef double[::1] low, width
@@ -93,6 +133,24 @@ cdef class BinomialBandit(Environment):
         At least 1.
     means : array_like of float, shape (n_arms,)
         In [0, 1].
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    BernoulliBandit : one trial.
+
+    Examples
+    --------
+    The share of 50 cells that answered, of three treatments:
+
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.BinomialBandit(50, [0.1, 0.5, 0.9])
+    >>> bandit.pull([0, 1, 2], rng=1)
+    array([0.1 , 0.62, 0.94])
     """
 
     cdef readonly int64_t trials
@@ -151,6 +209,25 @@ cdef class BernoulliBandit(BinomialBandit):
     ----------
     means : array_like of float, shape (n_arms,)
         In [0, 1].
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    BinomialBandit : shares of several trials.
+    ScaledBernoulliBandit : other values than 0 and 1.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.BernoulliBandit([0.04, 0.05, 0.07])
+    >>> bandit.best(), bandit.variances
+    (array([2]), array([0.0384, 0.0475, 0.0651]))
+    >>> bandit.pull([2] * 1000, rng=1).mean()
+    np.float64(0.064)
     """
 
     def __init__(self, means):
@@ -170,6 +247,20 @@ cdef class ScaledBernoulliBandit(Environment):
         Scales at least 0: the distance of the two rewards.
     probabilities : array_like of float, shape (n_arms,), or float
         P(Z = 1), in [0, 1].
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.ScaledBernoulliBandit([0.0, 0.0], [1.0, 2.0], [0.5, 0.75])
+    >>> bandit.means
+    array([0. , 0.5])
+    >>> bandit.pull([0, 0, 1, 1], rng=1)
+    array([-0.5, -0.5,  1. , -1. ])
     """
 
     cdef double[::1] low, scales, probabilities
@@ -214,6 +305,29 @@ cdef class EmpiricalBandit(Environment):
         With `counts`: the values that rewards take.
     counts : array_like of float, shape (n_arms, m), optional
         How often each arm took each value; rows at least 0, not all 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    TableBandit : the rewards in their order.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.EmpiricalBandit([[3.1, 2.9, 4.0], [5.0, 0.0]])
+    >>> bandit.means, bandit.pull([0, 0, 1], rng=1)
+    (array([3.33333333, 2.5       ]), array([2.9, 4. , 5. ]))
+
+    Stars from 1 to 5, as a shop shows them:
+
+    >>> stars = pb.environments.EmpiricalBandit(values=[1, 2, 3, 4, 5],
+    ...                                         counts=[[10, 2, 5, 20, 80], [1, 0, 0, 3, 9]])
+    >>> stars.means.round(2)
+    array([4.35, 4.46])
     """
 
     cdef double[::1] flat, cumulative
@@ -269,12 +383,33 @@ cdef class TableBandit(Environment):
     rewards : array_like of float, shape (n_arms, m), or sequence of array_like
         ``rewards[i][j % m_i]`` is the j-th reward of arm i, counted from 0 over a run.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
+    See Also
+    --------
+    EmpiricalBandit : drawn at random from what was observed.
+
     Notes
     -----
     `pull` counts the pulls of each arm itself, `reset` starts over; in `simulate`
     every run starts at the first reward.
 
     **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.TableBandit([[0.1, 0.2, 0.3], [0.9, 0.7]])
+    >>> bandit.pull([0, 0, 1, 1, 1])
+    array([0.1, 0.2, 0.9, 0.7, 0.9])
+    >>> bandit.pull([0])
+    array([0.3])
+    >>> bandit.reset()
+    >>> bandit.pull([0])
+    array([0.1])
     """
 
     cdef double[::1] flat
@@ -351,6 +486,11 @@ cdef class CostlyBandit(Environment):
     cost_shape : float, optional
         Above 0: a pull costs the mean times an independent Gamma(cost_shape) of mean 1,
         whose variance is 1 / cost_shape. Without it a pull of an arm always costs the same.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
 
     Notes
     -----

@@ -35,6 +35,17 @@ cdef class FunctionEnvironment(Environment):
         Where an argument is outside its range, or an option unknown or missing.
     numba.core.errors.NumbaError
         Where numba cannot compile the function for these types.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb, pybandit.numba
+    >>> @pybandit.numba.environment
+    ... def dice(arm, rng, sides):
+    ...     return rng.integers(1, sides[arm] + 1)
+    >>> sides = np.array([6, 20])
+    >>> bandit = dice((sides + 1) / 2, (sides**2 - 1) / 12, sides=sides)
+    >>> isinstance(bandit, pybandit.numba.FunctionEnvironment), bandit.pull([0, 1, 1], rng=1)
+    (True, array([ 3., 11., 16.]))
     """
 
     rules = None

@@ -49,6 +49,23 @@ class SimulationResult:
         `cumulative_regrets` are at the end, at each checkpoint; and the first arm of the
         answer, int64, -1 where there is none.
     arm_pulls_by_run : ndarray of int64, shape (n_runs, n_arms), or None
+
+    See Also
+    --------
+    simulate : makes it.
+    Comparison : of several policies.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
+    >>> result = pb.simulate(pb.SequentialHalving(3, 60), bandit, 500, rng=1)
+    >>> result
+    SimulationResult: 500 runs, error 0.076 (0.05587 to 0.1026), regret 0.038, 60 pulls in 2 batches
+    >>> result.errors.shape, result.arm_pulls
+    ((500,), array([12.1 , 23.14, 24.76]))
+    >>> result.error_interval
+    (0.055869027037427826, 0.10259641367396849)
     """
 
     n_runs: int

@@ -1,4 +1,15 @@
-"""Studies: experiments that last, one in a file. `Study` is all one needs."""
+"""Studies: experiments that last, one in a file. `Study` is all one needs.
+
+Examples
+--------
+>>> import pybandit as pb
+>>> with pb.Study.create("tea.study", pb.Uniform(2, budget=4), arms=["tea", "coffee"]) as study:
+...     batch = study.ask()
+...     result = study.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
+>>> with pb.Study.open("tea.study") as study:     # later, or after a crash
+...     print(study.recommend().names, study.status().n_pulls)
+['coffee'] 4
+"""
 
 from pybandit.studies._errors import StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._journal import Event

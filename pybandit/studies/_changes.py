@@ -25,6 +25,15 @@ class Changes(Recorder):
         ------
         StudyError
             Where it cannot be recorded.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study.ask().names, study.ask().id
+        (['tea', 'coffee', 'tea', 'coffee'], 0)
+        >>> study.tell(0, [0.1, 0.4, 0.2, 0.6]).complete, study.ask()
+        (True, None)
         """
         known = self._asked()
         return self._ask() if known is None else known[0]
@@ -80,6 +89,18 @@ class Changes(Recorder):
             policy; names batch, well and arm. Nothing is recorded then.
         StudyError
             Where it cannot be recorded; the study is as before.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> batch = study.ask()
+        >>> study.tell(batch.id, [0.1, 0.4], positions=[0, 1], source={"file": "monday.csv"})
+        TellResult(n_new=2, n_known=0, complete=False)
+        >>> study.tell(batch.id, [0.1, 0.4, 0.2, float("nan")], missing="drop")   # the last is lost
+        TellResult(n_new=1, n_known=2, complete=True)
+        >>> study.tell(batch.id, [0.6], positions=[3])                            # and was found
+        TellResult(n_new=1, n_known=0, complete=True)
         """
         wells = self._wells(batch_id)
         news = news_of(wells, results, positions, missing, self._ledger.policy, self._names)
@@ -131,6 +152,17 @@ class Changes(Recorder):
         right results at once. Where it would have asked for others, it is told those that
         were read; the rest of what it asks for counts as lost, and what was read of other
         arms is late. A race, and a policy of one's own without ``add_late``, refuse then.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> batch = study.ask()
+        >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 6.0])
+        >>> study.amend(batch.id, [0.6], positions=[3], reason="the point was missed")
+        AmendResult(n_amended=1, n_known=0)
+        >>> study.policy.means.round(2), study.amendments()[0].before
+        (array([0.15, 0.5 ]), 6.0)
         """
         wells = self._wells(batch_id)
         body, result = amendment_of(wells, results, positions, reason, self._ledger.policy,
@@ -151,6 +183,15 @@ class Changes(Recorder):
             Where there is no such batch, or it was abandoned.
         StudyError
             As `tell`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> result = study.tell(study.ask().id, [0.1, 0.4], positions=[0, 1])
+        >>> study.close_batch(0)
+        >>> study.status().n_lost, study.status().done
+        (2, True)
         """
         wells = self._wells(batch_id)
         if not check_over(wells, "close", policy=self._ledger.policy):
@@ -174,6 +215,16 @@ class Changes(Recorder):
             Where there is no such batch, it is complete or closed, or has results.
         StudyError
             As `tell`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> batch = study.ask()
+        >>> study.abandon(batch.id)
+        >>> again = study.ask()
+        >>> again.id, again.names == batch.names, study.status().n_pulls
+        (1, True, 0)
         """
         wells = self._wells(batch_id)
         if not check_over(wells, "abandon", discard):

@@ -62,6 +62,17 @@ class Counted(Recorder):
         holds, if the visits of an arm are exchangeable within the batch, their probability
         is the same in all batches, and their number does not depend on what comes of them.
         What waits is told beside visits of later days: where days differ, use `CountRace`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+        >>> study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+        TellResult(n_new=2, n_known=0, complete=True)
+        >>> study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+        TellResult(n_new=0, n_known=2, complete=True)
+        >>> study.recommend().names, study.status().done
+        (['new'], False)
         """
         trials, sums = checked_counts(counts, self._names, self._ledger.policy)
         known = self._counts_of(key)
@@ -107,6 +118,16 @@ class Counted(Recorder):
             They add up to n. Evenly among the arms left of a race; for
             ``ThompsonSampling(..., batch_size=b)`` the arms of the next b pulls. All to the
             arm found, where the policy is done.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.CountRace(3), arms=["old", "new", "odd"])
+        >>> study.split(5000)
+        array([1667, 1667, 1666])
+        >>> study.retire("odd", "it is broken on phones")
+        >>> study.split(5000)
+        array([2500, 2500,    0])
         """
         return split_of(self._ledger.policy, check_integer("n", n, 0, MOST_PULLS))
 
@@ -120,6 +141,13 @@ class Counted(Recorder):
             Where the name is not text or there already, or the policy is no `CountRace`.
         StudyError
             As `tell`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+        >>> study.add_arm("newer"), study.arms
+        (2, ['old', 'new', 'newer'])
         """
         if not isinstance(name, str) or not name:
             raise TypeError(f"name must be text that is not empty; got {shown(name)}")
@@ -142,6 +170,14 @@ class Counted(Recorder):
             is no `CountRace`.
         StudyError
             As `tell`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.CountRace(3), arms=["old", "new", "odd"])
+        >>> study.retire("odd", "it is broken on phones")
+        >>> study.policy.survivors
+        array([0, 1])
         """
         names = self._names.tolist()
         if arm not in names:
@@ -166,6 +202,16 @@ class Counted(Recorder):
         pandas.DataFrame, or dict of ndarray where pandas is not installed
             Columns batch, key, arm, name, trials, sum, told_at (seconds since 1970-01-01 UTC)
             and who.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"], who="Ann")
+        >>> result = study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+        >>> study.counts()[["key", "name", "trials", "sum"]]
+              key name  trials    sum
+        0  Monday  old    2500  100.0
+        1  Monday  new    2500  150.0
         """
         rows = [(batch, body["key"], arm, self._names[arm], body["trials"][arm],
                  body["sums"][arm], when, who)

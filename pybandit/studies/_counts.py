@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, MOST_PULLS, check_integer, check_scalar, shown
+from pybandit.betting._count_checks import outside
 from pybandit.studies._races import CountPolicy
 
 # of a state: what is the study's and not the policy's
@@ -117,7 +118,18 @@ def checked_counts(counts, names, policy):
         sums[places[name]] = check_scalar(f"sum of arm {name!r}", came, "finite", np.isfinite)
     if not hasattr(policy, "tell_counts"):
         _check_successes(trials, sums, names)
+    elif isinstance(policy, CountPolicy):
+        _check_sums(trials, sums, names, policy.race.value_range)
     return trials, sums
+
+
+def _check_sums(trials, sums, names, value_range):
+    """The race's own check, by the names of the arms."""
+    bad = outside(trials, sums, value_range)
+    if bad.any():
+        arm = int(bad.argmax())
+        raise ValueError(f"counts must be sums of rewards in {value_range}; got {sums[arm]:.15g} "
+                         f"for {trials[arm]} trials of arm {names[arm]!r}")
 
 
 def _check_successes(trials, sums, names):

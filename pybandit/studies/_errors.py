@@ -13,15 +13,51 @@ BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 class StudyError(OSError):
-    """The file of a study cannot be read or written; what it holds is as before."""
+    """The file of a study cannot be read or written; what it holds is as before.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> try:
+    ...     pb.Study.create("no/such/folder/tea.study", pb.Uniform(2, budget=4))
+    ... except pb.studies.StudyError as error:
+    ...     print(error)
+    no/such/folder/tea.study cannot be written and is as before: unable to open database file
+    """
 
 
 class StudyDamaged(StudyError):
-    """The file is no study, or not what was recorded; the message names the part."""
+    """The file is no study, or not what was recorded; the message names the part.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import pybandit as pb
+    >>> size = Path("tea.study").write_text("Assam, Darjeeling")
+    >>> try:
+    ...     pb.Study.open("tea.study")
+    ... except pb.studies.StudyDamaged as error:
+    ...     print(error)
+    tea.study is damaged or not a study: file is not a database
+    """
 
 
 class StudyVersionError(StudyError):
-    """The file is of a newer format; the message names both versions."""
+    """The file is of a newer format; the message names both versions.
+
+    Examples
+    --------
+    >>> import sqlite3, pybandit as pb
+    >>> pb.Study.create("tea.study", pb.Uniform(2, budget=4)).close()
+    >>> file = sqlite3.connect("tea.study")
+    >>> cursor = file.execute("PRAGMA user_version = 99")   # as a pybandit to come may write
+    >>> file.close()
+    >>> try:
+    ...     pb.Study.open("tea.study")
+    ... except pb.studies.StudyVersionError as error:
+    ...     print(error)
+    tea.study has format 99; this pybandit reads formats up to 2
+    """
 
 
 def code_of(error):

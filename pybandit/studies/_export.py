@@ -12,13 +12,16 @@ import numpy as np
 
 from pybandit._shared.cells import guarded
 from pybandit.studies._journal import MARKS
+from pybandit.studies._races import CountPolicy
 
+# what a file of counts has, and when they were told
+COUNTED = "key", "arm", "trials", "sum", "told_at", "who"
 COLUMNS = "plate", "well", "arm", "value", "state", "told_at", "who"
 AT_ONCE = 8192  # wells
 
 
 def export(study, plates, write):
-    """Write all wells of a study as a long table, as it is at one moment.
+    """Write all wells of a study as a long table, as it is at one moment; or all its counts.
 
     Parameters
     ----------
@@ -26,18 +29,42 @@ def export(study, plates, write):
     plates : Plates
     write : callable
         Gets parts of the text, in order: CSV with the columns plate, well, arm, value (what
-        the policy was told, empty where nothing was), state, told_at and who.
+        the policy was told, empty where nothing was), state, told_at and who. Of a study that
+        is told counts key, arm, trials, sum, told_at and who: a file of counts.
 
     Returns
     -------
     int
-        How many wells.
+        How many wells, or rows of counts.
 
     Notes
     -----
     O(wells) time, 24 bytes a well and those of the largest batch.
     """
-    return study._read(lambda _: _export(study, plates, write))
+    return study._read(lambda _: (_export_counts(study, write) if is_counted(study) else
+                                  _export(study, plates, write)))
+
+
+def is_counted(study):
+    """Whether a study is told counts."""
+    return study._read(lambda ledger: ledger.counts.n > 0 or isinstance(ledger.policy,
+                                                                        CountPolicy))
+
+
+def _export_counts(study, write):
+    sink = io.StringIO()
+    table = csv.writer(sink, lineterminator="\n")
+    table.writerow(COUNTED)
+    names, n = [guarded(name) for name in study._names.tolist()], 0
+    for when, who, body in study._bodies_of("counts"):
+        for arm in np.flatnonzero(body["trials"]).tolist():
+            n += 1
+            table.writerow((guarded(body["key"]), names[arm], int(body["trials"][arm]),
+                            repr(float(body["sums"][arm])).removesuffix(".0"), moment(when),
+                            guarded(who)))
+        _flush(sink, write)
+    _flush(sink, write)
+    return n
 
 
 def _export(study, plates, write):

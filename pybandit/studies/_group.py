@@ -30,6 +30,40 @@ def together(study, calls):
     return [_alone(call) for call in calls]
 
 
+def whole(study, calls):
+    """Make calls that change a study in one transaction: all of them, or none.
+
+    Parameters
+    ----------
+    study : Study
+    calls : list of callable
+        Each changes the study by one of its methods.
+
+    Returns
+    -------
+    list
+        What they returned.
+
+    Raises
+    ------
+    Exception
+        Of the first that is refused; nothing is recorded then.
+    """
+    return study._write(lambda _: _every_of(study, calls))
+
+
+def _every_of(study, calls):
+    done, moved, study._grouped = [], False, True
+    try:
+        for call in calls:
+            study._moved = False
+            done.append(call())
+            moved |= study._moved
+    finally:
+        study._grouped, study._moved = False, moved or study._moved
+    return done
+
+
 def _alone(call):
     try:
         return call()

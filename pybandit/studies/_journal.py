@@ -37,6 +37,17 @@ class Event(NamedTuple):
         What was asked, told or amended.
     digest : bytes
         SHA-256 of the event and of the digest before it.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
+    >>> [event.kind for event in study.log()]
+    ['create', 'ask', 'tell']
+    >>> list(study.log())[-1].body["values"]
+    array([0.1, 0.4, 0.2, 0.6])
     """
 
     number: int

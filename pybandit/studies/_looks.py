@@ -31,6 +31,7 @@ class Looks(Recorder):
         return self._store.path
 
     @property
+    @reading
     def arms(self) -> list[str]:
         """The arms' names; a list of str."""
         return self._names.tolist()
@@ -49,7 +50,16 @@ class Looks(Recorder):
 
     @reading
     def recommend(self) -> Recommendation:
-        """The arms found, best first, at any time; a `Recommendation`."""
+        """The arms found, best first, at any time; a `Recommendation`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
+        >>> study.recommend().names
+        ['coffee']
+        """
         policy = self._ledger.policy
         arms = np.asarray(policy.recommend())
         return Recommendation(arms, self._names[arms].tolist(), policy.means[arms],
@@ -98,6 +108,18 @@ class Looks(Recorder):
             Columns batch, position, arm, name, value (NaN where not known), state ("known",
             "lost", "open", "late" or "abandoned"), told_at (seconds since 1970-01-01 UTC,
             NaN where never) and who; of a race also item.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2], positions=[0, 1, 2])
+        >>> study.history()[["batch", "position", "name", "value", "state"]]
+           batch  position    name  value  state
+        0      0         0     tea    0.1  known
+        1      0         1  coffee    0.4  known
+        2      0         2     tea    0.2  known
+        3      0         3  coffee    NaN   open
         """
         try:
             return history_of(self._store.all_wells(), self._tells(), self._names,
@@ -121,7 +143,16 @@ class Looks(Recorder):
         return found
 
     def log(self, start: int = 0) -> Iterator[Event]:
-        """Iterate over the events from number `start` on; each an `Event`."""
+        """Iterate over the events from number `start` on; each an `Event`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
+        >>> [(event.number, event.kind) for event in study.log(start=1)]
+        [(1, 'ask'), (2, 'tell')]
+        """
         start = check_integer("start", start, 0)
         while True:
             rows = self._read(lambda _, first=start: self._store.events(first, 100).fetchall())
@@ -148,6 +179,15 @@ class Looks(Recorder):
         ------
         StudyDamaged
             Where anything is not what was recorded; names the event or the table.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> head = study.status().head       # noted elsewhere, on paper perhaps
+        >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
+        >>> study.verify(head).n_events
+        3
         """
         with self._lock:
             return self._store.run(lambda: verified(self._store, self._type, head), write=False)

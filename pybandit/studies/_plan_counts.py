@@ -33,6 +33,19 @@ class CountPlan:
     z_test : float
         Batches that a z-test of a size fixed beforehand needs to tell the two best apart, with
         Bonferroni's correction; infinite where they are equal.
+
+    See Also
+    --------
+    plan_counts : makes it.
+
+    Examples
+    --------
+    >>> from pybandit.studies import plan_counts
+    >>> plan = plan_counts([0.04, 0.05, 0.07], 5000, runs=50, rng=1)
+    >>> plan.batches[:5], plan.winners[:5]
+    (array([4, 3, 3, 4, 3]), array([2, 2, 2, 2, 2]))
+    >>> plan.quantile(0.9), plan.n_undecided, plan.n_wrong
+    (4.0, 0, 0)
     """
 
     rates: Floats

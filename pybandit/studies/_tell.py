@@ -8,6 +8,10 @@ from pybandit._shared.checks import check_choice, check_numeric
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import KNOWN, LATE, OPEN
 
+# whose squares, some millions of them, add up to a number: a state that holds none is no state,
+# and the study would be lost
+LARGEST_RESULT = 1e150
+
 
 class News(NamedTuple):
     """What a tell adds to a batch: positions, their values, NaN for a well that is lost."""
@@ -32,7 +36,7 @@ def news_of(wells, results, positions, missing, policy, names):
     if missing == "drop" and np.isnan(values).any():
         check_may_lose(wells, policy)
     if (wells.status == "open" and at.size == wells.arms.size and not wells.marks.any()
-            and np.isfinite(values).all()):
+            and (np.abs(values) <= LARGEST_RESULT).all()):
         # as most tells are: all of a batch, for the first time
         policy._check_rewards(wells.arms[at], values, "drop")
         return News(at, values, at.size, 0)
@@ -65,12 +69,18 @@ def well_of(wells, position, names):
 
 
 def check_finite(wells, at, values, names):
-    """Raises where a result is infinite."""
+    """Raises where a result is infinite, or as good as that."""
     infinite = np.isinf(values)
     if infinite.any():
         first = int(infinite.argmax())
         raise ValueError(f"results must be finite, or NaN where not known; got {values[first]} "
                          f"for {well_of(wells, at[first], names)}")
+    large = np.abs(values) > LARGEST_RESULT
+    if large.any():
+        first = int(large.argmax())
+        raise ValueError(f"results must be at most {LARGEST_RESULT:g} in size, so that their "
+                         f"squares add up; got {values[first]} for "
+                         f"{well_of(wells, at[first], names)}")
 
 
 def placed(wells, results, positions):

@@ -1,9 +1,14 @@
 """Whether a study's file is what its log leads to, bit for bit."""
 
+import re
+
+from pybandit._shared.checks import shown
 from pybandit.studies._codec import encode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import BrokenLog, replay
 from pybandit.studies.results import VerifyResult
+
+HEAD = re.compile("[0-9a-fA-F]{64}")
 
 
 def verified(store, policy_type, head=None):
@@ -13,6 +18,9 @@ def verified(store, policy_type, head=None):
         if not holds:
             raise StudyDamaged(f"{store.path} is damaged: {what}")
 
+    if head is not None and not (isinstance(head, str) and HEAD.fullmatch(head)):
+        raise ValueError(f"head must be a digest, 64 hexadecimal digits, as status says it; got "
+                         f"{shown(head)}")
     verdict = store.db.execute("PRAGMA integrity_check").fetchone()[0]
     demand(verdict == "ok", f"SQLite says: {verdict}")
     seen = set()
@@ -43,7 +51,8 @@ def verified(store, policy_type, head=None):
             demand(part in replayed and part in state
                    and encode(replayed[part]) == encode(state[part]),
                    f"state: {part} is not where the log leads")
-    return VerifyResult(n_events, ledger.n_batches, ledger.policy.n_pulls, digest.hex())
+    return VerifyResult(n_events, ledger.n_batches + ledger.counts.n, ledger.policy.n_pulls,
+                        digest.hex())
 
 
 def _compare_batches(store, batches, demand):

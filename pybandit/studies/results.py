@@ -19,6 +19,16 @@ class Batch(NamedTuple):
         Of these arms.
     items : ndarray of int64, shape (n,), or None
         Of a race: the item that each arm is evaluated on.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> batch.id, batch.arms, batch.names
+    (0, array([0, 1, 0, 1]), ['tea', 'coffee', 'tea', 'coffee'])
+    >>> study.tell(batch.id, [0.1, 0.4, 0.2, 0.6]).complete
+    True
     """
 
     id: int
@@ -38,6 +48,16 @@ class TellResult(NamedTuple):
         Results that were recorded before, and are equal.
     complete : bool
         Whether the batch is over.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> study.tell(batch.id, [0.1, 0.4], positions=[0, 1])
+    TellResult(n_new=2, n_known=0, complete=False)
+    >>> study.tell(batch.id, [0.4, 0.2, 0.6], positions=[1, 2, 3])
+    TellResult(n_new=2, n_known=1, complete=True)
     """
 
     n_new: int
@@ -54,6 +74,15 @@ class AmendResult(NamedTuple):
         Results that are others now.
     n_known : int
         Results that were recorded so before.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 6.0])
+    >>> study.amend(batch.id, [0.2, 0.6], positions=[2, 3], reason="the point was missed")
+    AmendResult(n_amended=1, n_known=1)
     """
 
     n_amended: int
@@ -75,6 +104,17 @@ class Amendment(NamedTuple):
     reason, who : str
     time : float
         Seconds since 1970-01-01 UTC.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 6.0])
+    >>> result = study.amend(batch.id, [0.6], positions=[3], reason="no point", who="Ann")
+    >>> [one] = study.amendments()
+    >>> one.name, one.before, one.value, one.reason, one.who
+    ('coffee', 6.0, 0.6, 'no point', 'Ann')
     """
 
     event: int
@@ -102,6 +142,16 @@ class BatchRecord(NamedTuple):
         NaN where not known.
     states : ndarray of str, shape (n,)
         "open", "known", "lost" or "late".
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> result = study.tell(batch.id, [0.1, 0.4], positions=[0, 1])
+    >>> record = study.batch(0)
+    >>> record.status, record.values, record.states.tolist()
+    ('open', array([0.1, 0.4, nan, nan]), ['known', 'known', 'open', 'open'])
     """
 
     id: int
@@ -125,6 +175,17 @@ class Recommendation(NamedTuple):
     unmeasured : ndarray of int64
         Of all arms those without a reward, ascending: nothing is known of them. Some may be
         among `arms`, where a policy names as many as are wanted.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.RoundRobin(4, 2, batch_size=3, max_batches=2),
+    ...                         arms=["tea", "coffee", "milk", "water"])
+    >>> batch = study.ask()
+    >>> result = study.tell(batch.id, [0.1, 0.7, 0.4])
+    >>> found = study.recommend()
+    >>> found.names, found.means, found.unmeasured
+    (['coffee', 'milk'], array([0.7, 0.4]), array([3]))
     """
 
     arms: np.ndarray
@@ -147,6 +208,16 @@ class VerifyResult(NamedTuple):
     n_events, n_batches, n_pulls : int
     head : str
         The digest of the last event, in hexadecimal: it changes if anything before does.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
+    >>> found = study.verify()
+    >>> found.n_events, found.n_batches, found.n_pulls, found.head == study.status().head
+    (3, 1, 4, True)
     """
 
     n_events: int
@@ -193,6 +264,16 @@ class Status:
         Digest of the last event, in hexadecimal.
     created, changed : float
         Times of the first and the last event; seconds since 1970-01-01 UTC.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> batch = study.ask()
+    >>> result = study.tell(batch.id, [0.1, 0.4], positions=[0, 1])
+    >>> status = study.status()
+    >>> status.policy, status.n_open, status.n_pulls, status.pulls_left, status.done
+    ('Uniform', 2, 0, 4, False)
     """
 
     path: str

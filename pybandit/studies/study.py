@@ -97,6 +97,15 @@ class Study(Changes, Counted, Looks, Shown):
             Where an argument is not as above.
         StudyError
             Where the file cannot be written.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> policy = pb.BatchScreening(2000, 20, batch_size=384, max_batches=12)
+        >>> study = pb.Study.create("screen.study", policy, settings={"assay": "viability"})
+        >>> study
+        <Study 'screen.study': BatchScreening, 2000 arms>
+        >>> study.close()
         """
         policy = as_policy(policy)
         policy_type, names = type(policy), checked_names(policy, arms)
@@ -145,6 +154,14 @@ class Study(Changes, Counted, Looks, Shown):
         -----
         The state is read, not replayed: `verify` does that. Where the file is read-only, what
         changes the study raises `StudyError`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> pb.Study.create("tea.study", pb.Uniform(2, budget=4), arms=["tea", "coffee"]).close()
+        >>> with pb.Study.open("tea.study", who="Ann") as study:
+        ...     print(study.ask().names)
+        ['tea', 'coffee', 'tea', 'coffee']
         """
         store = Store.open(os.fspath(path))
         try:

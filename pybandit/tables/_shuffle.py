@@ -64,6 +64,10 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     MissingPackage
         Without pyarrow.
 
+    See Also
+    --------
+    Blocks : reads what this writes.
+
     Notes
     -----
     The order depends on the seed and the number of rows, and on nothing else: not on what
@@ -73,6 +77,17 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
 
     Needs room on the disk for the table once more, beside `path`, until it is done. A call
     that fails, Ctrl-C too, leaves nothing behind.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> scores = np.random.default_rng(1).random((6000, 3)) * [0.7, 0.8, 1.0]
+    >>> blocks = pb.tables.shuffle(scores, "scores.parquet", seed=7)
+    >>> blocks
+    <Blocks: 6,000 rows of 3 columns in 24 blocks, shuffled>
+    >>> result = pb.best_of("scores.parquet", value_range=(0, 1), rng=1)
+    >>> result.best, result.n_evaluations
+    (2, 204)
     """
     require("pyarrow", "tables")
     if not isinstance(replace, (bool, np.bool_)):  # a text has a truth too, and "no" is true

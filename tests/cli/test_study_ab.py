@@ -88,7 +88,7 @@ def test_files_that_are_refused(capsys):
         ("arm,trials,successes\nhome,3\n", "line 2, column 3", "2 cells"),
         ("arm,trials,successes\nhome,3,x\n", "line 2, column 'successes'", "'x'"),
         ("arm,trials,successes\nhome,3,\n", "line 2", "successes"),
-        ("arm,trials,successes\nhome,3,4\n", "4.0", "3 trials"),
+        ("arm,trials,successes\nhome,3,4\n", "4 for 3 trials of arm 'home'"),
         ("arm,trials,successes\nhome,3.5,1\n", "trials of arm 'home'", "3.5"),
         ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "already"),
         ("arm,trials,successes\nhom,3,1\n", "'hom'"),
@@ -135,3 +135,72 @@ def test_counts_in_a_workbook(tmp_path):
     path.write_bytes(workbook_of([["page", "visits", "conversions"], ["home", 1000, 40],
                                   ["=video", 900, 51]]))
     assert read_counts(path) == {"monday.xlsx": {"home": (1000, 40), "=video": (900, 51)}}
+
+
+def test_names_in_a_list_are_without_the_spaces_around_them(capsys):
+    ok(capsys, "new-ab", "--arms", "home, price ,video")
+    assert list(as_json(capsys, "split", 3)["split"]) == ["home", "price", "video"]
+
+
+def test_options_of_a_test_are_not_taken_for_traffic(capsys):
+    """What is not used is refused."""
+    for option in (["--delta", "0.1"], ["--values", "0", "30"]):
+        error = refused(capsys, "new-ab", "--arms", "a,b", "--thompson", 9, *option)
+        assert f"--thompson takes no {option[0]}" in error and digest() is None
+    assert "--seed" in refused(capsys, "new-ab", "--arms", "a,b", "--seed", 9)
+    assert "--values" in refused(capsys, "new-ab", "--arms", "a,b", "--values", 5, 0)
+
+
+@pytest.mark.parametrize("arguments", [["new-ab", "--arms", "a,b", "--delta", "x"],
+                                       ["plan-ab", "--rates", "4x,5", "--visits", "9"]])
+def test_what_is_no_number_is_said_in_words(arguments, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["study", *arguments])
+    assert re.search(r"argument --\w+: must be [a-z ,]*above 0", capsys.readouterr().err)
+
+
+def test_the_study_may_be_the_first_word_of_counts(capsys):
+    ok(capsys, *NEW)
+    ok(capsys, "new-ab", "other.db", "--arms", "home,price,video")
+    path = day(0, {"home": 100, "price": 90, "video": 80})
+    assert ok(capsys, "counts", "other.db", path).startswith("day_0.csv: 1 new")
+    assert ok(capsys, "counts", "other.db") == ok(capsys, "counts", "--study", "other.db")
+    assert len(ok(capsys, "counts", "other.db").splitlines()) == 4
+    assert len(ok(capsys, "counts").splitlines()) == 1
+    assert "none.db" in refused(capsys, "counts", "none.db", path)
+    assert "named once" in refused(capsys, "counts", "other.db", path, "--study", "study.db")
+
+
+def test_counts_that_cannot_be_name_the_page(capsys):
+    ok(capsys, *NEW)
+    Path("bad.csv").write_text("arm,trials,successes\nprice,3,4\n")
+    assert "arm 'price'" in refused(capsys, "counts", "bad.csv")
+
+
+def test_counts_that_are_recorded_are_not_amended(capsys):
+    ok(capsys, *NEW)
+    ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}))
+    for action in (["close", 0], ["abandon", 0]):
+        assert "told counts" in refused(capsys, *action)
+
+
+def test_an_export_of_counts_is_a_file_of_counts(capsys):
+    ok(capsys, *NEW, "--values", "0", "30")
+    ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}), "--key", "=monday")
+    ok(capsys, "counts", day(1, {"home": 0, "price": 90, "video": 80}))
+    assert ok(capsys, "export", "all.csv") == "5 rows of counts: all.csv\n"
+    lines = Path("all.csv").read_text().splitlines()
+    assert lines[0] == "key,arm,trials,sum,told_at,who" and len(lines) == 6
+    ok(capsys, *NEW, "--values", "0", "30", "--study", "again.db")
+    ok(capsys, "counts", "again.db", "all.csv")
+    assert ok(capsys, "counts", "again.db") == ok(capsys, "counts")
+    with pb.Study.open("study.db") as study, pb.Study.open("again.db") as again:
+        assert again.policy.capital.tolist() == study.policy.capital.tolist()
+
+
+def test_a_file_of_several_days_is_recorded_whole_or_not_at_all(capsys):
+    ok(capsys, *NEW)
+    Path("all.csv").write_text("day,arm,trials,successes\n1,home,200,5\n2,home,90,1\n2,prize,9,1\n")
+    assert "'prize'" in refused(capsys, "counts", "all.csv")
+    Path("all.csv").write_text("day,arm,trials,successes\n1,home,200,5\n2,home,90,1\n2,price,9,1\n")
+    assert ok(capsys, "counts", "all.csv").startswith("1, 2: 2 new")

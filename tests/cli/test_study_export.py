@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit import cli
 from pybandit.studies import _export
 from pybandit.studies.plates import Layout, Plates
 
@@ -90,3 +91,17 @@ def test_a_million_wells_in_a_hundred_megabytes(tmp_path):
     assert seconds < 10
     with open(tmp_path / "all.csv") as file:
         assert sum(1 for _ in file) == 1_000_321
+
+
+@pytest.mark.parametrize("action", [["export", "other.db"], ["next", "-o", "other.db", "--force"],
+                                    ["report", "-o", "other.db"]])
+def test_a_study_is_never_written_over(action, capsys, tmp_path, monkeypatch):
+    """`export other.db` means that study, and names no file: other.db was lost."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("study.db", "other.db"):
+        pb.Study.create(name, pb.RoundRobin(3, 1, 4, 2)).close()
+    assert cli.main(["study", *action]) == 2
+    assert "other.db is a database" in capsys.readouterr().err
+    with pb.Study.open("other.db") as study:
+        assert study.verify().n_events == 1
+    assert sorted(os.listdir()) == ["other.db", "study.db"]

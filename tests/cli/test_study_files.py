@@ -154,7 +154,7 @@ def test_a_control_that_was_wrong_changes_its_plate(capsys):
     (["--reason", " ", "--plate", "0", "--well", "A2=1"], "reason must say why"),
     (["--reason", "x", "--plate", "zero", "--well", "A2=1"], "--plate must be the name of a plate"),
     (["--reason", "x", "--plate", "0p2", "--well", "A2=1"], "--plate must be one of 0 to 0"),
-    (["--reason", "x", "--plate", "9", "--well", "A2=1"], "must be that of one of the 1 batches"),
+    (["--reason", "x", "--plate", "9", "--well", "A2=1"], "that of a batch that was asked for"),
     (["--reason", "x", "--plate", "0", "--well", "A9=1"], "--well must be WELL=VALUE.*'A9=1'"),
     (["--reason", "x", "--plate", "0", "--well", "A2"], "--well must be WELL=VALUE"),
     (["--reason", "x", "--plate", "0", "--well", "A2=1", "--well", "a02=2"], "a well once"),
@@ -240,3 +240,18 @@ def test_options_are_those_of_the_studies():
     assert _study_options.FILLS == _fill.ORDERS
     assert tuple(_study_options.HELP) == _plate_read.COLUMNS
     assert study.FORMATS == ("long", "grid", *_picklists.HEADERS)
+
+
+def test_a_well_without_an_arm_and_a_plate_that_never_was_are_not_amended(capsys):
+    """"nothing to amend" was said of a well that was mistyped."""
+    Path("names.csv").write_text("\n".join(GENES[:4]))
+    ok(capsys, "new", "study.db", "--policy", "round-robin", "--arms", "names.csv", "--k", "1",
+       "--batches", "2", "--plate", "4x6", "--free-edges")
+    ok(capsys, "next", "-o", "plate.csv")
+    fill("plate.csv", "results.csv")
+    ok(capsys, "record", "results.csv")
+    for well in ("A1=5", "A1=failed"):
+        error = refused(capsys, "amend", "--plate", "0", "--well", well, "--reason", "a typo")
+        assert "--well A1: nothing is in well A1 of plate 0" in error
+    error = refused(capsys, "amend", "--plate", "9", "--well", "B2=5", "--reason", "a typo")
+    assert "--plate must be that of a batch that was asked for; got '9'" in error

@@ -1,8 +1,10 @@
 """A browser that is told what to do: Chromium's protocol, over pipes."""
 
+import base64
 import contextlib
 import json
 import os
+import pathlib
 import subprocess
 import time
 
@@ -27,11 +29,12 @@ class Browser:
         os.close(there_in)
         os.close(there_out)
         self._in, self._out = os.fdopen(here_in, "rb"), os.fdopen(here_out, "wb")
-        self._number, self._session, self._rest, self.console = 0, None, b"", []
+        self._number, self._session, self._rest = 0, None, b""
+        self.console, self.requested = [], []
         target = self._do("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._do("Target.attachToTarget", targetId=target,
                                  flatten=True)["sessionId"]
-        for name in "Page.enable", "Runtime.enable", "Log.enable":
+        for name in "Page.enable", "Runtime.enable", "Log.enable", "Network.enable":
             self._do(name)
 
     def _do(self, method, **parameters):
@@ -56,12 +59,24 @@ class Browser:
         message = json.loads(text)
         if message.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown"):
             self.console.append(message["params"])
+        if message.get("method") == "Network.requestWillBeSent":
+            self.requested.append(message["params"]["request"]["url"])
         return message
 
     def size(self, width, height, phone=False):
         """As a window, or a phone, of this many pixels."""
         self._do("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=2 if phone else 1, mobile=phone)
+
+    def colours(self, scheme):
+        """As for those who want pages light, or dark."""
+        self._do("Emulation.setEmulatedMedia",
+                 features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def picture(self, path):
+        """What the window shows, as PNG."""
+        found = self._do("Page.captureScreenshot", format="png")
+        pathlib.Path(path).write_bytes(base64.b64decode(found["data"]))
 
     def go(self, url):
         self._do("Page.navigate", url=url)

@@ -272,3 +272,28 @@ def test_killed_at_random():
 def test_two_hundred_kills():
     """Figures of one run are in the documentation."""
     assert figures(PROGRAM, 200, 2)["acknowledged"] > 200
+
+
+def test_arms_that_another_process_added_are_seen(tmp_path):
+    one = Study.create(tmp_path / "study.db", pb.CountRace(2), arms=["old", "new"])
+    other = Study.open(tmp_path / "study.db")
+    assert one.add_arm("third") == 2
+    assert other.arms == ["old", "new", "third"] and "3 arms" in repr(other)
+
+
+def test_what_was_verified_counts_batches_of_counts():
+    study = Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+    for number in range(3):
+        study.tell_counts({"old": (9, number), "new": (9, 4)})
+    assert study.verify().n_batches == study.status().n_batches == 3
+    for change in (lambda: study.amend(0, [1.0], positions=[0], reason="a typo"),
+                   lambda: study.tell(0, [1.0]), lambda: study.batch(0)):
+        with pytest.raises(ValueError, match="told counts"):
+            change()
+
+
+@pytest.mark.parametrize("head", ["zz", "ab12", 3, "é" * 64])
+def test_a_digest_that_is_none_is_not_damage(head):
+    study = Study.create(":memory:", pb.CountRace(2))
+    with pytest.raises((ValueError, TypeError), match="head must be a digest, 64 hexadecimal"):
+        study.verify(head)

@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+import pybandit as pb
 from pybandit.studies import Study, StudyDamaged
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
@@ -129,3 +130,20 @@ def test_rows_of_scores_that_nobody_wrote(tmp_path, statement, words):
     assert path in str(raised.value)
     other.close()
     store.close()
+
+
+@pytest.mark.parametrize("size", [1.7976931348623157e308, -1e160])
+def test_results_whose_sums_are_no_numbers_are_refused(size, tmp_path):
+    """A reader's word for "too bright", perhaps: two of an arm, and the study could not be read."""
+    with pb.Study.create(tmp_path / "study.db", pb.Uniform(2, 8)) as study:
+        batch = study.ask()
+        with pytest.raises(ValueError, match=r"results must be at most 1e\+150 in size.* well 0"):
+            study.tell(batch.id, np.full(8, size))
+        study.tell(batch.id, np.full(7, 0.5), positions=np.arange(7))
+        with pytest.raises(ValueError, match="at most"):
+            study.tell(batch.id, [size], positions=[7])
+        with pytest.raises(ValueError, match="at most"):
+            study.amend(batch.id, [size], positions=[3], reason="too bright")
+        study.tell(batch.id, [1e150], positions=[7])
+    with pb.Study.open(tmp_path / "study.db") as study:
+        assert study.status().done and study.verify().n_pulls == 8

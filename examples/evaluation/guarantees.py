@@ -1,0 +1,202 @@
+"""How often is each promise broken, on data where it is easiest to break?
+
+    python examples/evaluation/guarantees.py [--runs 4000] [--quick] [--out guarantees.png]
+
+Near ties, where the best is better by one item; equal arms, where whoever names one is wrong;
+coins that are nearly always 0; samples of a world with another best. A line for each promise:
+the error that is promised, in how many runs it happened, and its share with a 95 % interval.
+The last lines promise nothing, or only about: they are there to show the difference.
+The picture has the shares over the errors that are promised.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from scipy.stats import beta
+
+import pybandit as pb
+
+LEAST = 0.003  # where the axis of the picture begins
+
+
+def coins(rng, n_items, wins):
+    """Columns of so many ones, each in an order of its own."""
+    return np.array([rng.permutation(np.arange(n_items) < n) for n in wins], dtype=float).T.copy()
+
+
+# -- one run each: whether the promise is broken ---------------------------------------------
+
+
+def race_betting(rng):
+    return pb.race(coins(rng, 1000, [499, 500]), rng=rng,
+                   bound=pb.BettingBound(0.1, (0.0, 1.0))).winner == 0
+
+
+def best_of(rng):
+    scores = coins(rng, 200, [100, 100, 101])
+    return pb.best_of(scores, value_range=(0, 1), delta=0.1, rng=rng).best != 2
+
+
+def best_of_stopped(rng):
+    result = pb.best_of(coins(rng, 200, [100, 100, 101]), value_range=(0, 1), delta=0.1,
+                        max_evaluations=300, rng=rng)
+    return 2 not in result.survivors
+
+
+def best_of_budget(rng):
+    result = pb.best_of(coins(rng, 200, [100, 100, 101]), value_range=(0, 1), delta=0.1,
+                        budget=500, rng=rng)
+    return result.decided and result.best != 2
+
+
+def best_of_sample(rng):
+    """Items of a world in which the second is better by .01: among 300 it often is not."""
+    scores = rng.random((300, 2)) < [0.5, 0.51]
+    result = pb.best_of(scores, value_range=(0, 1), delta=0.1, population="sample", rng=rng)
+    return 1 not in result.survivors
+
+
+def threshold(rng):
+    race = pb.BettingThreshold(4, 500, threshold=300.5 / 500, delta=0.1, value_range=(0, 1),
+                               rng=rng)
+    rewards = coins(rng, 500, [300, 300, 301, 301])
+    while not race.done:
+        arms, items = race.ask()
+        race.tell(arms, items, rewards[items, arms])
+    return race.above.tolist() != [2, 3]
+
+
+def count_race(rng):
+    race = pb.CountRace(2, delta=0.1)
+    for _ in range(200):
+        race.tell_counts([50, 50], rng.binomial(50, 0.1, 2))
+        if race.done:
+            return True
+    return False
+
+
+def confidence_sequence(rng):
+    values = rng.random(2000) < 0.02
+    lower, upper = pb.confidence_sequence(values * 1.0, alpha=0.05, value_range=(0, 1))
+    return bool((lower > 0.02).any() or (upper < 0.02).any())
+
+
+def interval(rng):
+    """A proposal that misses a tenth of the mass: 0, or else 1 / .9; looked at 40 times."""
+    allocator = pb.EstimatorAllocator(1, budget=400, value_range=(0, 1 / 0.9), batch_size=10,
+                                      rng=rng)
+    while not allocator.done:
+        arms = allocator.ask()
+        allocator.tell(arms, (rng.random(arms.size) < 0.9) / 0.9)
+        low, high = allocator.interval(0.05)
+        if not low <= 1.0 <= high:
+            return True
+    return False
+
+
+def student(rng):
+    differences = rng.normal(size=5000)
+    return pb.race(np.stack([differences - differences.mean() + 1e-9, np.zeros(5000)], axis=1),
+                   delta=0.05, rng=rng).winner == 1
+
+
+def student_rare(rng):
+    """One factor in a hundred is large, among noise: the first look often holds none."""
+    differences = np.where(np.arange(5000) < 50, 100.0, -1.0) + 0.1 * rng.normal(size=5000)
+    differences += 1e-9 - differences.mean()
+    return pb.race(np.stack([differences, np.zeros(5000)], axis=1), delta=0.05,
+                   rng=rng).winner == 1
+
+
+# -- policies, all runs at once --------------------------------------------------------------
+
+
+def named(make, n_arms=2, horizon=3000):
+    """Equal arms: the share of the runs in which one is named within so many pulls."""
+    def wrong(n_runs, seed):
+        arms = pb.environments.BernoulliBandit(np.full(n_arms, 0.5))
+        result = pb.simulate(make, arms, n_runs, rng=seed, horizon=horizon)
+        return int(result.stopped.sum())
+    return wrong
+
+
+def top_two(rule):
+    return lambda environment: pb.TopTwo(environment.n_arms, rule)
+
+
+def batch_racing(n_runs, seed):
+    arms = pb.environments.BernoulliBandit([0.52, 0.5, 0.5])
+    result = pb.simulate(lambda e: pb.BatchRacing(3, 1, 0.1, 300), arms, n_runs, rng=seed,
+                         horizon=30_000)
+    return int((result.stopped & (result.errors > 0)).sum())
+
+
+def each(run):
+    def wrong(n_runs, seed):
+        return sum(bool(run(rng)) for rng in np.random.default_rng(seed).spawn(n_runs))
+    return wrong
+
+
+PROMISES = {
+    # what, the error that is promised, how to count it, runs for each of --runs
+    "race(bound='betting'), one item of 1,000": (0.1, each(race_betting), 1),
+    "best_of, one item of 200": (0.1, each(best_of), 0.5),
+    "best_of, stopped early: not among those left": (0.1, each(best_of_stopped), 0.5),
+    "best_of(budget=), where decided": (0.1, each(best_of_budget), 0.5),
+    "best_of(population='sample')": (0.1, each(best_of_sample), 0.5),
+    "BettingThreshold, half an item off": (0.1, each(threshold), 0.5),
+    "CountRace, two equal pages": (0.1, each(count_race), 0.25),
+    "confidence_sequence, 2,000 looks": (0.05, each(confidence_sequence), 0.5),
+    "interval of estimators, 40 looks": (0.05, each(interval), 0.25),
+    "TopTwo, GLR proven, two equal arms": (
+        0.1, named(top_two(pb.stopping.GLR(0.1, law="bernoulli"))), 1),
+    "TopTwo, Betting, two equal arms": (0.1, named(top_two(pb.stopping.Betting(0.1))), 1),
+    "LUCB, two equal arms": (0.1, named(lambda e: pb.LUCB(2, delta=0.1, sigma=0.5)), 1),
+    "BatchRacing, .52 against .5": (0.1, batch_racing, 0.5),
+    "about: race, student, normal differences": (0.05, each(student), 1),
+    "nothing proved: GLR heuristic, equal arms": (
+        0.1, named(top_two(pb.stopping.GLR(0.1, law="bernoulli", threshold="heuristic"))), 1),
+    "not promised: student, rare large factors": (0.05, each(student_rare), 0.5),
+}
+
+
+def draw(rows, path):
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7.5, 5), layout="constrained")
+    for i, (_, promised, share, low, high) in enumerate(rows[::-1]):
+        axes.plot([max(low, LEAST), max(high, LEAST)], [i, i], color="C0", linewidth=3)
+        axes.plot(max(share, LEAST), i, "o", color="C0")
+        axes.plot(promised, i, "|", color="C3", markersize=14, markeredgewidth=2)
+    axes.set(yticks=range(len(rows)), yticklabels=[row[0] for row in rows[::-1]], xscale="log",
+             xlim=(LEAST, 1), xlabel="share of wrong runs (dot, 95 %) and what is promised (bar)")
+    figure.savefig(path, dpi=120)
+
+
+def main(argv=None):
+    options = argparse.ArgumentParser(description="Measured errors of what is promised.")
+    options.add_argument("--runs", type=int, default=4000)
+    options.add_argument("--quick", action="store_true", help="20 runs")
+    options.add_argument("--out", metavar="PICTURE")
+    arguments = options.parse_args(argv)
+    runs, rows, start = 20 if arguments.quick else arguments.runs, [], time.process_time()
+    print(f"{'':<46}{'promised':>9}{'wrong':>7}{'runs':>7}  share")
+    for name, (promised, count, part) in PROMISES.items():
+        n = max(5, round(part * runs))
+        wrong = count(n, 1)
+        low = beta.ppf(0.025, wrong, n - wrong + 1) if wrong else 0.0
+        high = beta.ppf(0.975, wrong + 1, n - wrong) if wrong < n else 1.0
+        rows.append((name, promised, wrong / n, low, high))
+        print(f"{name:<46}{promised:>9}{wrong:>7}{n:>7}  {wrong / n:.3f} ({low:.3f} to {high:.3f})",
+              flush=True)
+    print(f"\n{time.process_time() - start:.0f} s of processor time")
+    if arguments.out:
+        draw(rows, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
