@@ -46,7 +46,7 @@ def test_the_wheel_holds_what_the_package_needs_and_no_source(wheel):
     shipped = files_of(PACKAGE, "*.py", "*.pxd", "*.pyi", "*.h", "*.pc", "*.cmake", "py.typed")
     assert {f"pybandit/{name}" for name in shipped} <= names
     assert not {name for name in names if name.endswith((".c", ".pyx", ".o"))}
-    assert "pybandit/lib/libpybandit.a" in names
+    assert {"pybandit/lib/libpybandit.a", "pybandit/lib/pybandit.lib"} & names
     assert {name.split("/")[0] for name in names} == {
         "pybandit", f"pybandit_core-{pb.__version__}.dist-info"}
     extensions = {name for name in names if name.endswith((".so", ".pyd"))}
