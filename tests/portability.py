@@ -62,7 +62,7 @@ TOOLCHAINS = [
     Toolchain("riscv64", "riscv64-linux-gnu-gcc", "-static", "qemu-riscv64"),
     Toolchain("s390x", "s390x-linux-gnu-gcc", "-static", "qemu-s390x"),
     Toolchain("armhf", "arm-linux-gnueabihf-gcc", "-static", "qemu-arm"),
-    Toolchain("mingw", "x86_64-w64-mingw32-gcc", "-static", "wine64"),
+    Toolchain("mingw", "x86_64-w64-mingw32-gcc", "-static", "wine"),
     Toolchain("msvc", "clang", MSVC, stage="compiled"),
     Toolchain("macos-arm", ZIG, "-target aarch64-macos", stage="linked"),
     Toolchain("macos-intel", ZIG, "-target x86_64-macos", stage="linked"),
