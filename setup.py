@@ -1,7 +1,9 @@
 """Builds the C kernels once, as a static library, and one extension a module on top of it."""
 
+import gzip
 import os
 import sys
+import tarfile
 from glob import glob
 
 import numpy
@@ -9,6 +11,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_clib import build_clib
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
 # Whose kernels the modules of a folder call: they are built again when those change.
 KERNELS = {
@@ -78,6 +81,27 @@ class BuildExtensions(build_ext):
         super().build_extensions()
 
 
+class SourceArchive(sdist):
+    """The same bytes at any time, where SOURCE_DATE_EPOCH is set; wheels are without this."""
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, **options):
+        epoch = os.environ.get("SOURCE_DATE_EPOCH")
+        if epoch is None or format != "gztar":
+            return super().make_archive(base_name, format, root_dir, base_dir, **options)
+        with (open(f"{base_name}.tar.gz", "wb") as file,
+              gzip.GzipFile("", "wb", mtime=int(epoch), fileobj=file) as packed,
+              tarfile.open(fileobj=packed, mode="w") as archive):
+            archive.add(base_dir, filter=lambda member: anonymous(member, int(epoch)))
+        return file.name
+
+
+def anonymous(member, epoch):
+    """A member of an archive without who made it and when."""
+    mode = 0o755 if member.mode & 0o100 else 0o644
+    return member.replace(mtime=epoch, mode=mode, uid=0, gid=0, uname="", gname="",
+                          deep=False)
+
+
 def extension(source):
     module = source.removesuffix(".pyx").replace("/", ".")
     folder = source.split("/")[1] if source.count("/") > 1 else ""
@@ -104,7 +128,7 @@ extensions = [
 ]
 
 if os.environ.get("PYBANDIT_EXTENSIONS") == "none":
-    setup(options={"editable_wheel": {"mode": "compat"}})
+    setup(cmdclass={"sdist": SourceArchive}, options={"editable_wheel": {"mode": "compat"}})
 else:
     setup(
         libraries=[library],
@@ -121,6 +145,7 @@ else:
                 "embedsignature": True,
             },
         ),
-        cmdclass={"build_clib": BuildLibrary, "build_ext": BuildExtensions},
+        cmdclass={"build_clib": BuildLibrary, "build_ext": BuildExtensions,
+                  "sdist": SourceArchive},
         options={"editable_wheel": {"mode": "compat"}, "build_ext": {"parallel": CORES}},
     )

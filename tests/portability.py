@@ -107,8 +107,6 @@ def run_one(toolchain, source, kernels, folder):
     made, program = folder / f"{source.stem}.o", folder / f"{source.stem}.exe"
     try:
         compile_one(toolchain, source, made)
-        if toolchain.stage == "compiled":
-            return ""
         call(*shlex.split(toolchain.compiler), *shlex.split(toolchain.flags), made, *kernels,
              "-lm", "-o", program)
         return call(*shlex.split(toolchain.run), program) if toolchain.stage == "passed" else ""
@@ -117,15 +115,15 @@ def run_one(toolchain, source, kernels, folder):
 
 
 def digests(toolchain, folder):
-    """Of each test its digest; an error where there is none."""
+    """Of each test, or kernel, its digest; an error where there is none."""
     made = [folder / f"{kernel.stem}.o" for kernel in KERNELS]
     with ThreadPoolExecutor(WORKERS) as threads:
         compiled = [threads.submit(compile_one, toolchain, *pair)
                     for pair in zip(KERNELS, made, strict=True)]
         errors = {kernel.stem: one.exception()
                   for kernel, one in zip(KERNELS, compiled, strict=True) if one.exception()}
-        if errors:
-            return errors
+        if errors or toolchain.stage == "compiled":
+            return {kernel.stem: errors.get(kernel.stem, "") for kernel in KERNELS}
         found = threads.map(lambda source: run_one(toolchain, source, made, folder), TESTS)
         return dict(zip([source.stem for source in TESTS], found, strict=True))
 
