@@ -8,12 +8,14 @@
  * arithmetic is element by element: wider instructions change the speed and
  * not one bit.
  *
- * Where the compiler has vectors, EACH and L are nothing, and
+ * A kernel is written once, for compilers with vectors and for those without (MSVC;
+ * PB_PLAIN shows what they see):
  *
  *     EACH sum L += x L * y L;
  *
- * is sum += x * y; elsewhere (MSVC, PB_PLAIN) it is a loop over the lanes of plain
- * structs. So all that a statement after EACH does to a lane, it does from that lane.
+ * With vectors EACH and L are nothing, and this is sum += x * y. Without, EACH is a loop
+ * over the lanes and L the lane: sum.lanes[i] += x.lanes[i] * y.lanes[i]. So the one
+ * statement after EACH takes from a vector only the lane that it writes.
  */
 enum { LANES = 4 };
 
@@ -77,8 +79,8 @@ typedef struct {
     EACH name L = value
 #define ANY(m) (LANE(m, 0) | LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
 
-/* 256-bit instructions where the machine has them; Clang before 18 gives such functions names
-   that no other file finds */
+/* 256-bit instructions where the machine has them; GCC's alone, for Clang 14 gives such
+   functions names that no other file finds */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__clang__) && defined(HAS_VECTORS)
 #define WIDE __attribute__((target_clones("avx2", "default")))
