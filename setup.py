@@ -88,6 +88,7 @@ class SourceArchive(sdist):
         epoch = os.environ.get("SOURCE_DATE_EPOCH")
         if epoch is None or format != "gztar":
             return super().make_archive(base_name, format, root_dir, base_dir, **options)
+        self.mkpath(os.path.dirname(base_name) or ".")
         with (open(f"{base_name}.tar.gz", "wb") as file,
               gzip.GzipFile("", "wb", mtime=int(epoch), fileobj=file) as packed,
               tarfile.open(fileobj=packed, mode="w") as archive):

@@ -109,10 +109,10 @@ def test_an_sdist_is_the_same_bytes_whoever_packs_it_and_when(tmp_path, monkeypa
             path.chmod(mode | (0o100 if path.name == "run" else 0))
             os.utime(path, (age, age))
         monkeypatch.chdir(folder)
-        name = command.make_archive("pack", "gztar", base_dir="pack-1.0")
+        name = command.make_archive("dist/pack", "gztar", base_dir="pack-1.0")
         made.append(pathlib.Path(name).read_bytes())
     assert made[0] == made[1]
-    with tarfile.open(folder / "pack.tar.gz") as archive:
+    with tarfile.open(folder / "dist" / "pack.tar.gz") as archive:
         modes = {member.name: member.mode for member in archive if member.isfile()}
     assert modes == {"pack-1.0/a/run": 0o755, "pack-1.0/b.c": 0o644}
 
