@@ -57,8 +57,9 @@ ZIG = f"{shlex.quote(sys.executable)} -m ziglang cc"
 TOOLCHAINS = [
     Toolchain("gcc", "gcc"),
     *(Toolchain(f"gcc-{version}", f"gcc-{version}") for version in range(13, 18)),
-    Toolchain("clang", "clang"),
-    *(Toolchain(f"clang-{version}", f"clang-{version}") for version in (16, 19, 22)),
+    # newer ones warn of a double over an enumeration
+    Toolchain("clang", "clang", ENUM),
+    *(Toolchain(f"clang-{version}", f"clang-{version}", ENUM) for version in (16, 19, 21, 22)),
     Toolchain("plain", "gcc", PLAIN),
     Toolchain("musl", "musl-gcc", "-static"),
     Toolchain("aarch64", "aarch64-linux-gnu-gcc", "-static", "qemu-aarch64"),
@@ -68,7 +69,6 @@ TOOLCHAINS = [
     # its isfinite is a macro that converts to float, if only where it has one
     Toolchain("mingw", "x86_64-w64-mingw32-gcc", "-static -Wno-float-conversion", "wine"),
     Toolchain("msvc", "clang", MSVC, stage="compiled"),
-    # Clang 20 warns of a double over an enumeration
     Toolchain("macos-arm", ZIG, f"-target aarch64-macos {ENUM}", stage="linked"),
     Toolchain("macos-intel", ZIG, f"-target x86_64-macos {ENUM}", stage="linked"),
     Toolchain("valgrind", "gcc", "-g", VALGRIND),
