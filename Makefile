@@ -5,7 +5,11 @@ PYTHONS ?= python3.11 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 
+<<<<<<< HEAD
 .PHONY: demo test test-slow docs lint bench sanitize sanitize-states soak interrupts fuzz wheel-test clean
+=======
+.PHONY: demo test test-slow lint bench sanitize sanitize-states soak interrupts fuzz portability wheel wheel-test clean
+>>>>>>> ports
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
@@ -96,6 +100,11 @@ fuzz: inplace
 	    $(BIN)/python tests/fuzz/run.py $$target --seconds $(SECONDS) || exit 1; \
 	done
 
+# The C tests with every compiler and for every processor that is installed, or for those NAMED.
+NAMED ?=
+portability:
+	$(PYTHON) tests/portability.py $(NAMED)
+
 # The hook for Inspect in Inspect itself, 84 packages; `make test` has a fake of its protocol.
 .PHONY: inspect
 inspect: inplace $(VENV)/.inspect
@@ -108,6 +117,10 @@ wheel-test:
 	    if $$python -c "" 2>/dev/null; then .ci/wheel-test $$python && tested=yes || exit 1; \
 	    else echo "$$python does not run here: left out"; fi; \
 	done; test $$tested = yes
+
+# sdist and wheel in dist/, as an index takes them, if two builds of them are the same bytes.
+wheel:
+	.ci/wheel $(PYTHON)
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks $(VENV)

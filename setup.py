@@ -1,14 +1,18 @@
 """Builds the C kernels once, as a static library, and one extension a module on top of it."""
 
+import gzip
 import os
 import sys
+import tarfile
 from glob import glob
 
 import numpy
 from Cython.Build import cythonize
 from Cython.Compiler.AutoDocTransforms import EmbedSignature
 from setuptools import Extension, setup
+from setuptools.command.build_clib import build_clib
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
 # Whose kernels the modules of a folder call: they are built again when those change.
 KERNELS = {
@@ -28,7 +32,10 @@ LINK = os.environ.get("PYBANDIT_LDFLAGS", STRIP).split()
 CORES = os.cpu_count() or 1
 INCLUDE = "pybandit/include"
 HEADERS = glob(f"{INCLUDE}/pybandit/*/*.h") + glob("csrc/*/*.h")
-FLAGS = [
+# By distutils' name of the compiler. Nothing is contracted to fused operations, so that all give
+# the same bits; /fp:precise does not either, since Visual Studio 2022.
+MSVC = ["/std:c11", "/O2", "/fp:precise"]
+GNU = [
     "-std=c11",
     "-O3",
     "-g0",
@@ -36,8 +43,22 @@ FLAGS = [
     "-fno-trapping-math",
     "-ffp-contract=off",
     "-fvisibility=hidden",
-    *os.environ.get("PYBANDIT_CFLAGS", "").split(),
 ]
+
+
+def flags_for(compiler):
+    """What a compiler is told beside what is built; distutils knows Clang and GCC as `unix`."""
+    own = MSVC if compiler.compiler_type == "msvc" else GNU
+    return own + os.environ.get("PYBANDIT_CFLAGS", "").split()
+
+
+class BuildLibrary(build_clib):
+    """The kernels, with the flags of the compiler that was found."""
+
+    def build_libraries(self, libraries):
+        for _, info in libraries:
+            info["cflags"] = flags_for(self.compiler)
+        super().build_libraries(libraries)
 
 
 class BuildExtensions(build_ext):
@@ -46,10 +67,41 @@ class BuildExtensions(build_ext):
     def run(self):
         self.run_command("build_clib")
         super().run()
-        built = self.get_finalized_command("build_clib").build_clib
+        library = self.get_finalized_command("build_clib")
         package = os.path.join("" if self.inplace else self.build_lib, "pybandit", "lib")
         self.mkpath(package)
-        self.copy_file(os.path.join(built, "libpybandit.a"), package)
+        name = library.compiler.library_filename("pybandit")  # libpybandit.a, or pybandit.lib
+        self.copy_file(os.path.join(library.build_clib, name), package)
+
+    def build_extensions(self):
+        is_msvc = self.compiler.compiler_type == "msvc"
+        for one in self.extensions:
+            one.extra_compile_args = flags_for(self.compiler)
+            if is_msvc:  # the maths library is part of its C library
+                one.libraries = [name for name in one.libraries if name != "m"]
+        super().build_extensions()
+
+
+class SourceArchive(sdist):
+    """The same bytes at any time, where SOURCE_DATE_EPOCH is set; wheels are without this."""
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, **options):
+        epoch = os.environ.get("SOURCE_DATE_EPOCH")
+        if epoch is None or format != "gztar":
+            return super().make_archive(base_name, format, root_dir, base_dir, **options)
+        self.mkpath(os.path.dirname(base_name) or ".")
+        with (open(f"{base_name}.tar.gz", "wb") as file,
+              gzip.GzipFile("", "wb", mtime=int(epoch), fileobj=file) as packed,
+              tarfile.open(fileobj=packed, mode="w") as archive):
+            archive.add(base_dir, filter=lambda member: anonymous(member, int(epoch)))
+        return file.name
+
+
+def anonymous(member, epoch):
+    """A member of an archive without who made it and when."""
+    mode = 0o755 if member.mode & 0o100 else 0o644
+    return member.replace(mtime=epoch, mode=mode, uid=0, gid=0, uname="", gname="",
+                          deep=False)
 
 
 def without_self(listed=EmbedSignature._fmt_arglist):
@@ -75,7 +127,6 @@ def extension(source):
         library_dirs=[os.path.join(os.path.dirname(numpy.random.__file__), "lib")],
         libraries=["pybandit", "npyrandom", "m"],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-        extra_compile_args=FLAGS,
         extra_link_args=LINK,
     )
 
@@ -84,16 +135,14 @@ library = ("pybandit", {
     "sources": sorted(glob("csrc/*/*.c")),
     "obj_deps": {"": HEADERS},
     "include_dirs": [INCLUDE],
-    "cflags": FLAGS,
 })
 extensions = [
-    Extension(UTILITY, [UTILITY.replace(".", "/") + ".c"], extra_compile_args=FLAGS,
-              extra_link_args=LINK),
+    Extension(UTILITY, [UTILITY.replace(".", "/") + ".c"], extra_link_args=LINK),
     *map(extension, sorted(glob("pybandit/**/*.pyx", recursive=True))),
 ]
 
 if os.environ.get("PYBANDIT_EXTENSIONS") == "none":
-    setup(options={"editable_wheel": {"mode": "compat"}})
+    setup(cmdclass={"sdist": SourceArchive}, options={"editable_wheel": {"mode": "compat"}})
 else:
     without_self()
     setup(
@@ -111,6 +160,7 @@ else:
                 "embedsignature": True,
             },
         ),
-        cmdclass={"build_ext": BuildExtensions},
+        cmdclass={"build_clib": BuildLibrary, "build_ext": BuildExtensions,
+                  "sdist": SourceArchive},
         options={"editable_wheel": {"mode": "compat"}, "build_ext": {"parallel": CORES}},
     )

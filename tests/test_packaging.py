@@ -3,12 +3,15 @@
 import ast
 import email
 import importlib
+import os
 import pathlib
 import re
+import runpy
 import tarfile
 import zipfile
 
 import pytest
+import setuptools
 
 import pybandit as pb
 from pybandit._shared.optional import DISTRIBUTION
@@ -46,7 +49,7 @@ def test_the_wheel_holds_what_the_package_needs_and_no_source(wheel):
     shipped = files_of(PACKAGE, "*.py", "*.pxd", "*.pyi", "*.h", "*.pc", "*.cmake", "py.typed")
     assert {f"pybandit/{name}" for name in shipped} <= names
     assert not {name for name in names if name.endswith((".c", ".pyx", ".o"))}
-    assert "pybandit/lib/libpybandit.a" in names
+    assert {"pybandit/lib/libpybandit.a", "pybandit/lib/pybandit.lib"} & names
     assert {name.split("/")[0] for name in names} == {
         "pybandit", f"pybandit_core-{pb.__version__}.dist-info"}
     extensions = {name for name in names if name.endswith((".so", ".pyd"))}
@@ -88,6 +91,30 @@ def test_the_sdist_holds_every_source_and_nothing_generated(sdist):
     assert {f"tests/{name}" for name in files_of(ROOT / "tests", "*.py", "*.c", "*.pyx")} <= sdist
     assert {f"pybandit/{header.relative_to(PACKAGE).as_posix()}" for header in HEADERS} <= sdist
     assert not {name for name in sdist if name.startswith("pybandit/") and name.endswith(".c")}
+
+
+def test_an_sdist_is_the_same_bytes_whoever_packs_it_and_when(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PYBANDIT_EXTENSIONS", "none")
+    monkeypatch.setattr(setuptools, "setup", lambda **options: None)
+    command = runpy.run_path("setup.py")["SourceArchive"](setuptools.Distribution())
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1735689600")
+    made = []
+    for age, mode in ((0, 0o600), (1_000_000_000, 0o664)):
+        folder = tmp_path / f"at_{age}"
+        for name in ("b.c", "a/run"):
+            path = folder / "pack-1.0" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(name)
+            path.chmod(mode | (0o100 if path.name == "run" else 0))
+            os.utime(path, (age, age))
+        monkeypatch.chdir(folder)
+        name = command.make_archive("dist/pack", "gztar", base_dir="pack-1.0")
+        made.append(pathlib.Path(name).read_bytes())
+    assert made[0] == made[1]
+    with tarfile.open(folder / "dist" / "pack.tar.gz") as archive:
+        modes = {member.name: member.mode for member in archive if member.isfile()}
+    assert modes == {"pack-1.0/a/run": 0o755, "pack-1.0/b.c": 0o644}
 
 
 def test_get_include_holds_every_header_that_is_included():

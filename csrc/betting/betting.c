@@ -89,7 +89,7 @@ ALWAYS_INLINE void copy_four(double *made, const double *row, int64_t n)
 {
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        *(unaligned *)(made + i) = *(const unaligned *)(row + i);
+        STORED(made + i) = LOAD(row + i);
     for (; i < n; i++)
         made[i] = row[i];
 }

@@ -65,27 +65,24 @@ ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const d
     return sum;
 }
 
-typedef int64_t mask __attribute__((vector_size(sizeof(vector))));
-
-/* out = first ? a : b, lane by lane: C has no ?: of vectors, and GCC makes this a blend */
-ALWAYS_INLINE void choose(vector *out, const mask *first, const vector *a, const vector *b)
-{
-    *out = (vector)((*first & (mask)*a) | (~*first & (mask)*b));
-}
-
 /* four of the eight lanes of two vectors */
-#ifdef __clang__
-#define PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
-#else
-#define PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, (mask){i, j, k, l})
+#if defined(HAS_VECTORS) && defined(__clang__)
+#define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#elif defined(HAS_VECTORS)
+#define SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (mask){i, j, k, l})
 #endif
 
 /* The totals of the lanes of four vectors. */
 ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
 {
-    const vector a = PICK(in[0], in[1], 0, 4, 2, 6) + PICK(in[0], in[1], 1, 5, 3, 7);
-    const vector b = PICK(in[2], in[3], 0, 4, 2, 6) + PICK(in[2], in[3], 1, 5, 3, 7);
-    *out = PICK(a, b, 0, 1, 4, 5) + PICK(a, b, 2, 3, 6, 7);
+#ifdef SHUFFLE
+    const vector a = SHUFFLE(in[0], in[1], 0, 4, 2, 6) + SHUFFLE(in[0], in[1], 1, 5, 3, 7);
+    const vector b = SHUFFLE(in[2], in[3], 0, 4, 2, 6) + SHUFFLE(in[2], in[3], 1, 5, 3, 7);
+    *out = SHUFFLE(a, b, 0, 1, 4, 5) + SHUFFLE(a, b, 2, 3, 6, 7);
+#else
+    for (int v = 0; v < LANES; v++)
+        LANE(*out, v) = (LANE(in[v], 0) + LANE(in[v], 1)) + (LANE(in[v], 2) + LANE(in[v], 3));
+#endif
 }
 
 /*
@@ -95,36 +92,34 @@ ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
 ALWAYS_INLINE double bet(double *capital, const double *bets, const block *b, int n,
                          const int n_vectors, const int n_free)
 {
-    vector kept[VECTORS], stake[VECTORS], peak = {0.0};
-#pragma GCC unroll 4
+    vector kept[VECTORS], stake[VECTORS], peak = ALL(0.0);
+    UNROLL
     for (int v = 0; v < n_vectors; v++) {
-        kept[v] = *(const unaligned *)(capital + v * LANES);
-        stake[v] = *(const unaligned *)(bets + v * LANES);
+        kept[v] = LOAD(capital + v * LANES);
+        stake[v] = LOAD(bets + v * LANES);
     }
     for (int i = 0; i < n; i += LANES) {
         vector total[LANES], sums;
-#pragma GCC unroll 4
+        UNROLL
         for (int j = 0; j < LANES; j++) {
-            const vector cap = b->cap[i + j] - (vector){0.0};
-#pragma GCC unroll 4
+            const double most = b->cap[i + j], edge = b->edge[i + j];
+            const vector cap = ALL(most);
+            UNROLL
             for (int v = 0; v < n_vectors; v++) {
                 vector placed = stake[v];
-                if (v >= n_free) {
-                    const mask below = placed < cap;
-                    choose(&placed, &below, &placed, &cap);
-                }
-                kept[v] *= 1.0 + placed * b->edge[i + j];
-                total[j] = v ? total[j] + kept[v] : kept[v];
+                if (v >= n_free)
+                    EACH placed L = PICK(placed L < cap L, placed L, cap L);
+                EACH kept[v] L *= 1.0 + placed L * edge;
+                EACH total[j] L = v ? total[j] L + kept[v] L : kept[v] L;
             }
         }
         add_lanes(&sums, total);
-        const mask above = sums > peak;
-        choose(&peak, &above, &sums, &peak);
+        EACH peak L = PICK(sums L > peak L, sums L, peak L);
     }
-#pragma GCC unroll 4
+    UNROLL
     for (int v = 0; v < n_vectors; v++)
-        *(unaligned *)(capital + v * LANES) = kept[v];
-    return larger(larger(peak[0], peak[1]), larger(peak[2], peak[3]));
+        STORED(capital + v * LANES) = kept[v];
+    return larger(larger(LANE(peak, 0), LANE(peak, 1)), larger(LANE(peak, 2), LANE(peak, 3)));
 }
 
 /*

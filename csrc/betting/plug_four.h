@@ -13,12 +13,6 @@
 
 enum { GROUPS = 3, RANKED = PB_BETTING_RANKED, MEMBERS = RANKED - 1 };
 
-typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
-
-/* lane by lane the one or the other */
-#define PICK(which, a, b) ((vector)(((which) & (mask)(a)) | (~(which) & (mask)(b))))
-#define ALL(a) ((vector){(a), (a), (a), (a)})
-
 /* Mean scores and rewards of the groups, as four arms see them. */
 typedef struct {
     vector score[GROUPS], reward[GROUPS];
@@ -48,17 +42,17 @@ typedef struct {
 ALWAYS_INLINE void plug_means(vector *made, const vector *first, const vector *second,
                               const vector *third, const vector *fourth)
 {
-    const vector two = *first + *second;
+    VECTOR(two, (*first) L + (*second) L);
     made[0] = *first;
-    made[1] = two * 0.5;
-    made[2] = (two + *third + *fourth) * 0.25;
+    EACH made[1] L = two L * 0.5;
+    EACH made[2] L = (two L + (*third) L + (*fourth) L) * 0.25;
 }
 
 /* The groups as the four members see them: each among the others. */
 ALWAYS_INLINE void plug_among(vector *made, const double *s)
 {
-    const vector first = {s[1], s[0], s[0], s[0]}, second = {s[2], s[2], s[1], s[1]};
-    const vector third = {s[3], s[3], s[3], s[2]}, fourth = ALL(s[4]);
+    const vector first = FOUR(s[1], s[0], s[0], s[0]), second = FOUR(s[2], s[2], s[1], s[1]);
+    const vector third = FOUR(s[3], s[3], s[3], s[2]), fourth = ALL(s[4]);
     plug_means(made, &first, &second, &third, &fourth);
 }
 
@@ -70,7 +64,7 @@ ALWAYS_INLINE void plug_above(vector *made, const double *s)
 }
 
 /* max(0, what is promised, and a little more) */
-#define HOPED(promised) PICK((promised) + at->gain > none, (promised) + at->gain, none)
+#define HOPED(promised) PICK((promised) + at->gain > none L, (promised) + at->gain, none L)
 
 /*
  * Bets, each on the group that promises most. The squares, one a group, take the item
@@ -84,45 +78,50 @@ ALWAYS_INLINE void plug_four(const groups *rivals, const moment *at, const vecto
     vector lead = none, spread = none, gap = none, difference = none;
     vector over = none, raw = none;
     for (int g = 0; g < GROUPS; g++) {
-        const vector ahead = rivals->score[g] - f->score;
-        const vector promised = predicted ? rivals->sum[g] - f->sum : ahead;
-        const vector beats = rivals->reward[g] - f->reward;
+        VECTOR(ahead, rivals->score[g] L - f->score L);
+        VECTOR(promised, predicted ? rivals->sum[g] L - f->sum L : ahead L);
+        VECTOR(beats, rivals->reward[g] L - f->reward L);
         const vector square = f->squares[g];
-        const vector hoped = HOPED(promised), best = HOPED(lead);
-        const mask better = hoped * hoped * spread > best * best * square;
-        lead = g ? PICK(better, promised, lead) : promised;
-        spread = g ? PICK(better, square, spread) : square;
-        gap = g && predicted ? PICK(better, ahead, gap) : predicted ? ahead : lead;
-        difference = g ? PICK(better, beats, difference) : beats;
+        VECTOR(hoped, HOPED(promised L));
+        VECTOR(best, HOPED(lead L));
+        MASK(better, hoped L * hoped L * spread L > best L * best L * square L);
+        EACH lead L = g ? PICK(better L, promised L, lead L) : promised L;
+        EACH spread L = g ? PICK(better L, square L, spread L) : square L;
+        EACH gap L = g && predicted ? PICK(better L, ahead L, gap L)
+                     : predicted    ? ahead L
+                                    : lead L;
+        EACH difference L = g ? PICK(better L, beats L, difference L) : beats L;
         if (predicted) {
-            const vector beats_raw = rivals->raw[g] - f->raw;
-            over = g ? PICK(better, rivals->over[g], over) : rivals->over[g];
-            raw = g ? PICK(better, beats_raw, raw) : beats_raw;
+            VECTOR(beats_raw, rivals->raw[g] L - f->raw L);
+            EACH over L = g ? PICK(better L, rivals->over[g] L, over L) : rivals->over[g] L;
+            EACH raw L = g ? PICK(better L, beats_raw L, raw L) : beats_raw L;
         }
-        f->squares[g] += beats * beats;
+        EACH f->squares[g] L += beats L * beats L;
     }
-    const vector num = HOPED(lead);
-    const vector expected = gap * -at->per_left, room = expected + at->range;
-    const vector mean = PICK(room > tiny, room, tiny) - at->range;
-    vector least = mean + at->range;
-    const vector wanted = num * at->tilt;
+    VECTOR(num, HOPED(lead L));
+    VECTOR(expected, gap L * -at->per_left);
+    VECTOR(room, expected L + at->range);
+    VECTOR(mean, PICK(room L > tiny L, room L, tiny L) - at->range);
+    VECTOR(least, mean L + at->range);
+    VECTOR(wanted, num L * at->tilt);
     if (predicted) {
         /* more may be lost where a prediction may be off: no prediction where that binds */
-        const vector worst = least + over + f->under;
-        const mask tight = wanted * worst > spread * RISK;
-        least = PICK(tight, least, worst);
-        difference = PICK(tight, raw, difference);
+        VECTOR(worst, least L + over L + f->under L);
+        MASK(tight, wanted L * worst L > spread L * RISK);
+        EACH least L = PICK(tight L, least L, worst L);
+        EACH difference L = PICK(tight L, raw L, difference L);
     }
     /* wanted / spread, at most RISK / least: one division */
-    const mask free = wanted * least < spread * RISK;
-    const vector bet = PICK(free, wanted, ALL(RISK)) / PICK(free, spread, least);
-    const vector edge = PICK(expected < at->range, difference - mean, none);
-    const vector gain = bet * edge, counted = gain * *counts;
-    all->won += counted;
-    all->promised += counted * counted;
-    f->capital *= gain * at->scale + 1.0;
-    f->capital = PICK(room < -tiny, ALL((double)INFINITY), f->capital);
-    all->fell |= f->capital >= f->limit;
+    MASK(free, wanted L * least L < spread L * RISK);
+    VECTOR(bet, PICK(free L, wanted L, EVERY(RISK)) / PICK(free L, spread L, least L));
+    VECTOR(edge, PICK(expected L < at->range, difference L - mean L, none L));
+    VECTOR(gain, bet L * edge L);
+    VECTOR(counted, gain L * (*counts) L);
+    EACH all->won L += counted L;
+    EACH all->promised L += counted L * counted L;
+    EACH f->capital L *= gain L * at->scale + 1.0;
+    EACH f->capital L = PICK(room L < -tiny L, EVERY((double)INFINITY), f->capital L);
+    EACH all->fell L |= f->capital L >= f->limit L;
 }
 
 #endif

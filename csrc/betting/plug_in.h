@@ -95,7 +95,7 @@ static inline void plug_begin(pb_betting *b)
     plug_rank(b);
 }
 
-#define GATHER(row, at) ((vector){(row)[(at)[0]], (row)[(at)[1]], (row)[(at)[2]], (row)[(at)[3]]})
+#define GATHER(row, at) FOUR((row)[(at)[0]], (row)[(at)[1]], (row)[(at)[2]], (row)[(at)[3]])
 
 /* The arms at four positions, which may be the same. */
 ALWAYS_INLINE four plug_gather(const pb_betting *b, const int64_t *at, const int predicted)
@@ -120,9 +120,9 @@ ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, con
 {
     for (int lane = 0; lane < n; lane++) {
         const int64_t i = at[lane];
-        plug_row(b, CAPITAL)[i] = made->capital[lane];
+        plug_row(b, CAPITAL)[i] = LANE(made->capital, lane);
         for (int g = 0; g < GROUPS; g++)
-            plug_row(b, SQUARES + g)[i] = made->squares[g][lane];
+            plug_row(b, SQUARES + g)[i] = LANE(made->squares[g], lane);
     }
 }
 
@@ -132,18 +132,18 @@ ALWAYS_INLINE four plug_load(const pb_betting *b, int64_t i, const int predicted
     const double *const rows = b->memory + i;
     const int64_t n = b->n_arms;
     four made;
-    made.score = *(const unaligned *)(b->scores + i);
-    made.reward = *(const unaligned *)(predicted ? rows + VALUE * n : b->rewards + i);
+    made.score = LOAD(b->scores + i);
+    made.reward = LOAD(predicted ? rows + VALUE * n : b->rewards + i);
     if (predicted) {
-        made.sum = *(const unaligned *)(rows + ADJUSTED * n);
-        made.under = *(const unaligned *)(rows + UNDER * n);
-        made.raw = *(const unaligned *)(b->rewards + i);
+        made.sum = LOAD(rows + ADJUSTED * n);
+        made.under = LOAD(rows + UNDER * n);
+        made.raw = LOAD(b->rewards + i);
     }
-    made.capital = *(const unaligned *)(rows + CAPITAL * n);
-    made.limit = *(const unaligned *)(rows + LIMIT * n);
-    made.outside = *(const unaligned *)(rows + OUTSIDE * n);
+    made.capital = LOAD(rows + CAPITAL * n);
+    made.limit = LOAD(rows + LIMIT * n);
+    made.outside = LOAD(rows + OUTSIDE * n);
     for (int g = 0; g < GROUPS; g++)
-        made.squares[g] = *(const unaligned *)(rows + (SQUARES + g) * n);
+        made.squares[g] = LOAD(rows + (SQUARES + g) * n);
     return made;
 }
 
@@ -151,9 +151,9 @@ ALWAYS_INLINE void plug_store(const pb_betting *b, int64_t i, const four *made)
 {
     double *const rows = b->memory + i;
     const int64_t n = b->n_arms;
-    *(unaligned *)(rows + CAPITAL * n) = made->capital;
+    STORED(rows + CAPITAL * n) = made->capital;
     for (int g = 0; g < GROUPS; g++)
-        *(unaligned *)(rows + (SQUARES + g) * n) = made->squares[g];
+        STORED(rows + (SQUARES + g) * n) = made->squares[g];
 }
 
 /* The numbers of a row that the ranked have, and `none` where there are fewer. */
@@ -196,8 +196,8 @@ ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *f
     /* the last four overlap those before: worked out first, written last */
     four end = plug_load(b, last, predicted);
     const int64_t seen = -last & (LANES - 1);
-    const vector lane = {0.0, 1.0, 2.0, 3.0};
-    const vector counts = PICK(lane >= ALL((double)seen), end.outside, ALL(0.0));
+    const vector lane = FOUR(0.0, 1.0, 2.0, 3.0);
+    VECTOR(counts, PICK(lane L >= EVERY((double)seen), end.outside L, EVERY(0.0)));
     plug_four(&rivals, at, &counts, &end, all, predicted);
     for (int64_t i = 0; i < last; i += LANES) {
         four f = plug_load(b, i, predicted);
@@ -211,8 +211,8 @@ ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *f
 ALWAYS_INLINE void plug_own(groups *own, double rivals[2 * GROUPS][FEW], int64_t i)
 {
     for (int g = 0; g < GROUPS; g++) {
-        own->score[g] = *(const unaligned *)(rivals[g] + i);
-        own->reward[g] = *(const unaligned *)(rivals[GROUPS + g] + i);
+        own->score[g] = LOAD(rivals[g] + i);
+        own->reward[g] = LOAD(rivals[GROUPS + g] + i);
     }
 }
 
@@ -231,19 +231,19 @@ ALWAYS_INLINE void plug_few(pb_betting *b, const moment *at, const firsts *first
     plug_among(among.reward, first->reward);
     for (int g = 0; g < GROUPS; g++) {
         for (int64_t i = 0; i < n; i += LANES) {
-            *(unaligned *)(rivals[g] + i) = above.score[g];
-            *(unaligned *)(rivals[GROUPS + g] + i) = above.reward[g];
+            STORED(rivals[g] + i) = above.score[g];
+            STORED(rivals[GROUPS + g] + i) = above.reward[g];
         }
         /* who is not among the first 2^g finds these above it as all others do */
         for (int rank = 0; rank < 1 << g; rank++) {
-            rivals[g][b->ranked[rank]] = among.score[g][rank];
-            rivals[GROUPS + g][b->ranked[rank]] = among.reward[g][rank];
+            rivals[g][b->ranked[rank]] = LANE(among.score[g], rank);
+            rivals[GROUPS + g][b->ranked[rank]] = LANE(among.reward[g], rank);
         }
     }
     /* the last four overlap those before: worked out first, written last */
     four end = plug_load(b, last, 0);
-    const vector lane = {0.0, 1.0, 2.0, 3.0}, every = ALL(1.0);
-    const vector counts = PICK(lane >= ALL((double)seen), every, ALL(0.0));
+    const vector lane = FOUR(0.0, 1.0, 2.0, 3.0), every = ALL(1.0);
+    VECTOR(counts, PICK(lane L >= EVERY((double)seen), every L, EVERY(0.0)));
     plug_own(&own, rivals, last);
     plug_four(&own, at, &counts, &end, all, 0);
     for (int64_t i = 0; i < last; i += LANES) {
@@ -269,7 +269,7 @@ ALWAYS_INLINE void plug_bet(pb_betting *b, const moment *at, outcome *all, const
     plug_firsts(b, &first, predicted);
     for (int rank = 0; rank < MEMBERS; rank++) {
         members[rank] = b->ranked[rank < b->n_ranked ? rank : 0];
-        counts[rank] = rank < b->n_ranked;
+        LANE(counts, rank) = rank < b->n_ranked;
     }
     groups rivals;
     plug_among(rivals.score, first.score);
@@ -288,7 +288,7 @@ ALWAYS_INLINE void plug_bet(pb_betting *b, const moment *at, outcome *all, const
 
 ALWAYS_INLINE double lanes_sum(const vector *total)
 {
-    return ((*total)[0] + (*total)[2]) + ((*total)[1] + (*total)[3]);
+    return (LANE(*total, 0) + LANE(*total, 2)) + (LANE(*total, 1) + LANE(*total, 3));
 }
 
 /*
@@ -327,14 +327,14 @@ ALWAYS_INLINE int64_t plug_item(pb_betting *b, const int predicted)
         at.per_left = 1.0 / pb_items_left(&b->items, b->n_read);
         at.tilt = (double)b->items.n_items * at.per_left;
     }
-    outcome all = {ALL(0.0), ALL(0.0), {0, 0, 0, 0}};
+    outcome all = {.won = ALL(0.0), .promised = ALL(0.0)};
     plug_bet(b, &at, &all, predicted);
     if (predicted)
         plug_adjust_sums(b);
     const double kept = 1.0 - 2.0 / ((double)b->n_read + PLUG_MEMORY);
     b->won = kept * b->won + lanes_sum(&all.won);
     b->promised = kept * b->promised + lanes_sum(&all.promised);
-    if (!(all.fell[0] | all.fell[1] | all.fell[2] | all.fell[3]))
+    if (!ANY(all.fell))
         return 0;
     int64_t n_gone = 0;
     for (int64_t i = 0; i < b->n_alive; i++) {

@@ -13,8 +13,6 @@
 
 enum { GROWTH = 16, LEAST_BLOCK = 4 };
 
-typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
-
 static const double INTEGERS = 0x1p52; /* from here on doubles have no fractions */
 
 void pb_rejects_begin(pb_rejects *s, int64_t n_arms, double tilt)
@@ -38,14 +36,12 @@ ALWAYS_INLINE double depth_of(double weight, double scale, double read, double m
 ALWAYS_INLINE void depths_of(vector *made, const double *weights, double scale, double read,
                              double most)
 {
-    const vector wanted = *(const unaligned *)weights * scale, all = wanted - wanted + most;
-    const vector least = wanted - wanted + read;
-    const vector kept = LEAST(wanted, all), near = (kept + INTEGERS) - INTEGERS;
-    const vector one = near + 1.0;
-    const mask below = near < kept;
-    const vector up = (vector)((below & (mask)one) | (~below & (mask)near));
-    const mask more = up > least;
-    *made = (vector)((more & (mask)up) | (~more & (mask)least));
+    const vector all = ALL(most), least = ALL(read);
+    VECTOR(wanted, LOAD(weights) L * scale);
+    VECTOR(kept, LEAST(wanted L, all L));
+    VECTOR(near, (kept L + INTEGERS) - INTEGERS);
+    VECTOR(up, PICK(near L < kept L, near L + 1.0, near L));
+    EACH (*made) L = PICK(up L > least L, up L, least L);
 }
 
 /*
@@ -58,16 +54,16 @@ WIDE static int is_paid_for(const pb_rejects *s, int64_t n_alive, int64_t places
 {
     const double read = (double)n_read, most = (double)s->n_items;
     const int64_t last = n_alive - places + 1;
-    vector sums = {0.0}, depths;
+    vector sums = ALL(0.0), depths;
     double total = depth_of(s->weights[2], scale, read, most) * (double)(places + 1);
     int64_t j = 3;
     for (; j + LANES - 1 <= last; j += LANES) {
         depths_of(&depths, s->weights + j, scale, read, most);
-        sums += depths;
+        EACH sums L += depths L;
     }
     for (; j <= last; j++)
         total += depth_of(s->weights[j], scale, read, most);
-    total += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    total += (LANE(sums, 0) + LANE(sums, 1)) + (LANE(sums, 2) + LANE(sums, 3));
     return total - read * (double)n_alive <= (double)cells;
 }
 

@@ -79,26 +79,25 @@ ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, double *tilted,
     w->per_left = items->n_items ? 1.0 / pb_items_left(items, n_read) : 0.0;
     w->tilt = items->n_items ? (double)items->n_items * w->per_left : 1.0;
     for (int v = 0; v < n_vectors; v++)
-        *(unaligned *)(w->tilted + v * LANES) =
-            *(const unaligned *)(bets->bets + v * LANES) * w->tilt;
+        EACH STORED(w->tilted + v * LANES) L = LOAD(bets->bets + v * LANES) L * w->tilt;
 }
 
 /* Multiplies the capital of each bet and returns their sum. */
 ALWAYS_INLINE double wealth_multiply(const wager *w, double *capital, double gain,
                                      double most, const int n_vectors)
 {
-    const vector all = {most, most, most, most};
-    vector total = {0.0, 0.0, 0.0, 0.0};
-#pragma GCC unroll 4
+    const vector all = ALL(most);
+    vector total = ALL(0.0);
+    UNROLL
     for (int v = 0; v < n_vectors; v++) {
-        const vector wanted = *(const unaligned *)(w->tilted + v * LANES);
-        const vector bet = LEAST(wanted, all);
-        unaligned *const mine = (unaligned *)(capital + v * LANES);
-        const vector grown = *mine * (1.0 + bet * gain);
+        const vector wanted = LOAD(w->tilted + v * LANES);
+        VECTOR(bet, LEAST(wanted L, all L));
+        unaligned *const mine = &STORED(capital + v * LANES);
+        VECTOR(grown, (*mine) L * (1.0 + bet L * gain));
         *mine = grown;
-        total += grown;
+        EACH total L += grown L;
     }
-    return (total[0] + total[2]) + (total[1] + total[3]);
+    return (LANE(total, 0) + LANE(total, 2)) + (LANE(total, 1) + LANE(total, 3));
 }
 
 /* The mean over the bets, which are many exponentials: asked only where it may be enough. */

@@ -9,15 +9,11 @@
 #include "../_shared/wide.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BLOCK = 1000 };  /* rows: 2^1000 is still a double */
 
 #define PADDING 64.0
-
-typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
-
-#define EVERY(x) ((vector){(x), (x), (x), (x)})
-#define EVERY_WORD(x) ((words){(x), (x), (x), (x)})
 
 /* 1 + e^-a is 1 beyond */
 #define LARGEST 40.0
@@ -29,6 +25,26 @@ typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #define LN2_HIGH 0x1.62e42fef00000p-1
 #define LN2_LOW 0x1.473de6af278edp-34
 
+/* 2^-k from the last bits of k + ROUNDER, and |m| */
+#ifdef HAS_VECTORS
+typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
+#define EVERY_WORD(x) ((words){(x), (x), (x), (x)})
+#define POWER(rounded) ((vector)((EVERY_WORD(ROUNDER_BITS + 1023) - (words)(rounded)) << 52))
+#define SIZE(m) ((vector)((words)(m) & EVERY_WORD(UINT64_MAX >> 1)))
+#else
+static inline double power(double rounded)
+{
+    uint64_t bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    bits = (ROUNDER_BITS + 1023 - bits) << 52;
+    memcpy(&rounded, &bits, sizeof bits);
+    return rounded;
+}
+
+#define POWER(rounded) power(rounded)
+#define SIZE(m) fabs(m)
+#endif
+
 /*
  * top / bottom *= 1 + e^-a, a in [0, 40]: e^-a = 2^-k e^r with |r| <= log(2) / 2, and
  * e^r = (even + odd) / (even - odd), polynomials that interpolate odd / even = tanh(r / 2)
@@ -36,41 +52,37 @@ typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
  */
 ALWAYS_INLINE void times_one_plus_exp(vector *top, vector *bottom, const vector *a)
 {
-    const vector rounded = *a * EVERY(LOG2_E) + EVERY(ROUNDER);
-    const vector k = rounded - EVERY(ROUNDER);
-    const vector r = (k * EVERY(LN2_HIGH) - *a) + k * EVERY(LN2_LOW), s = r * r;
-    const vector even =
-        (EVERY(0x1.03fc0e421712bp-10) * s + EVERY(0x1.c71949bed5a41p-4)) * s + EVERY(1.0);
-    const vector odd =
-        ((EVERY(0x1.1530d7ae9e98dp-15) * s + EVERY(0x1.c70fd1a6015f3p-7)) * s + EVERY(0.5)) * r;
-    const vector under = even - odd;
-    /* the exponent of 2^-k, from the last bits of `rounded` */
-    const words power = (EVERY_WORD(ROUNDER_BITS + 1023) - (words)rounded) << 52;
-    *top *= under + (vector)power * (even + odd);
-    *bottom *= under;
+    VECTOR(rounded, (*a) L * LOG2_E + ROUNDER);
+    VECTOR(k, rounded L - ROUNDER);
+    VECTOR(r, (k L * LN2_HIGH - (*a) L) + k L * LN2_LOW);
+    VECTOR(s, r L * r L);
+    VECTOR(even, (0x1.03fc0e421712bp-10 * s L + 0x1.c71949bed5a41p-4) * s L + 1.0);
+    VECTOR(odd, ((0x1.1530d7ae9e98dp-15 * s L + 0x1.c70fd1a6015f3p-7) * s L + 0.5) * r L);
+    VECTOR(under, even L - odd L);
+    EACH (*top) L *= under L + POWER(rounded L) * (even L + odd L);
+    EACH (*bottom) L *= under L;
 }
 
 WIDE double pb_annealing_log_likelihood(const double *margins, const double *column, double step,
                                         int64_t n)
 {
-    const vector zero = EVERY(0.0), largest = EVERY(LARGEST), moved = EVERY(step);
+    const vector zero = ALL(0.0), largest = ALL(LARGEST);
     vector below = zero;
     double logs = 0.0;
     for (int64_t first = 0; first < n; first += BLOCK) {
         const int64_t end = first + BLOCK < n ? first + BLOCK : n;
-        vector top = EVERY(1.0), bottom = top;
+        vector top = ALL(1.0), bottom = top;
         for (int64_t i = first; i < end; i += LANES) {
-            const vector m = *(const unaligned *)(margins + i) +
-                             moved * *(const unaligned *)(column + i);
-            const vector size = (vector)((words)m & EVERY_WORD(UINT64_MAX >> 1));
-            const vector a = LEAST(size, largest);
-            below += LEAST(m, zero);
+            VECTOR(m, LOAD(margins + i) L + step * LOAD(column + i) L);
+            VECTOR(size, SIZE(m L));
+            VECTOR(a, LEAST(size L, largest L));
+            EACH below L += LEAST(m L, zero L);
             times_one_plus_exp(&top, &bottom, &a);
         }
-        const vector product = top / bottom;
-        logs += log(product[0] * product[1] * product[2] * product[3]);
+        VECTOR(product, top L / bottom L);
+        logs += log(LANE(product, 0) * LANE(product, 1) * LANE(product, 2) * LANE(product, 3));
     }
-    return below[0] + below[1] + below[2] + below[3] - logs;
+    return LANE(below, 0) + LANE(below, 1) + LANE(below, 2) + LANE(below, 3) - logs;
 }
 
 /* margins += step column */

@@ -8,7 +8,11 @@
 
 #include <math.h>
 
+#if defined(__GNUC__)
 #define RARELY(condition) __builtin_expect((condition), 0)
+#else
+#define RARELY(condition) (condition)
+#endif
 
 typedef struct {
     double last, discount, brownian;  /* discount: the integral of the rate */

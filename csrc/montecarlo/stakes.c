@@ -28,20 +28,20 @@ ALWAYS_INLINE void rest(double *capital, int64_t n_bets)
 ALWAYS_INLINE void play(const double *bets, double *capital, int64_t n_bets, double gain,
                         double weight, double most)
 {
-    const vector all = {most, most, most, most};
+    const vector all = ALL(most);
     for (int64_t g = 0; g < n_bets; g += LANES) {
-        const vector wanted = *(const unaligned *)(bets + g) * weight;
-        unaligned *const mine = (unaligned *)(capital + g);
-        *mine *= 1.0 + LEAST(wanted, all) * gain;
+        VECTOR(wanted, LOAD(bets + g) L * weight);
+        unaligned *const mine = &STORED(capital + g);
+        EACH (*mine) L *= 1.0 + LEAST(wanted L, all L) * gain;
     }
 }
 
 ALWAYS_INLINE double sum(const double *capital, int64_t n_bets)
 {
-    vector total = {0.0, 0.0, 0.0, 0.0};
+    vector total = ALL(0.0);
     for (int64_t g = 0; g < n_bets; g += LANES)
-        total += *(const unaligned *)(capital + g);
-    return (total[0] + total[2]) + (total[1] + total[3]);
+        EACH total L += LOAD(capital + g) L;
+    return (LANE(total, 0) + LANE(total, 2)) + (LANE(total, 1) + LANE(total, 3));
 }
 
 WIDE double pb_stakes_capital(const pb_stakes *stakes, double m, int side, double limit,

@@ -172,7 +172,9 @@ void pb_batch_sar_begin(pb_batch_sar *sar)
     sar->n_open = sar->k;
     sar->n_batches = sar->removed_pulls = sar->top = sar->bottom = 0;
     sar->is_ranked = sar->done = 0;
-    run_stages(sar, NULL, NULL);
+    /* no stage ends before the first reward, however small the budget */
+    if (sar->n_open == 0 || sar->n_open == n)
+        finish(sar);
 }
 
 pb_batch pb_batch_sar_next(const pb_batch_sar *sar)

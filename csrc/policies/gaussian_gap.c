@@ -18,12 +18,10 @@ enum { BLOCK = 256, NUMBERS = 3 };
 ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 ALWAYS_INLINE double lane_of_most(const vector *v)
 {
-    return larger(larger((*v)[0], (*v)[1]), larger((*v)[2], (*v)[3]));
+    return larger(larger(LANE(*v, 0), LANE(*v, 1)), larger(LANE(*v, 2), LANE(*v, 3)));
 }
 
-/* lane by lane; GCC makes blends of these masks in loops */
-typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
-#define MOST(a, b) ((vector)(((mask)(b) & ((b) > (a))) | ((mask)(a) & ~((b) > (a)))))
+#define LARGER(a, b) PICK((b) > (a), b, a)
 
 ALWAYS_INLINE int64_t blocks_of(int64_t n) { return (n + BLOCK - 1) / BLOCK; }
 
@@ -61,20 +59,21 @@ WIDE static void bounds_of(const arms *all, part here, double factor, double *re
 WIDE static void note_tops(arms *all, part here, int64_t block)
 {
     const double *means = all->means + here.first, *deviations = all->deviations + here.first;
-    vector upper = {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, lower = upper, widest = {0.0};
+    vector upper = ALL(-INFINITY), lower = upper, widest = ALL(0.0);
     int64_t i = 0;
     for (; i + LANES <= here.size; i += LANES) {
-        const vector mean = *(const unaligned *)(means + i);
-        const vector std = all->scale * *(const unaligned *)(deviations + i), wide = 3.0 * std;
-        upper = MOST(upper, mean + wide);
-        lower = MOST(lower, mean - wide);
-        widest = MOST(widest, std);
+        const vector mean = LOAD(means + i);
+        VECTOR(std, all->scale * LOAD(deviations + i) L);
+        VECTOR(wide, 3.0 * std L);
+        EACH upper L = LARGER(upper L, mean L + wide L);
+        EACH lower L = LARGER(lower L, mean L - wide L);
+        EACH widest L = LARGER(widest L, std L);
     }
     for (; i < here.size; i++) {
         const double std = all->scale * deviations[i], wide = 3.0 * std;
-        upper[0] = larger(upper[0], means[i] + wide);
-        lower[0] = larger(lower[0], means[i] - wide);
-        widest[0] = larger(widest[0], std);
+        LANE(upper, 0) = larger(LANE(upper, 0), means[i] + wide);
+        LANE(lower, 0) = larger(LANE(lower, 0), means[i] - wide);
+        LANE(widest, 0) = larger(LANE(widest, 0), std);
     }
     all->uppers[block] = lane_of_most(&upper);
     all->lowers[block] = lane_of_most(&lower);

@@ -76,7 +76,7 @@ ALWAYS_INLINE double base_variance(const pb_gaussian_lazy *lazy, const double *x
         sums[j] = 0.0;
     for (int64_t i = 0; i < d; i++, rows += width)
         for (int64_t j = 0; j <= i; j += LANES)
-            *(unaligned *)(sums + j) += *(const unaligned *)(rows + j) * x[i];
+            EACH STORED(sums + j) L += LOAD(rows + j) L * x[i];
     return dot(sums, sums, width);
 }
 
@@ -113,6 +113,11 @@ ALWAYS_INLINE void refresh(pb_gaussian_lazy *lazy, int64_t k)
     lazy->gaussian->variances[k] = variance;
     lazy->made[k] = now;
     draw_line(lazy, k);
+}
+
+WIDE void pb_gaussian_lazy_refresh(pb_gaussian_lazy *lazy, int64_t arm)
+{
+    refresh(lazy, arm);
 }
 
 ALWAYS_INLINE void close_block(pb_gaussian_lazy *lazy, int64_t block, double level)
@@ -185,11 +190,6 @@ void pb_gaussian_lazy_update(pb_gaussian_lazy *lazy, int64_t arm, double reward,
     weigh(lazy);
     if (!(lazy->drift < FAR))
         begin_lines(lazy);
-}
-
-WIDE void pb_gaussian_lazy_refresh(pb_gaussian_lazy *lazy, int64_t arm)
-{
-    refresh(lazy, arm);
 }
 
 WIDE void pb_gaussian_lazy_refresh_all(pb_gaussian_lazy *lazy)

@@ -8,22 +8,15 @@
 #include "pybandit/policies/scan.h"
 #include "../_shared/wide.h"
 
-#define LOAD(p) (*(const unaligned *)(p))
-#define ALL(value) ((vector){(value), (value), (value), (value)})
-
-typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
-
 ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 ALWAYS_INLINE double smaller(double a, double b) { return b < a ? b : a; }
 
-/* `where` chooses a, elsewhere b: GCC makes blends of these masks in loops */
-#define CHOOSE(where, a, b) ((vector)(((mask)(a) & (where)) | ((mask)(b) & ~(where))))
-#define LARGER(a, b) CHOOSE((b) > (a), b, a)
-#define SMALLER(a, b) CHOOSE((b) < (a), b, a)
+#define LARGER(a, b) PICK((b) > (a), b, a)
+#define SMALLER(a, b) PICK((b) < (a), b, a)
 
 ALWAYS_INLINE double largest_lane(const vector *v)
 {
-    return larger(larger((*v)[0], (*v)[1]), larger((*v)[2], (*v)[3]));
+    return larger(larger(LANE(*v, 0), LANE(*v, 1)), larger(LANE(*v, 2), LANE(*v, 3)));
 }
 
 /* inlined: a call that ends a function with wide registers leaves them dirty */
@@ -33,8 +26,9 @@ ALWAYS_INLINE int64_t position(const double *values, int64_t n, double value, in
     int64_t i = 0;
     while (i < n) {
         for (; i + 2 * LANES <= n; i += 2 * LANES) {
-            const mask here = (LOAD(values + i) == wanted) | (LOAD(values + i + LANES) == wanted);
-            if (here[0] | here[1] | here[2] | here[3])
+            MASK(here, (LOAD(values + i) L == wanted L)
+                       | (LOAD(values + i + LANES) L == wanted L));
+            if (ANY(here))
                 break;
         }
         for (const int64_t end = i + 2 * LANES < n ? i + 2 * LANES : n; i < end; i++)
@@ -49,14 +43,14 @@ WIDE double pb_scan_largest(const double *values, int64_t n)
     vector a = ALL(-INFINITY), b = a, c = a, d = a;
     int64_t i = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES) {
-        a = LARGER(a, LOAD(values + i));
-        b = LARGER(b, LOAD(values + i + LANES));
-        c = LARGER(c, LOAD(values + i + 2 * LANES));
-        d = LARGER(d, LOAD(values + i + 3 * LANES));
+        EACH a L = LARGER(a L, LOAD(values + i) L);
+        EACH b L = LARGER(b L, LOAD(values + i + LANES) L);
+        EACH c L = LARGER(c L, LOAD(values + i + 2 * LANES) L);
+        EACH d L = LARGER(d L, LOAD(values + i + 3 * LANES) L);
     }
-    a = LARGER(a, b);
-    c = LARGER(c, d);
-    a = LARGER(a, c);
+    EACH a L = LARGER(a L, b L);
+    EACH c L = LARGER(c L, d L);
+    EACH a L = LARGER(a L, c L);
     double best = largest_lane(&a);
     for (; i < n; i++)
         best = larger(best, values[i]);
@@ -68,11 +62,11 @@ WIDE double pb_scan_least(const double *values, int64_t n)
     vector a = ALL(INFINITY), b = a;
     int64_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        a = SMALLER(a, LOAD(values + i));
-        b = SMALLER(b, LOAD(values + i + LANES));
+        EACH a L = SMALLER(a L, LOAD(values + i) L);
+        EACH b L = SMALLER(b L, LOAD(values + i + LANES) L);
     }
-    a = SMALLER(a, b);
-    double best = smaller(smaller(a[0], a[1]), smaller(a[2], a[3]));
+    EACH a L = SMALLER(a L, b L);
+    double best = smaller(smaller(LANE(a, 0), LANE(a, 1)), smaller(LANE(a, 2), LANE(a, 3)));
     for (; i < n; i++)
         best = smaller(best, values[i]);
     return best;
@@ -84,20 +78,22 @@ WIDE pb_two pb_scan_two(const double *values, int64_t n)
     int64_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
         const vector one = LOAD(values + i), two = LOAD(values + i + LANES);
-        const vector less = SMALLER(first, one), smaller = SMALLER(other, two);
-        second = LARGER(second, less);
-        behind = LARGER(behind, smaller);
-        first = LARGER(first, one);
-        other = LARGER(other, two);
+        VECTOR(less, SMALLER(first L, one L));
+        VECTOR(smaller, SMALLER(other L, two L));
+        EACH second L = LARGER(second L, less L);
+        EACH behind L = LARGER(behind L, smaller L);
+        EACH first L = LARGER(first L, one L);
+        EACH other L = LARGER(other L, two L);
     }
-    const vector less = SMALLER(first, other);
-    second = LARGER(second, behind);
-    second = LARGER(second, less);
-    first = LARGER(first, other);
-    pb_two two = {first[0], second[0]};
+    VECTOR(less, SMALLER(first L, other L));
+    EACH second L = LARGER(second L, behind L);
+    EACH second L = LARGER(second L, less L);
+    EACH first L = LARGER(first L, other L);
+    pb_two two = {LANE(first, 0), LANE(second, 0)};
     for (int lane = 1; lane < LANES; lane++) {
-        two.second = larger(larger(two.second, second[lane]), smaller(two.first, first[lane]));
-        two.first = larger(two.first, first[lane]);
+        two.second = larger(larger(two.second, LANE(second, lane)),
+                            smaller(two.first, LANE(first, lane)));
+        two.first = larger(two.first, LANE(first, lane));
     }
     for (; i < n; i++) {
         two.second = larger(two.second, smaller(two.first, values[i]));
@@ -111,10 +107,10 @@ WIDE double pb_scan_sum(const double *values, int64_t n)
     vector sum = ALL(0.0);
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        sum += LOAD(values + i);
+        EACH sum L += LOAD(values + i) L;
     for (; i < n; i++)
-        sum[0] += values[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        LANE(sum, 0) += values[i];
+    return (LANE(sum, 0) + LANE(sum, 1)) + (LANE(sum, 2) + LANE(sum, 3));
 }
 
 WIDE int64_t pb_scan_position(const double *values, int64_t n, double value, int64_t other)
@@ -127,8 +123,8 @@ WIDE int64_t pb_scan_above(const double *values, int64_t n, int64_t start, doubl
     const vector wanted = ALL(level);
     int64_t i = start;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        const mask here = (LOAD(values + i) >= wanted) | (LOAD(values + i + LANES) >= wanted);
-        if (here[0] | here[1] | here[2] | here[3])
+        MASK(here, (LOAD(values + i) L >= wanted L) | (LOAD(values + i + LANES) L >= wanted L));
+        if (ANY(here))
             break;
     }
     while (i < n && values[i] < level)
@@ -136,6 +132,7 @@ WIDE int64_t pb_scan_above(const double *values, int64_t n, int64_t start, doubl
     return i;
 }
 
+#define LANES_AT(p) LOAD(p) L
 #define INDEX(read, i) \
     (read(centres + (i)) - top + (root * read(roots + (i)) + factor * read(slopes + (i))))
 
@@ -146,13 +143,14 @@ WIDE int64_t pb_scan_index(const double *centres, const double *roots, const dou
     vector best = ALL(-INFINITY), other = best;
     int64_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        const vector one = INDEX(LOAD, i), two = INDEX(LOAD, i + LANES);
-        *(unaligned *)(indices + i) = one;
-        *(unaligned *)(indices + i + LANES) = two;
-        best = LARGER(best, one);
-        other = LARGER(other, two);
+        VECTOR(one, INDEX(LANES_AT, i));
+        VECTOR(two, INDEX(LANES_AT, i + LANES));
+        STORED(indices + i) = one;
+        STORED(indices + i + LANES) = two;
+        EACH best L = LARGER(best L, one L);
+        EACH other L = LARGER(other L, two L);
     }
-    best = LARGER(best, other);
+    EACH best L = LARGER(best L, other L);
     double largest = largest_lane(&best);
     for (; i < n; i++) {
         indices[i] = INDEX(*, i);

@@ -7,14 +7,13 @@
 
 enum { TILE = 1024 };  /* values added up from 0 */
 
-#define MOST(a, b)                                                   \
-    ((vector){(a)[0] > (b)[0] ? (a)[0] : (b)[0], (a)[1] > (b)[1] ? (a)[1] : (b)[1], \
-              (a)[2] > (b)[2] ? (a)[2] : (b)[2], (a)[3] > (b)[3] ? (a)[3] : (b)[3]})
-
-/* 1 where d is 0 */
-#define ALIKE(d)                                                     \
-    ((vector){(d)[0] == 0.0 ? 1.0 : 0.0, (d)[1] == 0.0 ? 1.0 : 0.0,  \
-              (d)[2] == 0.0 ? 1.0 : 0.0, (d)[3] == 0.0 ? 1.0 : 0.0})
+/* 1 where d is 0; as LEAST, no mask */
+#define IS_ZERO(x) ((x) == 0.0 ? 1.0 : 0.0)
+#ifdef HAS_VECTORS
+#define ALIKE(d) FOUR(IS_ZERO((d)[0]), IS_ZERO((d)[1]), IS_ZERO((d)[2]), IS_ZERO((d)[3]))
+#else
+#define ALIKE(d) IS_ZERO(d)
+#endif
 
 void pb_column_begin(pb_column *column)
 {
@@ -35,8 +34,8 @@ static void add_one(pb_column *column, double value)
 static void add_extremes(pb_column *column, const vector *low, const vector *high)
 {
     for (int lane = 0; lane < LANES; lane++) {
-        column->low = (*low)[lane] < column->low ? (*low)[lane] : column->low;
-        column->high = (*high)[lane] > column->high ? (*high)[lane] : column->high;
+        column->low = LANE(*low, lane) < column->low ? LANE(*low, lane) : column->low;
+        column->high = LANE(*high, lane) > column->high ? LANE(*high, lane) : column->high;
     }
 }
 
@@ -45,25 +44,25 @@ WIDE void pb_column_add(pb_column *column, const double *values, int64_t n)
     if (column->count == 0 && n > 0)
         column->shift = values[0];
     const double shift = column->shift;
-    vector sum = {0.0}, square = {0.0}, cube = {0.0}, alike = {0.0};
-    vector low = {column->low, column->low, column->low, column->low};
-    vector high = {column->high, column->high, column->high, column->high};
+    vector sum = ALL(0.0), square = sum, cube = sum, alike = sum;
+    vector low = ALL(column->low), high = ALL(column->high);
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        const vector value = *(const unaligned *)(values + i);
-        const vector d = value - shift;
-        sum += d;
-        const vector dd = d * d;
-        square += dd;
-        cube += dd * d;
-        alike += ALIKE(d);
-        low = LEAST(value, low);
-        high = MOST(value, high);
+        const vector value = LOAD(values + i);
+        VECTOR(d, value L - shift);
+        EACH sum L += d L;
+        VECTOR(dd, d L * d L);
+        EACH square L += dd L;
+        EACH cube L += dd L * d L;
+        EACH alike L += ALIKE(d L);
+        EACH low L = LEAST(value L, low L);
+        EACH high L = MOST(value L, high L);
     }
-    column->sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    column->square += (square[0] + square[1]) + (square[2] + square[3]);
-    column->cube += (cube[0] + cube[1]) + (cube[2] + cube[3]);
-    column->others += i - (int64_t)((alike[0] + alike[1]) + (alike[2] + alike[3]));
+    column->sum += (LANE(sum, 0) + LANE(sum, 1)) + (LANE(sum, 2) + LANE(sum, 3));
+    column->square += (LANE(square, 0) + LANE(square, 1)) + (LANE(square, 2) + LANE(square, 3));
+    column->cube += (LANE(cube, 0) + LANE(cube, 1)) + (LANE(cube, 2) + LANE(cube, 3));
+    column->others += i - (int64_t)((LANE(alike, 0) + LANE(alike, 1)) +
+                                    (LANE(alike, 2) + LANE(alike, 3)));
     add_extremes(column, &low, &high);
     for (; i < n; i++)
         add_one(column, values[i]);
@@ -75,27 +74,26 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
 {
     const double shift = column->shift;
     /* two chains hide the latency of an addition */
-    vector even = {0.0}, odd = {0.0};
-    vector low = {shift, shift, shift, shift}, high = low;
+    vector even = ALL(0.0), odd = even;
+    vector low = ALL(shift), high = low;
     double rest = 0.0;
     int64_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        const vector a = *(const unaligned *)(values + i);
-        const vector b = *(const unaligned *)(values + i + LANES);
-        even += a - shift;
-        odd += b - shift;
-        low = LEAST(a, low);
-        high = MOST(a, high);
-        low = LEAST(b, low);
-        high = MOST(b, high);
+        const vector a = LOAD(values + i), b = LOAD(values + i + LANES);
+        EACH even L += a L - shift;
+        EACH odd L += b L - shift;
+        EACH low L = LEAST(a L, low L);
+        EACH high L = MOST(a L, high L);
+        EACH low L = LEAST(b L, low L);
+        EACH high L = MOST(b L, high L);
     }
     for (; i < n; i++) {
         rest += values[i] - shift;
         column->low = values[i] < column->low ? values[i] : column->low;
         column->high = values[i] > column->high ? values[i] : column->high;
     }
-    even += odd;
-    column->sum += ((even[0] + even[1]) + (even[2] + even[3])) + rest;
+    EACH even L += odd L;
+    column->sum += ((LANE(even, 0) + LANE(even, 1)) + (LANE(even, 2) + LANE(even, 3))) + rest;
     add_extremes(column, &low, &high);
 }
 

@@ -51,11 +51,9 @@ static group make_group(int64_t first, const int64_t *columns, int64_t n_columns
 
 /* LANES entries of a row as a vector; a macro, for a function may not return one */
 #define GATHER(row, entry) \
-    ((vector){(row)[(entry)[0]], (row)[(entry)[1]], (row)[(entry)[2]], (row)[(entry)[3]]})
+    FOUR((row)[(entry)[0]], (row)[(entry)[1]], (row)[(entry)[2]], (row)[(entry)[3]])
 /* the same where the entries follow each other: one load at any alignment */
-#define LOAD(row, entry)                                            \
-    (contiguous ? (vector) * (const unaligned *)((row) + (entry)[0]) \
-                : GATHER(row, entry))
+#define ENTRIES(row, entry) (contiguous ? LOAD((row) + (entry)[0]) : GATHER(row, entry))
 
 static void gather(vector *out, const double *moments, const int64_t *position)
 {
@@ -68,7 +66,7 @@ static void gather(vector *out, const double *moments, const int64_t *position)
 ALWAYS_INLINE void scatter(double *moments, const vector *in, const group *g, int v)
 {
     for (int lane = g->fresh[v]; lane < g->end[v]; lane++)
-        moments[g->position[v][lane]] = (*in)[lane];
+        moments[g->position[v][lane]] = LANE(*in, lane);
 }
 
 ALWAYS_INLINE void add_group(pb_moments *m, const double *const *rows, int64_t n_rows,
@@ -76,7 +74,7 @@ ALWAYS_INLINE void add_group(pb_moments *m, const double *const *rows, int64_t n
                              const int referenced, const int cubed)
 {
     vector sum[GROUP], square[GROUP], cube[GROUP], shift[GROUP];
-#pragma GCC unroll 4
+    UNROLL
     for (int v = 0; v < n_vectors; v++) {
         gather(&sum[v], m->sum, g->position[v]);
         gather(&square[v], m->square, g->position[v]);
@@ -86,17 +84,18 @@ ALWAYS_INLINE void add_group(pb_moments *m, const double *const *rows, int64_t n
     }
     for (int64_t r = 0; r < n_rows; r++) {
         const double base = referenced ? rows[r][m->reference] : 0.0;
-#pragma GCC unroll 4
+        UNROLL
         for (int v = 0; v < n_vectors; v++) {
-            const vector d = base - LOAD(rows[r], g->entry[v]) - shift[v];
-            const vector dd = d * d;
-            sum[v] += d;
-            square[v] += dd;
+            const vector entries = ENTRIES(rows[r], g->entry[v]);
+            VECTOR(d, base - entries L - shift[v] L);
+            VECTOR(dd, d L * d L);
+            EACH sum[v] L += d L;
+            EACH square[v] L += dd L;
             if (cubed)
-                cube[v] += dd * d;
+                EACH cube[v] L += dd L * d L;
         }
     }
-#pragma GCC unroll 4
+    UNROLL
     for (int v = 0; v < n_vectors; v++) {
         scatter(m->sum, &sum[v], g, v);
         scatter(m->square, &square[v], g, v);
@@ -175,26 +174,31 @@ ALWAYS_INLINE void stream_group(const double *matrix, int64_t n_rows, int64_t st
                                 const int64_t reference, double *sum)
 {
     /* two chains hide the latency of an addition */
-    vector even[GROUP] = {{0.0}}, odd[GROUP] = {{0.0}}, total;
+    vector even[GROUP], odd[GROUP], total;
+    for (int v = 0; v < GROUP; v++)
+        even[v] = odd[v] = ALL(0.0);
     int64_t r = 0;
     for (; r + 2 <= n_rows; r += 2) {
         const double *row = matrix + r * stride, *next = row + stride;
         const double base = reference < 0 ? 0.0 : row[reference];
         const double next_base = reference < 0 ? 0.0 : next[reference];
-#pragma GCC unroll 4
+        UNROLL
         for (int v = 0; v < n_vectors; v++) {
-            even[v] += base - LOAD(row, g->entry[v]);
-            odd[v] += next_base - LOAD(next, g->entry[v]);
+            const vector here = ENTRIES(row, g->entry[v]), there = ENTRIES(next, g->entry[v]);
+            EACH even[v] L += base - here L;
+            EACH odd[v] L += next_base - there L;
         }
     }
     const double *last = matrix + (n_rows - 1) * stride;
     const double base = reference < 0 ? 0.0 : last[reference];
-#pragma GCC unroll 4
+    UNROLL
     for (int v = 0; v < n_vectors; v++) {
-        if (r < n_rows)
-            even[v] += base - LOAD(last, g->entry[v]);
+        if (r < n_rows) {
+            const vector here = ENTRIES(last, g->entry[v]);
+            EACH even[v] L += base - here L;
+        }
         gather(&total, sum, g->position[v]);
-        total += even[v] + odd[v];
+        EACH total L += even[v] L + odd[v] L;
         scatter(sum, &total, g, v);
     }
 }

@@ -5,12 +5,42 @@
 
 #undef NDEBUG
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pybandit/_shared/bitgen.h"
+
+/*
+ * What was drawn and what was compared, as one number at the end: whether two compilers or two
+ * processors gave the same bits (tests/portability.py).
+ */
+static uint64_t digested;
+
+static inline void print_digest(void) { printf("%016" PRIx64 "\n", digested); }
+
+static inline void digest(uint64_t word)
+{
+#ifdef PB_DIGEST
+    if (digested == 0) {
+        digested = 0xcbf29ce484222325u;
+        atexit(print_digest);
+    }
+    digested = (digested ^ word) * 0x100000001b3u;
+#else
+    (void)word;
+#endif
+}
+
+static inline void digest_double(double number)
+{
+    uint64_t word;
+    memcpy(&word, &number, sizeof word);
+    digest(number == 0.0 ? 0 : number != number ? 1 : word);
+}
 
 static inline uint64_t splitmix_next(void *state)
 {
@@ -18,6 +48,7 @@ static inline uint64_t splitmix_next(void *state)
     uint64_t x = *counter += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    digest(x);
     return x ^ (x >> 31);
 }
 
@@ -46,12 +77,14 @@ static inline void *allocate(int64_t n, size_t item)
 
 static inline int close_to(double a, double b, double tolerance)
 {
+    digest_double(a);
     return fabs(a - b) <= tolerance;
 }
 
 /* Whether `hits` of n trials are within 5 standard deviations of probability p. */
 static inline int binomial_fits(int64_t hits, int64_t n, double p)
 {
+    digest((uint64_t)hits);
     return fabs((double)hits - (double)n * p) <= 5.0 * sqrt((double)n * p * (1.0 - p));
 }
 

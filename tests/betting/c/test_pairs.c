@@ -132,7 +132,7 @@ static void recovers_from_ruin(void)
     log_claims *logs = allocate(1, sizeof *logs);
     for (int k = 0; k < 4; k++) {
         const int winner = k % 2;
-        problem p = {.items = {k < 2 ? 0 : N, 0.0, 1.0, 1.0}, .n_arms = 2};
+        problem p = {.items = {k < 2 ? 0 : N, 0.0, 1.0, 1.0, NULL}, .n_arms = 2};
         p.bets = bets_of(1.0, 1.2, 1.4, 1.6);
         pb_pairs pairs = pairs_new(&p, 0.0, 40.0);
         log_claims_begin(logs, &p.bets, 0.0, 40.0);

@@ -127,7 +127,7 @@ static int own_spread(void *data, double *out)
     world *w = data;
     const double *a = w->chain.z, *b = w->chain.next_z;
     const double r = sqrt(a[0] * a[0] + a[1] * a[1]) + sqrt(b[0] * b[0] + b[1] * b[1]);
-    *out = w->spread ? w->spread : 2.0 * r * r * r;
+    *out = w->spread != 0.0 ? w->spread : 2.0 * r * r * r;
     return w->spread_fails;
 }
 
@@ -239,7 +239,7 @@ static void bounds_that_do_not_hold(pb_minibatch_test test, int of_rows)
             return;
         }
     }
-    assert(!"found");
+    assert(0 && "found");
 }
 
 /* What a caller's functions do wrong ends the step, and the chain stays where it was. */

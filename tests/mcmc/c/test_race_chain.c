@@ -42,7 +42,7 @@ static int log_ratios(const int64_t *factors, int64_t n, const int64_t *states, 
     (void)states;
     for (int64_t f = 0; f < n * n_states; f++) {
         out[f] = 0.0;
-        for (int j = 0; j < D && !w->has_control; j++) {
+        for (int j = 0; j < D && w->has_control == 0.0; j++) {
             const double a = w->y[factors[f] * D + j] - w->points[j];
             const double b = w->y[factors[f] * D + j] - w->points[D + j];
             out[f] += 0.5 * (a * a - b * b);
