@@ -35,7 +35,7 @@ def clang():
 
 
 def kernels(sanitize):
-    """The kernels, compiled once for all fuzzers that clang links."""
+    """The kernels as an archive, compiled once for all fuzzers; each is given what it needs."""
     folder = FOUND / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     headers = [*(ROOT / "pybandit/include").glob("*/*/*.h"), *(ROOT / "csrc").glob("*/*.h")]
@@ -46,7 +46,10 @@ def kernels(sanitize):
                 or made[-1].stat().st_mtime < max(newest, source.stat().st_mtime)):
             subprocess.run(["clang", *FLAGS, sanitize, "-fno-sanitize-recover=all", "-c", source,
                             "-o", made[-1]], check=True)
-    return made
+    archive = folder / "kernels.a"
+    archive.unlink(missing_ok=True)
+    subprocess.run(["ar", "rcs", archive, *made], check=True)
+    return archive
 
 
 def steered(name, sanitize, seconds):
@@ -54,11 +57,12 @@ def steered(name, sanitize, seconds):
     program, grown = FOUND / f"{name}.steered", FOUND / name
     grown.mkdir(parents=True, exist_ok=True)
     subprocess.run(["clang", *FLAGS, sanitize.replace("fuzzer-no-link", "fuzzer"),
-                    "-fno-sanitize-recover=all", HERE / "c" / f"{name}.c", *kernels(sanitize),
+                    "-fno-sanitize-recover=all", HERE / "c" / f"{name}.c", kernels(sanitize),
                     "-lm", "-o", program], check=True)
     corpus = HERE / "corpus" / name
     done = subprocess.run([program, grown, *([corpus] if corpus.exists() else []),
                            f"-max_total_time={seconds}", "-timeout=10", "-max_len=512",
+                           "-detect_leaks=0",  # nothing is allocated
                            "-print_final_stats=1", f"-artifact_prefix={FOUND}/{name}-"],
                           capture_output=True, text=True)
     if done.returncode:
