@@ -65,11 +65,11 @@ def values(content):
     """Values of arms, as a plan takes them."""
     path = written("values.csv", content)
     try:
-        read = read_values(path)
+        arms, read = read_values(path)
     except BadFile as error:
         assert path in str(error)
         return refused(error)
-    assert len(read)
+    assert len(arms) == len(read) and not np.isnan(read).any()
 
 
 def stocks(content):

@@ -34,10 +34,9 @@ def test_a_few_inputs(name):
     assert n >= RUNS[name] and not failed, failed[0]
 
 
-def test_a_few_inputs_of_c(tmp_path):
-    """Compiled by what compiles pybandit, under its sanitizers; one test, for one compilation."""
+def test_a_few_inputs_of_c(kernels, tmp_path):
+    """Compiled by what compiles pybandit, under its sanitizers."""
     assert len(native.HARNESSES) == 22
-    kernels = native.compiled(tmp_path, compile_c)
     for name in native.HARNESSES:
         done = native.driven(name, 1000, kernels, compile_c, tmp_path)
         assert done.returncode == 0, (name, done.stderr[-3000:])
