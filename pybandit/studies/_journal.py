@@ -172,10 +172,18 @@ class Ledger:
         _, first = next(past)
         again = Ledger(type(self.policy).from_state(first["state"]), is_forced=True)
         batches = {}
-        for kind, body in corrected(past, amendment):
-            wells = again.apply(kind, body, batches.get(body.get("batch")))
-            if wells is not None:
-                batches[wells.number] = wells
+        try:
+            for kind, body in corrected(past, amendment):
+                if kind not in KINDS:
+                    raise KeyError(kind)
+                if kind == "tell" and body["positions"].shape != body["values"].shape:
+                    raise IndexError("positions")
+                wells = again.apply(kind, body, batches.get(body.get("batch")))
+                if wells is not None:
+                    batches[wells.number] = wells
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            # what a policy refuses is a ValueError
+            raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
         again.end()
         self.policy, self.late = again.policy, again.late
 

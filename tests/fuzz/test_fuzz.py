@@ -22,10 +22,11 @@ DECLARATION = re.compile(r"\b(pb_\w+)\([^;{]*\);")
 DEFINITION = re.compile(r"^(?!static)[a-zA-Z][^\n;=]*?\b(pb_\w+)\(", re.MULTILINE)
 
 # so many inputs in one to two seconds each; the slow ones fit kernels or write to the disk
-RUNS = {"policies": 400, "refitting": 3, "races": 120, "count_races": 150, "sequences": 600,
-        "tables": 1500, "scores": 1500, "arms": 1500, "plates": 1000, "codec": 2000,
-        "counts": 400, "values": 1500, "stocks": 400, "sheets": 12, "picklists": 150,
-        "cells": 1500, "studies": 30, "journals": 30, "forged": 30, "stores": 120, "blocks": 300}
+RUNS = {"policies": 800, "refitting": 5, "races": 300, "count_races": 600, "sequences": 1200,
+        "tables": 2000, "scores": 3000, "arms": 3000, "plates": 2000, "codec": 4000,
+        "counts": 2000, "values": 3000, "stocks": 2000, "sheets": 40, "picklists": 1000,
+        "cells": 4000, "studies": 100, "journals": 100, "forged": 80, "stores": 250,
+        "blocks": 600}
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -38,7 +39,7 @@ def test_a_few_inputs_of_c(kernels, tmp_path):
     """Compiled by what compiles pybandit, under its sanitizers."""
     assert len(native.HARNESSES) == 22
     for name in native.HARNESSES:
-        done = native.driven(name, 1000, kernels, compile_c, tmp_path)
+        done = native.driven(name, 2000, kernels, compile_c, tmp_path)
         assert done.returncode == 0, (name, done.stderr[-3000:])
 
 
