@@ -96,7 +96,8 @@ def test_events_of_no_kind(path, kind):
     lambda kind, body: ("abandoned", body), lambda kind, body: (kind, {**body, "batch": 99}),
     lambda kind, body: (kind, {name: body[name] for name in body if name != "positions"}),
     lambda kind, body: (kind, {**body, "positions": None}),
-    lambda kind, body: (kind, {**body, "values": np.full(6, np.inf)}), lambda kind, body: (kind, {})])
+    lambda kind, body: (kind, {**body, "values": np.full(6, np.inf)}),
+    lambda kind, body: (kind, {})])
 def test_amendments_after_events_that_nobody_recorded(path, change):
     with closing(sqlite3.connect(path)) as db:
         ((kind, body),) = db.execute("SELECT kind, body FROM log WHERE number = 5")
