@@ -61,7 +61,8 @@ def refused(path, words):
     ("batches", "results", encode([0.5] * 8), "batches: batch 4: no arms"),
     ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: no arms"),
     ("late", "arms", encode("x"), "late: no arms"),
-    ("late", "results", encode(np.zeros(5)), "late: no arms")])
+    ("late", "results", encode(np.zeros(5)), "late: no arms"),
+    ("late", "results", encode(np.full(2, np.nan)), "late: no arms")])
 def test_rows_that_nobody_wrote(path, table, column, value, words):
     which = "status != 'open'" if value == "ready" else "1"
     put(path, table, column, value, which)
