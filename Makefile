@@ -5,11 +5,8 @@ PYTHONS ?= python3.11 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 
-<<<<<<< HEAD
-.PHONY: demo test test-slow docs lint bench sanitize sanitize-states soak interrupts fuzz wheel-test clean
-=======
-.PHONY: demo test test-slow lint bench sanitize sanitize-states soak interrupts fuzz portability wheel wheel-test clean
->>>>>>> ports
+.PHONY: demo test test-slow docs lint bench sanitize sanitize-states soak interrupts fuzz \
+	portability wheel wheel-test clean
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
@@ -92,8 +89,8 @@ interrupts: inplace
 
 # Every fuzzer for so many seconds: of C with clang's libFuzzer, of Python with atheris, where they
 # are; elsewhere at random. What fails is left in build/fuzz/.
-FUZZED := policies refitting races sequences tables scores arms plates codec studies journals \
-	forged stores blocks
+FUZZED := policies refitting races count_races sequences tables scores arms plates codec counts \
+	values stocks sheets picklists cells studies journals forged stores blocks
 fuzz: inplace
 	$(BIN)/python tests/fuzz/native.py --seconds $(SECONDS)
 	for target in $(FUZZED); do \

@@ -25,3 +25,9 @@ def run(*command, **options):
 def compile_c(*arguments):
     compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
     run(*compiler.split(), *STRICT, f"-I{pb.get_include()}", *arguments)
+
+
+def compile_kernels(folder, *flags):
+    """The object files of csrc, into a folder."""
+    for kernel in KERNELS:
+        compile_c(*flags, "-c", kernel, "-o", folder / f"{kernel.stem}.o")

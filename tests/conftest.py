@@ -1,4 +1,4 @@
-"""What several rooms of the tests use: the distributions that are shipped, built once."""
+"""What several rooms of the tests use, built once: the distributions, and checked kernels."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from compiler import ROOT, run
+from compiler import ROOT, SANITIZE, compile_kernels, run
 
 
 def pytest_configure():
@@ -36,6 +36,13 @@ def made_once(tmp_path_factory):
         return folder
 
     return made
+
+
+@pytest.fixture(scope="session")
+def kernels(made_once):
+    """The object files of csrc, as strict C11 with sanitizers."""
+    return sorted(made_once("sanitized", lambda folder: compile_kernels(folder, *SANITIZE))
+                  .glob("*.o"))
 
 
 @pytest.fixture(scope="session")

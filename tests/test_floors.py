@@ -10,7 +10,7 @@ import pytest
 import pybandit as pb
 from pybandit import policies
 
-from compiler import HEADERS, KERNELS, ROOT, SANITIZE, compile_c, run
+from compiler import HEADERS, KERNELS, ROOT, SANITIZE, compile_c, compile_kernels, run
 
 C_TESTS = sorted((ROOT / "tests").glob("*/c/test_*.c"))
 LIBM = {"ceil", "cos", "erfc", "exp", "expm1", "fabs", "floor", "fma", "fmax", "fmin", "ldexp",
@@ -20,20 +20,9 @@ RUNTIME = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "memcpy", "memmove", "me
 RUNTIME |= {"__cpu_indicator_init", "__cpu_model"}  # picks a clone of a function, once, at load
 
 
-@pytest.fixture(scope="module")
-def kernels(made_once):
-    """The object files of csrc, as strict C11 with sanitizers."""
-    return sorted(made_once("sanitized", lambda folder: _compile(folder, *SANITIZE)).glob("*.o"))
-
-
-def _compile(folder, *flags):
-    for kernel in KERNELS:
-        compile_c(*flags, "-c", kernel, "-o", folder / f"{kernel.stem}.o")
-
-
 @pytest.mark.slow
 def test_kernels_are_strict_c_where_they_are_optimised(tmp_path):
-    _compile(tmp_path, "-O3")
+    compile_kernels(tmp_path, "-O3")
 
 
 def test_every_kernel_has_a_header_and_a_test():

@@ -23,7 +23,7 @@ static inline double pb_convex_least(pb_convex at, const void *function, pb_tang
                                      pb_tangent high, pb_tangent here, double enough)
 {
     enum { MOST_STEPS = 100 };
-    double bound = -INFINITY;
+    double bound = -INFINITY, seen = INFINITY;
     for (int step = 0; step < MOST_STEPS; step++) {
         if (here.value <= enough)
             return here.value;
@@ -35,12 +35,16 @@ static inline double pb_convex_least(pb_convex at, const void *function, pb_tang
         double move = (low.value - high.value + high.slope * wide) / steep;
         move = fmin(fmax(move, 0.0), wide);
         bound = low.value + low.slope * move;
-        if (bound > enough || fmin(low.value, high.value) - bound <= 1e-12 * (1.0 + fabs(bound)))
+        seen = fmin(low.value, high.value);
+        const double tolerance = 1e-12 * (1.0 + fabs(seen));
+        /* of steep tangents from far off only rounding may be left */
+        const int is_lost = !(bound <= seen + tolerance);
+        if (!is_lost && (bound > enough || seen - bound <= tolerance))
             break;
         /* where the tangents are far off, halves are sure */
-        here = at(function, low.x + (step % 3 == 2 ? 0.5 * wide : move));
+        here = at(function, low.x + (is_lost || step % 3 == 2 ? 0.5 * wide : move));
     }
-    return bound;
+    return fmin(bound, seen);
 }
 
 #endif

@@ -16,13 +16,17 @@ static const double weights[PB_WIDTHS] = {0.25, 0.25, 0.25, 0.125, 0.125};
 #define SQRT_HALF 0.70710678118654752440
 #define DENSITY 0.79788456080286535588 /* of half a normal law, at 0 */
 
-/* 2 Phi(y) exp(y^2 / 2) for y <= 0. */
-static double tail(double y)
+/* 2 Phi(y) exp(y^2 / 2) for y <= 0, and its derivative: far out its two parts cancel. */
+static double tail(double y, double *slope)
 {
-    if (y > -36.0)
-        return erfc(-SQRT_HALF * y) * exp(0.5 * y * y);
-    const double z = 1.0 / (y * y);
-    return -DENSITY / y * (1.0 - z * (1.0 - z * (3.0 - z * (15.0 - z * 105.0))));
+    if (y > -36.0) {
+        const double value = erfc(-SQRT_HALF * y) * exp(0.5 * y * y);
+        *slope = fmax(y * value + DENSITY, 0.0);
+        return value;
+    }
+    const double z = 1.0 / (y * y), rest = 1.0 - z * (3.0 - z * (15.0 - z * 105.0));
+    *slope = DENSITY * z * rest;
+    return -DENSITY / y * (1.0 - z * rest);
 }
 
 double pb_glr_gaussian_evidence(double n, double d, double *slope)
@@ -33,10 +37,14 @@ double pb_glr_gaussian_evidence(double n, double d, double *slope)
         if (j == 0 && y > 0.0)  /* the widest has the largest y */
             largest = 0.5 * y * y;
         const double scale = exp(-largest), power = exp(0.5 * y * y - largest);
-        const double value = y <= 0.0 ? tail(y) : power * (y > 9.0 ? 2.0 : erfc(-SQRT_HALF * y));
+        double rise = 0.0;
+        const double value = y <= 0.0 ? tail(y, &rise)
+                                      : power * (y > 9.0 ? 2.0 : erfc(-SQRT_HALF * y));
+        if (y > 0.0)
+            rise = y * value + DENSITY * scale;
         const double weight = weights[j] * rate / (n * widths[j]);
         sum += weight * value;
-        change += weight * rate * fmax(y * value + DENSITY * scale, 0.0);
+        change += weight * rate * rise;
     }
     *slope = change / sum;
     return largest + log(sum);

@@ -90,16 +90,50 @@ static double find(const pb_glr *glr, const double *means, int64_t n_arms, int64
     return y;
 }
 
+/* Whether they can be solutions: of means a few units in the last place apart, rounding leaves none. */
+static int are_shares(const double *shares, int64_t n_arms, int64_t best)
+{
+    int are = 1;
+    for (int64_t arm = 0; arm < n_arms; arm++)
+        are &= arm == best || (shares[arm] >= 0.0 && shares[arm] < INFINITY);
+    return are;
+}
+
+/*
+ * Where means are that near, d(p, q) is as (p - q)^2, whatever the law: with gaps in units of the
+ * smallest, x = y / (gap^2 - y), and the ratio is x^2. Returns y, by halves of (0, 1).
+ */
+static double find_near(const double *means, int64_t n_arms, int64_t best, double gap,
+                        double *shares)
+{
+    double low = 0.0, high = 1.0, y = 0.5;
+    for (int i = 0; i < MOST_STEPS && low < y && y < high; i++) {
+        double sum = 0.0;
+        for (int64_t arm = 0; arm < n_arms; arm++) {
+            const double near = gap / (means[best] - means[arm]), part = y * near * near;
+            shares[arm] = part / (1.0 - part);
+            sum += arm == best ? 0.0 : shares[arm] * shares[arm];
+        }
+        if (sum < 1.0)
+            low = y;
+        else
+            high = y;
+        y = 0.5 * (low + high);
+    }
+    return y;
+}
+
 double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms, double *shares)
 {
     int64_t best = 0, n_best = 0;
-    double nearest = INFINITY, equal = INFINITY, sum = 1.0;
+    double nearest = INFINITY, equal = INFINITY, gap = INFINITY, sum = 1.0;
     for (int64_t arm = 1; arm < n_arms; arm++)
         best = means[arm] > means[best] ? arm : best;
     for (int64_t arm = 0; arm < n_arms; arm++) {
         if (arm != best) {
             nearest = fmin(nearest, pb_glr_divergence(glr, means[best], means[arm]));
             equal = fmin(equal, gain(glr, means[best], means[arm], 1.0));
+            gap = fmin(gap, means[best] - means[arm]);
         }
         n_best += means[arm] == means[best];
     }
@@ -108,7 +142,9 @@ double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms, do
             shares[arm] = means[arm] == means[best] ? 1.0 / (double)n_best : 0.0;
         return 0.0;
     }
-    const double y = find(glr, means, n_arms, best, equal, nearest, shares);
+    double y = find(glr, means, n_arms, best, equal, nearest, shares);
+    if (!(y > 0.0) || !are_shares(shares, n_arms, best))
+        y = nearest * find_near(means, n_arms, best, gap, shares);
     shares[best] = 1.0;
     for (int64_t arm = 0; arm < n_arms; arm++)
         sum += arm == best ? 0.0 : shares[arm];

@@ -10,6 +10,7 @@ from pybandit._shared.checks import MOST_PULLS, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import Ints, Rng
 from pybandit.studies._counts import checked_counts, split_of
+from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._recorder import Recorder, reading, writing
 from pybandit.studies.results import TellResult
 
@@ -193,6 +194,16 @@ class Counted(Recorder):
             raise ValueError(f"policy must be a CountRace for {what}; got {self._type.__name__}, "
                              "which promises nothing for these")
 
+    def _columns_of_counts(self):
+        rows = [(batch, body["key"], arm, self._names[arm], body["trials"][arm],
+                 body["sums"][arm], when, who)
+                for batch, (when, who, body) in enumerate(self._bodies_of("counts"))
+                for arm in np.flatnonzero(body["trials"])]
+        kinds = {"batch": np.int64, "key": object, "arm": np.int64, "name": object,
+                 "trials": np.int64, "sum": np.float64, "told_at": np.float64, "who": object}
+        return {name: np.array([row[at] for row in rows], dtype=kind)
+                   for at, (name, kind) in enumerate(kinds.items())}
+
     @reading
     def counts(self) -> Any:
         """Every batch of counts, arm by arm, where there were trials.
@@ -213,14 +224,11 @@ class Counted(Recorder):
         0  Monday  old    2500  100.0
         1  Monday  new    2500  150.0
         """
-        rows = [(batch, body["key"], arm, self._names[arm], body["trials"][arm],
-                 body["sums"][arm], when, who)
-                for batch, (when, who, body) in enumerate(self._bodies_of("counts"))
-                for arm in np.flatnonzero(body["trials"])]
-        kinds = {"batch": np.int64, "key": object, "arm": np.int64, "name": object,
-                 "trials": np.int64, "sum": np.float64, "told_at": np.float64, "who": object}
-        columns = {name: np.array([row[at] for row in rows], dtype=kind)
-                   for at, (name, kind) in enumerate(kinds.items())}
+        try:
+            columns = self._columns_of_counts()
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
+            raise StudyDamaged(f"{self._store.path} is damaged: log: counts that nobody told: "
+                               f"{error!r}") from error
         if importlib.util.find_spec("pandas") is None:
             return columns
         import pandas as pd

@@ -179,16 +179,26 @@ class Ledger:
 
     def _tell_again(self, amendment):
         """The policy anew, told all batches with the results as they are known now."""
+        try:
+            again = self._repeated(amendment)
+        except Exception as error:  # of any policy
+            try:  # is it the amendment, or what is amended?
+                self._repeated({**amendment, "values": amendment["before"]})
+            except Exception:
+                raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
+            raise
+        self.policy, self.late = again.policy, again.late
+
+    def _repeated(self, amendment):
         past = iter(self.past())
         _, first = next(past)
-        again = Ledger(type(self.policy).from_state(first["state"]), is_forced=True)
-        batches = {}
+        again, batches = Ledger(type(self.policy).from_state(first["state"]), is_forced=True), {}
         for kind, body in corrected(past, amendment):
             wells = again.apply(kind, body, batches.get(body.get("batch")))
             if wells is not None:
                 batches[wells.number] = wells
         again.end()
-        self.policy, self.late = again.policy, again.late
+        return again
 
     def end(self):
         """Give the policy what it has not taken; no more batches follow."""

@@ -17,7 +17,7 @@ from pybandit._shared.checks import LARGEST, check_integer
 from pybandit.studies._codec import encode
 from pybandit.studies._counts import PART, Counts
 from pybandit.studies._errors import StudyDamaged
-from pybandit.studies._journal import Event, Ledger, chained, replay
+from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
 from pybandit.studies._races import POLICIES, CountPolicy, RacePolicy
 from pybandit.studies._rows import check_first, decoded
 from pybandit.studies.results import Batch
@@ -159,7 +159,10 @@ class Recorder:
     def _record(self, kind, body, wells, who=None):
         """One event, done and stored; the batch it is of."""
         self._moved = True
-        wells = self._ledger.apply(kind, body, wells)
+        try:
+            wells = self._ledger.apply(kind, body, wells)
+        except BrokenLog as error:
+            raise StudyDamaged(f"{self._store.path} is damaged: {error}") from error
         event, content = event_of(self._head.n_events, kind, self._who if who is None else str(who),
                                   body, self._head.digest)
         self._head = self._store.append(event, content, wells, self._ledger)

@@ -48,7 +48,8 @@ def check_batch(path, number, status, columns, n_arms):
 
 def check_late(path, columns, n_arms):
     """Raises where these can be no late results of a study of so many arms."""
-    if not flat(columns, (np.int64, np.float64)) or not are_arms(columns[0], n_arms):
+    if not (flat(columns, (np.int64, np.float64)) and are_arms(columns[0], n_arms)
+            and np.isfinite(columns[1]).all()):
         raise StudyDamaged(f"{path} is damaged: late: no arms and results of a study of {n_arms} "
                            "arms")
 

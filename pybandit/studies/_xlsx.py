@@ -5,7 +5,7 @@ import io
 import itertools
 import re
 import zipfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from pybandit._shared.cells import BadFile
 from pybandit._shared.optional import require
@@ -25,20 +25,35 @@ def rows_of_workbook(path, headers, dialect):
         Where it is no workbook, the sheet is not said or not there, or a formula has no value.
     """
     openpyxl = require("openpyxl", EXTRA)
-    try:
-        # the values that a spreadsheet computed last, and what it computed them from
-        values, formulas = (openpyxl.load_workbook(path, read_only=True, data_only=data_only)
+    with ExitStack() as opened:
+        # the values that a spreadsheet computed last, and what it computed them from; the files
+        # are ours: of one that is no workbook openpyxl closes none
+        values, formulas = (_loaded(openpyxl, opened.enter_context(open(path, "rb")), data_only)
                             for data_only in (True, False))
-    except (zipfile.BadZipFile, KeyError, ValueError, openpyxl.utils.exceptions.InvalidFileException
-            ) as error:
-        raise BadFile(f"line 1, column 1: it is no workbook: {error}") from None
-    try:
+        opened.callback(values.close)
+        opened.callback(formulas.close)
         name = _sheet_of(values, dialect.sheet)
-        rows = zip(values[name].iter_rows(), formulas[name].iter_rows(), strict=True)
+        rows = zip(_rows(values[name]), _rows(formulas[name]), strict=True)
         yield _from_header(_texts(rows, dialect), headers)
-    finally:
-        values.close()
-        formulas.close()
+
+
+def _loaded(openpyxl, file, data_only):
+    try:
+        return openpyxl.load_workbook(file, read_only=True, data_only=data_only)
+    except Exception as error:  # of damaged archives, XML and numbers: any
+        raise _no_workbook(error) from None
+
+
+def _rows(sheet, **bounds):
+    """Its rows, which are parsed as they are read."""
+    try:
+        yield from sheet.iter_rows(**bounds)
+    except Exception as error:
+        raise _no_workbook(error) from None
+
+
+def _no_workbook(error):
+    return BadFile(f"line 1, column 1: it is no workbook: {error!r}")
 
 
 def _sheet_of(book, wanted):
@@ -50,7 +65,7 @@ def _sheet_of(book, wanted):
                           f"{', '.join(map(short, book.sheetnames))}")
         return wanted
     filled = [name for name in names if any(
-        cell.value is not None for row in book[name].iter_rows(max_row=MOST_TITLE) for cell in row)]
+        cell.value is not None for row in _rows(book[name], max_row=MOST_TITLE) for cell in row)]
     if len(filled) != 1:
         raise BadFile("line 1, column 1: the file is empty" if not filled else
                       f"line 1, column 1: there are {len(filled)} sheets; --sheet says which: "

@@ -1,42 +1,27 @@
 """A file is refused by its own kind of error, or read as it is: never another error.
 
-What a person writes, CSV, is any bytes. What a program writes, SQLite, Parquet and arrays, is a
-whole file of which bytes or rows were changed, and signed again as a forger would.
+What a person writes, CSV, is any bytes. What a program writes, workbooks, Parquet and arrays, is a
+whole file of which bytes were changed.
 """
 
 import atexit
 import functools
-import hashlib
 import os
-import re
 import shutil
-import sqlite3
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 import pybandit as pb
 from fuzz.source import Choices
-from fuzz.states import change
 from pybandit._shared.cells import BadFile
 from pybandit.cli._study_arms import read_arms
 from pybandit.evaluation._score_csv import read_scores
-from pybandit.studies import Study, StudyError
-from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
-from pybandit.studies._journal import START, chained
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies.plates import Layout, Plates
 from pybandit.tables import Blocks
-
-from policies.every_class import EVERY
-from policies.mutations import assert_keeps_its_promises
-from studies.cases import make, measured
-
-ROWS = [None, -1, 0, 1, 2, 3, 2**31, 2**53, 2**63 - 1, -2**63, 0.5, 1e308, "", "x", "open",
-        "complete", "abandoned", "ask", b"", b"x", b"N", b"i" + bytes(8), b"d" + bytes(8)]
 
 
 @functools.cache
@@ -125,32 +110,7 @@ def codec(content):
     assert encode(decode(again)) == again
 
 
-# SQLite
-
-@functools.cache
-def study_file():
-    """A study with batches that are complete, closed and open, and late results; its bytes."""
-    path = str(folder() / "whole.db")
-    make(path).close()
-    return Path(path).read_bytes()
-
-
-@functools.cache
-def scores_file(told):
-    """A store of some scores, claims and failures; its bytes."""
-    path = str(folder() / f"whole-{told}.cells")
-    store = Cells(path, 5, told, (0.0, 1.0 if told else None))
-    cells = {(model, item): (0.25 * item, 1.0 + model) if told else 0.25 * item
-             for model in range(3) for item in range(4)}
-    store.update(cells, {(2, 3)})
-    store.claim([(1, 4), (2, 4)])
-    store.keep_running([(1, 4)])
-    store.close()
-    store.ended((0, 0))
-    content = Path(path).read_bytes()
-    store.ended((1, 4))
-    return content
-
+# what programs write
 
 def damaged(bits, content):
     """Bytes that are changed, put in, taken out, or cut."""
@@ -171,162 +131,6 @@ def damaged(bits, content):
         else:
             made[at:at + 1] = bits.take(1)
     return bytes(made)
-
-
-def with_rows_changed(bits, path, tables):
-    """One to three values of a database, each of any type."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        for _ in range(1 + bits.below(3)):
-            table = bits.of(tables)
-            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-            key, column = columns[0], bits.of(columns)
-            keys = [row[0] for row in db.execute(f"SELECT {key} FROM {table}")]
-            if not keys:
-                continue
-            chosen, kind = bits.of(keys), bits.below(12)
-            ((old,),) = db.execute(f"SELECT {column} FROM {table} WHERE {key} IS ? LIMIT 1",
-                                   (chosen,))
-            value = another_value(bits, old)
-            try:
-                if kind == 0:
-                    db.execute(f"DELETE FROM {table} WHERE {key} IS ?", (chosen,))
-                else:
-                    db.execute(f"UPDATE {table} SET {column} = ? WHERE {key} IS ?",
-                               (value, chosen))
-            except (sqlite3.IntegrityError, OverflowError):
-                pass  # not even SQLite takes it
-
-
-def another_value(bits, old):
-    """Bytes of a value that was changed, something near, or anything."""
-    kind = bits.below(6)
-    if isinstance(old, bytes) and kind < 4:
-        try:
-            value = {"": decode(old)}
-        except ValueError:
-            return damaged(bits, old)
-        if kind == 3:
-            return damaged(bits, old)
-        change(bits, value, [value])
-        try:
-            return encode(value.get(""))
-        except TypeError:
-            return None
-    if isinstance(old, (int, float)) and kind < 3:
-        return old + bits.of([-1, 1, 2, 100])
-    return bits.of(ROWS)
-
-
-def signed_again(path):
-    """The chain of the log and the digest of the state, as they would be."""
-    with closing(sqlite3.connect(path)) as db, db:
-        before, rows = START, db.execute("SELECT * FROM log ORDER BY number").fetchall()
-        for number, kind, time, who, body, _ in rows:
-            try:
-                before = chained(before, number, kind, time, who, body)
-            except Exception:  # of values of other types
-                return
-            db.execute("UPDATE log SET digest = ? WHERE number = ?", (before, number))
-        parts = {part: hashlib.sha256(body).digest()
-                 for part, body in db.execute("SELECT part, body FROM state")
-                 if isinstance(body, bytes) and isinstance(part, str)}
-        db.execute("UPDATE head SET digest = ?, state = ?",
-                   (before, hashlib.sha256(encode(parts)).digest()))
-
-
-def with_study(path):
-    """Everything that a study can be asked, and what it may record."""
-    try:
-        study = Study.open(path)
-    except StudyError as error:
-        assert path in str(error)
-        return
-    except ValueError as error:  # of a policy of the user's own
-        assert "policy_type must be the class" in str(error), error
-        return
-    with study:
-        asked = [study.verify, study.status, study.history, study.recommend,
-                 lambda: list(study.log()), lambda: repr(study), lambda: study.policy,
-                 lambda: study.settings, lambda: [study.batch(number) for number in range(5)],
-                 lambda: study.ask(), lambda: study.close_batch(4), lambda: study.ask(),
-                 lambda: study.tell(5, measured(5, np.zeros(8, int))), study.verify]
-        for ask in asked:
-            try:
-                ask()
-            except StudyError as error:
-                assert path in str(error)
-            except ValueError as error:
-                # no such batch, of another size, or forged as one that the policy did not ask for
-                assert re.search("batch|results|arms must be those of ask", str(error)), error
-        try:
-            policy = study.policy
-        except StudyError:
-            return
-    assert_keeps_its_promises(policy)
-
-
-def studies(content):
-    """The file of a study, of which bytes were changed."""
-    path = fresh("study.db")
-    Path(path).write_bytes(damaged(Choices(content), study_file()))
-    with_study(path)
-
-
-def journals(content):
-    """Rows of a study that were changed; half of them signed again."""
-    bits, path = Choices(content), fresh("study.db")
-    Path(path).write_bytes(study_file())
-    is_signed = bits.below(2)
-    with_rows_changed(bits, path, ["log", "log", "head", "state", "batches", "late"])
-    if is_signed:
-        signed_again(path)
-    with_study(path)
-
-
-def fresh(name):
-    """A path where nothing is, no log of SQLite either."""
-    path = str(folder() / name)
-    for end in ("", "-wal", "-shm", "-journal"):
-        if os.path.exists(path + end):
-            os.unlink(path + end)
-    return path
-
-
-def stores(content):
-    """A file of scores, of which bytes or rows were changed, and a race that goes on with it."""
-    bits, path = Choices(content), fresh("scores.cells")
-    told = bool(bits.below(2))
-    whole = scores_file(told)
-    if bits.below(2):
-        Path(path).write_bytes(damaged(bits, whole))
-    else:
-        Path(path).write_bytes(whole)
-        with_rows_changed(bits, path, ["cells", "cells", "claims", "owners", "about"])
-    try:
-        store = Cells(path, 5, told, (0.0, 1.0 if told else None))
-    except StudyError as error:
-        assert path in str(error)
-        return
-    except ValueError as error:
-        assert "store must be of the same evaluation" in str(error), error
-        return
-    new = {(0, 4): (0.5, 1.0) if told else 0.5}
-    for ask in (lambda: len(store), lambda: check_cells(store, told), lambda: store.update(new),
-                lambda: store.claim([(1, 4), (2, 4), (5, 5)]), lambda: store.release([(1, 4)]),
-                lambda: store.drop(3), store.beat, store.close):
-        try:
-            ask()
-        except StudyError as error:
-            assert path in str(error)
-
-
-def check_cells(store, told):
-    """What is known are numbers, by model and item."""
-    for place in store:
-        assert all(type(one) is int for one in place), place
-        cell = store.get(place)
-        for number in cell if told else (cell,):
-            assert cell is None or isinstance(number, float), (place, cell)
 
 
 # tables
@@ -368,24 +172,3 @@ def blocks(content):
     except (ValueError, TypeError) as error:
         return refused(error)
     assert values.shape == (rows.size, columns.size) and values.dtype == np.float64
-
-
-def forged(content):
-    """A state of a policy in a study's file, changed and signed."""
-    bits, path = Choices(content), fresh("forged.db")
-    name = bits.of(["batch sar", "shadavar", "thompson", "ugap", "bayes gap"])
-    Path(path).write_bytes(forged_file(name))
-    with_rows_changed(bits, path, ["state"])
-    signed_again(path)
-    with_study(path)
-
-
-@functools.cache
-def forged_file(name):
-    path = str(folder() / "source.db")
-    with Study.create(path, EVERY[name](), overwrite=True) as study:
-        for _ in range(4):
-            batch = study.ask()
-            study.tell(batch.id, measured(batch.id, batch.arms))
-        study.ask()
-    return Path(shutil.copy(path, path + ".copy")).read_bytes()

@@ -21,7 +21,8 @@ FLAGS = ["-std=c11", "-O1", "-g", "-fno-omit-frame-pointer", f"-I{ROOT}/pybandit
          # as GCC says it: kernels are then not made twice, for two kinds of processors
          "-D__SANITIZE_ADDRESS__=1"]
 SANITIZERS = "address,undefined"
-SANITIZE = ["-O1", "-g", "-fsanitize=" + SANITIZERS, "-fno-sanitize-recover=all"]
+# for a few thousand inputs it is compiling that takes the time
+SANITIZE = ["-O0", "-fsanitize=" + SANITIZERS, "-fno-sanitize-recover=all"]
 
 
 def clang():
@@ -35,7 +36,7 @@ def clang():
 
 
 def kernels(sanitize):
-    """The kernels, compiled once for all fuzzers that clang links."""
+    """The kernels as an archive, compiled once for all fuzzers; each is given what it needs."""
     folder = FOUND / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     headers = [*(ROOT / "pybandit/include").glob("*/*/*.h"), *(ROOT / "csrc").glob("*/*.h")]
@@ -46,19 +47,24 @@ def kernels(sanitize):
                 or made[-1].stat().st_mtime < max(newest, source.stat().st_mtime)):
             subprocess.run(["clang", *FLAGS, sanitize, "-fno-sanitize-recover=all", "-c", source,
                             "-o", made[-1]], check=True)
-    return made
+    archive = folder / "kernels.a"
+    archive.unlink(missing_ok=True)
+    subprocess.run(["ar", "rcs", archive, *made], check=True)
+    return archive
 
 
-def steered(name, sanitize, seconds):
-    """One fuzzer by libFuzzer; (runs, whether it failed)."""
+def steered(name, sanitize, seconds, runs):
+    """One fuzzer by libFuzzer, as long and as often as is said; (runs, whether it failed)."""
     program, grown = FOUND / f"{name}.steered", FOUND / name
     grown.mkdir(parents=True, exist_ok=True)
     subprocess.run(["clang", *FLAGS, sanitize.replace("fuzzer-no-link", "fuzzer"),
-                    "-fno-sanitize-recover=all", HERE / "c" / f"{name}.c", *kernels(sanitize),
+                    "-fno-sanitize-recover=all", HERE / "c" / f"{name}.c", kernels(sanitize),
                     "-lm", "-o", program], check=True)
     corpus = HERE / "corpus" / name
     done = subprocess.run([program, grown, *([corpus] if corpus.exists() else []),
-                           f"-max_total_time={seconds}", "-timeout=10", "-max_len=512",
+                           f"-max_total_time={seconds}", f"-runs={runs}", "-timeout=10",
+                           "-max_len=512",
+                           "-detect_leaks=0",  # nothing is allocated
                            "-print_final_stats=1", f"-artifact_prefix={FOUND}/{name}-"],
                           capture_output=True, text=True)
     if done.returncode:
@@ -92,12 +98,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", default=HARNESSES)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--runs", type=int, default=-1, help="at most so many, of each")
     options = parser.parse_args()
     sanitize, failed, objects = clang(), False, None
     FOUND.mkdir(parents=True, exist_ok=True)
     for name in options.names:
         if sanitize:
-            runs, code = steered(name, sanitize, options.seconds)
+            runs, code = steered(name, sanitize, options.seconds, options.runs)
         else:
             runs = 5_000 * options.seconds
             objects = objects or compiled(FOUND, plain_c)

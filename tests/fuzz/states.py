@@ -10,9 +10,11 @@ import numpy as np
 import pybandit as pb
 from fuzz.source import Choices
 
+from betting.test_counts import grown
 from betting.test_mutated_states import (
     RACES,
     SEQUENCES,
+    assert_counts_work,
     assert_race_works,
     assert_sequence_works,
 )
@@ -151,13 +153,17 @@ def refitting(content):
     policies(content, [name for name in EVERY if name not in FAST])
 
 
+def class_of(name):
+    """Of a race."""
+    return (pb.BudgetRace if name == "budget" else
+            pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
+
+
 def races(content):
     """A race by betting, one against a threshold, or one within a budget."""
     bits = Choices(content)
     name = bits.of(sorted(RACES))
-    cls = (pb.BudgetRace if name == "budget" else
-           pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
-    race = restored(cls, changed(bits, RACES[name]))
+    race = restored(class_of(name), changed(bits, RACES[name]))
     if race is not None:
         assert_race_works(race)
 
@@ -168,6 +174,17 @@ def sequences(content):
     sequence = restored(pb.ConfidenceSequence, changed(bits, SEQUENCES))
     if sequence is not None:
         assert_sequence_works(sequence)
+
+
+COUNTS = [grown().get_state(), pb.CountRace(3).get_state()]
+
+
+def counts(content):
+    """A race on counts."""
+    bits = Choices(content)
+    race = restored(pb.CountRace, changed(bits, COUNTS))
+    if race is not None:
+        assert_counts_work(race)
 
 
 def tables(content):
@@ -185,3 +202,8 @@ def tables(content):
         assert table.__reduce__()[-1].tolist() == seen.tolist()
         return
     assert set(table.pull([0, 1, 2] * 3)) <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
+
+
+# that have a harness here; a study's state is its file, in ledgers.py
+CLASSES = ({type(make()) for make in EVERY.values()} | {class_of(name) for name in RACES} |
+           {pb.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study})

@@ -1,11 +1,13 @@
 """The fuzzers of Python by name; each takes bytes, and raises where something is wrong."""
 
-from fuzz import files, states
+from fuzz import files, ledgers, sheets, states
 
 TARGETS = {
     "policies": states.policies, "refitting": states.refitting, "races": states.races,
-    "sequences": states.sequences, "tables": states.tables,
+    "count_races": states.counts, "sequences": states.sequences, "tables": states.tables,
     "scores": files.scores, "arms": files.arms, "plates": files.plates, "codec": files.codec,
-    "studies": files.studies, "journals": files.journals, "forged": files.forged,
-    "stores": files.stores, "blocks": files.blocks,
+    "counts": sheets.counts, "values": sheets.values, "stocks": sheets.stocks,
+    "sheets": sheets.sheets, "picklists": sheets.picklists, "cells": sheets.cells,
+    "studies": ledgers.studies, "journals": ledgers.journals, "forged": ledgers.forged,
+    "stores": ledgers.stores, "blocks": files.blocks,
 }

@@ -3,22 +3,30 @@
 A defect that they find keeps its input in the corpus, and has a test of its own where it belongs.
 """
 
+import re
 import subprocess
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz import native, run
+from fuzz import native, run, states
 from fuzz.source import Choices
 from fuzz.targets import TARGETS
+from test_states import MUTATED
 
 from compiler import compile_c
 
-# so many inputs in two to three seconds each; the slow ones fit kernels or write to the disk
-RUNS = {"policies": 800, "refitting": 5, "races": 250, "sequences": 1200, "tables": 2000,
-        "scores": 3000, "arms": 3000, "plates": 2000, "codec": 3000, "studies": 60,
-        "journals": 60, "forged": 60, "stores": 250, "blocks": 600}
+NAME = re.compile(r"\bpb_\w+")
+DECLARATION = re.compile(r"\b(pb_\w+)\([^;{]*\);")
+DEFINITION = re.compile(r"^(?!static)[a-zA-Z][^\n;=]*?\b(pb_\w+)\(", re.MULTILINE)
+
+# so many inputs in one to two seconds each; the slow ones fit kernels or write to the disk
+RUNS = {"policies": 800, "refitting": 5, "races": 300, "count_races": 600, "sequences": 1200,
+        "tables": 2000, "scores": 3000, "arms": 3000, "plates": 2000, "codec": 4000,
+        "counts": 2000, "values": 3000, "stocks": 2000, "sheets": 40, "picklists": 1000,
+        "cells": 4000, "studies": 100, "journals": 100, "forged": 80, "stores": 250,
+        "blocks": 600}
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -27,13 +35,34 @@ def test_a_few_inputs(name):
     assert n >= RUNS[name] and not failed, failed[0]
 
 
-def test_a_few_inputs_of_c(tmp_path):
-    """Compiled by what compiles pybandit, under its sanitizers; one test, for one compilation."""
-    assert len(native.HARNESSES) == 9
-    kernels = native.compiled(tmp_path, compile_c)
+def test_a_few_inputs_of_c(kernels, tmp_path):
+    """Compiled by what compiles pybandit, under its sanitizers."""
+    assert len(native.HARNESSES) == 22
     for name in native.HARNESSES:
         done = native.driven(name, 2000, kernels, compile_c, tmp_path)
         assert done.returncode == 0, (name, done.stderr[-3000:])
+
+
+def test_no_kernel_is_forgotten():
+    """All that a header declares is called by a harness, or by a kernel that is."""
+    files = {path: path.read_text() for path in native.ROOT.glob("csrc/*/*.c")}
+    names = {path: set(NAME.findall(text)) for path, text in files.items()}
+    defines = {path: set(DEFINITION.findall(text)) for path, text in files.items()}
+    called = set(NAME.findall("".join(
+        (native.HERE / "c" / f"{name}.c").read_text() for name in native.HARNESSES)))
+    while True:
+        more = called.union(*(names[path] for path in files if defines[path] & called))
+        if more == called:
+            break
+        called = more
+    headers = "".join(path.read_text() for path in
+                      native.ROOT.glob("pybandit/include/pybandit/*/*.h"))
+    declared = set(DECLARATION.findall(headers))
+    assert len(declared) > 150 and not declared - called, declared - called
+
+
+def test_no_class_with_a_state_is_forgotten():
+    assert states.CLASSES == MUTATED
 
 
 def test_what_does_not_hold_is_heard_of(tmp_path):

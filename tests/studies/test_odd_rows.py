@@ -61,7 +61,8 @@ def refused(path, words):
     ("batches", "results", encode([0.5] * 8), "batches: batch 4: no arms"),
     ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: no arms"),
     ("late", "arms", encode("x"), "late: no arms"),
-    ("late", "results", encode(np.zeros(5)), "late: no arms")])
+    ("late", "results", encode(np.zeros(5)), "late: no arms"),
+    ("late", "results", encode(np.full(2, np.nan)), "late: no arms")])
 def test_rows_that_nobody_wrote(path, table, column, value, words):
     which = "status != 'open'" if value == "ready" else "1"
     put(path, table, column, value, which)
@@ -90,6 +91,38 @@ def test_events_of_no_kind(path, kind):
     sign(path)
     with Study.open(path) as study, pytest.raises(StudyDamaged, match="kind must be one of"):
         study.verify()
+
+
+@pytest.mark.parametrize("change", [
+    lambda kind, body: ("abandoned", body), lambda kind, body: (kind, {**body, "batch": 99}),
+    lambda kind, body: (kind, {name: body[name] for name in body if name != "positions"}),
+    lambda kind, body: (kind, {**body, "positions": None}),
+    lambda kind, body: (kind, {**body, "values": np.full(6, np.inf)}),
+    lambda kind, body: (kind, {})])
+def test_amendments_after_events_that_nobody_recorded(path, change):
+    with closing(sqlite3.connect(path)) as db:
+        ((kind, body),) = db.execute("SELECT kind, body FROM log WHERE number = 5")
+    kind, entry = change(kind, decode(body))
+    put(path, "log", "body", encode(entry), "number = 5")
+    put(path, "log", "kind", kind, "number = 5")
+    sign(path)
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log"):
+        study.amend(0, [0.5], positions=[2], reason="read again")
+
+
+@pytest.mark.parametrize("changes", [dict(trials=3.0), dict(sums=[1.0]), dict(key=None, sums=None),
+                                     dict(trials=np.full(9, 5)), dict(trials=["x", "y", "z"])])
+def test_counts_that_nobody_told(tmp_path, changes):
+    path = str(tmp_path / "pages.db")
+    with Study.create(path, pb.CountRace(3), arms=["a", "b", "c"]) as study:
+        study.tell_counts({"a": (4, 2), "b": (4, 1), "c": (3, 3)}, key="Monday")
+    with closing(sqlite3.connect(path)) as db:
+        ((body,),) = db.execute("SELECT body FROM log WHERE number = 1")
+    put(path, "log", "body", encode({**decode(body), **changes}), "number = 1")
+    sign(path)
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log") as raised:
+        study.counts()
+    assert path in str(raised.value)
 
 
 def test_a_batch_that_is_open_twice(path):

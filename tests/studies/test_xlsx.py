@@ -1,7 +1,9 @@
 """Workbooks in and out, and text as spreadsheets of other countries write it."""
 
 import datetime
+import io
 import sys
+import zipfile
 
 import numpy as np
 import openpyxl
@@ -95,6 +97,32 @@ def test_what_is_no_workbook(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingPackage, match="pybandit-core\\[xlsx\\]"):
         read(path)
+
+
+@pytest.mark.parametrize("change", [
+    lambda body: b"", lambda body: body[:len(body) // 2], lambda body: body.replace(b"<c ", b"<"),
+    lambda body: body.replace(b"<v>", b"<v>x"), lambda body: body.replace(b'r="', b'r="?')])
+@pytest.mark.parametrize("part", ["xl/workbook.xml", "xl/worksheets/sheet1.xml",
+                                  "[Content_Types].xml", "xl/styles.xml"])
+def test_workbooks_that_are_damaged(tmp_path, part, change):
+    """Whatever is wrong in its parts it is refused as a file, or read; and closed."""
+    path = saved(tmp_path, ROWS)
+    made = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, change(old.read(name)) if name == part else old.read(name))
+    path.write_bytes(made.getvalue())
+    try:
+        assert read(path).values.size == len(VALUES)
+    except BadFile as error:
+        assert str(error).startswith(f"{path}: line ")
+    whole = bytearray(made.getvalue())
+    whole[len(whole) // 3] ^= 255
+    path.write_bytes(whole)
+    try:
+        read(path)
+    except BadFile as error:
+        assert str(error).startswith(f"{path}: line ")
 
 
 def test_a_table_as_a_workbook(tmp_path):

@@ -3,14 +3,14 @@
 
 #include "pybandit/betting/confidence.h"
 
-enum { MOST = 200 };
+enum { MOST = 48 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     choices c = {bytes, bytes + size};
     pool p = {.n = 0};
     const pb_confidence_method method = (pb_confidence_method)choose(&c, 0, 3);
-    const int64_t n_bets = choose(&c, 1, PB_CONFIDENCE_BETS), flags = choose(&c, 0, 255);
+    const int64_t n_bets = choose(&c, 1, choose_byte(&c) < 8 ? PB_CONFIDENCE_BETS : 8), flags = choose(&c, 0, 255);
     const double population = flags & 1 ? INFINITY : (double)choose(&c, 1, 400);
     const int64_t most = population < MOST ? (int64_t)population : MOST;
     const int64_t n = choose(&c, 0, most);

@@ -3,13 +3,6 @@
 
 #include "pybandit/mcmc/minibatch.h"
 
-static double normal(void *bitgen)
-{
-    pb_bitgen *bits = bitgen;
-    const double u = bits->next_double(bits->state), v = bits->next_double(bits->state);
-    return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
-}
-
 /* Any count that grows with the mean will do here. */
 static int64_t poisson(void *bitgen, double mean)
 {
@@ -100,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                         {PB_MOVE_WALK, flags & 64 ? scales : NULL, NULL, 1.0, 0.3,
                          0.01 + 2.0 * choose_unit(&c), 0}};
     double *memory = TAKE(&p, pb_chain_memory(d), double);
-    pb_chain chain = {&problem, moves, 2, normal, poisson, flags > 127, NULL, memory, memory + d,
+    pb_chain chain = {&problem, moves, 2, fuzz_normal, poisson, flags > 127, NULL, memory, memory + d,
                       memory + 2 * d, memory + 3 * d, memory + 4 * d, 0, 0, 0, -1, 0.0, 0.0};
     memset(memory, 0, (size_t)d * sizeof *memory);
     pb_chain_place(&chain);

@@ -77,6 +77,21 @@ static void least_is_the_least(void)
     }
 }
 
+/* Far below the true mean evidence falls as a logarithm; so does the least of two such arms. */
+static void far_below_it_is_a_logarithm(void)
+{
+    for (double d = 1e6; d < 1e60; d *= 1e3) {
+        double slope, here, there;
+        const double before = pb_glr_gaussian_evidence(7.0, -d, &slope);
+        assert(close_to(slope * d, 1.0, 1e-5));
+        assert(close_to(before - pb_glr_gaussian_evidence(7.0, -2.0 * d, &there), log(2.0), 1e-5));
+        const double least = pb_glr_gaussian_least(1.0, 336.0, -d, NAN);
+        here = pb_glr_gaussian_evidence(1.0, -0.5 * d, &there) +
+               pb_glr_gaussian_evidence(336.0, -0.5 * d, &there);
+        assert(close_to(least, here, 1e-3) && least <= here + 1e-9);
+    }
+}
+
 static void large_gaps_are_told(void)
 {
     const double gaps[] = {1e3, 1e50, 1e99, 1e200, INFINITY}, counts[] = {1.0, 100.0, 1e15};
@@ -90,6 +105,7 @@ int main(void)
     evidence_is_that_of_the_mixture();
     evidence_is_at_most_twice_the_likelihood_and_has_no_end();
     least_is_the_least();
+    far_below_it_is_a_logarithm();
     large_gaps_are_told();
     return 0;
 }

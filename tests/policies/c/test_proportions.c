@@ -56,6 +56,30 @@ static void shares_are_the_best(void)
     }
 }
 
+/* A few units in the last place apart: shares all the same, more of the nearer ones. */
+static void near_ties_share(void)
+{
+    static const pb_glr_law laws[] = {PB_GLR_GAUSSIAN, PB_GLR_BERNOULLI, PB_GLR_POISSON};
+    uint64_t random = 5;
+    double means[4], shares[4];
+    for (int run = 0; run < 30000; run++) {
+        const pb_glr glr = {laws[run % 3], 0.5, 0.0, 1, 0.0};
+        const double most = splitmix_double(&random);
+        double sum = 0.0;
+        int64_t best = 0;
+        for (int64_t arm = 0; arm < 4; arm++) {
+            means[arm] = most * (1.0 - 0x1p-53 * (double)(splitmix_next(&random) % 40));
+            best = means[arm] > means[best] ? arm : best;
+        }
+        assert(pb_proportions(&glr, means, 4, shares) >= 0.0);
+        for (int64_t arm = 0; arm < 4; arm++) {
+            assert(shares[arm] >= 0.0 && shares[arm] <= 1.0);
+            sum += shares[arm];
+        }
+        assert(close_to(sum, 1.0, 1e-9));
+    }
+}
+
 static void ties_share(void)
 {
     const pb_glr glr = {PB_GLR_GAUSSIAN, 0.5, 0.0, 1, 0.0};
@@ -71,6 +95,7 @@ static void ties_share(void)
 int main(void)
 {
     shares_are_the_best();
+    near_ties_share();
     ties_share();
     return 0;
 }

@@ -1,0 +1,285 @@
+"""Studies and stores, SQLite: refused with a reason, or an object that keeps its promises.
+
+Whole files of which bytes or rows were changed, and signed again as a forger would.
+"""
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+import pybandit as pb
+from fuzz.files import damaged, folder
+from fuzz.source import Choices
+from fuzz.states import change
+from pybandit.studies import Study, StudyError
+from pybandit.studies._cells import Cells
+from pybandit.studies._codec import decode, encode
+from pybandit.studies._journal import START, chained
+
+from betting.test_mutated_states import assert_counts_work
+from policies.every_class import EVERY
+from policies.mutations import assert_keeps_its_promises
+from studies.cases import make, measured
+from studies.count_kills import NAMES, day
+
+ROWS = [None, -1, 0, 1, 2, 3, 2**31, 2**53, 2**63 - 1, -2**63, 0.5, 1e308, "", "x", "open",
+        "complete", "abandoned", "ask", b"", b"x", b"N", b"i" + bytes(8), b"d" + bytes(8)]
+
+
+def plain(path):
+    """Batches that are complete, closed and open, and late results."""
+    make(path).close()
+
+
+def amended(path):
+    """Late results, some lost, some amended."""
+    with make(path) as study:
+        study.tell(1, [0.25, np.nan], positions=[6, 7])
+        study.amend(0, [0.75, np.nan], positions=[0, 1], reason="a typo")
+
+
+def counted(path, make_policy=lambda: pb.CountRace(3)):
+    """Counts by day, an arm that came, and one that went."""
+    with Study.create(path, make_policy(), arms=NAMES) as study:
+        for number in range(3):
+            study.tell_counts(day(study, number, 60), key=f"day {number}", rng=number)
+            if number == 1 and isinstance(study.policy, pb.CountRace):
+                study.add_arm("form")
+                study.retire("video", "it does not play")
+
+
+def counted_one_by_one(path):
+    """The same to a policy that takes rewards."""
+    counted(path, lambda: pb.UCB1(3))
+
+
+KINDS = [plain, amended, counted, counted_one_by_one]
+
+
+@functools.cache
+def study_file(kind):
+    """The bytes of a study."""
+    path = str(folder() / f"{kind.__name__}.db")
+    kind(path)
+    return Path(path).read_bytes()
+
+
+@functools.cache
+def scores_file(told):
+    """A store of some scores, claims and failures; its bytes."""
+    path = str(folder() / f"whole-{told}.cells")
+    store = Cells(path, 5, told, (0.0, 1.0 if told else None))
+    cells = {(model, item): (0.25 * item, 1.0 + model) if told else 0.25 * item
+             for model in range(3) for item in range(4)}
+    store.update(cells, {(2, 3)})
+    store.claim([(1, 4), (2, 4)])
+    store.keep_running([(1, 4)])
+    store.close()
+    store.ended((0, 0))
+    content = Path(path).read_bytes()
+    store.ended((1, 4))
+    return content
+
+
+def with_rows_changed(bits, path, tables):
+    """One to three values of a database, each of any type."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for _ in range(1 + bits.below(3)):
+            table = bits.of(tables)
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            key, column = columns[0], bits.of(columns)
+            keys = [row[0] for row in db.execute(f"SELECT {key} FROM {table}")]
+            if not keys:
+                continue
+            chosen, kind = bits.of(keys), bits.below(12)
+            ((old,),) = db.execute(f"SELECT {column} FROM {table} WHERE {key} IS ? LIMIT 1",
+                                   (chosen,))
+            value = another_value(bits, old)
+            try:
+                if kind == 0:
+                    db.execute(f"DELETE FROM {table} WHERE {key} IS ?", (chosen,))
+                else:
+                    db.execute(f"UPDATE {table} SET {column} = ? WHERE {key} IS ?",
+                               (value, chosen))
+            except (sqlite3.IntegrityError, OverflowError):
+                pass  # not even SQLite takes it
+
+
+def another_value(bits, old):
+    """Bytes of a value that was changed, something near, or anything."""
+    kind = bits.below(6)
+    if isinstance(old, bytes) and kind < 4:
+        try:
+            value = {"": decode(old)}
+        except ValueError:
+            return damaged(bits, old)
+        if kind == 3:
+            return damaged(bits, old)
+        change(bits, value, [value])
+        try:
+            return encode(value.get(""))
+        except TypeError:
+            return None
+    if isinstance(old, (int, float)) and kind < 3:
+        return old + bits.of([-1, 1, 2, 100])
+    return bits.of(ROWS)
+
+
+def signed_again(path):
+    """The chain of the log and the digest of the state, as they would be."""
+    with closing(sqlite3.connect(path)) as db, db:
+        before, rows = START, db.execute("SELECT * FROM log ORDER BY number").fetchall()
+        for number, kind, time, who, body, _ in rows:
+            try:
+                before = chained(before, number, kind, time, who, body)
+            except Exception:  # of values of other types
+                return
+            db.execute("UPDATE log SET digest = ? WHERE number = ?", (before, number))
+        parts = {part: hashlib.sha256(body).digest()
+                 for part, body in db.execute("SELECT part, body FROM state")
+                 if isinstance(body, bytes) and isinstance(part, str)}
+        db.execute("UPDATE head SET digest = ?, state = ?",
+                   (before, hashlib.sha256(encode(parts)).digest()))
+
+
+def with_study(path):
+    """Everything that a study can be asked, and what it may record."""
+    try:
+        study = Study.open(path)
+    except StudyError as error:
+        assert path in str(error)
+        return
+    except ValueError as error:  # of a policy of the user's own
+        assert "policy_type must be the class" in str(error), error
+        return
+    with study:
+        for ask in [*asked_of(study), *told_to(study), study.verify]:
+            try:
+                ask()
+            except StudyError as error:
+                assert path in str(error)
+            except (ValueError, TypeError) as error:
+                assert re.search(ALLOWED, str(error)), error
+        try:
+            policy = study.policy
+        except StudyError:
+            return
+    if isinstance(policy, pb.CountRace):
+        assert_counts_work(policy)
+    else:
+        assert_keeps_its_promises(policy)
+
+
+# no such batch or arm, of another size, forged as one that the policy did not ask for, counts
+# that contradict those of before, or calls that are not this policy's
+ALLOWED = ("batch|results|positions|arms must be those of ask|^arm must|^counts|^name must|"
+           "^key must|told counts|counts of|is told|policy must")
+
+
+def asked_of(study):
+    """Everything that it can be asked."""
+    return [study.verify, study.status, study.history, study.recommend, study.counts,
+            study.amendments, lambda: list(study.log()), lambda: repr(study),
+            lambda: study.policy, lambda: study.settings, lambda: study.arms,
+            lambda: [study.batch(number) for number in range(5)], lambda: study.split(9)]
+
+
+def told_to(study):
+    """What it may record."""
+    return [lambda: study.ask(), lambda: study.close_batch(4), lambda: study.ask(),
+            lambda: study.tell(5, measured(5, np.zeros(8, int))),
+            lambda: study.amend(0, [0.5], positions=[2], reason="read again"),
+            lambda: study.tell_counts(dict.fromkeys(study.arms, (4, 2)), key="day 9", rng=1),
+            lambda: study.add_arm("more"), lambda: study.retire(study.arms[0], "it is old")]
+
+
+def studies(content):
+    """The file of a study, of which bytes were changed."""
+    bits, path = Choices(content), fresh("study.db")
+    Path(path).write_bytes(damaged(bits, study_file(bits.of(KINDS))))
+    with_study(path)
+
+
+def journals(content):
+    """Rows of a study that were changed; half of them signed again."""
+    bits, path = Choices(content), fresh("study.db")
+    Path(path).write_bytes(study_file(bits.of(KINDS)))
+    is_signed = bits.below(2)
+    with_rows_changed(bits, path, ["log", "log", "head", "state", "batches", "late"])
+    if is_signed:
+        signed_again(path)
+    with_study(path)
+
+
+def stores(content):
+    """A file of scores, of which bytes or rows were changed, and a race that goes on with it."""
+    bits, path = Choices(content), fresh("scores.cells")
+    told = bool(bits.below(2))
+    whole = scores_file(told)
+    if bits.below(2):
+        Path(path).write_bytes(damaged(bits, whole))
+    else:
+        Path(path).write_bytes(whole)
+        with_rows_changed(bits, path, ["cells", "cells", "claims", "owners", "about"])
+    try:
+        store = Cells(path, 5, told, (0.0, 1.0 if told else None))
+    except StudyError as error:
+        assert path in str(error)
+        return
+    except ValueError as error:
+        assert "store must be of the same evaluation" in str(error), error
+        return
+    new = {(0, 4): (0.5, 1.0) if told else 0.5}
+    for ask in (lambda: len(store), lambda: check_cells(store, told), lambda: store.update(new),
+                lambda: store.claim([(1, 4), (2, 4), (5, 5)]), lambda: store.release([(1, 4)]),
+                lambda: store.drop(3), store.beat, store.close):
+        try:
+            ask()
+        except StudyError as error:
+            assert path in str(error)
+
+
+def check_cells(store, told):
+    """What is known are numbers, by model and item."""
+    for place in store:
+        assert all(type(one) is int for one in place), place
+        cell = store.get(place)
+        for number in cell if told else (cell,):
+            assert cell is None or isinstance(number, float), (place, cell)
+
+
+def fresh(name):
+    """A path where nothing is, no log of SQLite either."""
+    path = str(folder() / name)
+    for end in ("", "-wal", "-shm", "-journal"):
+        if os.path.exists(path + end):
+            os.unlink(path + end)
+    return path
+
+
+def forged(content):
+    """A state of a policy in a study's file, changed and signed."""
+    bits, path = Choices(content), fresh("forged.db")
+    name = bits.of(["batch sar", "shadavar", "thompson", "ugap", "bayes gap"])
+    Path(path).write_bytes(forged_file(name))
+    with_rows_changed(bits, path, ["state"])
+    signed_again(path)
+    with_study(path)
+
+
+@functools.cache
+def forged_file(name):
+    path = str(folder() / "source.db")
+    with Study.create(path, EVERY[name](), overwrite=True) as study:
+        for _ in range(4):
+            batch = study.ask()
+            study.tell(batch.id, measured(batch.id, batch.arms))
+        study.ask()
+    return Path(shutil.copy(path, path + ".copy")).read_bytes()

@@ -1,0 +1,164 @@
+"""Tables that people and robots write: read as they are, or refused with file, line and column.
+
+Counts of web tests, where arms are kept, plates as workbooks, in whatever dialect; and picklists
+and fills, which follow from a plate's arms alone.
+"""
+
+import csv
+import functools
+import io
+import zipfile
+
+import numpy as np
+
+from fuzz.files import BATCHES, PLATES, arms_of, damaged, folder, refused, written
+from fuzz.source import Choices
+from pybandit._shared.cells import BadFile, guarded, unguarded
+from pybandit.cli._study_ab import read_counts
+from pybandit.cli._study_values import read_values
+from pybandit.studies._fill import ORDERS, filled
+from pybandit.studies._picklists import (
+    HEADERS,
+    deck_of,
+    picklist,
+    read_picklist,
+    read_stock,
+    transfers_of,
+)
+from pybandit.studies._plate_read import read_plates
+from pybandit.studies._plate_write import csv_of, joined, plate_texts
+from pybandit.studies._sheet import Dialect
+from pybandit.studies._xlsx import workbook_of
+from pybandit.studies.plates import Layout, Plates
+
+NAMES = ["tea", "=1+1", "-x", "@y", "+z", "\tt", "'", '"', ",", ";", "1", "1.5", "1e3", "ä", " b",
+         "a" * 40, "a\rb", "nan", "A1", "\x00"]
+
+
+def dialect_of(bits):
+    """One that is allowed."""
+    made = Dialect(bits.of([".", ","]), bits.of(["", "", ",", ".", "'", " ", "_"]),
+                   bits.of([{}, {"arm": "Name"}, {"value": "result", "well": "pos"}]),
+                   bits.of([None, None, "plate", "no"]))
+    try:
+        return made.checked()
+    except ValueError as error:
+        refused(error)
+        return Dialect()
+
+
+def counts(content):
+    """A file of counts; the first byte says whether the batch is named outside."""
+    bits = Choices(content)
+    key = bits.of([None, "Monday"])
+    path = written("counts.csv", bits.rest())
+    try:
+        batches = read_counts(path, key)
+    except BadFile as error:
+        assert path in str(error)
+        return refused(error)
+    assert batches and all(batches.values()) and all(batches)
+    assert not np.isnan([pair for batch in batches.values() for pair in batch.values()]).any()
+
+
+def values(content):
+    """Values of arms, as a plan takes them."""
+    path = written("values.csv", content)
+    try:
+        arms, read = read_values(path)
+    except BadFile as error:
+        assert path in str(error)
+        return refused(error)
+    assert len(arms) == len(read) and not np.isnan(read).any()
+
+
+def stocks(content):
+    """Where arms are kept."""
+    bits = Choices(content)
+    dialect, path = dialect_of(bits), written("stock.csv", bits.rest())
+    try:
+        stock = read_stock(path, dialect)
+    except BadFile as error:
+        assert path in str(error)
+        return refused(error)
+    assert stock and all(stock) and all(stock.values())
+
+
+@functools.cache
+def book(number):
+    """The plates of a batch as a workbook; its bytes."""
+    plates, batch = PLATES[number % len(PLATES)], 7 * (number > 3)
+    texts = plate_texts(plates, batch, BATCHES[batch], "long")
+    rows = list(csv.reader(io.StringIO(joined(texts, "long"))))
+    return workbook_of([rows[0], *([*row[:-1], str(i % 7)] for i, row in enumerate(rows[1:]))])
+
+
+def sheets(content):
+    """A workbook of which bytes were changed, or its parts, packed again as a forger would."""
+    bits = Choices(content)
+    which, dialect = bits.below(8), dialect_of(bits)
+    whole = book(which)
+    made = damaged(bits, whole) if bits.below(3) == 0 else repacked(bits, whole)
+    path = folder() / "plate.xlsx"
+    path.write_bytes(made)
+    try:
+        reading = read_plates(str(path), PLATES[which % len(PLATES)], arms_of,
+                              bits.of([None, 0, 7]), dialect)
+    except BadFile as error:
+        assert str(path) in str(error)
+        return refused(error)
+    assert reading.batch in BATCHES and not np.isinf(reading.values).any()
+
+
+def repacked(bits, whole):
+    """The same archive with one of its parts changed."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(made, "w") as new:
+        parts = old.namelist()
+        chosen = bits.of([part for part in parts if "sheet" in part or bits.below(6) == 0])
+        for part in parts:
+            body = old.read(part)
+            if part == chosen:
+                if bits.below(8) == 0:
+                    continue
+                body = damaged(bits, body)
+            new.writestr(part, body)
+    return made.getvalue()
+
+
+def picklists(content):
+    """What a robot is told puts every arm where the plate wants it; a fill is a permutation."""
+    bits = Choices(content)
+    layout = bits.of([Layout(2, 3), Layout(8, 12)])
+    controls = [(), (0, 5)][bits.below(2)]
+    plates = Plates(layout, controls, fill=bits.of(ORDERS), seed=bits.below(1000))
+    names = [bits.of(NAMES[:12]) for _ in range(bits.below(20) + 1)]
+    stock = {name: [(f"stock{bits.below(3)}", f"A{1 + i}")]
+             for i, name in enumerate(dict.fromkeys(names)) if bits.below(50)}
+    form = bits.of(sorted(HEADERS))
+    slots = np.arange(len(names))
+    order = filled(bits.of(ORDERS), bits.below(99), bits.below(9), names, slots // 6,
+                   slots % 6 // 3, slots % 3)
+    assert sorted(order.tolist()) == slots.tolist()
+    try:
+        transfers, by_hand = transfers_of(plates, 0, names, stock)
+        deck = deck_of(transfers) if form == "opentrons" else None
+        text = picklist(transfers, form, 2.5 * (1 + bits.below(40)), layout)
+    except ValueError as error:
+        return refused(error)
+    assert set(by_hand) <= {"control"}
+    found = read_picklist(text, form, stock, deck)
+    assert found == {(one.plate, one.well): one.arm for one in transfers}
+
+
+def cells(content):
+    """A cell that no spreadsheet runs, read back as it was; a table of them too."""
+    bits = Choices(content)
+    texts = [bits.of(NAMES) if bits.below(3) else bits.take(bits.below(9)).decode("latin-1")
+             for _ in range(4)]
+    for text in texts:
+        made = guarded(text)
+        assert unguarded(made) == text
+        if made[:1] in "=+-@\t\r" and made:
+            float(made.replace(",", "."))  # a number is none that is run
+    assert csv_of([texts]).count("\n") >= 1
