@@ -19,8 +19,10 @@ typedef double unaligned
               (a)[2] < (b)[2] ? (a)[2] : (b)[2], (a)[3] < (b)[3] ? (a)[3] : (b)[3]})
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-/* 256-bit instructions where the machine has them */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+/* 256-bit instructions where the machine has them; which those are is asked before sanitizers
+   have begun */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE

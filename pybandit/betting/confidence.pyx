@@ -49,6 +49,10 @@ class ConfidenceBounds(NamedTuple):
     lower, upper : ndarray of float64, shape (n,)
         In the units of the values. With probability at least 1 - alpha the mean
         is between the two after every value.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     lower: object

@@ -79,6 +79,10 @@ class BestOfResult:
     error_estimate : float or None
         With a budget, about how probable it is that the answer is wrong; see
         `BudgetRace.error_estimate`. An estimate, no bound.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     top: np.ndarray

@@ -47,6 +47,10 @@ class ExactStep(NamedTuple):
         Proposals taken, of the steps.
     n_evaluations : int
         Rows read.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     value: Floats

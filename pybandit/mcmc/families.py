@@ -22,6 +22,10 @@ class Binomial:
     trials : array_like of float, shape (N,)
         Above 0.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb
@@ -48,6 +52,10 @@ class StudentT:
         Above 0.
     scale : float, default 1.0
         Above 0.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------

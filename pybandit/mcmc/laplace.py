@@ -26,6 +26,10 @@ class Laplace(NamedTuple):
         Where the posterior is largest.
     covariance : ndarray of float64, shape (d, d)
         The inverse of its negative log Hessian there.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     mode: Floats

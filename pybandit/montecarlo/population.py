@@ -21,6 +21,10 @@ class PopulationEstimate(NamedTuple):
         Their sample variance: n times the mean squared error, estimated.
     alphas : ndarray of float64, shape (n_arms,)
         The shares of the arms after the last population.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     estimate: float

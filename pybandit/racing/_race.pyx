@@ -29,6 +29,10 @@ class RaceResult(NamedTuple):
     exact : bool
         Whether all factors of the last states were read, or nothing had to be; states
         dropped before may have been better.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     winner: int

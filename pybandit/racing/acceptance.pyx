@@ -49,6 +49,10 @@ class AcceptResult(NamedTuple):
         Log ratios read, at most N.
     exact : bool
         Whether all log ratios were read, or none had to be.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     accepted: bool

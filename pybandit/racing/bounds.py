@@ -57,6 +57,10 @@ class NormalBound:
     ------
     ValueError
         Where a parameter is outside its range.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     delta: float = 0.05
@@ -119,6 +123,8 @@ class StudentBound(NormalBound):
     e = (T - 1) / (N - 2). Where no t passes, for a tiny delta and a negative g, t must be
     3 q as well.
 
+    **Threads.** Nothing changes it: threads may share it.
+
     References
     ----------
     N. J. Johnson, Modified t tests and confidence intervals for asymmetrical
@@ -172,6 +178,10 @@ class EBSBound:
     ------
     ValueError
         Where a parameter is outside its range, or neither range is given.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     delta: float = 0.05
@@ -255,6 +265,8 @@ class BettingBound:
     -----
     O(G) a state and factor: 8 to 13 ns with 16 bets. A schedule of looks has no
     part in it; factors are asked for in blocks that grow by an eighth.
+
+    **Threads.** Nothing changes it: threads may share it.
 
     References
     ----------

@@ -52,6 +52,10 @@ class DrawInfo(NamedTuple):
         before may have been better.
     fraction : float
         Mean share of the N * D pairs that a draw read.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     n_evaluations: object

@@ -29,6 +29,10 @@ class SliceResult(NamedTuple):
         Factors read, over all tests; each gives two log likelihoods.
     fraction : float
         Their share of all that the tests could have read.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     x: float | np.ndarray

@@ -46,6 +46,8 @@ class PopulationMoments:
     Notes
     -----
     O(N p^2), times D where outliers are by state.
+
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     def __init__(self, points: ArrayLike, labels: ArrayLike | None = None,

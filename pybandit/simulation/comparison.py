@@ -28,6 +28,10 @@ class Comparison:
         name.
     streams : tuple of dict
         Which streams the runs had: the words of a seed, and a range of its children.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     results: dict[str, SimulationResult]

@@ -41,6 +41,10 @@ cdef class GaussianBandit(Environment):
     means : array_like of float, shape (n_arms,)
     variances : array_like of float, shape (n_arms,), or float
         At least 0.
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
     """
 
     cdef double[::1] deviations
@@ -69,6 +73,10 @@ cdef class UniformBandit(Environment):
     means : array_like of float, shape (n_arms,)
     variances : array_like of float, shape (n_arms,), or float
         At least 0; of rewards from a to b it is (b - a)^2 / 12.
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
     """
 
     cdef double[::1] low, width
@@ -93,6 +101,10 @@ cdef class BinomialBandit(Environment):
         At least 1.
     means : array_like of float, shape (n_arms,)
         In [0, 1].
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
     """
 
     cdef readonly int64_t trials
@@ -151,6 +163,10 @@ cdef class BernoulliBandit(BinomialBandit):
     ----------
     means : array_like of float, shape (n_arms,)
         In [0, 1].
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
     """
 
     def __init__(self, means):
@@ -170,6 +186,10 @@ cdef class ScaledBernoulliBandit(Environment):
         Scales at least 0: the distance of the two rewards.
     probabilities : array_like of float, shape (n_arms,), or float
         P(Z = 1), in [0, 1].
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
     """
 
     cdef double[::1] low, scales, probabilities
@@ -214,6 +234,10 @@ cdef class EmpiricalBandit(Environment):
         With `counts`: the values that rewards take.
     counts : array_like of float, shape (n_arms, m), optional
         How often each arm took each value; rows at least 0, not all 0.
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
     """
 
     cdef double[::1] flat, cumulative
@@ -357,6 +381,8 @@ cdef class CostlyBandit(Environment):
     The cost is drawn after the reward, and by policies that ask for it alone: to the
     others the rewards are those of the environment itself, from the same seed. `pull`
     starts a `TableBandit` over every time.
+
+    **Threads.** Nothing of it changes in a pull: threads may share it.
 
     Examples
     --------

@@ -49,6 +49,10 @@ class SimulationResult:
         `cumulative_regrets` are at the end, at each checkpoint; and the first arm of the
         answer, int64, -1 where there is none.
     arm_pulls_by_run : ndarray of int64, shape (n_runs, n_arms), or None
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     n_runs: int

@@ -37,6 +37,10 @@ class Event(NamedTuple):
         What was asked, told or amended.
     digest : bytes
         SHA-256 of the event and of the digest before it.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     number: int

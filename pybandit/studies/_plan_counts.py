@@ -33,6 +33,10 @@ class CountPlan:
     z_test : float
         Batches that a z-test of a size fixed beforehand needs to tell the two best apart, with
         Bonferroni's correction; infinite where they are equal.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     rates: Floats

@@ -19,6 +19,10 @@ class Batch(NamedTuple):
         Of these arms.
     items : ndarray of int64, shape (n,), or None
         Of a race: the item that each arm is evaluated on.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     id: int
@@ -38,6 +42,10 @@ class TellResult(NamedTuple):
         Results that were recorded before, and are equal.
     complete : bool
         Whether the batch is over.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     n_new: int
@@ -54,6 +62,10 @@ class AmendResult(NamedTuple):
         Results that are others now.
     n_known : int
         Results that were recorded so before.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     n_amended: int
@@ -75,6 +87,10 @@ class Amendment(NamedTuple):
     reason, who : str
     time : float
         Seconds since 1970-01-01 UTC.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     event: int
@@ -102,6 +118,10 @@ class BatchRecord(NamedTuple):
         NaN where not known.
     states : ndarray of str, shape (n,)
         "open", "known", "lost" or "late".
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     id: int
@@ -125,6 +145,10 @@ class Recommendation(NamedTuple):
     unmeasured : ndarray of int64
         Of all arms those without a reward, ascending: nothing is known of them. Some may be
         among `arms`, where a policy names as many as are wanted.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     arms: np.ndarray
@@ -147,6 +171,10 @@ class VerifyResult(NamedTuple):
     n_events, n_batches, n_pulls : int
     head : str
         The digest of the last event, in hexadecimal: it changes if anything before does.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     n_events: int
@@ -193,6 +221,10 @@ class Status:
         Digest of the last event, in hexadecimal.
     created, changed : float
         Times of the first and the last event; seconds since 1970-01-01 UTC.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
     """
 
     path: str
