@@ -105,7 +105,7 @@ class Soak:
         return row | self.costs.taken()
 
     def run(self, seconds, looks, share, out=None):
-        """The rows of that many looks, or fewer where a round takes longer than from one to the next.
+        """The rows of that many looks, or of fewer where a round takes longer than one.
 
         The processors' time is at most `share` of a processor's."""
         began, spent, rows = time.monotonic(), self.seconds(), []

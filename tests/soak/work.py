@@ -20,13 +20,15 @@ from studies.cases import measured
 # kept through all rounds, as a long run keeps them
 SAMPLER = pb.RacingSampler(golden_draws.FACTORS, rng=1)
 TEST = pb.AcceptanceTest(golden_draws.FACTORS[:, 0], rng=1)
-SEQUENCE = pb.ConfidenceSequence(10**9)
+# the exponential forms keep no values
+SEQUENCE = pb.ConfidenceSequence(10**9, method="empirical-bernstein")
 
 
 def simulated():
     found = pb.simulate(lambda e: pb.SequentialHalving(e.n_arms, 200), BANDITS["GaussianBandit"],
                         1000, rng=1, n_threads=2)
-    costly = pb.simulate(lambda e: pb.UCB1(e.n_arms), BANDITS["BernoulliBandit"], 200, horizon=300, rng=1)
+    costly = pb.simulate(lambda e: pb.UCB1(e.n_arms), BANDITS["BernoulliBandit"], 200,
+                         horizon=300, rng=1)
     return found.cumulative_regrets.sum() + costly.cumulative_regrets.sum()
 
 

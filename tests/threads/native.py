@@ -2,6 +2,7 @@
 
     python tests/threads/native.py           # all of them, and what they may share
     python tests/threads/native.py planted   # with a race put into a kernel: has to fail
+    python tests/threads/native.py extension # the same kernel in build/tsan/planted, of Python
 
 Kernels keep nothing: what is not given to two threads is not touched by two.
 """
@@ -9,6 +10,7 @@ Kernels keep nothing: what is not given to two threads is not touched by two.
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,7 +68,26 @@ def by_eight(source, objects, folder):
     return done.returncode, done.stderr
 
 
+def planted_extension():
+    """A copy of build/tsan/lib, in which the extension that races has the kernel above."""
+    import numpy
+
+    built = ROOT / "build" / "tsan"
+    (objects,) = built.glob("temp.*")
+    shutil.copytree(built / "lib", built / "planted", dirs_exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        changed, kernel = pathlib.Path(folder, KERNEL), pathlib.Path(folder, "race.o")
+        changed.write_text(planted(ROOT / "csrc" / "racing" / KERNEL))
+        cc("-fPIC", f"-I{ROOT}/csrc/racing", "-c", changed, "-o", kernel)
+        (module,) = (built / "planted" / "pybandit" / "racing").glob("_track.*.so")
+        cc("-shared", objects / "pybandit" / "racing" / "_track.o", kernel, f"-L{objects}",
+           "-lpybandit", f"-L{pathlib.Path(numpy.random.__file__).parent / 'lib'}",
+           "-lnpyrandom", "-lm", "-o", module)
+
+
 def main():
+    if "extension" in sys.argv[1:]:
+        return planted_extension()
     plant, failed = "planted" in sys.argv[1:], []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
