@@ -75,12 +75,31 @@ sanitized: inplace
 	CC="$(CC)" PYBANDIT_CFLAGS="$(SANITIZE)" PYBANDIT_LDFLAGS="-fsanitize=address,undefined" \
 	    $(BIN)/python setup.py --quiet build --build-base build/sanitize --build-lib build/sanitize/lib
 
+# Races: the C tests by eight threads at once, then the classes in threads, on extensions with
+# ThreadSanitizer. CPython is not built with it: its locks are seen, its own memory is not.
+TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+.PHONY: tsan
+tsan: inplace
+	$(BIN)/python tests/threads/native.py
+	CC="$(CC)" PYBANDIT_CFLAGS="$(TSAN)" PYBANDIT_LDFLAGS="-fsanitize=thread" \
+	    $(BIN)/python setup.py --quiet build --build-base build/tsan --build-lib build/tsan/lib
+	LD_PRELOAD="$$($(CC) -print-file-name=libtsan.so)" PYTHONPATH=build/tsan/lib \
+	    PYTHONMALLOC=malloc PYBANDIT_SOAK_SECONDS=1 \
+	    TSAN_OPTIONS=suppressions=tests/threads/tsan.supp:history_size=3 \
+	    setarch "$$(uname -m)" -R $(BIN)/pytest -s tests/policies/test_threads.py \
+	    tests/racing/test_threads.py tests/studies/test_threads.py
+
 # Eight threads on every public class, each for so many seconds; Ctrl-C at so many moments of
 # every call that takes data.
 SECONDS ?= 60
 MOMENTS ?= 1000
 soak: inplace
 	PYBANDIT_SOAK_SECONDS=$(SECONDS) $(BIN)/pytest -m slow tests/test_threads.py
+# An hour of everything and of two servers, half a processor: what grows is named.
+.PHONY: soak-hour
+soak-hour: inplace
+	$(BIN)/python tests/soak/run.py --seconds 3600
+
 interrupts: inplace
 	PYBANDIT_MOMENTS=$(MOMENTS) $(BIN)/pytest -m slow tests/test_interrupts.py \
 	    tests/policies/test_interrupts.py tests/betting/test_interrupts.py \

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pybandit as pb
+from public_classes import CHANGING, CLASSES
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -164,30 +165,27 @@ def test_signatures_of_compiled_classes_are_those_of_their_stubs(name):
     assert [a.arg for a in given.kwonlyargs] == [a.arg for a in wanted.kwonlyargs]
 
 
-# What no call changes, or says at length who may share it.
-SHARED = {"ExactMinibatch", "GLMControl", "PairwiseTable", "PopulationMoments", "RacingGibbs",
-          "RacingMetropolis", "TaylorControl"}
+# What no call changes: threads may share it.
+SHARED = {"BernoulliBandit", "BinomialBandit", "CIRCaplet", "CostlyBandit", "EmpiricalBandit",
+          "ExactMinibatch", "GLMControl", "GaussianBandit", "LogisticEvidence", "PairwiseTable",
+          "PopulationMoments", "RacingGibbs", "RacingMetropolis", "ScaledBernoulliBandit",
+          "TaylorControl", "TruncatedNormalBandit", "UniformBandit"}
 
 
-def changing_classes():
-    """Public classes that calls change: not results, bounds, and what else is frozen."""
-    for module in (pb, pb.environments, pb.estimators, pb.mcmc):
-        for name in module.__all__:
-            one = getattr(module, name)
-            frozen = getattr(getattr(one, "__dataclass_params__", None), "frozen", False)
-            if not inspect.isclass(one) or frozen or issubclass(one, (tuple, Exception)):
-                continue
-            draws = issubclass(one, pb.environments.Environment) and "reset" not in vars(one)
-            if name not in SHARED and (not draws or one is pb.environments.Environment):
-                yield name, one
+# in words of their own
+OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
+             "Blocks": "Several threads may read; they take turns",
+             "BanditSearchCV": "Threads may fit one search at once"}
 
 
-def test_classes_that_calls_change_say_what_threads_may_do():
-    classes = dict(changing_classes())
-    assert len(classes) > 35 and {"UCB1", "BettingRace", "RacingSampler"} < set(classes)
-    for name, one in classes.items():
-        notes = " ".join(one.__doc__.partition("Notes\n")[2].split())
-        if name == "Study":
-            assert "Several processes and threads may use one study at once" in one.__doc__
+def test_every_class_says_what_threads_may_do():
+    assert len(CHANGING) > 60 and {"UCB1", "BettingRace", "RacingSampler"} < set(CHANGING)
+    for name, one in CLASSES.items():
+        words = " ".join(one.__doc__.split())
+        notes = words.partition("Notes ---")[2]
+        if name in OWN_WORDS:
+            assert OWN_WORDS[name] in words
+        elif name in SHARED or name not in CHANGING:
+            assert "threads may share it" in words, name
         else:
             assert "**Threads.**" in notes and "RuntimeError" in notes, name

@@ -1,5 +1,6 @@
 """What eight threads do at once to one object of every public class."""
 
+import tempfile
 import threading
 import time
 from functools import partial
@@ -147,6 +148,15 @@ def study(seconds):
         one.close()
 
 
+def blocks(seconds):
+    """Blocks that are not kept are read and read again, by turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/scores.npy", np.random.default_rng(1).random((2000, 3)))
+        pb.tables.shuffle(f"{folder}/scores.npy", f"{folder}/scores.parquet", seed=1)
+        one = pb.Blocks.open(f"{folder}/scores.parquet")
+        right(lambda: one.values(np.arange(0, 2000, 7), [0, 2]))(seconds)
+
+
 def search(seconds):
     from sklearn.linear_model import Ridge
 
@@ -200,5 +210,5 @@ SOAKS = {
     "RacingMetropolis": racing("metropolis"), "PairwiseTable": racing("gibbs of pairs"),
     "ExactMinibatch": right(lambda: EXACT.step(EXACT.mode, n_steps=200, rng=1).value),
     "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
-    "Study": study, "BanditSearchCV": search,
+    "Study": study, "BanditSearchCV": search, "Blocks": blocks,
 }

@@ -79,8 +79,9 @@ typedef struct {
     EACH name L = value
 #define ANY(m) (LANE(m, 0) | LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
 
-/* 256-bit instructions where the machine has them; GCC's alone, for Clang 14 gives such
-   functions names that no other file finds */
+/* 256-bit instructions where the machine has them. GCC's alone: Clang 14 gives such functions
+   names that no other file finds. Not with sanitizers: which instructions there are is asked
+   before they have begun */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__clang__) && defined(HAS_VECTORS)
 #define WIDE __attribute__((target_clones("avx2", "default")))

@@ -50,6 +50,10 @@ class ConfidenceBounds(NamedTuple):
         In the units of the values. With probability at least 1 - alpha the mean
         is between the two after every value.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

@@ -84,6 +84,10 @@ class BestOfResult:
     --------
     best_of, best_of_async, best_of_pairs : make it.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

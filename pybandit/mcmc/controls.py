@@ -73,6 +73,8 @@ class TaylorControl(Quadratic):
     -----
     A value costs O(d^2), of a `GLMControl` O(d), both compiled.
 
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -225,6 +227,8 @@ class GLMControl(Quadratic):
     Notes
     -----
     A value costs O(d), compiled; its making O(N d^2), once.
+
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------

@@ -48,6 +48,10 @@ class ExactStep(NamedTuple):
     n_evaluations : int
         Rows read.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

@@ -27,6 +27,10 @@ class Binomial:
     ValueError, TypeError
         Where an argument is outside its range.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -62,6 +66,10 @@ class StudentT:
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------

@@ -80,6 +80,9 @@ class RacingGibbs:
     those with s_n > 0 alone; both draws keep the law of x_v given the others. A sweep of it
     moves less than one of ``"exact"``, as the counts remember x_v.
 
+    **Threads.** Nothing of its own changes: threads may share it, where `conditional` may be
+    called by several at once.
+
     Examples
     --------
     Two clusters of known means; each label given the others is a race over features:

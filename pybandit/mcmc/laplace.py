@@ -27,6 +27,10 @@ class Laplace(NamedTuple):
     covariance : ndarray of float64, shape (d, d)
         The inverse of its negative log Hessian there.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

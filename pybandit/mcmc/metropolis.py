@@ -40,6 +40,10 @@ class MetropolisStep(NamedTuple):
     n_evaluations : int
         Log ratios read.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -119,6 +123,9 @@ class RacingMetropolis:
     most steps; with a good one, the first look decides. Where warm-up reads more than 30 %
     of 1,000 rows or more, a warning says so, once: `ExactMinibatch` is for regressions, a
     control for what has a good expansion, and a pass over all rows in order for the rest.
+
+    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
+    yours may be called by several at once.
 
     Examples
     --------

@@ -47,6 +47,9 @@ class Preconditioned:
     covariance s, which does not change where z and z' change places. So
     q(x'|x) phi(z) = q(x|x') phi(z'), which is the correction above.
 
+    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
+    yours may be called by several at once.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -145,6 +148,11 @@ class Mixture:
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    Notes
+    -----
+    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
+    yours may be called by several at once.
 
     Examples
     --------

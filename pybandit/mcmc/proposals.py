@@ -39,6 +39,10 @@ class RandomWalk:
         Where a scale is not finite and above 0, or a factor not lower triangular with
         a positive diagonal.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -117,6 +121,11 @@ class SGLD:
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    Notes
+    -----
+    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
+    yours may be called by several at once.
 
     Examples
     --------

@@ -79,6 +79,8 @@ cdef class CIRCaplet(Environment):
     digits: a backward recursion instead of sampling. ``exp(-integral of r)`` is by the
     trapezoidal rule. A reward is O(n_steps), a microsecond or so for 100.
 
+    **Threads.** Nothing of it changes in a pull: threads may share it.
+
     References
     ----------
     Neufeld et al. 2014, Appendix F, where the drift is printed as if of each step, the
@@ -198,6 +200,8 @@ cdef class LogisticEvidence(Environment):
     `means` are ``exp(log_evidence - log_scale)`` where `log_evidence` was given; else
     they, and always `variances` and `costs`, are NaN: unknown. A reward is NaN where
     memory runs out. A sweep takes some 6 evaluations a feature, O(n_rows) each.
+
+    **Threads.** Nothing of it changes in a pull: threads may share it.
 
     References
     ----------

@@ -22,6 +22,10 @@ class PopulationEstimate(NamedTuple):
     alphas : ndarray of float64, shape (n_arms,)
         The shares of the arms after the last population.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb

@@ -30,6 +30,10 @@ class RaceResult(NamedTuple):
         Whether all factors of the last states were read, or nothing had to be; states
         dropped before may have been better.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

@@ -50,6 +50,10 @@ class AcceptResult(NamedTuple):
     exact : bool
         Whether all log ratios were read, or none had to be.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

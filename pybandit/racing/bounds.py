@@ -63,6 +63,10 @@ class NormalBound:
     StudentBound : the same, corrected; the default.
     BettingBound, EBSBound : guaranteed, for rewards of known range.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -142,6 +146,8 @@ class StudentBound(NormalBound):
     e = (T - 1) / (N - 2). Where no t passes, for a tiny delta and a negative g, t must be
     3 q as well.
 
+    **Threads.** Nothing changes it: threads may share it.
+
     References
     ----------
     N. J. Johnson, Modified t tests and confidence intervals for asymmetrical
@@ -207,6 +213,10 @@ class EBSBound:
     See Also
     --------
     BettingBound : guaranteed too, and reads less.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------
@@ -303,6 +313,8 @@ class BettingBound:
     -----
     O(G) a state and factor: 8 to 13 ns with 16 bets. A schedule of looks has no
     part in it; factors are asked for in blocks that grow by an eighth.
+
+    **Threads.** Nothing changes it: threads may share it.
 
     References
     ----------

@@ -42,6 +42,9 @@ class ControlVariate:
     -----
     A bound that needs a range of rewards needs that of l - h.
 
+    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
+    yours may be called by several at once.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

@@ -72,6 +72,9 @@ class Factors:
     numba function that raises: it returns before it wrote everything.
     With a compiled function, `Factors` cannot be pickled.
 
+    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
+    yours may be called by several at once.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -176,6 +179,11 @@ class Populations:
     ------
     TypeError, ValueError
         Where `function` is not callable or `sizes` are not counts.
+
+    Notes
+    -----
+    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
+    yours may be called by several at once.
 
     Examples
     --------

@@ -53,6 +53,10 @@ class DrawInfo(NamedTuple):
     fraction : float
         Mean share of the N * D pairs that a draw read.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

@@ -30,6 +30,10 @@ class SliceResult(NamedTuple):
     fraction : float
         Their share of all that the tests could have read.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

@@ -51,6 +51,8 @@ class PopulationMoments:
     -----
     O(N p^2), times D where outliers are by state.
 
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb

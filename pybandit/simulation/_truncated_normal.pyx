@@ -52,6 +52,8 @@ cdef class TruncatedNormalBandit(Environment):
     from an exponential or uniform law on the interval. Two proposals or fewer a
     reward, mostly.
 
+    **Threads.** Nothing of it changes in a pull: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb

@@ -34,6 +34,10 @@ class Comparison:
     compare : makes it.
     SimulationResult : of one policy.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb

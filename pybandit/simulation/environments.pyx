@@ -59,6 +59,10 @@ cdef class GaussianBandit(Environment):
     --------
     TruncatedNormalBandit : on an interval.
 
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb
@@ -101,6 +105,10 @@ cdef class UniformBandit(Environment):
     ValueError, TypeError
         Where an argument is outside its range.
 
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
+
     Examples
     --------
     Rewards from 0 to 1, and from 1 to 4:
@@ -142,6 +150,10 @@ cdef class BinomialBandit(Environment):
     See Also
     --------
     BernoulliBandit : one trial.
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
 
     Examples
     --------
@@ -220,6 +232,10 @@ cdef class BernoulliBandit(BinomialBandit):
     BinomialBandit : shares of several trials.
     ScaledBernoulliBandit : other values than 0 and 1.
 
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb
@@ -252,6 +268,10 @@ cdef class ScaledBernoulliBandit(Environment):
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
 
     Examples
     --------
@@ -314,6 +334,10 @@ cdef class EmpiricalBandit(Environment):
     See Also
     --------
     TableBandit : the rewards in their order.
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
 
     Examples
     --------
@@ -497,6 +521,8 @@ cdef class CostlyBandit(Environment):
     The cost is drawn after the reward, and by policies that ask for it alone: to the
     others the rewards are those of the environment itself, from the same seed. `pull`
     starts a `TableBandit` over every time.
+
+    **Threads.** Nothing of it changes in a pull: threads may share it.
 
     Examples
     --------

@@ -55,6 +55,10 @@ class SimulationResult:
     simulate : makes it.
     Comparison : of several policies.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb

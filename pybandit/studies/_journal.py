@@ -38,6 +38,10 @@ class Event(NamedTuple):
     digest : bytes
         SHA-256 of the event and of the digest before it.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb

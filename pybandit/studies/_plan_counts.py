@@ -38,6 +38,10 @@ class CountPlan:
     --------
     plan_counts : makes it.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> from pybandit.studies import plan_counts

@@ -20,6 +20,10 @@ class Batch(NamedTuple):
     items : ndarray of int64, shape (n,), or None
         Of a race: the item that each arm is evaluated on.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb
@@ -49,6 +53,10 @@ class TellResult(NamedTuple):
     complete : bool
         Whether the batch is over.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb
@@ -74,6 +82,10 @@ class AmendResult(NamedTuple):
         Results that are others now.
     n_known : int
         Results that were recorded so before.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------
@@ -104,6 +116,10 @@ class Amendment(NamedTuple):
     reason, who : str
     time : float
         Seconds since 1970-01-01 UTC.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------
@@ -143,6 +159,10 @@ class BatchRecord(NamedTuple):
     states : ndarray of str, shape (n,)
         "open", "known", "lost" or "late".
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb
@@ -176,6 +196,10 @@ class Recommendation(NamedTuple):
         Of all arms those without a reward, ascending: nothing is known of them. Some may be
         among `arms`, where a policy names as many as are wanted.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb
@@ -208,6 +232,10 @@ class VerifyResult(NamedTuple):
     n_events, n_batches, n_pulls : int
     head : str
         The digest of the last event, in hexadecimal: it changes if anything before does.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------
@@ -264,6 +292,10 @@ class Status:
         Digest of the last event, in hexadecimal.
     created, changed : float
         Times of the first and the last event; seconds since 1970-01-01 UTC.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------

@@ -4,7 +4,7 @@
 
 enum { N = 6, D = 3, RANK = 2 };
 
-static double numbers[N * D + N * RANK * (D + 1) + N * D * D + 3 * D];
+static _Thread_local double numbers[N * D + N * RANK * (D + 1) + N * D * D + 3 * D];
 
 /* h_n at a point, from a matrix. */
 static double value_at(const double *g, const double *h, const double *center,

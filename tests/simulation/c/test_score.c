@@ -4,7 +4,7 @@
 
 enum { N = 5 };
 static const double MEANS[N] = {0.5, 0.9, 0.7, 0.7, 0.1};
-static unsigned char marks[N];
+static _Thread_local unsigned char marks[N];
 
 static int best(const int64_t *chosen, int64_t n, int64_t k, double epsilon)
 {

@@ -1,0 +1,136 @@
+"""What is done round after round: each job the same every time, with the same result."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import Ridge
+
+import golden_draws
+import pybandit as pb
+from interrupted_calls import BANDITS, POINTS
+from pybandit.model_selection import BanditSearchCV
+from pybandit.studies import Study
+from pybandit.studies.report import page_text
+
+from betting.races import MAKERS
+from policies.every_class import EVERY
+from studies.cases import measured
+
+# kept through all rounds, as a long run keeps them
+SAMPLER = pb.RacingSampler(golden_draws.FACTORS, rng=1)
+TEST = pb.AcceptanceTest(golden_draws.FACTORS[:, 0], rng=1)
+# the exponential forms keep no values
+SEQUENCE = pb.ConfidenceSequence(10**9, method="empirical-bernstein")
+
+
+def simulated():
+    found = pb.simulate(lambda e: pb.SequentialHalving(e.n_arms, 200), BANDITS["GaussianBandit"],
+                        1000, rng=1, n_threads=2)
+    costly = pb.simulate(lambda e: pb.UCB1(e.n_arms), BANDITS["BernoulliBandit"], 200,
+                         horizon=300, rng=1)
+    return found.cumulative_regrets.sum() + costly.cumulative_regrets.sum()
+
+
+def kept():
+    """Draws of objects that live as long as the run; how many there were is all that is sure."""
+    states, _ = SAMPLER.draw(1000)
+    SEQUENCE.update(np.full(20_000, 0.25))
+    return [states.size, TEST.test().accepted in (True, False), SEQUENCE.mean]
+
+
+def drawn():
+    slow = ("RacingGibbs", "shuffle", "plan_counts")
+    return [golden_draws.numbers(draw()) for name, draw in golden_draws.DRAWS.items()
+            if name not in slow]
+
+
+def chains():
+    chain = pb.mcmc.RacingMetropolis(
+        lambda i, x: -0.5 * (golden_draws.ROWS[i, :1] - x[:, 0]) ** 2, 400, 1)
+    both = [chain.step([0.1], n_steps=30, rng=1).value,
+            golden_draws.exact().step(np.zeros(2), n_steps=300, rng=1).value]
+    result = golden_draws.gibbs().sample(2, n_warmup=5, n_chains=2, n_threads=2, rng=1)
+    return [*both, golden_draws.numbers(result)]
+
+
+def policies():
+    return [golden_draws.played(make(), "costs" in name or name == "allocator thompson")
+            for name, make in EVERY.items() if not name.startswith("refits")]
+
+
+def states():
+    """Kept and restored, whole and damaged: what is refused leaves nothing behind."""
+    refused = 0
+    for make in list(EVERY.values())[::3]:
+        policy = make()
+        state = policy.get_state()
+        type(policy).from_state(state).ask()
+        for broken in ({**state, "n_pulls": -1}, {**state, "more": 1}, {}):
+            try:
+                type(policy).from_state(broken)
+            except ValueError:
+                refused += 1
+    return refused
+
+
+def refused():
+    """Errors of arguments, and of what users call back."""
+    def fails(rows, states):
+        raise KeyError("of the user")
+
+    policy, seen = pb.UCB1(3), []
+    for call in 10 * (lambda: policy.tell(policy.ask(), [np.nan]), lambda: pb.UCB1(-1),
+                 lambda: pb.race(pb.Factors(fails, 300, 2), rng=1),
+                 lambda: pb.race(np.full((300, 2), np.nan)),
+                 lambda: pb.best_of(lambda arm, item: fails(0, 0), 3, 50, value_range=(0, 1),
+                                    progress=False)):
+        try:
+            call()
+        except Exception as error:
+            seen.append(type(error).__name__)
+    return seen
+
+
+def races():
+    return [golden_draws.raced(make(), name == "told") for name, make in MAKERS.items()]
+
+
+def searched():
+    search = BanditSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=3, random_state=1)
+    return search.fit(POINTS[:60], POINTS[:60, 0] * 2.0).best_params_["alpha"]
+
+
+def studied():
+    """A file from its first batch to its report, and gone."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "study.db")
+        with Study.create(path, pb.BatchSAR(7, 2, 5, 12, 2)) as study:
+            while batch := study.ask():
+                study.tell(batch.id, measured(batch.id, batch.arms))
+        with Study.open(path) as study:
+            study.verify()
+            return [study.recommend().arms, len(page_text(study)) > 1000, study.policy.n_pulls]
+
+
+# what the costs of all others are compared with, so that the machine's own speed cancels
+def reference():
+    total, values = 0, np.arange(2000.0)
+    for i in range(200_000):
+        total += i % 7
+    for _ in range(4000):
+        values = np.sqrt(values * values + 1e-9)
+    return [total, values.sum()]
+
+
+JOBS = {job.__name__: job for job in (simulated, kept, drawn, chains, policies, states, refused,
+                                      races, searched, studied)}
+
+LEAKS = []
+
+
+def leaking():
+    """For a test of the verdict: memory, a descriptor and time that grow."""
+    LEAKS.append((np.ones(100_000), tempfile.TemporaryFile()))
+    for _ in range(50 * len(LEAKS)):
+        np.arange(20_000.0).sum()

@@ -1,0 +1,106 @@
+"""The C tests by eight threads at once, under ThreadSanitizer::
+
+    python tests/threads/native.py           # all of them, and what they may share
+    python tests/threads/native.py planted   # with a race put into a kernel: has to fail
+    python tests/threads/native.py extension # the same kernel in build/tsan/planted, of Python
+
+Kernels keep nothing: what is not given to two threads is not touched by two.
+"""
+
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+TESTS = sorted((ROOT / "tests").glob("*/c/test_*.c"))
+FLAGS = ["-std=c11", "-O1", "-g", "-fsanitize=thread", "-pthread", f"-I{ROOT}/pybandit/include"]
+# TSan of gcc 12 maps its shadow where newer kernels may have put the program
+RUN = ["setarch", platform.machine(), "-R"]
+# a kernel that counts its calls, for all threads together
+KERNEL, LINE = "race.c", "pb_status pb_race_run("
+PLANTED = "static int64_t n_calls;\n"
+
+
+def cc(*arguments):
+    """Compile for threads."""
+    command = [*os.environ.get("CC", "cc").split(), *FLAGS, *map(str, arguments)]
+    subprocess.run(command, check=True)
+
+
+def planted(source):
+    """The text of a kernel whose first function with a body counts its calls in a static."""
+    text = source.read_text()
+    head, line, rest = text.partition(LINE)
+    assert line, f"{source} has no {LINE!r}"
+    arguments, brace, body = rest.partition("\n{\n")
+    return f"{head}{PLANTED}{line}{arguments}{brace}    n_calls++;\n{body}"
+
+
+def kernels(folder, plant=False):
+    """The objects of all kernels."""
+    made = []
+    for source in sorted((ROOT / "csrc").glob("*/*.c")):
+        made.append(folder / f"{source.stem}.o")
+        if plant and source.name == KERNEL:
+            changed = folder / KERNEL
+            changed.write_text(planted(source))
+            cc(f"-I{source.parent}", "-c", changed, "-o", made[-1])
+        else:
+            cc("-c", source, "-o", made[-1])
+    return made
+
+
+def by_eight(source, objects, folder):
+    """A C test, run by eight threads: the status of the program, and what was reported."""
+    test, program = folder / f"{source.stem}.test.o", folder / source.stem
+    if source.stem == "shared":
+        cc(source, *objects, "-lm", "-o", program)
+    else:
+        cc("-Dmain=alone", "-c", source, "-o", test)
+        cc(test, HERE / "c" / "eight.c", *objects, "-lm", "-o", program)
+    done = subprocess.run([*RUN, program], capture_output=True, text=True,
+                          env=os.environ | {"TSAN_OPTIONS": "halt_on_error=1"})
+    return done.returncode, done.stderr
+
+
+def planted_extension():
+    """A copy of build/tsan/lib, in which the extension that races has the kernel above."""
+    import numpy
+
+    built = ROOT / "build" / "tsan"
+    (objects,) = built.glob("temp.*")
+    shutil.copytree(built / "lib", built / "planted", dirs_exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        changed, kernel = pathlib.Path(folder, KERNEL), pathlib.Path(folder, "race.o")
+        changed.write_text(planted(ROOT / "csrc" / "racing" / KERNEL))
+        cc("-fPIC", f"-I{ROOT}/csrc/racing", "-c", changed, "-o", kernel)
+        (module,) = (built / "planted" / "pybandit" / "racing").glob("_track.*.so")
+        cc("-shared", objects / "pybandit" / "racing" / "_track.o", kernel, f"-L{objects}",
+           "-lpybandit", f"-L{pathlib.Path(numpy.random.__file__).parent / 'lib'}",
+           "-lnpyrandom", "-lm", "-o", module)
+
+
+def main():
+    if "extension" in sys.argv[1:]:
+        return planted_extension()
+    plant, failed = "planted" in sys.argv[1:], []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        objects = kernels(folder, plant)
+        sources = [HERE / "c" / "shared.c", *([] if plant else TESTS)]
+        for source in sources:
+            status, said = by_eight(source, objects, folder)
+            if status:
+                failed.append(source.stem)
+                print(f"{source.stem}: {status}\n{said[:3000]}", flush=True)
+    print(f"{len(sources)} C tests by eight threads, {len(failed)} failed {failed or ''}")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
