@@ -10,6 +10,7 @@ import tempfile
 
 import pytest
 
+import sanitized
 from compiler import ROOT, run
 
 
@@ -69,7 +70,24 @@ def installed(distributions, tmp_path_factory):
     return folder
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--sanitized", choices=["soon", "later"], metavar="WHEN",
+                     help="those tests alone that tests/sanitized.py has run soon, or later")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    lost_interrupts(items)
+    wanted = config.getoption("--sanitized")
+    if wanted:
+        chosen = {at for at, item in enumerate(items) if wanted == sanitized.when(
+            item.path.relative_to(ROOT / "tests").as_posix(), item.originalname)}
+        config.hook.pytest_deselected(
+            items=[item for at, item in enumerate(items) if at not in chosen])
+        items[:] = [item for at, item in enumerate(items) if at in chosen]
+
+
+def lost_interrupts(items):
     """Interrupts at random moments may come inside a callback of the garbage collector.
 
     Python cannot raise there: it says so in a warning, and the interrupt is lost, as is one
