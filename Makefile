@@ -55,7 +55,7 @@ SANITIZED = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-fi
 # Python (tests/sanitized.py has the list). Kernels work in memory of malloc and of NumPy, which
 # is watched either way. PYTHONMALLOC=malloc has objects watched too, at twice the time.
 sanitize: sanitized
-	$(BIN)/pytest tests/test_floors.py
+	$(BIN)/pytest -n auto tests/test_floors.py
 	$(SANITIZED) -m "not slow" --sanitized soon -n auto --dist worksteal
 sanitize-slow: sanitized
 	PYTHONMALLOC=malloc $(SANITIZED) -m "not slow" --sanitized later -n auto --dist worksteal

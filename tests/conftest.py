@@ -1,12 +1,14 @@
 """What several rooms of the tests use: the distributions that are shipped, built once."""
 
 import fcntl
+import itertools
 import os
 import pathlib
 import shutil
 import signal
 import sys
 import tempfile
+from operator import not_
 
 import pytest
 
@@ -80,11 +82,9 @@ def pytest_collection_modifyitems(config, items):
     lost_interrupts(items)
     wanted = config.getoption("--sanitized")
     if wanted:
-        chosen = {at for at, item in enumerate(items) if wanted == sanitized.when(
-            item.path.relative_to(ROOT / "tests").as_posix(), item.originalname)}
-        config.hook.pytest_deselected(
-            items=[item for at, item in enumerate(items) if at not in chosen])
-        items[:] = [item for at, item in enumerate(items) if at in chosen]
+        chosen = sanitized.those_of(items, wanted, ROOT / "tests")
+        config.hook.pytest_deselected(items=list(itertools.compress(items, map(not_, chosen))))
+        items[:] = itertools.compress(items, chosen)
 
 
 def lost_interrupts(items):

@@ -16,6 +16,13 @@ LISTS = {
         "typed": "reads types and runs nothing",
     },
     "later": {
+        **dict.fromkeys(["cli", "evaluation", "model_selection", "serving", "studies"],
+                        "a room without compiled code: what it calls is driven in other rooms"),
+        "fuzz/test_fuzz.py::test_a_few_inputs_of_c": "programs with sanitizers of their own",
+        "simulation/test_numba.py": "code that numba compiles, which no sanitizer watches",
+        "test_blocks.py": "pages, which show what rooms have tested",
+        "test_docstrings.py": "examples, which show what rooms have tested",
+        "test_examples.py": "scripts, which show what rooms have tested",
     },
 }
 EVERY = {name: when for when, names in LISTS.items() for name in names}
@@ -26,3 +33,9 @@ def when(path, function):
     parts = path.split("/")
     names = [f"{path}::{function}", *("/".join(parts[:n]) for n in range(len(parts), 0, -1))]
     return next((EVERY[name] for name in names if name in EVERY), "soon")
+
+
+def those_of(items, wanted, root):
+    """Of each test that pytest collected below a folder, whether it runs then."""
+    return [when(item.path.relative_to(root).as_posix(), item.originalname) == wanted
+            for item in items]
