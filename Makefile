@@ -51,14 +51,16 @@ SANITIZED = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-fi
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	PYTHONPATH=build/sanitize/lib $(BIN)/pytest -s
-# What drives kernels, a quarter of an hour on two cores; the rest takes longer and stays in
-# Python (tests/sanitized.py has the list). Kernels work in memory of malloc and of NumPy, which
-# is watched either way. PYTHONMALLOC=malloc has objects watched too, at twice the time.
+# What drives compiled code; what waits stays in Python (tests/sanitized.py has the list). Kernels
+# work in memory of malloc and of NumPy, which is watched either way. PYTHONMALLOC=malloc has
+# Python's objects watched too, at twice the time.
+ON_SANITIZED = $(SANITIZED) -m "not slow" -n auto --dist worksteal --sanitized
 sanitize: sanitized
 	$(BIN)/pytest -n auto tests/test_floors.py
-	$(SANITIZED) -m "not slow" --sanitized soon -n auto --dist worksteal
+	$(ON_SANITIZED) soon
 sanitize-slow: sanitized
-	PYTHONMALLOC=malloc $(SANITIZED) -m "not slow" --sanitized later -n auto --dist worksteal
+	$(ON_SANITIZED) later
+	PYTHONMALLOC=malloc $(ON_SANITIZED) soon
 
 # States with parts of them changed, PYBANDIT_MUTATIONS in all, by default 100,000.
 sanitize-states: sanitized

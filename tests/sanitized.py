@@ -1,8 +1,8 @@
 """Which tests run on extensions with sanitizers: soon, later, or never, and why.
 
-`make sanitize` runs what drives kernels and compiled classes, in a quarter of an hour;
-`make sanitize-slow` the rest. A test is named by its folder, its file, or as file::function; the
-longest name counts. What no list names runs soon: nothing is left out unless a line here says so.
+`make sanitize` runs what drives kernels and compiled classes, `make sanitize-slow` the rest. A test
+is named by its folder, its file, or as file::function; the longest name counts. What no list names
+runs soon: nothing is left out unless a line here says so.
 """
 
 LISTS = {
