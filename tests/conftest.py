@@ -1,15 +1,18 @@
 """What several rooms of the tests use, built once: the distributions, and checked kernels."""
 
 import fcntl
+import itertools
 import os
 import pathlib
 import shutil
 import signal
 import sys
 import tempfile
+from operator import not_
 
 import pytest
 
+import sanitized
 from compiler import ROOT, SANITIZE, compile_kernels, run
 
 
@@ -76,7 +79,22 @@ def installed(distributions, tmp_path_factory):
     return folder
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--sanitized", choices=["soon", "later"], metavar="WHEN",
+                     help="those tests alone that tests/sanitized.py has run soon, or later")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    lost_interrupts(items)
+    wanted = config.getoption("--sanitized")
+    if wanted:
+        chosen = sanitized.those_of(items, wanted, ROOT / "tests")
+        config.hook.pytest_deselected(items=list(itertools.compress(items, map(not_, chosen))))
+        items[:] = itertools.compress(items, chosen)
+
+
+def lost_interrupts(items):
     """Interrupts at random moments may come inside a callback of the garbage collector.
 
     Python cannot raise there: it says so in a warning, and the interrupt is lost, as is one

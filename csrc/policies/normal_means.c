@@ -136,7 +136,8 @@ static double fit_spreads(const pb_normal_means *fit, const pb_seen *seen, doubl
     }
     for (int step = 0; step <= RATIOS; step++) {
         /* 0 first, then further and further away */
-        const double power = (step % 2 ? 1 : -1) * (step + 1) / 2 * 0.125;
+        const int eighths = step % 2 ? (step + 1) / 2 : -(step / 2);
+        const double power = eighths * 0.125;
         double likelihood;
         const double fitted = fit_at(groups, exp(power), told, &likelihood);
         likelihood -= 0.125 * power * power;

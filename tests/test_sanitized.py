@@ -1,0 +1,56 @@
+"""What `make sanitize` leaves for later, and that nothing is lost between it and the rest."""
+
+import ast
+from types import SimpleNamespace
+
+import pytest
+
+from compiler import ROOT
+from sanitized import EVERY, LISTS, those_of, when
+
+TESTS = ROOT / "tests"
+
+
+def functions_of(path):
+    """The test functions of a file, of its classes too."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_longest_name_counts():
+    assert when("cli/test_study.py", "test_x") == "later"
+    assert when("betting/test_cli.py", "test_x") == "soon"
+    assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_c") == "later"
+    assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_corpora") == "soon"
+    assert when("embedding/test_embed.py", "test_x") == "never"
+    assert when("embedding/test_embedding.py", "test_x") == "soon"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_is_named_is_there(name):
+    path, _, function = name.partition("::")
+    assert (TESTS / path).exists()
+    assert not function or function in functions_of(TESTS / path)
+
+
+def test_a_name_is_in_one_list_with_a_reason():
+    assert sum(map(len, LISTS.values())) == len(EVERY)
+    assert all(len(reason.split()) > 4 for names in LISTS.values() for reason in names.values())
+
+
+def test_a_room_that_waits_has_no_compiled_code():
+    rooms = {name for name in LISTS["later"] if "/" not in name and not name.endswith(".py")}
+    assert rooms
+    for room in rooms:
+        assert (ROOT / "pybandit" / room).is_dir()
+        assert not list((ROOT / "pybandit" / room).glob("**/*.pyx"))
+        assert not (ROOT / "csrc" / room).exists()
+
+
+def test_the_two_runs_and_what_never_runs_are_the_whole():
+    tests = [SimpleNamespace(path=path, originalname=name)
+             for path in sorted(TESTS.glob("**/test_*.py")) for name in sorted(functions_of(path))]
+    parts = {wanted: list(those_of(tests, wanted, TESTS)) for wanted in ("soon", "later", "never")}
+    for at, test in enumerate(tests):
+        assert sum(mask[at] for mask in parts.values()) == 1, test
+    assert all(map(any, parts.values())) and len(parts["soon"]) == len(tests) > 2000
