@@ -82,8 +82,11 @@ cdef class NativePolicy(Policy):
     @property
     def done(self):
         """Whether nothing is left to ask."""
-        self.guard.check()
-        return self._is_done()
+        self.guard.enter_to_read()
+        try:
+            return self._is_done()
+        finally:
+            self.guard.leave()
 
     @property
     def is_endless(self):

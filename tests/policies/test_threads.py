@@ -28,8 +28,10 @@ def hammer(policy, seconds):
     wrong, told, end = [], [0] * N_THREADS, time.monotonic() + seconds
 
     def work(thread):
-        while (time.monotonic() < end or not any(told)) and not policy.done:
+        while time.monotonic() < end or not any(told):
             try:
+                if policy.done:
+                    break
                 arms = policy.ask()
                 tell(policy, arms, np.full(arms.size, 0.5))
                 told[thread] += 1
