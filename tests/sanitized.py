@@ -7,6 +7,8 @@ runs soon: nothing is left out unless a line here says so.
 
 LISTS = {
     "never": {
+        "cli/test_study_export.py::test_a_million_wells_in_a_hundred_megabytes":
+            "of memory, of which sanitizers take six times as much",
         "test_floors.py": "its C tests have sanitizers of their own: `make sanitize` runs it first",
         "test_packaging.py": "builds and installs wheels, which have no sanitizers",
         "embedding/test_cimport.py": "builds another package against the headers",
@@ -19,6 +21,8 @@ LISTS = {
         **dict.fromkeys(["cli", "evaluation", "model_selection", "serving", "studies"],
                         "a room without compiled code: what it calls is driven in other rooms"),
         "fuzz/test_fuzz.py::test_a_few_inputs_of_c": "programs with sanitizers of their own",
+        "site": "pages, which show what rooms have tested",
+        "soak": "memory over time, which sanitizers keep for themselves",
         "simulation/test_numba.py": "code that numba compiles, which no sanitizer watches",
         "test_blocks.py": "pages, which show what rooms have tested",
         "test_docstrings.py": "examples, which show what rooms have tested",
