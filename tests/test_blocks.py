@@ -24,7 +24,13 @@ def folder(tmp_path):
     return work
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+# a tutorial shows the same in a quarter of the time
+LONG = {"plate_screen.md", "costly_evaluations.md"}
+
+
+@pytest.mark.parametrize("page", [
+    pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG))
+    for page in WITH_CODE])
 def test_the_blocks_of_a_page_run(page, folder):
     # studies are files: they are made again, and not found there
     again = page.name in ("README.md", "studies.md")

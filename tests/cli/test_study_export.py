@@ -72,6 +72,7 @@ def test_batches_on_several_plates():
         [f"0p{part}", well] for part in (1, 2, 3) for well in ("A2", "A3", "B1", "B3")][:10]
 
 
+@pytest.mark.slow
 def test_a_million_wells_in_a_hundred_megabytes(tmp_path):
     """710 MB and 45 s before wells were written some at a time; about 70 MB, 2.5 s."""
     plates = Plates(Layout(16, 24))

@@ -81,6 +81,7 @@ def test_the_numba_chain(example):
     assert "rows a step" in example("numba")(sys.executable, "metropolis.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program, says", [("run.py", "sigma: exact"),
                                            ("metropolis.py", "rows a step")])
 def test_the_pymc_step(example, program, says):

@@ -92,6 +92,7 @@ def test_compare_takes_them(common):
     assert "exp3(n_arms=4, weights=float64[4]:" in both.options["policies"]
 
 
+@pytest.mark.slow
 def test_processes_give_what_threads_give():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         for policy in (exp3_of(4), upper(4)):

@@ -54,6 +54,7 @@ def soak(*options):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_leak_put_in_on_purpose_is_found():
     code, said = soak("--seconds", "4", "--looks", "12", "--jobs", "kept,leaking",
                       "--no-servers")
