@@ -202,7 +202,7 @@ class Counted(Recorder):
         kinds = {"batch": np.int64, "key": object, "arm": np.int64, "name": object,
                  "trials": np.int64, "sum": np.float64, "told_at": np.float64, "who": object}
         return {name: np.array([row[at] for row in rows], dtype=kind)
-                   for at, (name, kind) in enumerate(kinds.items())}
+                for at, (name, kind) in enumerate(kinds.items())}
 
     @reading
     def counts(self) -> Any:

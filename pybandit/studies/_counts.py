@@ -123,6 +123,11 @@ def checked_counts(counts, names, policy):
     return trials, sums
 
 
+def is_counted(ledger):
+    """Whether a study is told counts, and asks for no batches."""
+    return ledger.counts.n > 0 or isinstance(ledger.policy, CountPolicy)
+
+
 def _check_sums(trials, sums, names, value_range):
     """The race's own check, by the names of the arms."""
     bad = outside(trials, sums, value_range)

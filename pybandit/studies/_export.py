@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from pybandit._shared.cells import guarded
+from pybandit.studies import _counts
 from pybandit.studies._journal import MARKS
-from pybandit.studies._races import CountPolicy
 
 # what a file of counts has, and when they were told
 COUNTED = "key", "arm", "trials", "sum", "told_at", "who"
@@ -47,8 +47,7 @@ def export(study, plates, write):
 
 def is_counted(study):
     """Whether a study is told counts."""
-    return study._read(lambda ledger: ledger.counts.n > 0 or isinstance(ledger.policy,
-                                                                        CountPolicy))
+    return study._read(_counts.is_counted)
 
 
 def _export_counts(study, write):

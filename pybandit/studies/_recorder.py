@@ -15,10 +15,10 @@ import numpy as np
 from pybandit import policies
 from pybandit._shared.checks import LARGEST, check_integer
 from pybandit.studies._codec import encode
-from pybandit.studies._counts import PART, Counts
+from pybandit.studies._counts import PART, Counts, is_counted
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
-from pybandit.studies._races import POLICIES, CountPolicy, RacePolicy
+from pybandit.studies._races import POLICIES, RacePolicy
 from pybandit.studies._rows import check_first, decoded
 from pybandit.studies.results import Batch
 
@@ -175,8 +175,7 @@ class Recorder:
         if opened is not None and opened.number == number:
             return opened
         wells = self._store.wells(number)
-        if wells is None and (self._ledger.counts.n or isinstance(self._ledger.policy,
-                                                                  CountPolicy)):
+        if wells is None and is_counted(self._ledger):
             raise ValueError("batch_id must be that of a batch asked for; a study that is told "
                              f"counts has none, and they stay as they are; got {number}")
         if wells is None:
