@@ -68,6 +68,8 @@ typedef struct {
 #define UNROLL
 #endif
 
+/* the larger of a and b, a where they are equal: a blend, where MOST is one instruction */
+#define LARGER(a, b) PICK((b) > (a), b, a)
 #define ALL(x) FOUR(x, x, x, x)
 #define STORED(p) (*(unaligned *)(p))
 /* a new vector, or a new mask, of what each lane gets */

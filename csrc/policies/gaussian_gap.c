@@ -21,8 +21,6 @@ ALWAYS_INLINE double lane_of_most(const vector *v)
     return larger(larger(LANE(*v, 0), LANE(*v, 1)), larger(LANE(*v, 2), LANE(*v, 3)));
 }
 
-#define LARGER(a, b) PICK((b) > (a), b, a)
-
 ALWAYS_INLINE int64_t blocks_of(int64_t n) { return (n + BLOCK - 1) / BLOCK; }
 
 int64_t pb_gaussian_gap_size(int64_t n_arms)
