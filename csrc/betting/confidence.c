@@ -15,6 +15,8 @@
  */
 #include "pybandit/betting/confidence.h"
 
+#include <float.h>
+
 #include "candidate.h"
 
 enum { STEPS = 256 }; /* a candidate is this share of the width above the bound */
@@ -111,9 +113,11 @@ static void solve(pb_confidence *c, int side)
             slope += capital * c->clock[g];
         }
         const double excess = top + log(sum / (double)c->n_bets) - level;
-        if (excess < 1e-10)
+        const double step = excess * sum / slope;
+        /* of many values, rounding alone is a larger excess */
+        if (excess < 1e-10 || step < 4.0 * DBL_EPSILON)
             return;
-        c->bound[side] += excess * sum / slope;
+        c->bound[side] += step;
     }
 }
 

@@ -90,20 +90,14 @@ class Counted(Recorder):
         """What is recorded under a key, or None."""
         if key is not None and (not isinstance(key, str) or not key):
             raise TypeError(f"key must be text that is not empty; got {shown(key)}")
-        bodies = self._bodies_of("counts") if self._ledger.counts.n else ()
-        if key is None:
-            number = str(self._ledger.counts.n)
-            if any(body["key"] == number for *_, body in bodies):
-                raise ValueError(f"key must be given where an earlier one is {number!r}, the "
-                                 "number of this batch; got None")
+        sought = str(self._ledger.counts.n) if key is None else key
+        event = self._keys.number(self, sought) if self._ledger.counts.n else None
+        if event is None:
             return None
-        return next((body for *_, body in bodies if body["key"] == key), None)
-
-    def _bodies_of(self, kind):
-        """Time, who and body of the events of a kind."""
-        for _, found, when, who, body, _ in self._store.events():
-            if found == kind:
-                yield when, who, self._entry("an event", body)
+        if key is None:
+            raise ValueError(f"key must be given where an earlier one is {sought!r}, the "
+                             "number of this batch; got None")
+        return self._entry(f"event {event}", self._store.events(event).fetchone()[4])
 
     @reading
     def split(self, n: int) -> Ints:
@@ -194,10 +188,15 @@ class Counted(Recorder):
             raise ValueError(f"policy must be a CountRace for {what}; got {self._type.__name__}, "
                              "which promises nothing for these")
 
+    def _bodies(self):
+        """Time, who and body of each batch."""
+        for _, _, when, who, body, _ in self._store.events(kind="counts"):
+            yield when, who, self._entry("an event", body)
+
     def _columns_of_counts(self):
         rows = [(batch, body["key"], arm, self._names[arm], body["trials"][arm],
                  body["sums"][arm], when, who)
-                for batch, (when, who, body) in enumerate(self._bodies_of("counts"))
+                for batch, (when, who, body) in enumerate(self._bodies())
                 for arm in np.flatnonzero(body["trials"])]
         kinds = {"batch": np.int64, "key": object, "arm": np.int64, "name": object,
                  "trials": np.int64, "sum": np.float64, "told_at": np.float64, "who": object}

@@ -55,7 +55,7 @@ def _export_counts(study, write):
     table = csv.writer(sink, lineterminator="\n")
     table.writerow(COUNTED)
     names, n = [guarded(name) for name in study._names.tolist()], 0
-    for when, who, body in study._bodies_of("counts"):
+    for when, who, body in study._bodies():
         for arm in np.flatnonzero(body["trials"]).tolist():
             n += 1
             table.writerow((guarded(body["key"]), names[arm], int(body["trials"][arm]),

@@ -18,6 +18,7 @@ from pybandit.studies._codec import encode
 from pybandit.studies._counts import PART, Counts, is_counted
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
+from pybandit.studies._keys import Keys
 from pybandit.studies._races import POLICIES, RacePolicy
 from pybandit.studies._rows import check_first, decoded
 from pybandit.studies.results import Batch
@@ -56,6 +57,7 @@ class Recorder:
         self._store, self._lock = store, threading.RLock()
         self._who = default_who() if who is None else str(who)
         self._ledger = self._head = None
+        self._keys = Keys()
         self._grouped = False  # whether a transaction of several calls is open; `_group`
         with self._lock:
             store.run(lambda: self._begin(policy_type), write=False)

@@ -45,6 +45,7 @@ CREATE TABLE batches (number INTEGER PRIMARY KEY, status TEXT NOT NULL, arms BLO
                       results BLOB NOT NULL, marks BLOB NOT NULL);
 CREATE TABLE late (place INTEGER PRIMARY KEY, arms BLOB NOT NULL, results BLOB NOT NULL);
 """
+AMENDMENTS = "CREATE INDEX IF NOT EXISTS amendments ON log (number) WHERE kind = 'amend'"
 
 
 class Head(NamedTuple):
@@ -173,9 +174,15 @@ class Store:
                                (start, kind, kind, most))
         return typed(self.path, "log", rows, int, str, float, str, bytes, bytes)
 
-    def count(self, kind):
-        """Events of a kind."""
-        return self.db.execute("SELECT count(*) FROM log WHERE kind = ?", (kind,)).fetchone()[0]
+    def n_amendments(self):
+        """How many amendments there are, without reading the log: `need_format` made an index."""
+        if self.format() < FORMATS["amend"]:
+            return 0
+        return self.db.execute("SELECT count(*) FROM log WHERE kind = 'amend'").fetchone()[0]
+
+    def format(self):
+        """The format of the file."""
+        return self.db.execute("PRAGMA user_version").fetchone()[0]
 
     def tells(self):
         """Body, time and who of each tell and each amendment."""
@@ -253,8 +260,9 @@ class Store:
 
     def need_format(self, form):
         """From now on an older pybandit refuses the file, and says so."""
-        if self.db.execute("PRAGMA user_version").fetchone()[0] < form:
+        if self.format() < form:
             self.db.execute(f"PRAGMA user_version = {form}")
+            self.db.execute(AMENDMENTS)
 
     def put_wells(self, wells, is_new):
         """A batch as it is now; its arms never change."""

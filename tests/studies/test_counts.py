@@ -11,6 +11,7 @@ import pytest
 import pybandit as pb
 from pybandit.studies import Study, StudyDamaged
 from pybandit.studies._counts import in_random_order, played
+from pybandit.studies._group import whole
 from pybandit.studies.report import write_report
 
 from betting.interrupts import alarms, interruption
@@ -198,6 +199,34 @@ def test_two_who_record(tmp_path):
     assert first.tell_counts({"form": (9, 3), "home": (9, 1)}, key="a").n_known == 2
     assert first.arms == second.arms == [*NAMES, "form"]
     assert list(first.counts()["name"]) == ["home", "form"]
+
+
+def test_keys_of_what_was_taken_back(tmp_path):
+    """A key is known where its batch is on the disk, and no longer than that."""
+    path, first = tmp_path / "study.db", {"home": (9, 3)}
+
+    def told(study, key, n_new=1):
+        assert study.tell_counts(first, key=key).n_new == n_new
+
+    def fails():
+        raise OSError("no space left")
+
+    with Study.create(path, pb.CountRace(3), arms=NAMES) as study:
+        told(study, "Monday")
+        with pytest.raises(OSError, match="no space left"):
+            whole(study, [lambda: told(study, "Tuesday"), lambda: told(study, "Tuesday", 0), fails])
+        study.retire("slow", "it is broken on phones")
+        told(study, "Friday")
+        for key in ("Monday", "Friday"):
+            told(study, key, 0)
+        told(study, "Tuesday")
+        with Study.open(path) as other:
+            told(other, "Friday", 0)
+            told(other, "Sunday")
+        told(study, "Sunday", 0)
+        with pytest.raises(ValueError, match="already recorded as 'Sunday'"):
+            study.tell_counts({"home": (9, 4)}, key="Sunday")
+        assert list(study.counts()["key"]) == ["Monday", "Friday", "Tuesday", "Sunday"]
 
 
 def test_an_older_pybandit_refuses_counts_only(tmp_path):

@@ -123,6 +123,8 @@ def test_counts_that_nobody_told(tmp_path, changes):
     with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log") as raised:
         study.counts()
     assert path in str(raised.value)
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="event 1 is none of counts"):
+        study.tell_counts({"a": (1, 1)}, key="Tuesday")
 
 
 def test_a_batch_that_is_open_twice(path):

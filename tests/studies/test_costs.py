@@ -1,0 +1,61 @@
+"""What a call costs does not grow with the study: steps of SQLite's machine, which are no time."""
+
+import contextlib
+
+import pytest
+
+import pybandit as pb
+from pybandit.studies import Study
+
+ARMS = ["home", "form", "slow"]
+
+
+@contextlib.contextmanager
+def counted(study):
+    """A list that has the steps within as its only entry afterwards."""
+    steps = [0]
+
+    def one():
+        steps[0] += 1
+
+    study._store.db.set_progress_handler(one, 1)
+    try:
+        yield steps
+    finally:
+        study._store.db.set_progress_handler(None, 1)
+
+
+def told(study, n):
+    for _ in range(n):
+        study.tell(study.ask().id, [1.0, 2.0, 3.0])
+
+
+def counts(study, n):
+    for _ in range(n):
+        study.tell_counts(dict.fromkeys(ARMS, (10, 3)), rng=1)
+
+
+def amended(study, n):
+    told(study, n)
+    study.amend(0, [1.0 + n], positions=[0], reason="a slip")
+
+
+@pytest.mark.parametrize("make, grow, calls", [
+    (lambda: pb.RoundRobin(3, 1, 3, 10**6), told,
+     [Study.status, Study.ask, lambda study: told(study, 1), Study.recommend]),
+    (lambda: pb.RoundRobin(3, 1, 3, 10**6), amended, [Study.status, Study.ask]),
+    (lambda: pb.CountRace(3), counts, [Study.status, lambda study: counts(study, 1)]),
+], ids=["told", "amended", "counts"])
+def test_calls_read_no_more_of_a_long_study_than_of_a_short_one(tmp_path, make, grow, calls):
+    with Study.create(tmp_path / "study.db", make(), arms=ARMS) as study:
+        costs = []
+        for n in (20, 200):
+            grow(study, n)
+            for call in calls:
+                with counted(study) as steps:
+                    call(study)
+                costs.append(steps[0])
+        short, long = costs[:len(calls)], costs[len(calls):]
+        assert min(short) > 0
+        # a tree of pages is deeper, and two amendments are counted where one was
+        assert all(b <= a + 20 for a, b in zip(short, long, strict=True)), costs
