@@ -215,7 +215,7 @@ def test_keys_of_what_was_taken_back(tmp_path):
         told(study, "Monday")
         with pytest.raises(OSError, match="no space left"):
             whole(study, [lambda: told(study, "Tuesday"), lambda: told(study, "Tuesday", 0), fails])
-        study.retire("slow", "it is broken on phones")
+        study.retire(NAMES[2], "it is broken on phones")
         told(study, "Friday")
         for key in ("Monday", "Friday"):
             told(study, key, 0)
