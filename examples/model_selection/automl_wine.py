@@ -183,9 +183,11 @@ def halving_search(X, y, grid, candidates, seed):
 
     ((train, test),) = random_tenths(1, len(y), 1000 + seed)  # none of the table's
     rows, half = np.concatenate([train, test]), train.size
+    # as it would choose itself, but no training set without a row
+    fewest = max(4, rows.size // 3 ** int(np.log(len(candidates)) / np.log(3)))
     found = HalvingGridSearchCV(
         pipeline(), grid, cv=[(np.arange(half), np.arange(half, rows.size))], refit=False,
-        scoring="neg_root_mean_squared_error", random_state=seed)
+        scoring="neg_root_mean_squared_error", min_resources=fewest, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a few rows: fits that fail or do not converge
         found.fit(X[rows], y[rows])

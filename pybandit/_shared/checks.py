@@ -6,6 +6,8 @@ import numpy as np
 
 # what an int64 holds; what is exact in float64, in which pulls are counted too
 LARGEST = 2**63 - 1
+# in size: a state that holds sums of squares which are no numbers is no state, and is lost
+LARGEST_REWARD = 1e150
 MOST_PULLS = 2**53
 # of what arrays are made of: 8 TB of numbers, and sizes that do not overflow
 MOST_HELD = 2**40

@@ -9,7 +9,7 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, check_budget, check_integer, shown
 from pybandit.policies._arm_states import SEQUENTIAL
 
-from libc.math cimport INFINITY, NAN, expm1, isfinite, isnan, sqrt
+from libc.math cimport INFINITY, NAN, expm1, isnan, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport (
@@ -17,7 +17,7 @@ from pybandit.policies._csrc cimport (
     pb_glr_doubt, pb_glr_tell, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
     pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
 )
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.base cimport NativePolicy, is_reward
 from pybandit.policies.glr cimport GLR
 from pybandit.policies.wagers cimport Betting
 
@@ -84,7 +84,7 @@ cdef class SequentialPolicy(NativePolicy):
         return rewards
 
     cdef bint _accepts(self, double reward) noexcept nogil:
-        return isfinite(reward) and self.lowest <= reward <= self.highest
+        return is_reward(reward) and self.lowest <= reward <= self.highest
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric, refuse_masks
+from pybandit._shared.checks import LARGEST_REWARD, check_numeric, refuse_masks
 
 
 def arms_asked(asked, n_arms, name):
@@ -59,16 +59,17 @@ def late_arms(arms, n_arms, n_lost):
 
 
 def rewards_told(arms, rewards, missing):
-    """The rewards of these arms as float64, a copy; finite, or NaN where they may be missing."""
+    """The rewards of these arms as float64, a copy; NaN where they may be missing."""
     rewards = check_numeric("rewards", rewards, masked_as_nan=True)
     if rewards.shape != np.shape(arms):
         raise ValueError(f"rewards must have the shape of arms, {np.shape(arms)}; got "
                          f"{rewards.shape}")
-    good = np.isfinite(rewards)
+    good = np.abs(rewards) <= LARGEST_REWARD
     if missing == "drop":
         good |= np.isnan(rewards)
     if not good.all():
         at = int(np.argmin(good))
-        raise ValueError(f"rewards must be finite{' or NaN' if missing == 'drop' else ''}; got "
+        what = "at most 1e150 in size" if np.isfinite(rewards[at]) else "finite"
+        raise ValueError(f"rewards must be {what}{' or NaN' if missing == 'drop' else ''}; got "
                          f"{rewards[at]} at index {at}, arm {arms[at]}")
     return np.array(rewards, order="C")

@@ -21,6 +21,11 @@ from pybandit.policies._csrc cimport pb_batch
 from pybandit.policies.policy cimport Policy
 
 
+cdef inline bint is_reward(double reward) noexcept nogil:
+    """As `rewards_told` has it: `LARGEST_REWARD`."""
+    return -1e150 <= reward <= 1e150
+
+
 # A policy whose batches the engine can pull without Python.
 cdef class NativePolicy(Policy):
     # Whether it looks at every reward; else at the sums of an arm's rewards.

@@ -9,7 +9,7 @@ from pybandit.policies._ring_states import NATIVE
 from pybandit.policies.policy import Policy as _Policy
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY
 from libc.string cimport memmove
 
 from pybandit._shared._csrc cimport pb_bitgen
@@ -158,7 +158,7 @@ cdef class NativePolicy(Policy):
 
     cdef bint _accepts(self, double reward) noexcept nogil:
         """Whether `_check_rewards` would let it pass."""
-        return isfinite(reward)
+        return is_reward(reward)
 
     def _check_seen(self):
         """Raise where the engine met rewards that `tell` would have refused."""

@@ -14,14 +14,14 @@ import numpy as np
 from pybandit._shared.checks import check_in, check_positive, check_scalar
 from pybandit.policies._arm_states import UPPER
 
-from libc.math cimport INFINITY, isfinite, isnan, log, sqrt
+from libc.math cimport INFINITY, isnan, log, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport (
     pb_kl_index, pb_kl_index_begin, pb_kl_index_choose, pb_kl_index_update, pb_kl_round,
 )
 from pybandit.policies._index cimport _IndexPolicy
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.base cimport NativePolicy, is_reward
 
 __all__ = ["KLUCB", "UCB1", "UCBV"]
 
@@ -56,7 +56,7 @@ cdef class _UpperBound(_IndexPolicy):
     cdef bint _accepts(self, double reward) noexcept nogil:
         if self.highest < INFINITY:
             return 0.0 <= reward <= self.highest
-        return isfinite(reward)
+        return is_reward(reward)
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j

@@ -14,7 +14,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit.policies._arm_states import THOMPSON, THOMPSON_BATCHES
 
-from libc.math cimport isfinite, isnan
+from libc.math cimport isnan
 from libc.stdint cimport int64_t
 
 from pybandit._shared._csrc cimport pb_bitgen
@@ -25,7 +25,7 @@ from pybandit.policies._csrc cimport (
     pb_thompson_choose, pb_thompson_place, pb_thompson_resume,
 )
 from pybandit.policies._counted cimport CountedPolicy
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.base cimport NativePolicy, is_reward
 from pybandit.policies.policy cimport Policy
 
 __all__ = ["ThompsonSampling"]
@@ -294,7 +294,7 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef bint _accepts(self, double reward) noexcept nogil:
         if self.kernel.law == PB_THOMPSON_BETA:
             return 0.0 <= reward <= 1.0
-        return isfinite(reward)
+        return is_reward(reward)
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
         cdef int64_t arm

@@ -4,13 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_numeric
+from pybandit._shared.checks import LARGEST_REWARD, check_choice, check_numeric
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import KNOWN, LATE, OPEN
-
-# whose squares, some millions of them, add up to a number: a state that holds none is no state,
-# and the study would be lost
-LARGEST_RESULT = 1e150
 
 
 class News(NamedTuple):
@@ -36,7 +32,7 @@ def news_of(wells, results, positions, missing, policy, names):
     if missing == "drop" and np.isnan(values).any():
         check_may_lose(wells, policy)
     if (wells.status == "open" and at.size == wells.arms.size and not wells.marks.any()
-            and (np.abs(values) <= LARGEST_RESULT).all()):
+            and (np.abs(values) <= LARGEST_REWARD).all()):
         # as most tells are: all of a batch, for the first time
         policy._check_rewards(wells.arms[at], values, "drop")
         return News(at, values, at.size, 0)
@@ -75,10 +71,10 @@ def check_finite(wells, at, values, names):
         first = int(infinite.argmax())
         raise ValueError(f"results must be finite, or NaN where not known; got {values[first]} "
                          f"for {well_of(wells, at[first], names)}")
-    large = np.abs(values) > LARGEST_RESULT
+    large = np.abs(values) > LARGEST_REWARD
     if large.any():
         first = int(large.argmax())
-        raise ValueError(f"results must be at most {LARGEST_RESULT:g} in size, so that their "
+        raise ValueError(f"results must be at most {LARGEST_REWARD:g} in size, so that their "
                          f"squares add up; got {values[first]} for "
                          f"{well_of(wells, at[first], names)}")
 

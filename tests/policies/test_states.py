@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import pybandit as pb
 from mutation_counts import share_of
 
-from policies.every_class import EVERY, FAST, played, refitting
+from policies.every_class import EVERY, FAST, played, refitting, tell
 from policies.mutations import MUTATIONS, assert_keeps_its_promises, entries_of, mutated
 from policies.protocol import frozen
 
@@ -70,6 +70,25 @@ def test_every_state_of_a_run_is_taken(name):
             policy.add_late([0], [0.5])
         state = policy.get_state()
         assert frozen(type(policy).from_state(state).get_state()) == frozen(state)
+
+
+@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize("size", [1e150, -1e150, 1.1e150, -np.finfo(float).max])
+def test_rewards_whose_squares_are_no_numbers_are_refused(name, size):
+    """Or whoever restored the state after them was told that it is none."""
+    policy = EVERY[name]()
+    for _ in range(6):
+        if policy.done:
+            break
+        arms, before = policy.ask(), frozen(policy.get_state())
+        try:
+            tell(policy, arms, np.resize([size, -size], arms.size))
+        except ValueError as error:
+            assert "rewards must be" in str(error) or "estimates must" in str(error), error
+            assert frozen(policy.get_state()) == before
+            return
+        type(policy).from_state(policy.get_state()).ask()
+    assert abs(size) == 1e150
 
 
 @pytest.mark.parametrize("entry, value", [("chosen", -1), ("chosen", -2), ("chosen", 7)])
