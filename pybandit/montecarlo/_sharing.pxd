@@ -10,7 +10,8 @@ cdef class SharedBudget(NativePolicy):
     cdef readonly object policy, costs, budget, centre, value_range, max_cost
     cdef readonly int64_t batch_size, pilot
     cdef readonly bint dependent_costs
-    cdef readonly double cost_floor, total_cost
+    cdef readonly double cost_floor
+    cdef double total_cost               # Python reads it under the guard
     cdef Rule rule
     cdef object generator
     cdef bint rng_given
@@ -26,6 +27,7 @@ cdef class SharedBudget(NativePolicy):
     cdef _check_range_of_each(self, value_range)
     cdef _set_budget(self, budget)
     cdef _use(self, generator)
+    cdef _share_guard(self)              # the last of __init__, before `_made`
     cdef int _tell_costs(self, estimators, values, costs, missing) except -1
     cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil

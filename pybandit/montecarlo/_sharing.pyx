@@ -16,6 +16,7 @@ from pybandit.policies._ring_states import NATIVE
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
+from pybandit._shared.guard cimport Guard
 from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
 from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit.policies._csrc cimport pb_batch
@@ -106,17 +107,33 @@ cdef class SharedBudget(NativePolicy):
 
     cdef _use(self, generator):
         """The stream that Thompson sampling draws from; None: a fresh one."""
+        cdef NativePolicy inner
+        cdef Guard guard
         self.generator = private_generator(None) if generator is None else generator
         if isinstance(self.rule, ThompsonRule):
             (<ThompsonRule>self.rule).seed(self.generator)
         elif isinstance(self.rule, BanditRule):
-            (<BanditRule>self.rule).inner.seed(self.generator)
+            inner = (<BanditRule>self.rule).inner
+            # `seed` takes one itself, and what they share is taken
+            guard, inner.guard = inner.guard, Guard(type(inner))
+            try:
+                inner.seed(self.generator)
+            finally:
+                inner.guard = guard
+
+    cdef _share_guard(self):
+        """Who has the policy that was given is refused where the allocator would refuse."""
+        cdef NativePolicy inner
+        if isinstance(self.rule, BanditRule):
+            inner = (<BanditRule>self.rule).inner
+            inner.guard.enter()
+            inner.guard = self.guard
 
     def seed(self, rng):
         """Makes the stream anew, where there was no `rng`, before the first run."""
-        self.guard.check()
-        if not self.rng_given and not self.n_pulls:
-            self._use(private_generator(rng))
+        with self.guard:
+            if not self.rng_given and not self.n_pulls:
+                self._use(private_generator(rng))
 
     cdef bint _never_ends(self) noexcept:
         return self.budget is None
@@ -224,6 +241,12 @@ cdef class SharedBudget(NativePolicy):
             self._absorb_with_cost(told[j], given[j], paid[j])
         self._finish(n)
         return 0
+
+    @property
+    def total_cost(self):
+        """What all runs cost."""
+        with self.guard.reading():
+            return self.total_cost
 
     @property
     def mean_costs(self):

@@ -135,7 +135,7 @@ cdef class EstimatorAllocator(SharedBudget):
 
     O(K) a decision.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** One at a time; a second gets a RuntimeError, of a `policy` that was given too.
 
     References
     ----------
@@ -177,6 +177,7 @@ cdef class EstimatorAllocator(SharedBudget):
         self.bets = self.value_range is not None
         if self.bets:
             self.stakes = Stakes(np.broadcast_to(self.value_range, (self.n_arms, 2)))
+        self._share_guard()
         self._made(EstimatorAllocator)
 
     cdef object _schema(self):

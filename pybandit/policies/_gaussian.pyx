@@ -149,8 +149,8 @@ cdef class _GaussianPolicy(NativePolicy):
     @property
     def noise_estimate(self):
         """`noise_std`, or where it is None the root of b / a of the noise's posterior."""
-        self.guard.check()
-        return sqrt(self._noise())
+        with self.guard.reading():
+            return sqrt(self._noise())
 
     cdef double _noise(self) noexcept nogil:
         if self.noise_std is not None:

@@ -108,8 +108,8 @@ cdef class SequentialPolicy(NativePolicy):
     @property
     def is_sure(self):
         """Whether the stopping rule has stopped it; False without one."""
-        self.guard.check()
-        return bool(self.stopped)
+        with self.guard.reading():
+            return bool(self.stopped)
 
     cdef bint _never_ends(self) noexcept:
         return self.most < 0 and not self.has_rule

@@ -8,7 +8,7 @@ from pybandit._shared.guard cimport Guard
 cdef class Policy:
     cdef Guard guard             # shut until __init__ is through
     cdef readonly int64_t n_arms, k
-    cdef readonly int64_t n_pulls, n_batches
+    cdef int64_t n_pulls, n_batches    # Python reads them under the guard
     # per arm, what was lost left out; deviations: sum of squares about the mean
     cdef int64_t[::1] _pulls
     cdef double[::1] _sums, _deviations

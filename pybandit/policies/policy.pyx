@@ -11,6 +11,7 @@ from libc.math cimport isnan
 from libc.string cimport memcpy
 
 from pybandit._shared.guard cimport Guard
+from pybandit.policies._flat cimport length_of
 
 cnp.import_array()
 
@@ -138,6 +139,17 @@ cdef class Policy:
         rng : Generator
         """
         self.guard.check()
+
+    # In compiled code the fields of these names, by who holds the guard.
+    @property
+    def n_pulls(self):
+        """Pulls that were told, lost ones included."""
+        return read(self, &self.n_pulls)
+
+    @property
+    def n_batches(self):
+        """Batches that were told."""
+        return read(self, &self.n_batches)
 
     @property
     def pulls(self):
@@ -363,8 +375,9 @@ cdef class Policy:
     def __repr__(self):
         if self.guard.reason is not None:
             return f"<{type(self).__name__}: {self.guard.reason}>"
-        return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
-                f"{self.n_batches} batches{', done' if self.done else ''}>")
+        with self.guard.reading():
+            return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
+                    f"{self.n_batches} batches{', done' if self.done else ''}>")
 
     cdef void _advance(self) noexcept nogil:
         pass
@@ -395,12 +408,10 @@ cdef object last_compiled(cls):
             return one
 
 
-cdef inline int64_t length_of(array, int kind) noexcept:
-    """Of a plain flat array of this type, aligned and contiguous; -1: of anything else."""
-    if not cnp.PyArray_CheckExact(array):
-        return -1
-    if cnp.PyArray_TYPE(<cnp.ndarray>array) != kind or (
-            cnp.PyArray_NDIM(<cnp.ndarray>array) != 1
-            or not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>array)):
-        return -1
-    return cnp.PyArray_SIZE(<cnp.ndarray>array)
+cdef inline read(Policy policy, const int64_t *field):
+    """A number that another thread's call changes."""
+    cdef int64_t value
+    policy.guard.enter_to_read()
+    value = field[0]
+    policy.guard.leave()
+    return value

@@ -9,7 +9,7 @@ import pytest
 
 import pybandit as pb
 
-from policies.every_class import EVERY, FAST, tell
+from policies.every_class import EVERY, FAST, played, tell
 
 N_THREADS = 8
 
@@ -35,7 +35,8 @@ def hammer(policy, seconds):
                 arms = policy.ask()
                 tell(policy, arms, np.full(arms.size, 0.5))
                 told[thread] += 1
-                policy.recommend(), policy.means, policy.variances
+                policy.recommend(), policy.means, policy.variances, repr(policy)
+                assert policy.n_batches >= told[thread] and policy.n_pulls > 0
                 if told[thread] % 7 == 0 and hasattr(policy, "get_state"):
                     state = policy.get_state()
                     assert all_counted(policy, state["pulls"], state["n_pulls"])
@@ -77,6 +78,48 @@ def assert_whole(policy, seconds):
 def test_eight_threads(name):
     for _ in range(3):
         assert_whole(EVERY[name](), 0.05)
+
+
+class Waits:
+    """Rewards of .5 that come when they are let go: whoever asked for them waits."""
+
+    def __init__(self, n):
+        self.rewards, self.asked, self.come = np.full(n, 0.5), threading.Event(), threading.Event()
+
+    def __array__(self, dtype=None, copy=None):
+        self.asked.set()
+        assert self.come.wait(60)
+        return self.rewards
+
+
+def shown(policy):
+    """What it lets everyone read, methods left out: name and value."""
+    names = [name for name in dir(policy) if not name.startswith("_")]
+    return {name: repr(value) for name in names if not callable(value := getattr(policy, name))}
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_what_a_tell_changes_is_not_read_in_the_middle_of_it(name):
+    policy = EVERY[name]()
+    before, arms = shown(policy), policy.ask()
+    rewards = Waits(arms.size)
+    teller = threading.Thread(target=tell, args=(policy, arms, rewards))
+    teller.start()
+    try:
+        assert rewards.asked.wait(60)
+        refused = set()
+        for one in before:
+            try:
+                assert repr(getattr(policy, one)) == before[one]
+            except RuntimeError as error:
+                assert "is in use by another thread" in str(error)
+                refused.add(one)
+    finally:
+        rewards.come.set()
+        teller.join()
+    after = shown(played(policy, 30))
+    assert {one for one in before if after[one] != before[one]} <= refused
+    assert {"n_pulls", "n_batches", "done", "pulls"} <= refused
 
 
 LARGE = [lambda: pb.BatchRacing(20_000, 3, batch_size=20_000, sigma=0.1),

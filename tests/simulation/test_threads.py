@@ -1,0 +1,21 @@
+"""Runs of every policy by eight threads are those of one, bit for bit."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+from policies.every_class import EVERY, FAST
+from simulation.arms import assert_same
+from studies.cases import N
+
+COINS = pb.environments.BernoulliBandit(np.linspace(0.2, 0.8, N))
+BANDITS = [COINS, pb.environments.CostlyBandit(COINS, 0.5 + 0.1 * np.arange(N), cost_shape=4.0)]
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_eight_threads_run_what_one_runs(name):
+    bandit = BANDITS[getattr(EVERY[name](), "costs", None) == "observed"]
+    one, eight = (pb.simulate(lambda e: EVERY[name](), bandit, 24, rng=5, horizon=90, n_threads=n,
+                              arm_pulls_by_run=True) for n in (1, 8))
+    assert_same(one, eight)
