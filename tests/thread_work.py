@@ -11,7 +11,7 @@ import pybandit as pb
 from interrupted_calls import BANDITS, CAPLET, EVIDENCE, EXACT, POINTS, ROWS, TAYLOR
 from pybandit.studies import Study
 
-from betting.races import MAKERS, REWARDS, frozen, play
+from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 from policies.every_class import EVERY
 from policies.test_threads import assert_whole
 from racing.test_threads import OBJECTS, assert_right_or_refused, same
@@ -60,7 +60,7 @@ def race(make):
         one = shared["race"]
         try:
             arms, items = one.ask()
-            one.tell(arms, items, REWARDS[items, arms])
+            one.tell(arms, items, REWARDS[items, arms], told_costs(one, arms, items))
         except ValueError as error:
             assert "told before" in str(error) or "is done and asks for nothing" in str(error)
         if i % 2:

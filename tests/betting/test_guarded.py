@@ -115,9 +115,9 @@ def test_one_thread_at_a_time():
     values = np.random.default_rng(1).random(200_000)
 
     def write():
-        while sequence.n == 0:
+        while True:
             with contextlib.suppress(RuntimeError):
-                sequence.update(values)
+                return sequence.update(values)
 
     writer = threading.Thread(target=write)
     writer.start()
