@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-slow docs lint bench sanitize sanitize-slow sanitize-states soak soak-hour \
-	interrupts fuzz tsan portability wheel wheel-test clean
+	interrupts fuzz tsan parallel portability wheel wheel-test clean
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
@@ -80,9 +80,12 @@ sanitized: inplace
 	CC="$(CC)" PYBANDIT_CFLAGS="$(SANITIZE)" PYBANDIT_LDFLAGS="-fsanitize=address,undefined" \
 	    $(BIN)/python setup.py --quiet build --build-base build/sanitize --build-lib build/sanitize/lib
 
-# Races: the C tests by eight threads at once, then the classes in threads, on extensions with
-# ThreadSanitizer. CPython is not built with it: its locks are seen, its own memory is not.
+# Races: the C tests by eight threads at once, then all that tests run in threads, on extensions
+# with ThreadSanitizer. CPython is not built with it: its locks are seen, its own memory is not. It
+# follows no threads into a fork, and not what numba compiles.
 TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+IN_THREADS := _shared betting evaluation/test_executors.py mcmc model_selection montecarlo policies \
+	racing simulation studies tables test_threads.py
 .PHONY: tsan
 tsan: inplace
 	$(BIN)/python tests/threads/native.py
@@ -91,8 +94,15 @@ tsan: inplace
 	LD_PRELOAD="$$($(CC) -print-file-name=libtsan.so)" PYTHONPATH=build/tsan/lib \
 	    PYTHONMALLOC=malloc PYBANDIT_SOAK_SECONDS=1 \
 	    TSAN_OPTIONS=suppressions=tests/threads/tsan.supp:history_size=3 \
-	    setarch "$$(uname -m)" -R $(BIN)/pytest -s tests/policies/test_threads.py \
-	    tests/racing/test_threads.py tests/studies/test_threads.py
+	    setarch "$$(uname -m)" -R $(BIN)/pytest -s $(addprefix tests/,$(IN_THREADS)) \
+	    -k "thread and not (fork or ctrl_c or numba)"
+
+# Tests of one thread, each by four at once.
+.PHONY: parallel
+parallel: inplace build/parallel
+	PYTHONPATH=build/parallel $(BIN)/python tests/threads/parallel.py
+build/parallel: | $(BIN)/cython
+	$(PIP_INSTALL) --no-deps --target $@ "pytest-run-parallel>=0.10"
 
 # Eight threads on every public class, each for so many seconds; Ctrl-C at so many moments of
 # every call that takes data.

@@ -1,0 +1,116 @@
+"""Tests of one thread, each by four at once, with pytest-run-parallel::
+
+    python tests/threads/parallel.py              # the rooms below, as `make parallel`
+    python tests/threads/parallel.py tests/tables
+
+A test that makes its own objects passes as often as it is called at the same time, where what it
+calls keeps nothing to itself. Where tests share an object, being refused by it is right, too. Each
+is called alone first: what takes long then is left at that.
+"""
+
+import collections
+import functools
+import inspect
+import pathlib
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+THREADS = 4
+# processor time of one call alone, in seconds
+LONG, TOO_LONG = 0.1, "long"
+# so many parameters of a function take long: the others are not tried
+STRIKES = 3
+ROOMS = ["_shared", "betting", "evaluation", "mcmc", "model_selection", "montecarlo", "policies",
+         "racing", "simulation", "studies", "tables"]
+# What is of the process and not of a thread: words in the code of a test, its name or its file.
+OF_THE_PROCESS = {
+    "ctrl_c": "signals", "signal": "signals", "interrupt": "signals", "os.kill": "signals",
+    "fork": "processes", "kills": "processes", "Process": "processes", "subprocess": "processes",
+    "costs.py": "time is measured",
+    "one_blas_thread": "a number of the process", "test_malformed_results": "a file of the room",
+    "test_twin": "a machine of Hypothesis",
+    "test_quantiles_are_of_those_that_stopped": "a class counts",
+    "test_fits_are_what_it_says": "a class counts",
+    "test_candidates_take_the_splits_in_one_order": "a class counts",
+}
+REFUSED = "in use by another thread"
+
+
+def made_for_one(item):
+    """Whether a fixture makes something anew for it; not a folder, of which each thread has one."""
+    made, given = item._fixtureinfo.name2fixturedefs, getattr(item, "callspec", None)
+    names = {*item._fixtureinfo.argnames} - {"tmp_path"} - {*(given.params if given else ())}
+    return any(made[name][-1].scope == "function" for name in names if name in made)
+
+
+class InParallel:
+    """The plugin that says which tests are called by several threads, and how many were."""
+
+    def __init__(self):
+        self.long, self.refused = collections.Counter(), set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items):
+        for item in items:
+            if made_for_one(item):
+                item.add_marker(pytest.mark.thread_unsafe(reason="a fixture made for one test"))
+            said = f"{item.path.name}::{item.name}{inspect.getsource(item.function)}"
+            for word, reason in OF_THE_PROCESS.items():
+                if word in said:
+                    item.add_marker(pytest.mark.thread_unsafe(reason=reason))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem):
+        """Alone, and then, unless that took long, by all."""
+        from pytest_run_parallel.plugin import wrap_function_parallel
+
+        test, where = pyfuncitem.obj.__wrapped__, (pyfuncitem.path, pyfuncitem.originalname)
+        if self.long[where] == STRIKES:
+            pytest.skip(TOO_LONG)
+        before = time.thread_time()
+        test(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames})
+        if time.thread_time() - before > LONG:
+            self.long[where] += 1
+            pytest.skip(TOO_LONG)
+        tried = self._right_or_refused(test, pyfuncitem.nodeid)
+        pyfuncitem.obj = wrap_function_parallel(tried, THREADS, 1)
+        return (yield)
+
+    def _right_or_refused(self, test, name):
+        @functools.wraps(test)
+        def tried(**given):
+            try:
+                test(**given)
+            except (RuntimeError, AssertionError, pytest.fail.Exception) as error:
+                if REFUSED not in str(error):
+                    raise
+                self.refused.add(name)
+
+        return tried
+
+    def pytest_terminal_summary(self, terminalreporter):
+        stats = terminalreporter.stats
+        why = collections.Counter(report.longrepr[2].removeprefix("Skipped: ").partition(":")[0]
+                                  for report in stats.get("skipped", ()))
+        terminalreporter.line(f"{len(stats.get('passed', ()))} by {THREADS} threads at once, "
+                              f"{len(self.refused)} of them refused by what they share; not:")
+        for reason, n in why.most_common():
+            terminalreporter.line(f"  {n} {reason}")
+
+
+def main():
+    paths = sys.argv[1:] or [f"tests/{room}" for room in ROOMS]
+    began = time.process_time()
+    status = pytest.main([
+        *paths, f"--rootdir={ROOT}", "-q", "-m", "not slow", "-p", "no:cacheprovider",
+        "-p", "no:xdist", f"--parallel-threads={THREADS}", "--skip-thread-unsafe=1", "-rfE",
+        "--tb=short"], plugins=[InParallel()])
+    print(f"{time.process_time() - began:.0f} s of processor time")
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()
