@@ -348,31 +348,34 @@ cdef class EstimatorAllocator(SharedBudget):
 
     def _combine(self):
         """Estimate, standard error and sums of weights."""
-        self.guard.check()
-        pulls, variances = np.array(self._pulls), self.variances
-        if self.weight > 0.0:
-            return predictable(self.origin + self.weighted / self.weight,
-                               *np.array(self.powers), variances)
-        if self.weights == "inverse-variance":
-            return inverse_variance(pulls, self.means, variances, self.least_values)
-        return pooled(pulls, self.means, variances)
+        with self.guard.reading():
+            pulls, variances = np.array(self._pulls), self.variances
+            if self.weight > 0.0:
+                return predictable(self.origin + self.weighted / self.weight,
+                                   *np.array(self.powers), variances)
+            if self.weights == "inverse-variance":
+                return inverse_variance(pulls, self.means, variances, self.least_values)
+            return pooled(pulls, self.means, variances)
 
     def recommend(self):
         """The estimator of the least variance times cost seen, int64 of shape (1,)."""
-        spreads = self.variances * self.mean_costs
+        with self.guard.reading():
+            spreads = self.variances * self.mean_costs
         return np.array([np.argmin(np.where(np.isnan(spreads), np.inf, spreads))], dtype=np.int64)
 
     def plot(self, axes=None):
         """Each estimator's mean, share of the runs and the estimate; a matplotlib Figure."""
         from pybandit.montecarlo._figure import allocation_figure
 
-        return allocation_figure(self, axes)
+        with self.guard.reading():
+            return allocation_figure(self, axes)
 
     def __repr__(self):
         if self.guard.reason is not None:
             return super().__repr__()
-        return (f"<EstimatorAllocator: {self.n_arms} estimators, {self.n_pulls} runs, estimate "
-                f"{self.estimate:.6g} +- {self.standard_error:.2g}>")
+        with self.guard.reading():
+            return (f"<EstimatorAllocator: {self.n_arms} estimators, {self.n_pulls} runs, "
+                    f"estimate {self.estimate:.6g} +- {self.standard_error:.2g}>")
 
     def _options(self):
         return super()._options() | {"weights": self.weights, "least_values": self.least_values}

@@ -37,6 +37,8 @@ def hammer(policy, seconds):
                 told[thread] += 1
                 policy.recommend(), policy.means, policy.variances, repr(policy)
                 assert policy.n_batches >= told[thread] and policy.n_pulls > 0
+                if told[thread] % 7 == 1:
+                    shown(policy)
                 if told[thread] % 7 == 0 and hasattr(policy, "get_state"):
                     state = policy.get_state()
                     assert all_counted(policy, state["pulls"], state["n_pulls"])
