@@ -88,7 +88,7 @@ def test_batches_without_trials_are_batches(options):
             policy.get_state())
     assert policy.n_batches == 3 and policy.n_pulls == 1
     state = policy.get_state()
-    state["n_batches"] = 0
+    state["n_batches"] = state["progress"]["n_tries"] = 0
     with pytest.raises(ValueError, match="no n_pulls without n_batches"):
         pb.ThompsonSampling.from_state(state)
 
