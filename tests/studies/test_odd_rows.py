@@ -143,6 +143,52 @@ def test_names_in_the_schema_that_are_no_text(path):
 
 
 @pytest.mark.parametrize("statement, words", [
+    ("CREATE VIEW more AS SELECT * FROM cells", "a file of scores: it has the view more"),
+    ("ALTER TABLE cells ADD COLUMN more", "it has no table cells as it was made")])
+def test_tables_of_scores_that_nobody_made(tmp_path, statement, words):
+    path = str(tmp_path / "scores.cells")
+    Cells(path, 5, False).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+    with pytest.raises(StudyDamaged, match=words) as raised:
+        Cells(path, 5, False)
+    assert path in str(raised.value)
+
+
+ENDLESS = ("ALTER TABLE {0} RENAME TO old; CREATE VIEW {0} AS WITH RECURSIVE r({1}) AS (SELECT {2} "
+           "UNION ALL SELECT * FROM r) SELECT * FROM r")
+
+
+@pytest.mark.parametrize("statements, words", [
+    # read for ever
+    (ENDLESS.format("late", "place, arms, results", "0, x'', x''"), "it has the view late"),
+    ("CREATE TRIGGER more AFTER INSERT ON log BEGIN DELETE FROM head; END", "the trigger more"),
+    ("CREATE INDEX amendments ON batches (number)", "it has the index amendments"),
+    ("CREATE INDEX more ON log (length(zeroblob(999999999)))", "it has the index more"),
+    ("CREATE VIRTUAL TABLE more USING fts5(x)", "it has the table more"),
+    ("ALTER TABLE log ADD COLUMN more", "it has no table log as it was made"),
+    ("DROP TABLE late; CREATE TABLE late (place, arms, results)", "it has no table late as")])
+def test_tables_that_nobody_made(path, statements, words):
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(statements)
+    with pytest.raises(StudyDamaged, match=words) as raised:
+        Study.open(path)
+    assert path in str(raised.value)
+
+
+def test_tables_of_the_user_s_own_may_stay(path):
+    """So may a file whose index is gone, or that a table takes the name of."""
+    with Study.open(path) as study:
+        study.amend(0, [0.5], positions=[2], reason="read again")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE notes (x); ANALYZE; DROP INDEX amendments; "
+                         "CREATE TABLE amendments (x)")
+    with Study.open(path) as study:
+        study.amend(0, [0.75], positions=[2], reason="once more")
+        assert study.status().n_amendments == 2 and study.verify()
+
+
+@pytest.mark.parametrize("statement, words", [
     ("UPDATE cells SET score = 'x'", "cells: .* of .0, 1. is not what"),
     ("UPDATE cells SET score = 9e999", "cells: "),
     ("UPDATE cells SET model = 'x' WHERE model = 0", "cells: the place "),
