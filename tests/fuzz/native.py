@@ -42,7 +42,7 @@ def kernels(sanitize):
     folder = FOUND / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     headers = [*(ROOT / "pybandit/include").glob("*/*/*.h"), *(ROOT / "csrc").glob("*/*.h")]
-    newest, made = max(path.stat().st_mtime for path in headers), []
+    newest, made = max(path.stat().st_mtime for path in [*headers, HERE / "native.py"]), []
     for source in sorted((ROOT / "csrc").glob("*/*.c")):
         made.append(folder / f"{source.parent.name}-{source.stem}.o")
         if (not made[-1].exists()
