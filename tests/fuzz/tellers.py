@@ -47,7 +47,10 @@ class Desk:
             trials = bits.below(4)
             counts[arm] = trials, min(trials, bits.below(3))
         key = bits.of(KEYS)
-        if bits.below(16) == 0:
+        if self.told and bits.below(4) == 0:  # again
+            key = bits.of(list(self.told))
+            counts = dict(self.told[key])
+        if bits.below(16) == 1:
             counts["nobody"] = 1, 1
         return lambda: study.tell_counts(counts, key=key, rng=1), key, counts
 
