@@ -22,6 +22,7 @@ from pybandit.studies import Study, StudyError
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import START, chained
+from pybandit.studies.report import write_report
 
 from betting.test_mutated_states import assert_counts_work
 from policies.every_class import EVERY
@@ -208,8 +209,8 @@ def signed_again(path):
                    (before, hashlib.sha256(encode(parts)).digest()))
 
 
-def with_study(path):
-    """Everything that a study can be asked, and what it may record."""
+def with_study(path, writers=()):
+    """Everything that a study can be asked, what is written of it, and what it may record."""
     try:
         study = Study.open(path)
     except StudyError as error:
@@ -219,7 +220,8 @@ def with_study(path):
         assert "policy_type must be the class" in str(error), error
         return
     with study:
-        for ask in [*asked_of(study), *told_to(study), study.verify]:
+        pages = [functools.partial(write, study, folder() / "page") for write in writers]
+        for ask in [*asked_of(study), *pages, *told_to(study), study.verify]:
             try:
                 ask()
             except StudyError as error:
@@ -279,7 +281,7 @@ def journals(content):
         signed_again(path)
     if kind in (0, 1):  # at the end: a view may be read for ever
         with_tables_changed(bits, path)
-    with_study(path)
+    with_study(path, [write_report])
 
 
 def stores(content):

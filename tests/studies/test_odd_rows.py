@@ -73,6 +73,8 @@ def test_rows_that_nobody_wrote(path, table, column, value, words):
     (0, None, "event 0 is not that of a study"), (0, dict(arms=[3] * 30), "event 0 is not that"),
     (0, dict(arms=["x"]), "state: it is of 30 arms, and there are 1 names"),
     (0, dict(settings=3), "event 0 is not that"), (0, dict(policy=None), "event 0 is not that"),
+    (0, dict(version=3), "event 0 is not that"), (0, dict(module=3), "event 0 is not that"),
+    (2, None, "a tell is not that of a study"),
     (2, dict(batch=99), "log or batches: they do not go together"),
     (2, dict(positions="x"), "log or batches: they do not go together")])
 def test_events_that_were_signed_again(path, number, changes, words):
@@ -82,6 +84,31 @@ def test_events_that_were_signed_again(path, number, changes, words):
     put(path, "log", "body", encode(entry), f"number = {number}")
     sign(path)
     refused(path, words)
+
+
+@pytest.mark.parametrize("time", [1e308, 253402300800.0, -1e12])
+def test_times_that_no_clock_shows(path, time):
+    """The report could not write them."""
+    put(path, "log", "time", time, "number = 3")
+    sign(path)
+    refused(path, "log: .* is the time of no event")
+
+
+@pytest.mark.parametrize("changes", [
+    dict(reason=3), dict(batch=np.arange(2)), dict(positions=3), dict(before=None),
+    dict(positions=np.full(1, 99)), dict(values=np.zeros(3))])
+def test_amendments_that_nobody_made(path, changes):
+    with Study.open(path) as study:
+        study.amend(0, [0.5], positions=[2], reason="read again")
+        number = study.status().n_events - 1
+    with closing(sqlite3.connect(path)) as db:
+        ((body,),) = db.execute("SELECT body FROM log WHERE number = ?", (number,))
+    put(path, "log", "body", encode({**decode(body), **changes}), f"number = {number}")
+    sign(path)
+    with Study.open(path) as study, pytest.raises(
+            StudyDamaged, match=f"event {number} is none of an amendment") as raised:
+        study.amendments()
+    assert path in str(raised.value)
 
 
 @pytest.mark.parametrize("kind", ["finish", "_class__", "take_late", "new"])
