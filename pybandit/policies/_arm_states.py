@@ -4,7 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.schema import Schema, anything, finite, flag, integer, number, stream
-from pybandit.policies._ring_states import NATIVE
+from pybandit.policies._ring_states import COUNTED, NATIVE
 
 
 def an_arm_is_chosen(s):
@@ -137,7 +137,7 @@ THOMPSON = Schema(
      number("threshold", shape=(4,), nan=False), integer("age", 0, MOST_PULLS),
      integer("chosen", -1, "last_arm"), integer("n_tries", 0, "n_batches"),
      flag("lacking", shape=("n_arms",)), flag("rng_given"), stream()],
-    base=NATIVE, invariants=[arms_count_pulls, threshold_was_placed])
+    base=COUNTED, invariants=[arms_count_pulls, threshold_was_placed])
 
 
 def shares_fill_a_batch(s):

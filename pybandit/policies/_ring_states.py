@@ -27,11 +27,23 @@ def unseen_arms_have_no_sums(s):
     return not s.sums[s.pulls == 0].any()
 
 
-NATIVE = Schema(
-    [integer("n_pulls", 0, MOST_PULLS), integer("n_batches", 0, "n_pulls"),
-     integer("pulls", 0, "most_rewards", shape=("n_arms",)),
-     finite("sums", shape=("n_arms",)), number("deviations", shape=("n_arms",))],
-    invariants=[pulls_were_told, batches_hold_pulls, unseen_arms_have_no_sums])
+def pulls_were_in_batches(s):
+    """no n_pulls without n_batches"""
+    return s.n_batches > 0 or s.n_pulls == 0
+
+
+def _told(most_batches, batches):
+    """Of a policy that is told rewards, in so many batches."""
+    return Schema(
+        [integer("n_pulls", 0, MOST_PULLS), integer("n_batches", 0, most_batches),
+         integer("pulls", 0, "most_rewards", shape=("n_arms",)),
+         finite("sums", shape=("n_arms",)), number("deviations", shape=("n_arms",))],
+        invariants=[pulls_were_told, batches, unseen_arms_have_no_sums])
+
+
+NATIVE = _told("n_pulls", batches_hold_pulls)
+# of who is told counts: a day may have none
+COUNTED = _told(MOST_PULLS, pulls_were_in_batches)
 
 
 def ring_is_increasing(s):

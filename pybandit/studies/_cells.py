@@ -18,6 +18,7 @@ from collections.abc import MutableMapping
 from pybandit.studies import _alive
 from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
 from pybandit.studies._store import PATIENCE, _address, _connect
+from pybandit.studies._tables import check_tables
 
 APPLICATION, FORMAT, KIND = 0x70624365, 2, "file of scores"
 SCHEMA = """
@@ -92,6 +93,7 @@ class Cells(MutableMapping):
         if application != APPLICATION or form != FORMAT:
             raise StudyDamaged(f"store must be a file of scores of format {FORMAT}, or new; "
                                f"{self.path} is another SQLite database or of format {form}")
+        check_tables(self.path, self._db, SCHEMA.split(";"), KIND)
         kept = dict(self._db.execute("SELECT name, value FROM about"))
         for name, value in about.items():
             if kept.get(name) != value:

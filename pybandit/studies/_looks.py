@@ -134,13 +134,22 @@ class Looks(Recorder):
         found = []
         for number, _, when, who, content, _ in self._store.events(kind="amend"):
             body = self._entry(f"event {number}", content)
-            arms = self._wells(body["batch"]).arms
-            columns = zip(body["positions"].tolist(), body["before"].tolist(),
-                          body["values"].tolist(), strict=True)
-            found += [Amendment(number, body["batch"], at, int(arms[at]), self._names[arms[at]],
-                                before, value, body["reason"], who, when)
-                      for at, before, value in columns]
+            try:
+                found += self._amended(number, when, who, body)
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                raise StudyDamaged(f"{self.path} is damaged: log: event {number} is none of an "
+                                   f"amendment: {error!r}") from error
         return found
+
+    def _amended(self, number, when, who, body):
+        """The results that an event corrects."""
+        if type(body["reason"]) is not str:
+            raise TypeError("its reason is no text")
+        arms = self._wells(body["batch"]).arms
+        columns = zip(body["positions"].tolist(), body["before"].tolist(),
+                      body["values"].tolist(), strict=True)
+        return [Amendment(number, body["batch"], at, int(arms[at]), self._names[arms[at]], before,
+                          value, body["reason"], who, when) for at, before, value in columns]
 
     def log(self, start: int = 0) -> Iterator[Event]:
         """Iterate over the events from number `start` on; each an `Event`.

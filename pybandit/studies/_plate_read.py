@@ -256,13 +256,18 @@ def _chained(line, first, rows):
     yield from rows
 
 
+def _is_head(cells, n_columns, is_one_more):
+    """Whether a line numbers the columns: values may be 1, 2, 3, ... too."""
+    if cells[-n_columns:] != [str(column + 1) for column in range(n_columns)]:
+        return False
+    return cells[0].upper() != letters(0) if len(cells) > n_columns else is_one_more
+
+
 def _put_grid(sheet, start, block, last):
     if start is None:
         return
     n_rows, n_columns = layout = sheet.plates.layout
-    head = [str(column + 1) for column in range(n_columns)]
-    has_head = bool(block) and block[0][1][-n_columns:] == head and (
-        len(block) > n_rows or len(block[0][1]) > n_columns)
+    has_head = bool(block) and _is_head(block[0][1], n_columns, len(block) > n_rows)
     while len(block) > n_rows + has_head and not any(block[-1][1]):
         block.pop()
     body = block[has_head:]

@@ -84,7 +84,11 @@ class Recorder:
 
     def _entry(self, place, body):
         """What an event says."""
-        return decoded(self._store.path, f"log: {place}", body)[0]
+        entry, = decoded(self._store.path, f"log: {place}", body)
+        if type(entry) is not dict:
+            raise StudyDamaged(f"{self._store.path} is damaged: log: {place} is not that of a "
+                               "study")
+        return entry
 
     def _read(self, work):
         """What `work` makes of the ledger as the file is now."""

@@ -6,6 +6,7 @@ from pybandit.studies._codec import decode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import LATE
 
+MOMENTS = -6e10, 2.5e11  # seconds since 1970: what dates are written of
 STATUSES = ("open", "complete", "closed", "abandoned")
 
 
@@ -17,6 +18,8 @@ def typed(path, table, cursor, *kinds):
             if type(value) is not kind:
                 raise StudyDamaged(f"{path} is damaged: {table}: a row holds a "
                                    f"{type(value).__name__} where a {kind.__name__} was recorded")
+            if kind is float and not MOMENTS[0] <= value <= MOMENTS[1]:
+                raise StudyDamaged(f"{path} is damaged: {table}: {value} is the time of no event")
         return row
 
     cursor.row_factory = checked
@@ -59,9 +62,9 @@ def are_arms(arms, n_arms):
 
 
 def check_first(path, first):
-    """What the first event says: the policy's class, names of arms, settings and a state."""
-    kinds = dict(policy=str, arms=list, settings=dict, state=dict)
-    if not (isinstance(first, dict)
+    """What the first event says: class and module, arms, settings, a state and a version."""
+    kinds = dict(policy=str, arms=list, settings=dict, state=dict, version=str)
+    if not (type(first.get("module", "")) is str
             and all(type(first.get(name)) is kind for name, kind in kinds.items())
             and first["arms"] and all(type(name) is str for name in first["arms"])):
         raise StudyDamaged(f"{path} is damaged: log: event 0 is not that of a study")

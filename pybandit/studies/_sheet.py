@@ -166,9 +166,9 @@ def rows_under(rows, first, what="header"):
 
 def number(cell, place, dialect=PLAIN):
     """A finite float, NaN where there is no value; `place()` names the cell."""
+    plain = cell if dialect is PLAIN else dialect.plain(cell)
     try:
-        value = math.nan if "_" in cell else float(cell if dialect is PLAIN
-                                                   else dialect.plain(cell))
+        value = math.nan if "_" in plain else float(plain)
     except ValueError:
         value = math.nan
     if math.isfinite(value) or cell.casefold() in LOST:

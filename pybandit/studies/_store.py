@@ -28,6 +28,7 @@ from pybandit.studies._errors import (
 from pybandit.studies._files import published
 from pybandit.studies._journal import Wells
 from pybandit.studies._rows import check_batch, check_late, decoded, typed
+from pybandit.studies._tables import check_tables
 
 APPLICATION, FIRST_FORMAT = 0x70625374, 1
 # kinds of events that came later: a study has the format that its events need
@@ -125,6 +126,7 @@ class Store:
         found = os.path.getsize(self.path)
         if found < n_pages * size and not _has_log(self.path):
             raise StudyDamaged(f"{self.path} is truncated: {found} of {n_pages * size} bytes")
+        check_tables(self.path, self.db, [*SCHEMA.split(";"), AMENDMENTS])
         self.head()
 
     def run(self, work, write=True):

@@ -20,6 +20,7 @@ from pybandit.cli._study_arms import read_arms
 from pybandit.evaluation._score_csv import read_scores
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._plate_read import read_plates
+from pybandit.studies._sheet import Dialect
 from pybandit.studies.plates import Layout, Plates
 from pybandit.tables import Blocks
 
@@ -76,6 +77,11 @@ PLATES = [Plates(Layout(2, 3)), Plates(Layout(2, 3), (0, 5)), Plates(Layout(1, 1
 BATCHES = {0: ["tea", "coffee", "milk", "tea"], 7: [str(arm) for arm in range(11)]}
 
 
+DIALECTS = [Dialect(",", ""), Dialect(",", "."), Dialect(",", " "), Dialect(".", ","), Dialect(),
+            Dialect(".", "_"), Dialect(",", "'"), Dialect(".", "", {"value": "result"}),
+            Dialect(",", "", {"well": "pos", "arm": "Name", "plate": "Barcode"})]
+
+
 def arms_of(number):
     if number not in BATCHES:
         raise ValueError(f"batch must be 0 or 7; got {number}")
@@ -83,12 +89,12 @@ def arms_of(number):
 
 
 def plates(content):
-    """Readings of plates; the first byte says of which layout, and whether the batch is known."""
+    """Readings of plates; the first byte says of which layout and batch, and in which dialect."""
     first = content[:1] or b"0"
     path, layout = written("plate.csv", content[1:]), PLATES[first[0] % len(PLATES)]
-    batch = [None, 0, 7][first[0] // 4 % 3]
+    batch, dialect = [None, 0, 7][first[0] // 4 % 3], DIALECTS[first[0] // 12 % len(DIALECTS)]
     try:
-        reading = read_plates(path, layout, arms_of, batch)
+        reading = read_plates(path, layout, arms_of, batch, dialect)
     except BadFile as error:
         assert path in str(error)
         return refused(error)

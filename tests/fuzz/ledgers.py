@@ -22,6 +22,7 @@ from pybandit.studies import Study, StudyError
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import START, chained
+from pybandit.studies.report import write_report
 
 from betting.test_mutated_states import assert_counts_work
 from policies.every_class import EVERY
@@ -112,6 +113,65 @@ def with_rows_changed(bits, path, tables):
                 pass  # not even SQLite takes it
 
 
+ENDLESS = ("ALTER TABLE {0} RENAME TO old; CREATE VIEW {0} AS WITH RECURSIVE r({1}) AS (SELECT {2} "
+           "UNION ALL SELECT * FROM r) SELECT * FROM r")
+NO_INDEX = "DROP INDEX IF EXISTS amendments; "
+STATEMENTS = [
+    NO_INDEX, NO_INDEX + "CREATE INDEX amendments ON batches (number)",
+    NO_INDEX + "CREATE INDEX amendments ON log (number) WHERE kind = 'ask'",
+    NO_INDEX + "CREATE TABLE amendments (x)", NO_INDEX + "CREATE VIEW amendments AS SELECT 1",
+    NO_INDEX + "CREATE INDEX amendments ON log (number) WHERE kind = 'amend'",
+    "CREATE UNIQUE INDEX more ON log (time)", "CREATE TABLE more (x)", "ANALYZE",
+    *[f"PRAGMA user_version = {form}" for form in (-1, 0, 1, 2, 3)],
+    *[f"CREATE TRIGGER more {moment} INSERT ON {table} BEGIN {what}; END"
+      for moment in ("BEFORE", "AFTER") for table in ("log", "head")
+      for what in ("DELETE FROM head", "DELETE FROM log", "SELECT raise(ABORT, 'no')",
+                   "SELECT raise(IGNORE)", "SELECT raise(ROLLBACK, 'no')")],
+    ENDLESS.format("late", "place, arms, results", "0, x'', x''"),
+    ENDLESS.format("log", "number, kind, time, who, body, digest", "0, 'ask', 0.0, '', x'', x''"),
+    *[f"ALTER TABLE {table} RENAME TO old; CREATE VIEW {table} AS SELECT * FROM old"
+      for table in ("log", "head", "state", "batches", "late")],
+    *[f"CREATE TABLE more AS SELECT * FROM {table}; DROP TABLE {table}; "
+      f"ALTER TABLE more RENAME TO {table}" for table in ("log", "head", "state", "batches")],
+    "ALTER TABLE log ADD COLUMN more", "ALTER TABLE late DROP COLUMN arms", "DROP TABLE late",
+    "CREATE VIRTUAL TABLE more USING fts5(x)", "PRAGMA journal_mode = DELETE",
+    "PRAGMA auto_vacuum = 1; VACUUM"]
+
+
+def with_tables_changed(bits, path):
+    """Another index, format, trigger, view or table in a database."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        try:
+            db.executescript(bits.of(STATEMENTS))
+        except sqlite3.Error:
+            pass  # of a database that has no such thing
+
+
+def with_counts_changed(bits, path):
+    """What some event says was counted: a key, or numbers, of another type."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        rows = db.execute("SELECT number, body FROM log WHERE kind = 'counts'").fetchall()
+        if not rows:
+            return
+        number, body = bits.of(rows)
+        entry, other = decode(body), decode(bits.of(rows)[1])
+        name = bits.of(["key", "key", "trials", "sums", "seed"])
+        if bits.below(4) == 0:
+            change(bits, entry, [other])
+        else:
+            entry[name] = bits.of([*ODD_COUNTS, other[name]])
+        try:
+            body = encode(entry)
+        except (TypeError, OverflowError):
+            return  # no such body is written
+        db.execute("UPDATE log SET body = ? WHERE number = ?", (body, number))
+
+
+ODD_COUNTS = [None, "", "day 0", "day 9", 0, 1.5, True, b"day 0", ["day 0"], {"day": 0},
+              np.array([1, 2, 3]), np.zeros(3), np.zeros(0), np.zeros((3, 1)), np.full(3, 2**62),
+              np.full(3, np.nan), np.full(4, 2), np.array([-1, 5, 5])]
+
+
 def another_value(bits, old):
     """Bytes of a value that was changed, something near, or anything."""
     kind = bits.below(6)
@@ -149,8 +209,8 @@ def signed_again(path):
                    (before, hashlib.sha256(encode(parts)).digest()))
 
 
-def with_study(path):
-    """Everything that a study can be asked, and what it may record."""
+def with_study(path, writers=()):
+    """Everything that a study can be asked, what is written of it, and what it may record."""
     try:
         study = Study.open(path)
     except StudyError as error:
@@ -160,7 +220,8 @@ def with_study(path):
         assert "policy_type must be the class" in str(error), error
         return
     with study:
-        for ask in [*asked_of(study), *told_to(study), study.verify]:
+        pages = [functools.partial(write, study, folder() / "page") for write in writers]
+        for ask in [*asked_of(study), *pages, *told_to(study), study.verify]:
             try:
                 ask()
             except StudyError as error:
@@ -211,11 +272,16 @@ def journals(content):
     """Rows of a study that were changed; half of them signed again."""
     bits, path = Choices(content), fresh("study.db")
     Path(path).write_bytes(study_file(bits.of(KINDS)))
-    is_signed = bits.below(2)
-    with_rows_changed(bits, path, ["log", "log", "head", "state", "batches", "late"])
+    is_signed, kind = bits.below(2), bits.below(8)
+    if kind in (2, 3):
+        with_counts_changed(bits, path)
+    if kind not in (1, 3):
+        with_rows_changed(bits, path, ["log", "log", "head", "state", "batches", "late"])
     if is_signed:
         signed_again(path)
-    with_study(path)
+    if kind in (0, 1):  # at the end: a view may be read for ever
+        with_tables_changed(bits, path)
+    with_study(path, [write_report])
 
 
 def stores(content):

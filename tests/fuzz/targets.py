@@ -1,13 +1,14 @@
 """The fuzzers of Python by name; each takes bytes, and raises where something is wrong."""
 
-from fuzz import files, ledgers, sheets, states
+from fuzz import dialects, files, ledgers, sheets, states, tellers
 
 TARGETS = {
     "policies": states.policies, "refitting": states.refitting, "races": states.races,
     "count_races": states.counts, "sequences": states.sequences, "tables": states.tables,
-    "scores": files.scores, "arms": files.arms, "plates": files.plates, "codec": files.codec,
+    "scores": files.scores, "arms": files.arms, "plates": files.plates,
+    "dialects": dialects.dialects, "codec": files.codec,
     "counts": sheets.counts, "values": sheets.values, "stocks": sheets.stocks,
     "sheets": sheets.sheets, "picklists": sheets.picklists, "cells": sheets.cells,
     "studies": ledgers.studies, "journals": ledgers.journals, "forged": ledgers.forged,
-    "stores": ledgers.stores, "blocks": files.blocks,
+    "stores": ledgers.stores, "tellers": tellers.tellers, "blocks": files.blocks,
 }

@@ -26,7 +26,7 @@ RUNS = {"policies": 800, "refitting": 5, "races": 300, "count_races": 600, "sequ
         "tables": 2000, "scores": 3000, "arms": 3000, "plates": 2000, "codec": 4000,
         "counts": 2000, "values": 3000, "stocks": 2000, "sheets": 40, "picklists": 1000,
         "cells": 4000, "studies": 100, "journals": 100, "forged": 80, "stores": 250,
-        "blocks": 600}
+        "blocks": 600, "tellers": 60, "dialects": 1000}
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -37,7 +37,7 @@ def test_a_few_inputs(name):
 
 def test_a_few_inputs_of_c(kernels, tmp_path):
     """Compiled by what compiles pybandit, under its sanitizers."""
-    assert len(native.HARNESSES) == 22
+    assert len(native.HARNESSES) == 23
     for name in native.HARNESSES:
         done = native.driven(name, 2000, kernels, compile_c, tmp_path)
         assert done.returncode == 0, (name, done.stderr[-3000:])
@@ -63,6 +63,12 @@ def test_no_kernel_is_forgotten():
 
 def test_no_class_with_a_state_is_forgotten():
     assert states.CLASSES == MUTATED
+
+
+def test_make_runs_them_all():
+    makefile = (native.ROOT / "Makefile").read_text()
+    named = re.search(r"^FUZZED := ((?:.*\\\n)*.*)$", makefile, re.MULTILINE)[1]
+    assert sorted(named.replace("\\\n", " ").split()) == sorted(TARGETS) == sorted(RUNS)
 
 
 def test_what_does_not_hold_is_heard_of(tmp_path):

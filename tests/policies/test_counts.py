@@ -78,6 +78,21 @@ def test_simulated_batches_learn():
     assert one.cumulative_regrets.mean() < many.cumulative_regrets.mean() < 60
 
 
+@pytest.mark.parametrize("options", [{}, {"batch_size": 5}, {"law": "gaussian"}])
+def test_batches_without_trials_are_batches(options):
+    """Their states were refused, and with them the files of studies."""
+    policy = pb.ThompsonSampling(2, 1, **options)
+    for trials in ([0, 0], [1, 0], [0, 0]):
+        policy.tell_counts(trials, [0.0, 0.0])
+        assert frozen(type(policy).from_state(policy.get_state()).get_state()) == frozen(
+            policy.get_state())
+    assert policy.n_batches == 3 and policy.n_pulls == 1
+    state = policy.get_state()
+    state["n_batches"] = state["progress"]["n_tries"] = 0
+    with pytest.raises(ValueError, match="no n_pulls without n_batches"):
+        pb.ThompsonSampling.from_state(state)
+
+
 def test_what_is_refused():
     policy = pb.ThompsonSampling(2, 1, batch_size=5)
     policy.tell_counts([3, 3], [1, 2])

@@ -69,7 +69,7 @@ def test_flipped_bytes_are_found_in_each_table(path, table, column, which, words
     ("DELETE FROM state WHERE part = 'sums'", "state"), ("DELETE FROM late", "late"),
     ("DELETE FROM batches WHERE number = 2", "batches: there are 4, not 5"),
     ("UPDATE batches SET status = 'complete' WHERE number = 2", "batches: batch 2"),
-    ("DROP TABLE late", "no such table"), ("DROP TABLE head", "no such table")])
+    ("DROP TABLE late", "it has no table"), ("DROP TABLE head", "it has no table")])
 def test_changed_rows_are_found(path, statement, words):
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement)

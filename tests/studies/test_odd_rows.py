@@ -73,6 +73,8 @@ def test_rows_that_nobody_wrote(path, table, column, value, words):
     (0, None, "event 0 is not that of a study"), (0, dict(arms=[3] * 30), "event 0 is not that"),
     (0, dict(arms=["x"]), "state: it is of 30 arms, and there are 1 names"),
     (0, dict(settings=3), "event 0 is not that"), (0, dict(policy=None), "event 0 is not that"),
+    (0, dict(version=3), "event 0 is not that"), (0, dict(module=3), "event 0 is not that"),
+    (2, None, "a tell is not that of a study"),
     (2, dict(batch=99), "log or batches: they do not go together"),
     (2, dict(positions="x"), "log or batches: they do not go together")])
 def test_events_that_were_signed_again(path, number, changes, words):
@@ -82,6 +84,31 @@ def test_events_that_were_signed_again(path, number, changes, words):
     put(path, "log", "body", encode(entry), f"number = {number}")
     sign(path)
     refused(path, words)
+
+
+@pytest.mark.parametrize("time", [1e308, 253402300800.0, -1e12])
+def test_times_that_no_clock_shows(path, time):
+    """The report could not write them."""
+    put(path, "log", "time", time, "number = 3")
+    sign(path)
+    refused(path, "log: .* is the time of no event")
+
+
+@pytest.mark.parametrize("changes", [
+    dict(reason=3), dict(batch=np.arange(2)), dict(positions=3), dict(before=None),
+    dict(positions=np.full(1, 99)), dict(values=np.zeros(3))])
+def test_amendments_that_nobody_made(path, changes):
+    with Study.open(path) as study:
+        study.amend(0, [0.5], positions=[2], reason="read again")
+        number = study.status().n_events - 1
+    with closing(sqlite3.connect(path)) as db:
+        ((body,),) = db.execute("SELECT body FROM log WHERE number = ?", (number,))
+    put(path, "log", "body", encode({**decode(body), **changes}), f"number = {number}")
+    sign(path)
+    with Study.open(path) as study, pytest.raises(
+            StudyDamaged, match=f"event {number} is none of an amendment") as raised:
+        study.amendments()
+    assert path in str(raised.value)
 
 
 @pytest.mark.parametrize("kind", ["finish", "_class__", "take_late", "new"])
@@ -140,6 +167,52 @@ def test_names_in_the_schema_that_are_no_text(path):
         file.seek(content.index(b"CREATE TABLE late") + 10)
         file.write(b"\xff")
     refused(path, "malformed database schema")
+
+
+@pytest.mark.parametrize("statement, words", [
+    ("CREATE VIEW more AS SELECT * FROM cells", "a file of scores: it has the view more"),
+    ("ALTER TABLE cells ADD COLUMN more", "it has no table cells as it was made")])
+def test_tables_of_scores_that_nobody_made(tmp_path, statement, words):
+    path = str(tmp_path / "scores.cells")
+    Cells(path, 5, False).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+    with pytest.raises(StudyDamaged, match=words) as raised:
+        Cells(path, 5, False)
+    assert path in str(raised.value)
+
+
+ENDLESS = ("ALTER TABLE {0} RENAME TO old; CREATE VIEW {0} AS WITH RECURSIVE r({1}) AS (SELECT {2} "
+           "UNION ALL SELECT * FROM r) SELECT * FROM r")
+
+
+@pytest.mark.parametrize("statements, words", [
+    # read for ever
+    (ENDLESS.format("late", "place, arms, results", "0, x'', x''"), "it has the view late"),
+    ("CREATE TRIGGER more AFTER INSERT ON log BEGIN DELETE FROM head; END", "the trigger more"),
+    ("CREATE INDEX amendments ON batches (number)", "it has the index amendments"),
+    ("CREATE INDEX more ON log (length(zeroblob(999999999)))", "it has the index more"),
+    ("CREATE VIRTUAL TABLE more USING fts5(x)", "it has the table more"),
+    ("ALTER TABLE log ADD COLUMN more", "it has no table log as it was made"),
+    ("DROP TABLE late; CREATE TABLE late (place, arms, results)", "it has no table late as")])
+def test_tables_that_nobody_made(path, statements, words):
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(statements)
+    with pytest.raises(StudyDamaged, match=words) as raised:
+        Study.open(path)
+    assert path in str(raised.value)
+
+
+def test_tables_of_the_user_s_own_may_stay(path):
+    """So may a file whose index is gone, or that a table takes the name of."""
+    with Study.open(path) as study:
+        study.amend(0, [0.5], positions=[2], reason="read again")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE notes (x); ANALYZE; DROP INDEX amendments; "
+                         "CREATE TABLE amendments (x)")
+    with Study.open(path) as study:
+        study.amend(0, [0.75], positions=[2], reason="once more")
+        assert study.status().n_amendments == 2 and study.verify()
 
 
 @pytest.mark.parametrize("statement, words", [

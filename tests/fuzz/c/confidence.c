@@ -3,23 +3,30 @@
 
 #include "pybandit/betting/confidence.h"
 
-enum { MOST = 48 };
+/*
+ * Betting plays all values again for every candidate that falls, some hundred a value: few values,
+ * but where the level is so small that few candidates fall, and many make blocks of capital.
+ */
+enum { MOST = 48, MOST_BET = 10, MOST_BLOCKS = 280 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     choices c = {bytes, bytes + size};
     pool p = {.n = 0};
     const pb_confidence_method method = (pb_confidence_method)choose(&c, 0, 3);
-    const int64_t n_bets = choose(&c, 1, choose_byte(&c) < 8 ? PB_CONFIDENCE_BETS : 8), flags = choose(&c, 0, 255);
+    const int64_t n_bets = choose(&c, 1, choose_byte(&c) < 8 ? PB_CONFIDENCE_BETS : 8);
+    const int64_t flags = choose(&c, 0, 255);
     const double population = flags & 1 ? INFINITY : (double)choose(&c, 1, 400);
-    const int64_t most = population < MOST ? (int64_t)population : MOST;
-    const int64_t n = choose(&c, 0, most);
+    const int is_long = flags & 1 && flags & 16;
+    const int64_t room = is_long ? MOST_BLOCKS : method == PB_CONFIDENCE_BETTING ? MOST_BET : MOST;
+    const int64_t n = choose(&c, 0, population < (double)room ? (int64_t)population : room);
     double *bets = TAKE(&p, n_bets, double), *values = TAKE(&p, n, double);
     for (int64_t g = 0; g < n_bets; g++)
         bets[g] = 0.99 * (double)(g + 1) / (double)(n_bets + 1) *
                   (method == PB_CONFIDENCE_BERNSTEIN || flags & 2 ? 1.0 : 5.0);
     uint64_t counter = choose_bits(&c);
-    const double mean = choose_unit(&c), alpha = choose_unit(&c);
+    const double mean = choose_unit(&c);
+    const double alpha = ldexp(choose_unit(&c), is_long ? -700 : 0);
     const int bounded = method != PB_CONFIDENCE_ASYMPTOTIC || flags & 4;
     for (int64_t i = 0; i < n; i++) {
         values[i] = flags & 8 ? (fuzz_double(&counter) < mean) : mean * fuzz_double(&counter);

@@ -1,0 +1,164 @@
+"""Two who write to one study of counts, by turns: what is recorded is what they were told it is.
+
+The bytes choose calls, alone and in transactions, refused, repeated, contradicted, on a disk that
+is full, and handles that are opened again. A dict of what was acknowledged is held against both.
+"""
+
+import functools
+import shutil
+
+import pybandit as pb
+from fuzz.files import folder
+from fuzz.ledgers import fresh
+from fuzz.source import Choices
+from pybandit.studies import Study, StudyError
+from pybandit.studies._group import together, whole
+
+ARMS = ["home", "price", "video"]
+MAKERS = [lambda: pb.CountRace(3), lambda: pb.UCB1(3), lambda: pb.ThompsonSampling(3, 1),
+          lambda: pb.BettingRace(3, None, value_range=(0, 1), rng=1)]
+KEYS = [None, "0", "1", "2", "Monday", "monday", "Monday ", "ä", "\x00", "event", "None"]
+
+
+@functools.cache
+def begun(number):
+    """A study that was told nothing."""
+    path = str(folder() / f"begun{number}.db")
+    Study.create(path, MAKERS[number](), arms=ARMS).close()
+    return path
+
+
+class Desk:
+    """A study, who writes to it, and what was acknowledged: pairs of each arm by key, in order."""
+
+    def __init__(self, bits):
+        number, self.told = bits.below(len(MAKERS)), {}
+        if bits.below(8) == 0:
+            self.studies = [Study.create(":memory:", MAKERS[number](), arms=ARMS)]
+        else:
+            self.path = shutil.copy(begun(number), fresh("tellers.db"))
+            self.studies = [Study.open(self.path), Study.open(self.path)]
+
+    def call(self, bits, study):
+        """A call that tells counts, as a function, and its key and counts."""
+        arms = study.arms[:1 + bits.below(4)]
+        counts = {}
+        for arm in arms:
+            trials = bits.below(4)
+            counts[arm] = trials, min(trials, bits.below(3))
+        key = bits.of(KEYS)
+        if self.told and bits.below(4) == 0:  # again
+            key = bits.of(list(self.told))
+            counts = dict(self.told[key])
+        if bits.below(16) == 1:
+            counts["nobody"] = 1, 1
+        return lambda: study.tell_counts(counts, key=key, rng=1), key, counts
+
+    def heard(self, told, key, counts, result):
+        """Takes what a call said into account."""
+        key = str(len(told)) if key is None else key
+        if isinstance(result, Exception):
+            assert isinstance(result, ValueError), repr(result)
+            assert "nobody" in counts or key in told, (key, result)
+            is_same = same(told.get(key), counts)
+            assert "nobody" in counts or "key must be given" in str(result) or not is_same
+        elif result.n_new:
+            assert key not in told and result.n_new == len(counts)
+            told[key] = counts
+        else:
+            assert same(told[key], counts) and result.n_known == len(counts)
+
+    def tell(self, bits, study):
+        call, key, counts = self.call(bits, study)
+        self.heard(self.told, key, counts, caught(call))
+
+    def tell_group(self, bits, study):
+        """Some calls in a transaction: each for itself, or all or none."""
+        calls = [self.call(bits, study) for _ in range(2 + bits.below(2))]
+        functions = [call for call, *_ in calls]
+        told = dict(self.told)
+        if bits.below(2):
+            for (_, key, counts), result in zip(calls, together(study, functions), strict=True):
+                self.heard(told, key, counts, result)
+        else:
+            results = caught(lambda: whole(study, functions))
+            if isinstance(results, ValueError):
+                return
+            for (_, key, counts), result in zip(calls, results, strict=True):
+                self.heard(told, key, counts, result)
+        self.told = told
+
+    def tell_where_full(self, bits, study):
+        """The file may not grow: a batch is recorded, or nothing is."""
+        db = study._store.db
+        ((before,),) = db.execute("PRAGMA max_page_count")
+        db.execute("PRAGMA max_page_count = 1")  # as many as there are
+        call, key, counts = self.call(bits, study)
+        try:
+            result = caught(call)
+        finally:
+            db.execute(f"PRAGMA max_page_count = {before}")
+        if not isinstance(result, StudyError):
+            self.heard(self.told, key, counts, result)
+
+    def arm(self, bits, study):
+        """One more, or one less."""
+        if not isinstance(study.policy, pb.CountRace):
+            return
+        if bits.below(2):
+            if len(study.arms) < 6:
+                study.add_arm(f"arm {len(study.arms)}")
+        else:
+            caught(lambda: study.retire(bits.of(study.arms), "it is old"))
+
+    def again(self, bits, study):
+        """Another handle in place of one."""
+        if len(self.studies) > 1:
+            study.close()
+            self.studies[self.studies.index(study)] = Study.open(self.path)
+
+    def check(self, bits, study):
+        """It has what was acknowledged, and nothing else."""
+        table, found = study.counts(), {}
+        for key, name, trials, total in zip(table["key"], table["name"], table["trials"],
+                                            table["sum"], strict=True):
+            found.setdefault(key, {})[name] = int(trials), total
+        for key, counts in self.told.items():
+            assert same(found.get(key, {}), counts), (key, counts, found)
+        assert found.keys() <= self.told.keys()
+        kinds = [event.kind for event in study.log()]
+        assert kinds.count("counts") == len(self.told) and study.status().n_events == len(kinds)
+
+
+def same(one, other):
+    """Whether counts are equal; an arm that is not named had none."""
+    if one is None:
+        return False
+    left, right = ({name: (pair[0], float(pair[1])) for name, pair in counts.items() if pair[0]}
+                   for counts in (one, other))
+    return left == right
+
+
+def caught(call):
+    """What it returned, or the error of pybandit's that it raised."""
+    try:
+        return call()
+    except (ValueError, StudyError) as error:
+        return error
+
+
+def tellers(content):
+    """Calls by turns, and at the end both have the same."""
+    bits = Choices(content)
+    desk = Desk(bits)
+    does = [desk.tell, desk.tell, desk.tell, desk.tell_group, desk.tell_group,
+            desk.tell_where_full, desk.arm, desk.again, desk.check]
+    for _ in range(1 + bits.below(16)):
+        bits.of(does)(bits, bits.of(desk.studies))
+    states = []
+    for study in desk.studies:
+        desk.check(bits, study)
+        assert study.verify().n_batches == len(desk.told)
+        states.append(repr(study.policy.get_state()))
+        study.close()
+    assert len(set(states)) == 1
