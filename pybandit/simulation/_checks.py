@@ -9,7 +9,7 @@ from pybandit.simulation.base import Environment
 
 
 def check_pair(policy, environment):
-    """Refuse a policy that does not fit the environment, or is not fresh."""
+    """Refuse a policy that does not fit the environment."""
     for name in ("ask", "tell", "recommend"):
         if not hasattr(policy, name):
             raise TypeError(f"policy_factory must return a policy, with {name}; got "
@@ -18,6 +18,10 @@ def check_pair(policy, environment):
     if n_arms != environment.n_arms:
         raise ValueError(f"policy_factory must return a policy of the {environment.n_arms} arms "
                          f"of the environment; got one of {n_arms}")
+
+
+def check_fresh(policy):
+    """Refuse a policy that was told something; nobody else may be using it."""
     if getattr(policy, "n_pulls", 0):
         raise ValueError(f"policy_factory must return a fresh policy in every run; got one of "
                          f"{policy.n_pulls} pulls")

@@ -12,6 +12,7 @@ from pybandit.simulation._checks import (
     check_asked,
     check_constant,
     check_environment,
+    check_fresh,
     check_horizon,
     check_pair,
     checked_rewards,
@@ -95,11 +96,14 @@ class Runs:
             check_pair(policy, environment)
         else:
             policy = self.plan.make(environment)
-            if not is_fresh(policy, environment):
+            fresh = is_fresh(policy, environment)
+            if not fresh:
                 check_pair(policy, environment)
             if self.policies.setdefault(id(policy), i) != i:
                 raise ValueError(f"policy_factory must return another policy in every run; got "
                                  f"{type(policy).__name__} again")
+            if not fresh:
+                check_fresh(policy)
         seed = getattr(type(policy), "seed", None)
         # what draws from the bits of the run where the engine plays it needs no stream
         is_lent = seed is LENT_SEED and is_native(policy, environment)
