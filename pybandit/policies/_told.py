@@ -69,7 +69,7 @@ def rewards_told(arms, rewards, missing):
         good |= np.isnan(rewards)
     if not good.all():
         at = int(np.argmin(good))
-        what = "at most 1e150 in size" if np.isfinite(rewards[at]) else "finite"
+        what = f"at most {LARGEST_REWARD:g} in size" if np.isfinite(rewards[at]) else "finite"
         raise ValueError(f"rewards must be {what}{' or NaN' if missing == 'drop' else ''}; got "
                          f"{rewards[at]} at index {at}, arm {arms[at]}")
     return np.array(rewards, order="C")

@@ -36,13 +36,9 @@ class Keys:
 
 def _key_of(recorder, number, body):
     entry = recorder._entry(f"event {number}", body)
-    try:
-        key, columns = entry["key"], (entry["trials"], entry["sums"])
-        fits = (type(key) is str and flat(columns, (np.int64, np.float64))
-                and columns[0].size <= recorder._names.size)
-    except (AttributeError, LookupError, TypeError):
-        fits = False
-    if not fits:
+    key, columns = entry.get("key"), (entry.get("trials"), entry.get("sums"))
+    if not (type(key) is str and flat(columns, (np.int64, np.float64))
+            and columns[0].size <= recorder._names.size):
         raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} is none of "
                            "counts")
     return key

@@ -1,7 +1,5 @@
 /* Exact chains on minibatches, of any data and moves: steps are finite, or undone and named. */
-#include "fuzz.h"
-
-#include "pybandit/mcmc/minibatch.h"
+#include "chain.h"
 
 /* Any count that grows with the mean will do here. */
 static int64_t poisson(void *bitgen, double mean)
@@ -10,22 +8,6 @@ static int64_t poisson(void *bitgen, double mean)
     HOLDS(mean >= 0.0 && isfinite(mean));
     const double most = mean < 1e3 ? mean : 1e3;
     return (int64_t)(2.0 * most * bits->next_double(bits->state) + bits->next_double(bits->state));
-}
-
-static void fill(choices *c, double *values, int64_t n, double most)
-{
-    for (int64_t i = 0; i < n; i++)
-        values[i] = choose_number(c, most);
-}
-
-/* Lower triangular with a diagonal above 0. */
-static double *factor_of(choices *c, pool *p, int64_t d)
-{
-    double *factor = TAKE(p, d * d, double);
-    fill(c, factor, d * d, 3.0);
-    for (int64_t i = 0; i < d; i++)
-        factor[i * d + i] = 0.01 + fabs(factor[i * d + i]);
-    return factor;
 }
 
 static void step(pb_chain *chain, pb_bitgen *bitgen)
@@ -41,12 +23,7 @@ static void step(pb_chain *chain, pb_bitgen *bitgen)
         HOLDS(memcmp(before, chain->z, (size_t)d * sizeof *before) == 0);
         HOLDS(chain->n_accepted == accepted && chain->bad_row >= -1 && chain->bad_row < n);
     }
-    double length = 0.0;
-    for (int64_t i = 0; i < d; i++) {
-        HOLDS(isfinite(chain->z[i]) && isfinite(chain->point[i]));
-        length += chain->z[i] * chain->z[i];
-    }
-    HOLDS(sqrt(length) <= chain->problem->radius * (1.0 + 1e-12));
+    holds_place(chain, d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -59,12 +36,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     pb_bitgen bitgen = fuzz_bitgen(&counter);
     double *x = TAKE(&p, n * d, double), *y = TAKE(&p, n, double), *trials = TAKE(&p, n, double);
     double *mode = TAKE(&p, d, double), *slope = TAKE(&p, d, double), *work = TAKE(&p, d, double);
-    double *factor = factor_of(&c, &p, d), *scales = factor_of(&c, &p, d);
+    double *factor = choose_factor(&c, &p, d), *scales = choose_factor(&c, &p, d);
     double *center = TAKE(&p, d, double);
-    fill(&c, x, n * d, 20.0);
-    fill(&c, mode, d, 3.0);
-    fill(&c, slope, d, 3.0);
-    fill(&c, center, d, 3.0);
+    choose_numbers(&c, x, n * d, 20.0);
+    choose_numbers(&c, mode, d, 3.0);
+    choose_numbers(&c, slope, d, 3.0);
+    choose_numbers(&c, center, d, 3.0);
     for (int64_t i = 0; i < n; i++) {
         trials[i] = (double)choose(&c, 1, 9);
         y[i] = family == PB_GLM_STUDENT ? choose_number(&c, 50.0) : (double)choose(&c, 0, 1);

@@ -3,9 +3,7 @@
  * more than they may, functions that fail, leave numbers out or return none, spreads that are
  * none. Steps are right, or undone and the row is named.
  */
-#include "fuzz.h"
-
-#include "pybandit/mcmc/minibatch.h"
+#include "chain.h"
 
 enum { MOST_ROWS = 600 };  /* more than one call of a caller's function gets */
 
@@ -123,12 +121,7 @@ static void step(pb_chain *chain, caller *own, pb_bitgen *bitgen)
               (chain->bad_row == -1 || !isfinite(chain->bad_difference)));
     HOLDS(chain->n_accepted - accepted <= 1 && chain->n_exact - exact <= 1);
     HOLDS(chain->n_exact == exact || chain->n_evaluations >= n);
-    double length = 0.0;
-    for (int64_t i = 0; i < d; i++) {
-        HOLDS(isfinite(chain->z[i]) && isfinite(chain->point[i]));
-        length += chain->z[i] * chain->z[i];
-    }
-    HOLDS(sqrt(length) <= chain->problem->radius * (1.0 + 1e-12));
+    holds_place(chain, d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -139,13 +132,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const int64_t d = choose(&c, 1, 4), flags = choose(&c, 0, 255);
     const pb_minibatch_form form = (pb_minibatch_form)choose(&c, 0, 2);
     double *mode = TAKE(&p, d, double), *slope = TAKE(&p, d, double);
-    double *factor = TAKE(&p, d * d, double), *points = TAKE(&p, 2 * d, double);
+    double *points = TAKE(&p, 2 * d, double);
     double *x = form == PB_MINIBATCH_LINE ? TAKE(&p, n * d, double) : NULL;
     choose_numbers(&c, mode, d, 9.0);
     choose_numbers(&c, slope, d, 3.0);
-    choose_numbers(&c, factor, d * d, 3.0);
-    for (int64_t i = 0; i < d; i++)
-        factor[i * d + i] = 0.01 + fabs(factor[i * d + i]);
+    double *factor = choose_factor(&c, &p, d);
     if (x)
         choose_numbers(&c, x, n * d, 9.0);
     pb_glm_row *rows = TAKE(&p, n, pb_glm_row);
@@ -182,7 +173,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                   flags & 4 ? (double)choose(&c, 0, 60) : (double)n, radius, form};
     caller told = {n, d, 0, choose(&c, 0, 40), 0, points, (int)choose(&c, 0, KINDS - 1),
                    flags & 8 ? 0.0 : choose_unit(&c), &problem, choose_bits(&c)};
-    pb_own_rows own = {{.function = factors, .user_data = &told}, points, flags & 16 ? 1e-6 : 0.0, spread, &told};
+    pb_own_rows own = {{.function = factors, .user_data = &told}, points,
+                       flags & 16 ? 1e-6 : 0.0, spread, &told};
     pb_move move = {flags & 32 ? PB_MOVE_WALK : PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 1.0, 0.3,
                     0.01 + choose_unit(&c), 0};
     double *memory = TAKE(&p, pb_chain_memory(d), double);
