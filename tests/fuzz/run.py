@@ -74,7 +74,7 @@ def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True):
     return n + len(seeds), failed
 
 
-def with_hangs_found(name, seconds, seed, stop):
+def with_hangs_found(name, seconds, runs, seed, stop):
     """The same; an input that takes too long, or crashes, is left in a file."""
     FOUND.mkdir(parents=True, exist_ok=True)
     path = FOUND / f"{name}.last"
@@ -93,7 +93,7 @@ def with_hangs_found(name, seconds, seed, stop):
 
     targets.TARGETS[name] = watched
     faulthandler.enable()
-    n, failed = plainly(name, seconds, seed=seed, stop=stop)
+    n, failed = plainly(name, seconds, runs, seed, stop)
     return n, failed
 
 
@@ -101,6 +101,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("target")
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--runs", type=int, default=-1, help="at most so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plain", action="store_true", help="without atheris")
     parser.add_argument("--all", action="store_true", help="go on after a failure (plain)")
@@ -110,7 +111,8 @@ def main():
             raise ImportError
         import atheris
     except ImportError:
-        n, failed = with_hangs_found(options.target, options.seconds, options.seed,
+        runs = options.runs if options.runs >= 0 else 2**62
+        n, failed = with_hangs_found(options.target, options.seconds, runs, options.seed,
                                      not options.all)
         print(f"{options.target}: {n:,} runs, {len(failed)} failed")
         shown = set()
@@ -130,8 +132,8 @@ def main():
     corpus = CORPUS / options.target
     atheris.Setup([sys.argv[0], str(grown), *([str(corpus)] if corpus.exists() else []),
                    "-max_len=4096",
-                   f"-max_total_time={options.seconds:.0f}", f"-timeout={LONGEST}",
-                   f"-seed={options.seed}", f"-artifact_prefix={FOUND}/{options.target}-",
+                   f"-max_total_time={options.seconds:.0f}", f"-runs={options.runs}",
+                   f"-timeout={LONGEST}", f"-seed={options.seed}", f"-artifact_prefix={FOUND}/{options.target}-",
                    "-print_final_stats=1", "-rss_limit_mb=4096", "-verbosity=1"], check)
     atheris.Fuzz()
 
