@@ -5,6 +5,7 @@ dicts after their length; an array after its type and shape. Entries of a dict a
 the order of their names. Floats keep every bit, so that -0.0 and 0.0 differ.
 """
 
+import math
 import struct
 
 import numpy as np
@@ -106,85 +107,93 @@ def decode(content):
     ValueError
         Where they are nobody's, or more than one value's; says at which byte.
     """
-    reader = _Reader(content)
+    content = bytes(content)
     try:
-        value = reader.value(0)
+        value, end = _value(content, 0, 0)
     except (struct.error, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"bytes must be those of a value; got otherwise at byte {reader.at}: "
-                         f"{error}") from error
-    if reader.at != len(reader.content):
-        raise ValueError(f"bytes must end with the value, at byte {reader.at}; got "
-                         f"{len(reader.content)}")
+        raise ValueError(f"bytes must be those of a value; got otherwise: {error}") from error
+    if end != len(content):
+        raise ValueError(f"bytes must end with the value, at byte {end}; got {len(content)}")
     return value
 
 
-class _Reader:
-    """A place in bytes."""
+# Each reads what begins at a byte, and returns it and where it ends.
 
-    def __init__(self, content):
-        self.content, self.at = bytes(content), 0
+def _value(content, at, depth):
+    tag = content[at:at + 1]
+    read = READERS.get(tag)
+    if read is None or depth > DEEPEST:
+        raise ValueError(f"bytes must be those of a value; got {tag!r} at byte {at}")
+    return read(content, at + 1, depth)
 
-    def skip(self, size):
-        """Where the next `size` bytes begin, which are there."""
-        start = self.at
-        if size > len(self.content) - start:
-            raise ValueError(f"bytes must hold {size} more at byte {start}; got "
-                             f"{len(self.content) - start}")
-        self.at += size
-        return start
 
-    def take(self, size):
-        start = self.skip(size)
-        return self.content[start:start + size]
+def _sized(content, at, depth):
+    """As many bytes as are said."""
+    (size,) = LENGTH.unpack_from(content, at)
+    _check_held(content, at + 8, size)
+    return content[at + 8:at + 8 + size], at + 8 + size
 
-    def length(self):
-        return LENGTH.unpack(self.take(8))[0]
 
-    def value(self, depth):
-        tag = self.take(1)
-        read = self.READERS.get(tag)
-        if read is None or depth > DEEPEST:
-            raise ValueError(f"bytes must be those of a value; got {tag!r} at byte {self.at - 1}")
-        return read(self, depth)
+def _check_held(content, at, size):
+    """Raises where fewer bytes are left; one may be of a size that no memory has."""
+    if size > len(content) - at:
+        raise ValueError(f"bytes must hold {size} more at byte {at}; got {len(content) - at}")
 
-    def array(self, depth):
-        code, n_axes = self.take(1), self.take(1)[0]
-        if code not in ARRAYS:
-            raise ValueError(f"bytes must name a type of arrays; got {code!r} at byte {self.at}")
-        shape = [self.length() for _ in range(n_axes)]
-        size = ARRAYS[code].itemsize
-        for length in shape:
-            size *= length
-        start = self.skip(size)
-        flat = np.frombuffer(self.content, ARRAYS[code], size // ARRAYS[code].itemsize, start)
-        return flat.astype(flat.dtype.newbyteorder("=")).reshape(shape)
 
-    def text(self, depth):
-        return self.take(self.length()).decode("utf-8", "surrogatepass")
+def _text(content, at, depth):
+    taken, end = _sized(content, at, depth)
+    return taken.decode("utf-8", "surrogatepass"), end
 
-    def entries(self, depth):
-        value, last = {}, None
-        for _ in range(self.length()):
-            key = self.value(depth + 1)
-            if type(key) is not str or (last is not None and key <= last):
-                raise ValueError(f"bytes must name entries in order; got {key!r} at byte {self.at}")
-            value[key], last = self.value(depth + 1), key
-        return value
 
-    def values(self, depth):
-        return [self.value(depth + 1) for _ in range(self.length())]
+def _large(content, at, depth):
+    taken, end = _sized(content, at, depth)
+    return int.from_bytes(taken, "little", signed=True), end
 
-    READERS = {
-        b"N": lambda self, depth: None,
-        b"T": lambda self, depth: True,
-        b"F": lambda self, depth: False,
-        b"i": lambda self, depth: INTEGER.unpack(self.take(8))[0],
-        b"I": lambda self, depth: int.from_bytes(self.take(self.length()), "little", signed=True),
-        b"d": lambda self, depth: REAL.unpack(self.take(8))[0],
-        b"s": text,
-        b"b": lambda self, depth: self.take(self.length()),
-        b"a": array,
-        b"L": values,
-        b"P": lambda self, depth: tuple(self.values(depth)),
-        b"D": entries,
-    }
+
+def _array(content, at, depth):
+    dtype, n_axes = ARRAYS.get(content[at:at + 1]), content[at + 1:at + 2]
+    if dtype is None or not n_axes:
+        raise ValueError(f"bytes must name a type of arrays; got {content[at:at + 2]!r} at byte "
+                         f"{at}")
+    shape = struct.unpack_from(f"<{n_axes[0]}Q", content, at + 2)
+    start, size = at + 2 + 8 * n_axes[0], math.prod(shape)
+    _check_held(content, start, size * dtype.itemsize)
+    flat = np.frombuffer(content, dtype, size, start).astype(dtype.newbyteorder("="))
+    return flat.reshape(shape), start + size * dtype.itemsize
+
+
+def _entries(content, at, depth):
+    (n,), at = LENGTH.unpack_from(content, at), at + 8
+    value, last = {}, None
+    for _ in range(n):
+        key, end = _value(content, at, depth + 1)
+        if type(key) is not str or (last is not None and key <= last):
+            raise ValueError(f"bytes must name entries in order; got {key!r} at byte {at}")
+        value[key], at = _value(content, end, depth + 1)
+        last = key
+    return value, at
+
+
+def _values(content, at, depth):
+    (n,), at = LENGTH.unpack_from(content, at), at + 8
+    values = []
+    for _ in range(n):
+        value, at = _value(content, at, depth + 1)
+        values.append(value)
+    return values, at
+
+
+def _tuple(content, at, depth):
+    values, end = _values(content, at, depth)
+    return tuple(values), end
+
+
+READERS = {
+    b"N": lambda content, at, depth: (None, at),
+    b"T": lambda content, at, depth: (True, at),
+    b"F": lambda content, at, depth: (False, at),
+    b"i": lambda content, at, depth: (INTEGER.unpack_from(content, at)[0], at + 8),
+    b"d": lambda content, at, depth: (REAL.unpack_from(content, at)[0], at + 8),
+    b"I": _large, b"s": _text, b"b": _sized, b"a": _array,
+    b"L": _values, b"P": _tuple, b"D": _entries,
+}

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pybandit._shared.checks import LARGEST_REWARD
 from pybandit.studies._codec import decode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import LATE
@@ -44,7 +45,8 @@ def check_batch(path, number, status, columns, n_arms):
     """Raises where this can be no batch of a study of so many arms."""
     arms, values, marks = columns
     if not (flat(columns, (np.int64, np.float64, np.uint8)) and status in STATUSES
-            and (marks <= LATE).all() and are_arms(arms, n_arms) and not np.isinf(values).any()):
+            and (marks <= LATE).all() and are_arms(arms, n_arms)
+            and not (np.abs(values) > LARGEST_REWARD).any()):
         raise StudyDamaged(f"{path} is damaged: batches: batch {number}: no arms, results and "
                            f"marks of a study of {n_arms} arms")
 
@@ -52,7 +54,7 @@ def check_batch(path, number, status, columns, n_arms):
 def check_late(path, columns, n_arms):
     """Raises where these can be no late results of a study of so many arms."""
     if not (flat(columns, (np.int64, np.float64)) and are_arms(columns[0], n_arms)
-            and np.isfinite(columns[1]).all()):
+            and (np.abs(columns[1]) <= LARGEST_REWARD).all()):
         raise StudyDamaged(f"{path} is damaged: late: no arms and results of a study of {n_arms} "
                            "arms")
 

@@ -60,6 +60,9 @@ def refused(path, words):
     ("batches", "marks", encode(np.full(8, 4, dtype=np.uint8)), "batches: batch 4: no arms"),
     ("batches", "results", encode([0.5] * 8), "batches: batch 4: no arms"),
     ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: no arms"),
+    # their squares do not add up, and no policy takes them
+    ("batches", "results", encode(np.full(8, 1e151)), "batches: batch 4: no arms"),
+    ("late", "results", encode(np.full(2, -1e151)), "late: no arms"),
     ("late", "arms", encode("x"), "late: no arms"),
     ("late", "results", encode(np.zeros(5)), "late: no arms"),
     ("late", "results", encode(np.full(2, np.nan)), "late: no arms")])
