@@ -17,8 +17,10 @@
 
 /* P(z < -DEPTH) = 1e-11: what paths from below it add to E is under 1e-11 of E. */
 static const double DEPTH = 6.7;
-/* terms below exp(-40) of the largest do not reach the last digit */
+/* terms below exp(-40) of the density at B do not reach the last digit */
 static const double NEGLIGIBLE = 40.0;
+/* Nodes are counted for boundaries up to NEAR, and grow from there to FAR, where P(z > B) = 0. */
+static const double NEAR = 4.0, FAR = 39.0;
 
 typedef struct {
     int64_t n;
@@ -35,21 +37,26 @@ static double correlation(const double *fractions, int64_t t)
 
 /*
  * Nodes are spaced by the narrowest step of the chain; these counts keep the
- * error of B is under 1e-10. The mirrored corridor is half as wide.
+ * error of B under 1e-10, whatever delta. The mirrored corridor is half as wide.
  */
-static int64_t n_nodes(const double *fractions, int64_t n_looks, int mirrored)
+static int64_t n_nodes(const double *fractions, int64_t n_looks, int mirrored, double boundary)
 {
     double narrowest = 1.0;
     for (int64_t t = 1; t < n_looks; t++) {
         const double rho = correlation(fractions, t);
         narrowest = fmin(narrowest, sqrt(1.0 - rho * rho));
     }
-    return mirrored ? 6 + (int64_t)(7.0 / narrowest) : 8 + (int64_t)(15.0 / narrowest);
+    const double lowest = mirrored ? 0.0 : -DEPTH;
+    const double wider = fmax(1.0, (fmin(boundary, FAR) - lowest) / (NEAR - lowest));
+    return mirrored ? 6 + (int64_t)(7.0 * wider / narrowest)
+                    : 8 + (int64_t)(15.0 * wider / narrowest);
 }
 
 int64_t pb_b_normal_memory(const double *fractions, int64_t n_looks)
 {
-    return 5 * n_nodes(fractions, n_looks, 0);
+    const int64_t n = n_nodes(fractions, n_looks, 0, FAR);
+    const int64_t n_mirrored = n_nodes(fractions, n_looks, 1, FAR);
+    return 5 * (n > n_mirrored ? n : n_mirrored);
 }
 
 /* Newton on the Legendre polynomial P_n from Tricomi's guess; nodes on [0, 1]. */
@@ -89,23 +96,24 @@ static void grid_init(grid *g, int64_t n, double *workspace)
     gauss_legendre(g->n, g->points, g->weights);
 }
 
-static double gaussian(double x)
+static double gaussian(double x, double negligible)
 {
     const double exponent = 0.5 * x * x;
-    return exponent > NEGLIGIBLE ? 0.0 : exp(-exponent);
+    return exponent > negligible ? 0.0 : exp(-exponent);
 }
 
 /* Carries the surviving density over one step; density holds f times the weights. */
-static void advance(grid *g, double rho, double width, int mirrored)
+static void advance(grid *g, double rho, double width, double boundary, int mirrored)
 {
+    const double negligible = NEGLIGIBLE + 0.5 * boundary * boundary;
     const double unit = 1.0 / sqrt(1.0 - rho * rho), drift = rho * unit;
     const double scale = width * 0.39894228040143267794 * unit;
     for (int64_t j = 0; j < g->n; j++) {
         double total = 0.0;
         for (int64_t i = 0; i < g->n; i++) {
-            double kernel = gaussian(unit * g->z[j] - drift * g->z[i]);
+            double kernel = gaussian(unit * g->z[j] - drift * g->z[i], negligible);
             if (mirrored)
-                kernel += gaussian(unit * g->z[j] + drift * g->z[i]);
+                kernel += gaussian(unit * g->z[j] + drift * g->z[i], negligible);
             total += g->density[i] * kernel;
         }
         g->next[j] = total * scale * g->weights[j];
@@ -144,7 +152,7 @@ static double error_on_grid(grid *g, double boundary, const double *fractions,
         const double rho = correlation(fractions, t);
         error += crossing(g, boundary, rho, mirrored);
         if (t + 1 < n_looks)
-            advance(g, rho, width, mirrored);
+            advance(g, rho, width, boundary, mirrored);
     }
     return error;
 }
@@ -156,7 +164,7 @@ double pb_b_normal_error(double boundary, const double *fractions, int64_t n_loo
         return (double)n_looks * pb_bounds_normal_tail(boundary);
     const int mirrored = convention == PB_TWO_SIDED;
     grid g;
-    grid_init(&g, n_nodes(fractions, n_looks, mirrored), workspace);
+    grid_init(&g, n_nodes(fractions, n_looks, mirrored, boundary), workspace);
     return error_on_grid(&g, boundary, fractions, n_looks, mirrored);
 }
 
@@ -204,7 +212,7 @@ pb_status pb_b_normal_solve(double delta, const double *fractions, int64_t n_loo
         return PB_OK;
     }
     const int mirrored = convention == PB_TWO_SIDED;
-    const int64_t n = n_nodes(fractions, n_looks, mirrored);
+    const int64_t n = n_nodes(fractions, n_looks, mirrored, high);
     grid g;
     grid_init(&g, n / 2, workspace);
     const double start = secant(&g, 0.5 * (low + high), 1e-3, delta, fractions, n_looks,

@@ -133,8 +133,9 @@ def main():
     atheris.Setup([sys.argv[0], str(grown), *([str(corpus)] if corpus.exists() else []),
                    "-max_len=4096",
                    f"-max_total_time={options.seconds:.0f}", f"-runs={options.runs}",
-                   f"-timeout={LONGEST}", f"-seed={options.seed}", f"-artifact_prefix={FOUND}/{options.target}-",
-                   "-print_final_stats=1", "-rss_limit_mb=4096", "-verbosity=1"], check)
+                   f"-timeout={LONGEST}", f"-seed={options.seed}",
+                   f"-artifact_prefix={FOUND}/{options.target}-", "-print_final_stats=1",
+                   "-rss_limit_mb=4096", "-verbosity=1"], check)
     atheris.Fuzz()
 
 

@@ -68,6 +68,16 @@ def test_crossing_probability_against_brute_force(name, boundary, convention):
     np.testing.assert_allclose(ours, expected, rtol=2e-9)
 
 
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("delta", [1e-12, 1e-16, 1e-20, 1e-30, 1e-78, 1e-200])
+@pytest.mark.parametrize("name", ["three", "tenths", "tripling", "far"])
+def test_tails_far_beyond_any_error_rate(name, delta, convention):
+    """With nodes counted for nearer boundaries E was up to four times delta."""
+    level = pb.bounds.boundary(delta, IRREGULAR[name], convention)
+    expected = twin.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
+    np.testing.assert_allclose(expected, delta, rtol=1e-8)
+
+
 def test_the_chain_is_that_of_a_finite_population():
     """E(B) against the standardised means of permuted populations, with no formula between."""
     rng = np.random.default_rng(20160)

@@ -48,7 +48,7 @@ static void boundaries(choices *c, pool *p)
         HOLDS(status == PB_OK || status == PB_NO_SOLUTION);
         if (status == PB_OK)
             HOLDS(found >= 0.0 && fabs(pb_b_normal_error(found, fractions, n, convention, work) -
-                                       delta) <= (delta < 1e-12 ? 0.05 : 1e-6) * delta);
+                                       delta) <= 1e-6 * delta);
     }
 }
 
