@@ -102,7 +102,8 @@ def boundary(delta, fractions, convention="one-sided"):
     Notes
     -----
     O(n_looks nodes^2) with about 30 nodes for doubling looks and more for
-    closer ones; solved values are cached.
+    closer ones and for delta below 1e-4; solved values are cached. B is right
+    to 1e-10, however small delta is.
 
     Examples
     --------
