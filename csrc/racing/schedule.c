@@ -9,6 +9,7 @@
  */
 #include "pybandit/racing/schedule.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -16,7 +17,7 @@
 
 enum {
     MOST_LOOKS = 64,         /* int64_t doubles no more often */
-    WORKSPACE = 5 * 32,      /* of pb_b_normal_memory: 5 * 29 where odds double */
+    WORKSPACE = 5 * 102,     /* of pb_b_normal_memory where odds double */
 };
 
 /* Whether `rows` is a look that does not read everything. */
@@ -58,6 +59,7 @@ pb_status pb_schedule_normal(double delta, pb_convention convention, int64_t n_f
     rows[partial] = n_factors;
     if (partial > 0) {
         const double share = delta / (double)(n_states > 2 ? n_states - 1 : 1);
+        assert(pb_b_normal_memory(fractions, partial) <= WORKSPACE);
         const pb_status status =
             pb_b_normal_solve(share, fractions, partial, convention, workspace, &boundary);
         if (status != PB_OK)

@@ -44,10 +44,10 @@ static void errs_as_asked(void)
             const int64_t n = sizes[k];
             const pb_schedule schedule = make(0.05, n, n_states, 2, 1.0);
             const int64_t partial = schedule.n_looks - 1;
-            double fractions[64], workspace[256];
+            double fractions[64], workspace[510];
             for (int64_t t = 0; t < partial; t++)
                 fractions[t] = (double)schedule.rows[t] / (double)n;
-            assert(pb_b_normal_memory(fractions, partial) <= 256);
+            assert(pb_b_normal_memory(fractions, partial) <= 510);
             const double boundary =
                 schedule.scale[0] / pb_bounds_normal(2.0, (double)n, 1.0, 1.0);
             const double share = n_states == 1 ? 0.05 : 0.05 / (double)(n_states - 1);
