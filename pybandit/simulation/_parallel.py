@@ -3,6 +3,7 @@
 import copy
 import functools
 import pickle
+import re
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def run_in(executor, plan, streams, bar):
             parts.append(future.result())
             bar.update(parts[-1][0]["errors"].size)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        if "pickle" not in str(error).lower():
+        if not re.search("pickle|local object", str(error), re.IGNORECASE):
             raise
         raise TypeError("policy_factory, environment and metrics must be picklable where the "
                         f"executor sends them to a process; got {error}") from error

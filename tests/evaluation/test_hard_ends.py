@@ -84,7 +84,8 @@ def test_what_an_exception_was_raised_from_stays(kind):
 @pytest.mark.parametrize("timeout", [None, 10.0])
 def test_a_function_that_no_process_can_be_sent(timeout):
     """Nobody has called it: whatever `retry` says, it is not worth `failed`."""
-    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match="pickle"):
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError),
+                       match="pickle|local object"):
         pb.best_of(lambda model, item: 0.5, K, N, executor=lambda: ProcessPoolExecutor(2),
                    retry=Exception, failed=0.0, timeout=timeout, **GIVEN)
 

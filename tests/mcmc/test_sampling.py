@@ -184,7 +184,7 @@ sampler = pb.mcmc.RacingMetropolis(
     lambda n, points: -0.5 * ((y[n, None] - points[:, 0]) ** 2 + points[:, 1] ** 2), y.size, 2,
     proposal=pb.mcmc.RandomWalk(0.05), name="theta", labels=["mean", "other"])
 tree = sampler.sample(100, initial=[0.3, 0.0], rng=1)
-if hasattr(az, "InferenceData"):  # before ArviZ 1
+if az.__version__.startswith("0."):
     tree = az.InferenceData.from_datatree(tree)
 table = az.summary(tree)
 az.plot_trace(tree)
