@@ -9,7 +9,6 @@
  */
 #include "pybandit/racing/schedule.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -59,7 +58,6 @@ pb_status pb_schedule_normal(double delta, pb_convention convention, int64_t n_f
     rows[partial] = n_factors;
     if (partial > 0) {
         const double share = delta / (double)(n_states > 2 ? n_states - 1 : 1);
-        assert(pb_b_normal_memory(fractions, partial) <= WORKSPACE);
         const pb_status status =
             pb_b_normal_solve(share, fractions, partial, convention, workspace, &boundary);
         if (status != PB_OK)
