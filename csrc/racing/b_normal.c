@@ -37,7 +37,8 @@ static double correlation(const double *fractions, int64_t t)
 
 /*
  * Nodes are spaced by the narrowest step of the chain; these counts keep the
- * error of B under 1e-10, whatever delta. The mirrored corridor is half as wide.
+ * error of B under 1e-10 for delta down to 1e-300. The mirrored corridor is half
+ * as wide.
  */
 static int64_t n_nodes(const double *fractions, int64_t n_looks, int mirrored, double boundary)
 {

@@ -103,7 +103,7 @@ def boundary(delta, fractions, convention="one-sided"):
     -----
     O(n_looks nodes^2) with about 30 nodes for doubling looks and more for
     closer ones and for delta below 1e-4; solved values are cached. B is right
-    to 1e-9, however small delta is.
+    to 1e-9 for delta down to 1e-200.
 
     Examples
     --------

@@ -110,7 +110,7 @@ def decode(content):
     content = bytes(content)
     try:
         value, end = _value(content, 0, 0)
-    except (struct.error, UnicodeDecodeError, RecursionError) as error:
+    except (struct.error, RecursionError) as error:
         raise ValueError(f"bytes must be those of a value; got otherwise: {error}") from error
     if end != len(content):
         raise ValueError(f"bytes must end with the value, at byte {end}; got {len(content)}")
@@ -142,7 +142,10 @@ def _check_held(content, at, size):
 
 def _text(content, at, depth):
     taken, end = _sized(content, at, depth)
-    return taken.decode("utf-8", "surrogatepass"), end
+    try:
+        return taken.decode("utf-8", "surrogatepass"), end
+    except UnicodeDecodeError as error:
+        raise ValueError(f"bytes must be text from byte {at + 8} on; got {error}") from error
 
 
 def _large(content, at, depth):

@@ -73,10 +73,9 @@ class Store:
         # as they are stored: parts of the state, bytes and digest; and how many are late
         self.parts, self.n_late = {}, 0
         self.n_arms = 2**63  # until they are known
-        # of a study that nobody closed: __del__ may come after the connection's own end, where
-        # they go together, and that warns
-        self.close = weakref.finalize(self, connection.close)
-        self.close.atexit = False  # a child of a fork would close what is its parent's
+        # of a study that nobody closed: where both are collected at once __del__ may come after
+        # the connection's own end, which warns
+        weakref.finalize(self, connection.close).atexit = False
 
     @classmethod
     def create(cls, path, overwrite, fill):
@@ -154,6 +153,11 @@ class Store:
                     self.db.execute("ROLLBACK")
                 raise
             return result
+
+    def close(self):
+        self.db.close()
+
+    __del__ = close  # a study that nobody closed
 
     # what is read
 

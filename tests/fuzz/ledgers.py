@@ -220,10 +220,11 @@ def with_study(bits, path):
         assert "policy_type must be the class" in str(error), error
         return
     with study:
-        calls = [*asked_of(study), *told_to(study)]
+        calls, place = [*asked_of(study), *told_to(study)], 0
         for _ in range(2 + bits.below(5)):
+            place += 1 + bits.below(len(calls))  # one after the other where no bytes are left
             try:
-                bits.of(calls)()
+                calls[place % len(calls)]()
             except StudyError as error:
                 assert path in str(error)
             except (ValueError, TypeError) as error:

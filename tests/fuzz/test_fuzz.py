@@ -22,10 +22,10 @@ DECLARATION = re.compile(r"\b(pb_\w+)\([^;{]*\);")
 DEFINITION = re.compile(r"^(?!static)[a-zA-Z][^\n;=]*?\b(pb_\w+)\(", re.MULTILINE)
 
 # so many inputs in one to two seconds each; the slow ones fit kernels or write to the disk
-RUNS = {"policies": 800, "refitting": 5, "races": 300, "count_races": 600, "sequences": 1200,
+RUNS = {"policies": 800, "refitting": 5, "races": 600, "count_races": 600, "sequences": 1200,
         "tables": 2000, "scores": 3000, "arms": 3000, "plates": 2000, "codec": 4000,
         "counts": 2000, "values": 3000, "stocks": 2000, "sheets": 40, "picklists": 1000,
-        "cells": 4000, "studies": 100, "journals": 100, "forged": 80, "stores": 250,
+        "cells": 4000, "studies": 250, "journals": 250, "forged": 200, "stores": 250,
         "blocks": 600, "tellers": 60, "dialects": 1000}
 
 

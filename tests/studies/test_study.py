@@ -1,6 +1,8 @@
 """A study from its first ask to the last, and what it refuses."""
 
 import copy
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -270,3 +272,21 @@ def test_a_study_is_loaded_by_those_who_use_it():
     code = "import sys, pybandit; assert 'sqlite3' not in sys.modules; pybandit.Study"
     subprocess.run([sys.executable, "-P", "-c", code], check=True)
     assert pb.Study is Study and issubclass(StudyDamaged, OSError) and N == 7
+
+
+def test_a_study_that_nobody_closed(tmp_path):
+    """Nothing is said of its connection: not where it is collected, nor as the interpreter ends."""
+    code = f"""
+import gc
+import pybandit as pb
+def in_a_circle(name):
+    study = pb.Study.create({str(tmp_path)!r} + name, pb.UCB1(3))
+    study.itself = [study]
+    return study
+in_a_circle("/one.db")
+gc.collect()
+left = in_a_circle("/two.db")
+"""
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True,
+                         text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")

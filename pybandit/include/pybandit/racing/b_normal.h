@@ -26,8 +26,8 @@ int64_t pb_b_normal_memory(const double *fractions, int64_t n_looks);
 /*
  * E(boundary), boundary >= 0, n_looks >= 1. Costs O(n_looks nodes^2), nodes
  * about 30 for doubling looks and more for closer ones and for boundaries
- * above 4. The first-crossing masses are summed, so a tail keeps its digits,
- * however small.
+ * above 4. The first-crossing masses are summed, so a tail of 1e-300 keeps its
+ * digits.
  */
 double pb_b_normal_error(double boundary, const double *fractions, int64_t n_looks,
                          pb_convention convention, double *workspace);
