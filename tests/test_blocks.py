@@ -7,6 +7,7 @@ import pytest
 
 import blocks
 from compiler import ROOT
+from sources import of_sources
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
@@ -57,6 +58,7 @@ def test_links_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@of_sources
 def test_files_that_pages_name_are_there():
     for page in PAGES:
         if page.name != "CHANGELOG.md":  # tells of what was

@@ -17,6 +17,7 @@ import pybandit as pb
 from pybandit._shared.optional import DISTRIBUTION
 
 from compiler import HEADERS, KERNELS, ROOT
+from sources import of_sources
 
 PACKAGE = pathlib.Path(pb.__file__).parent
 # of the package and of the packages in it: racing, policies/batch
@@ -174,6 +175,7 @@ def test_every_public_compiled_module_has_a_stub():
     assert (PACKAGE / "py.typed").exists()
 
 
+@of_sources
 def test_no_extension_says_that_it_needs_no_lock_of_the_interpreter():
     """A guard is taken in one piece because threads take turns; nothing here was proven without."""
     sources = [*(ROOT / "pybandit").rglob("*.pyx"), *(ROOT / "pybandit").rglob("*.pxd"),

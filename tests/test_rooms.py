@@ -8,12 +8,11 @@ import ast
 import graphlib
 import re
 
-import pytest
-
 from compiler import HEADERS, KERNELS, ROOT
+from sources import of_sources
 
 PACKAGE = ROOT / "pybandit"
-pytestmark = pytest.mark.skipif(not PACKAGE.is_dir(), reason="no sources beside the tests")
+pytestmark = of_sources
 IMPORT = re.compile(
     r"^ *(?:from (pybandit[\w.]*) c?import (\w+|\()|c?import (pybandit[\w.]*))", re.M)
 

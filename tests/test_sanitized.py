@@ -7,6 +7,7 @@ import pytest
 
 from compiler import ROOT
 from sanitized import EVERY, LISTS, those_of, when
+from sources import of_sources
 
 TESTS = ROOT / "tests"
 
@@ -38,6 +39,7 @@ def test_a_name_is_in_one_list_with_a_reason():
     assert all(len(reason.split()) > 4 for names in LISTS.values() for reason in names.values())
 
 
+@of_sources
 def test_a_room_that_waits_has_no_compiled_code():
     rooms = {name for name in LISTS["later"] if (ROOT / "pybandit" / name).is_dir()}
     assert {"cli", "studies"} <= rooms

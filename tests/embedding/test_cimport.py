@@ -16,9 +16,10 @@ from pybandit.betting import confidence
 from pybandit.racing.schedule import make_schedule
 
 from compiler import HEADERS, ROOT, run
+from sources import of_sources
 
 INCLUDE = pathlib.Path(pb.get_include(), "pybandit")
-SOURCE = ROOT / "pybandit" / "embedding.pyx"  # not beside the tests of an installed wheel
+SOURCE = ROOT / "pybandit" / "embedding.pyx"
 
 # What `cimport pybandit` leaves out, and why. The static library has it all.
 ONE_CLASS = "the state of one class, which is reached as that class: "
@@ -137,7 +138,7 @@ def test_a_module_reaches_all_of_the_contract(tmp_path, monkeypatch):
     assert all(reached.inline) and min(reached.sizes) > 0 and min(reached.constants) >= 0
 
 
-@pytest.mark.skipif(not SOURCE.exists(), reason="no sources of the package beside the tests")
+@of_sources
 def test_every_function_hands_on_what_it_was_given():
     text = SOURCE.read_text()
     found = re.findall(r"^cdef ([\w ]+[ *]+)(\w+)\(([^)]*)\) noexcept nogil:\n"

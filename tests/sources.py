@@ -1,0 +1,8 @@
+"""Tests that look at the package's sources, which `make wheel-test` takes away."""
+
+import pytest
+
+from compiler import ROOT
+
+of_sources = pytest.mark.skipif(not (ROOT / "pybandit").is_dir(),
+                                reason="no sources of the package beside the tests")
