@@ -1,8 +1,8 @@
 /* The Metropolis-Hastings test: of a matrix or a function, in memory as large as it asks for. */
 #include "fuzz.h"
+#include "looks.h"
 
 #include "pybandit/racing/accept.h"
-#include "pybandit/racing/schedule.h"
 
 typedef struct {
     const double *values;
@@ -61,8 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint64_t counter = choose_bits(&c);
     double *values = TAKE(&p, n, double);
     pb_schedule schedule;
-    void *looks = pool_take(&p, pb_schedule_memory(n, first_look, fraction), 1);
-    if (pb_schedule_normal(delta, PB_TWO_SIDED, n, 2, first_look, fraction, looks, &schedule)) {
+    if (choose_looks(&c, &p, delta, PB_TWO_SIDED, n, 2, first_look, fraction, &schedule)) {
         pool_free(&p);
         return 0;
     }

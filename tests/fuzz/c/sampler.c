@@ -1,8 +1,8 @@
 /* Draws by races: of a matrix or of a function, which may fail or give what is not finite. */
 #include "fuzz.h"
+#include "looks.h"
 
 #include "pybandit/racing/sampler.h"
-#include "pybandit/racing/schedule.h"
 
 typedef struct {
     int64_t n, d;
@@ -97,10 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint64_t counter = choose_bits(&c);
     double *matrix = TAKE(&p, n * d, double), *prior = TAKE(&p, d, double);
     pb_schedule schedule;
-    void *looks = pool_take(&p, pb_schedule_memory(n, first_look, fraction), 1);
-    HOLDS(pb_schedule_memory(n, first_look, fraction) <= 1536);
-    const pb_status solved = pb_schedule_normal(delta, convention, n, d, first_look, fraction,
-                                                looks, &schedule);
+    const pb_status solved = choose_looks(&c, &p, delta, convention, n, d, first_look, fraction,
+                                          &schedule);
     if (solved != PB_OK) {
         HOLDS(solved == PB_NO_SOLUTION && !(delta / (double)(d > 1 ? d - 1 : 1) < 0.5));
         pool_free(&p);
