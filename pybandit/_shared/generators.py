@@ -1,7 +1,5 @@
 """Generators and seeds out of what users give; a private stream, and its state as numbers."""
 
-import copy
-
 import numpy as np
 
 from pybandit._shared.checks import shown
@@ -23,11 +21,14 @@ def as_generator(rng):
 
 
 def unlocked(rng):
-    """The Generator; a copy of it where a thread that a fork left behind holds its lock."""
-    if rng.bit_generator.lock.acquire(blocking=False):
-        rng.bit_generator.lock.release()
+    """The Generator; where a thread that a fork left behind holds its lock, one seeded by it."""
+    source = rng.bit_generator
+    if source.lock.acquire(blocking=False):
+        source.lock.release()
         return rng
-    return copy.deepcopy(rng)
+    # drawn without the lock, which whoever asks NumPy for a copy would wait for
+    words = [source.ctypes.next_uint64(source.ctypes.state) for _ in range(4)]
+    return np.random.Generator(np.random.PCG64(words))
 
 
 def seed_sequence_of(rng):

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -199,17 +200,15 @@ def test_exit_statuses(study, capsys, folder):
     for action in ("status", "next", "verify"):
         assert "no.db" in refused(capsys, action, "--study", "no.db", status=3)
     shutil.copy("study.db", "new.db")
-    with sqlite3.connect("new.db") as db:
+    with closing(sqlite3.connect("new.db")) as db, db:
         db.execute("PRAGMA user_version = 99")
-    db.close()
     assert "format 99" in refused(capsys, "status", "--study", "new.db", status=3)
     ok(capsys, "record", carry_out(capsys, 0))
     head = digest()
     ok(capsys, "verify", "--head", head)
     assert "log" in refused(capsys, "verify", "--head", "0" * 64, status=3)
-    with sqlite3.connect("study.db") as db:
+    with closing(sqlite3.connect("study.db")) as db, db:
         db.execute("UPDATE log SET body = zeroblob(9) WHERE number = 2")
-    db.close()
     assert "event 2" in refused(capsys, "verify", status=3)
     assert cli.main(["study"]) == 2
     assert "exit status: 0 done" in capsys.readouterr().out

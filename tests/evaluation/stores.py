@@ -76,7 +76,7 @@ def summary(result):
 def kept(store):
     if not os.path.exists(store):
         return set()
-    with sqlite3.connect(store) as db:
+    with contextlib.closing(sqlite3.connect(store)) as db:
         try:
             return set(db.execute("SELECT model, item FROM cells"))
         except sqlite3.OperationalError:  # not yet made

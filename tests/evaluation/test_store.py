@@ -15,6 +15,7 @@ from pybandit.studies._cells import Cells
 
 from betting.races import assert_says
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks
+from evaluation.stores import kept as kept_by
 from evaluation.test_calls import best, state
 from programs import figures
 
@@ -34,13 +35,12 @@ def test_only_what_is_missing_is_paid_for(kind, tmp_path):
 
         judge = Judge(fails, seconds=0.0005)
         given = KINDS[kind](judge)
-        kept = dict(sqlite3.connect(store).execute("SELECT 1000 * model + item, score FROM cells")
-                    ) if asked else {}
+        kept = {1000 * model + item for model, item in kept_by(store)}
         try:
             found = best(given.pop("score"), store=store, **given)
         except ConnectionError as error:
             assert kind == "in blocks" or "evals.db" in "".join(error.__notes__)
-        assert not {1000 * model + item for model, item in judge.asked} & set(kept)
+        assert not {1000 * model + item for model, item in judge.asked} & kept
         asked += judge.asked
     assert state(found) == state(expected)
     again = Judge()
@@ -59,7 +59,8 @@ def test_costs_are_kept(tmp_path):
     first = best(judge.awaited, costs="told", store=store)
     again = Judge(told=True)
     assert best(again.awaited, costs="told", store=store).cost == first.cost and not again.asked
-    rows = sqlite3.connect(store).execute("SELECT model, item, score, cost FROM cells").fetchall()
+    with closing(sqlite3.connect(store)) as db:
+        rows = db.execute("SELECT model, item, score, cost FROM cells").fetchall()
     assert rows and all(score == SCORES[item, model] and price == cost(model, item)
                         for model, item, score, price in rows)
     with pytest.raises(ValueError, match="costs told; got not told"):

@@ -53,7 +53,7 @@ def test_a_child_draws_with_what_a_thread_held(kind, indices):
     else:
         one = pb.AcceptanceTest(factors, indices=indices, rng=1)
         call = one.test
-    thread = threading.Thread(target=call)
+    thread = threading.Thread(target=call, daemon=True)
     thread.start()
     function.inside.wait()
 
@@ -81,10 +81,10 @@ def test_a_child_does_not_wait_for_a_generator_that_a_thread_held():
             held.set()
             over.wait()
 
-    thread = threading.Thread(target=sampler.draw)
+    thread = threading.Thread(target=sampler.draw, daemon=True)
     thread.start()
     function.inside.wait()
-    holder = threading.Thread(target=hold)
+    holder = threading.Thread(target=hold, daemon=True)
     holder.start()
     held.wait()
 

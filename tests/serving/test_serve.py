@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -234,9 +235,8 @@ def test_requests_one_after_the_other_on_one_connection(server):
 def test_a_study_that_cannot_be_written(path, server):
     """Another process that writes for long is waited for; one that is damaged is said."""
     assert call(server.port, "POST", "/ask")[0] == 200
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE head SET digest = zeroblob(32)")
-    db.close()
     status, found = call(server.port, "POST", "/tell", {"batch_id": 0, "results": [1.0],
                                                         "positions": [0]})
     assert status == 503 and "is damaged" in found["error"]

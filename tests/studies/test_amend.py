@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -243,10 +244,8 @@ def test_the_chain_says_what_was_amended(path):
     changes = ("UPDATE log SET who = 'nobody' WHERE kind = 'amend'",
                "DELETE FROM log WHERE kind = 'amend'")
     for change in changes:
-        with sqlite3.connect(path) as connection:
-            connection.execute("BEGIN")
-            connection.execute(change)
-            connection.execute("COMMIT")
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute(change)
         with pytest.raises(pb.studies.StudyDamaged), Study.open(path) as study:
             study.verify()
 

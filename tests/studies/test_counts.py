@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -253,7 +254,7 @@ def test_a_file_that_was_changed(tmp_path):
                           f"DELETE FROM state WHERE part = '{next(iter(parts))}'",
                           "UPDATE log SET body = x'4e' WHERE number = 2"):
             forged = shutil.copy(path, tmp_path / "forged.db")
-            with sqlite3.connect(forged) as db:
+            with closing(sqlite3.connect(forged)) as db, db:
                 db.execute(statement)
             with pytest.raises(StudyDamaged):
                 Study.open(forged).verify()

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_a_study_of_a_race_that_was_changed(tmp_path):
                       "DELETE FROM batches WHERE number = 2",
                       "UPDATE log SET body = x'4e' WHERE number = 4"):
         forged = shutil.copy(path, tmp_path / "forged.db")
-        with sqlite3.connect(forged) as db:
+        with closing(sqlite3.connect(forged)) as db, db:
             db.execute(statement)
         with pytest.raises(StudyDamaged):
             Study.open(forged).verify()
