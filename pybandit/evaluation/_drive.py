@@ -111,7 +111,7 @@ class Drive:
         """Those of these cells that are ours to pay for; claims of what was planned are kept."""
         if not self.paid.shared:
             return cells
-        mine = set(self.paid.cells.claim(cells[:2 * self.options.concurrency]))
+        mine = set(self.paid.cells.claim(cells, 2 * self.options.concurrency))
         dropped = [cell for cell in before if cell not in mine]
         if dropped:
             self.paid.cells.release(dropped)

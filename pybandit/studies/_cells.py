@@ -178,14 +178,19 @@ class Cells(MutableMapping):
 
     # -- claims -------------------------------------------------------------------
 
-    def claim(self, places):
-        """Those of these places that are this object's to pay for, of which no score is kept."""
-        return self._within(lambda: self._claimed(places)) if places else []
+    def claim(self, places, most=math.inf):
+        """The first of these, at most so many, that are this object's to pay for.
 
-    def _claimed(self, places):
+        No score of them is kept.
+        """
+        return self._within(lambda: self._claimed(places, most)) if places else []
+
+    def _claimed(self, places, most):
         self._say_alive()
         mine, alive = [], {}
         for place in places:
+            if len(mine) >= most:
+                break
             if place in self:
                 continue
             row = self._db.execute("SELECT owner FROM claims WHERE model = ? AND item = ?",

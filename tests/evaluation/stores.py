@@ -28,15 +28,23 @@ def table(seed):
     return np.round(np.random.default_rng(seed).random((N, K)) * np.linspace(0.75, 0.9, K), 6)
 
 
-def serve(seed, log, port_of, seconds):
-    """Scores one a line, model and item in, after a time; every call is noted in `log`."""
+def serve(seed, log, port_of, seconds, together):
+    """Scores one a line, model and item in, after a time; every call is noted in `log`.
+
+    None is answered before so many have called.
+    """
     scores, rng = table(seed), np.random.default_rng(seed)
+    callers, all_there = set(), asyncio.Event()
 
     async def answer(reader, writer):
         with contextlib.suppress(ConnectionError):  # of who was killed
             while line := await reader.readline():
                 who, model, item = map(int, line.split())
                 os.write(log, b"%d %d %d\n" % (who, model, item))
+                callers.add(who)
+                if len(callers) >= together:
+                    all_there.set()
+                await all_there.wait()
                 await asyncio.sleep(seconds * rng.lognormal())
                 writer.write(b"%.6f\n" % scores[item, model])
         writer.close()
@@ -86,11 +94,12 @@ def kept(store):
 class Server:
     """The server in a process, and the calls that came to it."""
 
-    def __init__(self, folder, seed, seconds):
+    def __init__(self, folder, seed, seconds, together=1):
         self.seed, self.log = seed, os.path.join(folder, "calls")
         handle = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         here, there = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=serve, args=(seed, handle, there, seconds))
+        self.process = multiprocessing.Process(target=serve,
+                                               args=(seed, handle, there, seconds, together))
         self.process.start()
         self.port = here.recv()
 
@@ -156,7 +165,7 @@ def one_evaluation(server, store, rng, n, figures):
 def share(seed):
     """Two processes from the beginning on one file."""
     with tempfile.TemporaryDirectory() as folder:
-        server, store = Server(folder, seed, 0.01), os.path.join(folder, "evals.db")
+        server, store = Server(folder, seed, 0.01, 2), os.path.join(folder, "evals.db")
         try:
             pipes = [multiprocessing.Pipe() for _ in range(2)]
             children = [multiprocessing.Process(target=evaluate,

@@ -25,6 +25,8 @@ def test_claims(tmp_path, monkeypatch):
     one, two = (Cells(tmp_path / "x.db", 9, False) for _ in range(2))
     assert one.claim([(0, 1), (0, 2)]) == [(0, 1), (0, 2)] == one.claim([(0, 1), (0, 2)])
     assert two.claim([(0, 1), (0, 3)]) == [(0, 3)]
+    assert two.claim([(0, 2), (0, 4), (0, 5), (0, 6)], 2) == [(0, 4), (0, 5)]  # past the other's
+    two.release([(0, 4), (0, 5)])
     one[0, 1] = 0.5
     assert two.claim([(0, 1), (0, 2)]) == []
     one.release([(0, 2), (0, 3)])
@@ -42,6 +44,8 @@ def test_claims(tmp_path, monkeypatch):
     monkeypatch.setattr(_cells, "BEAT", -1.0)
     one.beat()
     assert one._row("SELECT max(beat) FROM owners", ()) > before
+    one.close()
+    two.close()
 
 
 def test_numbers_of_processes_come_again():
@@ -75,7 +79,8 @@ def test_who_is_silent_is_not_dead(tmp_path, monkeypatch):
     child = claimed_elsewhere(store)
     monkeypatch.setattr(_cells, "SILENT", -1.0)
     try:
-        assert Cells(store, N, False).claim([(0, 1)]) == []
+        with closing(Cells(store, N, False)) as other:
+            assert other.claim([(0, 1)]) == []
     finally:
         os.kill(child.pid, signal.SIGKILL)
         child.wait()

@@ -201,6 +201,7 @@ def test_the_log_of_a_file_that_others_begin(tmp_path, monkeypatch):
     monkeypatch.setattr(_cells, "_connect", lambda address: Refused(connect(address)))
     cells = Cells(tmp_path / "x.db", N, False)
     assert cells._db.n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
+    cells.close()
     monkeypatch.setattr(_cells, "PATIENCE", -1.0)
     with pytest.raises(StudyError, match="is busy"):
         Cells(tmp_path / "y.db", N, False)

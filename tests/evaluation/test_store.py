@@ -79,7 +79,8 @@ def test_a_mapping(tmp_path):
     cells.close()
     cells.close()
     cells.update({(3, 3): 1.0})  # an answer that came after the race
-    assert dict(Cells(tmp_path / "x.db", 9, False))[3, 3] == 1.0
+    with closing(Cells(tmp_path / "x.db", 9, False)) as again:
+        assert again[3, 3] == 1.0
 
 
 @pytest.mark.parametrize("options, error, words", [
@@ -128,7 +129,7 @@ def test_two_hundred_kills():
 
 
 def test_two_processes_on_one_store():
-    """Both find the answer, and together they make no call twice."""
+    """Both find the answer, together they make no call twice, and none waits for the other's."""
     found = figures(PROGRAM, "share", 1)
     assert found["calls"] == found["cells"] and min(found["by"]) > 0
 

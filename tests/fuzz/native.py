@@ -63,15 +63,19 @@ def steered(name, sanitize, seconds, runs):
                     "-fno-sanitize-recover=all", HERE / "c" / f"{name}.c", kernels(sanitize),
                     "-lm", "-o", program], check=True)
     corpus = HERE / "corpus" / name
-    done = subprocess.run([program, grown, *([corpus] if corpus.exists() else []),
-                           f"-max_total_time={seconds}", f"-runs={runs}", "-timeout=10",
-                           "-max_len=512",
-                           "-detect_leaks=0",  # nothing is allocated
-                           "-print_final_stats=1", f"-artifact_prefix={FOUND}/{name}-"],
-                          capture_output=True, text=True)
+    log = FOUND / f"{name}.log"
+    with open(log, "w") as file:
+        done = subprocess.run([program, grown, *([corpus] if corpus.exists() else []),
+                               f"-max_total_time={seconds}", f"-runs={runs}", "-timeout=10",
+                               "-max_len=512",
+                               "-detect_leaks=0",  # nothing is allocated
+                               "-print_final_stats=1", f"-artifact_prefix={FOUND}/{name}-"],
+                              stderr=file)
+    said = log.read_text(errors="replace")
     if done.returncode:
-        print(done.stderr[-4000:])
-    return int(re.search(r"number_of_executed_units: (\d+)", done.stderr)[1]), done.returncode
+        print(said[-4000:])
+    runs = re.search(r"number_of_executed_units: (\d+)", said)  # none of one that was killed
+    return int(runs[1]) if runs else 0, done.returncode
 
 
 def compiled(folder, compile_c):

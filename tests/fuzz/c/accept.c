@@ -57,14 +57,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const int64_t n = choose(&c, 1, 400), first_look = choose(&c, 2, 300);
     const int64_t flags = choose(&c, 0, 255);
     const pb_subsample_kind kind = kinds[choose(&c, 0, 2)];
-    const double delta = 0.5 * choose_unit(&c), fraction = choose_unit(&c);
+    const double fraction = choose_unit(&c);
     uint64_t counter = choose_bits(&c);
     double *values = TAKE(&p, n, double);
     pb_schedule schedule;
-    if (choose_looks(&c, &p, delta, PB_TWO_SIDED, n, 2, first_look, fraction, &schedule)) {
-        pool_free(&p);
-        return 0;
-    }
+    choose_looks(&c, n, first_look, fraction,
+                 pool_take(&p, pb_schedule_memory(n, first_look, fraction), 1), &schedule);
     for (int64_t i = 0; i < n; i++)
         values[i] = choose_number(&c, 1e3);
     const int is_odd = (flags & 7) == 7;

@@ -97,8 +97,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint64_t counter = choose_bits(&c);
     double *matrix = TAKE(&p, n * d, double), *prior = TAKE(&p, d, double);
     pb_schedule schedule;
-    const pb_status solved = choose_looks(&c, &p, delta, convention, n, d, first_look, fraction,
-                                          &schedule);
+    void *looks = pool_take(&p, pb_schedule_memory(n, first_look, fraction), 1);
+    HOLDS(pb_schedule_memory(n, first_look, fraction) <= 1536);
+    pb_status solved = PB_OK;
+    if (choose(&c, 0, 31) == 31)
+        solved = pb_schedule_normal(delta, convention, n, d, first_look, fraction, looks, &schedule);
+    else
+        choose_looks(&c, n, first_look, fraction, looks, &schedule);
     if (solved != PB_OK) {
         HOLDS(solved == PB_NO_SOLUTION && !(delta / (double)(d > 1 ? d - 1 : 1) < 0.5));
         pool_free(&p);
