@@ -81,6 +81,10 @@ typedef struct {
     EACH name L = value
 #define ANY(m) (LANE(m, 0) | LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
 
+/* of two numbers, a where they are equal; fmax and fmin are calls, for they look after NaN */
+ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
+ALWAYS_INLINE double smaller(double a, double b) { return b < a ? b : a; }
+
 /* 256-bit instructions where the machine has them. GCC's alone: Clang 14 gives such functions
    names that no other file finds. Not with sanitizers: which instructions there are is asked
    before they have begun */

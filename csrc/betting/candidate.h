@@ -22,10 +22,6 @@ static const double SMALLEST_MEAN = 1e-9; /* m is positive; a sum may be rounded
 /* Is no denormal after 64 factors of 0.1. What is dropped is lost: the bound stays valid. */
 static const double SMALLEST_CAPITAL = 0x1p-800;
 
-/* fmax and fmin are calls, for they look after NaN */
-ALWAYS_INLINE double larger(double a, double b) { return a > b ? a : b; }
-ALWAYS_INLINE double smaller(double a, double b) { return a < b ? a : b; }
-
 /* A block of values as the bets see them. */
 typedef struct {
     double before[BLOCK]; /* sum of the values before */

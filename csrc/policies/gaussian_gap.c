@@ -15,7 +15,6 @@
 
 enum { BLOCK = 256, NUMBERS = 3 };
 
-ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 ALWAYS_INLINE double lane_of_most(const vector *v)
 {
     return larger(larger(LANE(*v, 0), LANE(*v, 1)), larger(LANE(*v, 2), LANE(*v, 3)));

@@ -29,7 +29,6 @@ enum { BLOCK = 64, LINE = 8 /* doubles of a cache line */ };
 /* Beyond it lines lose digits: all arms are made, and the drift begins at 0. */
 static const double FAR = 1e4;
 
-ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 ALWAYS_INLINE int64_t padded(int64_t d) { return (d + LANES - 1) / LANES * LANES; }
 ALWAYS_INLINE int64_t blocks_of(int64_t n) { return (n + BLOCK - 1) / BLOCK; }
 

@@ -7,8 +7,6 @@
 #include "pybandit/policies/scan.h"
 #include "../_shared/wide.h"
 
-ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
-
 WIDE static void uppers(const double *means, const double *variances, int64_t n, double factor,
                         double *restrict out)
 {

@@ -8,9 +8,6 @@
 #include "pybandit/policies/scan.h"
 #include "../_shared/wide.h"
 
-ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
-ALWAYS_INLINE double smaller(double a, double b) { return b < a ? b : a; }
-
 #define SMALLER(a, b) PICK((b) < (a), b, a)
 
 ALWAYS_INLINE double largest_lane(const vector *v)
