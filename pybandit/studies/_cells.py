@@ -186,23 +186,25 @@ class Cells(MutableMapping):
         return self._within(lambda: self._claimed(places, most)) if places else []
 
     def _claimed(self, places, most):
-        self._say_alive()
+        # all at once: who waits for the others asks again and again
+        taken = {(model, item): owner for model, item, owner in self._db.execute(
+            "SELECT * FROM claims WHERE owner != ?", (self._owner,))}
         mine, alive = [], {}
         for place in places:
             if len(mine) >= most:
                 break
-            if place in self:
-                continue
-            row = self._db.execute("SELECT owner FROM claims WHERE model = ? AND item = ?",
-                                   place).fetchone()
-            if row is not None and row[0] != self._owner:
-                if row[0] not in alive:
-                    alive[row[0]] = self._is_alive(row[0])
-                if alive[row[0]]:
+            owner = taken.get(place)
+            if owner is not None:
+                if owner not in alive:
+                    alive[owner] = self._is_alive(owner)
+                if alive[owner]:
                     continue
-            mine.append(place)
-        self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-                             [(*place, self._owner) for place in mine])
+            if place not in self:
+                mine.append(place)
+        if mine:  # else nothing is written
+            self._say_alive()
+            self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
+                                 [(*place, self._owner) for place in mine])
         return mine
 
     def _say_alive(self):
