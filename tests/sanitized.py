@@ -1,8 +1,8 @@
 """Which tests run on extensions with sanitizers: soon, later, or never, and why.
 
 `make sanitize` runs what drives kernels and compiled classes, `make sanitize-slow` the rest. A test
-is named by its folder, its file, or as file::function; the longest name counts. What no list names
-runs soon: nothing is left out unless a line here says so.
+is named by its folder, its file, or as file::function, with its parameters or without; the longest
+name counts. What no list names runs soon: nothing is left out unless a line here says so.
 """
 
 LISTS = {
@@ -15,6 +15,8 @@ LISTS = {
         "embedding/test_embed.py": "builds programs with sanitizers of their own, and samplers of"
                                    " others that know none",
         "embedding/test_linking.py": "links programs with the wheel",
+        "test_blocks.py::test_the_blocks_of_a_page_run[embed.md]":
+            "links a program that has no sanitizers with libraries",
         "typed": "reads types and runs nothing",
     },
     "later": {
@@ -32,14 +34,15 @@ LISTS = {
 EVERY = {name: when for when, names in LISTS.items() for name in names}
 
 
-def when(path, function):
-    """When a test runs, by its path below tests/, with slashes, and the name of its function."""
+def when(path, test):
+    """When a test runs, by its path below tests/, with slashes, and its name."""
     parts = path.split("/")
-    names = [f"{path}::{function}", *("/".join(parts[:n]) for n in range(len(parts), 0, -1))]
+    names = [f"{path}::{test}", f"{path}::{test.partition('[')[0]}",
+             *("/".join(parts[:n]) for n in range(len(parts), 0, -1))]
     return next((EVERY[name] for name in names if name in EVERY), "soon")
 
 
 def those_of(items, wanted, root):
     """Of each test that pytest collected below a folder, whether it runs then."""
-    return [when(item.path.relative_to(root).as_posix(), item.originalname) == wanted
+    return [when(item.path.relative_to(root).as_posix(), item.name) == wanted
             for item in items]

@@ -23,15 +23,17 @@ def test_the_longest_name_counts():
     assert when("betting/test_cli.py", "test_x") == "soon"
     assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_c") == "later"
     assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_corpora") == "soon"
-    assert when("embedding/test_embed.py", "test_x") == "never"
+    assert when("embedding/test_embed.py", "test_x[1]") == "never"
+    assert when("test_blocks.py", "test_the_blocks_of_a_page_run[embed.md]") == "never"
+    assert when("test_blocks.py", "test_the_blocks_of_a_page_run[embedding.md]") == "later"
     assert when("embedding/test_embedding.py", "test_x") == "soon"
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_named_is_there(name):
-    path, _, function = name.partition("::")
+    path, _, test = name.partition("::")
     assert (TESTS / path).exists()
-    assert not function or function in functions_of(TESTS / path)
+    assert not test or test.partition("[")[0] in functions_of(TESTS / path)
 
 
 def test_a_name_is_in_one_list_with_a_reason():
@@ -49,7 +51,7 @@ def test_a_room_that_waits_has_no_compiled_code():
 
 
 def test_the_two_runs_and_what_never_runs_are_the_whole():
-    tests = [SimpleNamespace(path=path, originalname=name)
+    tests = [SimpleNamespace(path=path, name=name)
              for path in sorted(TESTS.glob("**/test_*.py")) for name in sorted(functions_of(path))]
     parts = {wanted: list(those_of(tests, wanted, TESTS)) for wanted in ("soon", "later", "never")}
     for at, test in enumerate(tests):

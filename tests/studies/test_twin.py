@@ -12,13 +12,14 @@ from policies.protocol import frozen
 from studies.cases import POLICIES, measured
 from studies.reference import study as twin
 
+NAMES = ["batch sar", "halving", "shadavar", "thompson", "ugap", "continuous rejects",
+         "gaussian thompson", "ebtc"]
+
 
 class AsATwin(RuleBasedStateMachine):
     """Anything, in any order: as a study in plain lists, in memory and in a file."""
 
-    @initialize(name=st.sampled_from(["batch sar", "halving", "shadavar", "thompson", "ugap",
-                                      "continuous rejects", "gaussian thompson", "ebtc"]),
-                in_file=st.booleans())
+    @initialize(name=st.sampled_from(NAMES), in_file=st.booleans())
     def begin(self, name, in_file):
         import tempfile
 
@@ -142,3 +143,19 @@ AsATwin.TestCase.settings = settings(
     max_examples=40, stateful_step_count=25, deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 test_as_a_twin = AsATwin.TestCase
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_is_amended_while_another_is_open(name):
+    other = twin.Study(POLICIES[name]())
+    with Study.create(":memory:", POLICIES[name]()) as study:
+        for number in range(3):
+            other.ask()
+            rewards = measured(number, study.ask().arms)
+            study.tell(number, rewards)
+            other.tell(number, dict(enumerate(rewards.tolist())))
+        study.ask()
+        other.ask()
+        study.amend(1, [0.5], positions=[0], reason="a typo")
+        other.amend(1, {0: 0.5})
+        assert frozen(study.policy.get_state()) == frozen(other.policy.get_state())

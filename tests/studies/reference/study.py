@@ -114,6 +114,8 @@ class Study:
         late += [pull for pull in force(policy, pulls, True) if not math.isnan(pull[1])]
         if not asked:
             late = add(policy, late)
+        if self.batches[-1]["status"] == "open":
+            policy.ask()  # what it draws to ask is drawn
         self.policy, self.late = policy, [([arm], [value]) for arm, value in late]
 
     def find(self, number):
