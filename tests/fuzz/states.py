@@ -4,6 +4,7 @@ The bytes choose a class, a moment of a run, and what is done to the state there
 """
 
 import copy
+import math
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def another_entry(bits, value, array):
     if kind == 2 and array.size:
         return array.flat[bits.below(array.size)]
     if kind == 3 and isinstance(value, (float, np.floating)):
-        return np.nextafter(value, bits.of([-np.inf, np.inf]))
+        return math.nextafter(value, bits.of([-np.inf, np.inf]))
     step = bits.of([-1, 1, 2, -2, 5, 100])
     if isinstance(value, (float, np.floating)):
         return value + step
