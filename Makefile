@@ -41,7 +41,8 @@ extensions: | $(BIN)/cython
 
 # .venv/.<extra>: the package, editable, and that extra. It would compile everything in a place of
 # its own, and leave it to be compiled once more.
-PIP_INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
+# Python compiles what it imports: all that is installed takes a minute.
+PIP_INSTALL := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check
 $(VENV)/.%: pyproject.toml setup.py | $(BIN)/cython
 	PYBANDIT_EXTENSIONS=none $(PIP_INSTALL) --no-build-isolation --editable ".[$*]"
 	touch $@

@@ -12,7 +12,7 @@ KERNELS = sorted((ROOT / "csrc").glob("*/*.c"))
 HEADERS = sorted(pathlib.Path(pb.get_include(), "pybandit").glob("*/*.h"))
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
-SANITIZE = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZE = ["-Og", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 def run(*command, **options):

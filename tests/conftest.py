@@ -1,5 +1,6 @@
 """What several rooms of the tests use, built once: the distributions, and checked kernels."""
 
+import collections
 import fcntl
 import itertools
 import os
@@ -43,9 +44,12 @@ def made_once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def kernels(made_once):
-    """The object files of csrc, as strict C11 with sanitizers."""
-    return sorted(made_once("sanitized", lambda folder: compile_kernels(folder, *SANITIZE))
-                  .glob("*.o"))
+    """A library of csrc, as strict C11 with sanitizers."""
+    def make(folder):
+        compile_kernels(folder, *SANITIZE)
+        run("ar", "rcs", folder / "libkernels.a", *sorted(folder.glob("*.o")))
+
+    return made_once("sanitized", make) / "libkernels.a"
 
 
 @pytest.fixture(scope="session")
@@ -61,13 +65,25 @@ def _built(folder):
         source, out = pathlib.Path(scratch, "source"), pathlib.Path(scratch, "out")
         left_out = shutil.ignore_patterns(".*", "build", "*.so", "*.a", "*.egg-info", "__pycache__")
         shutil.copytree(ROOT, source, ignore=left_out)
-        # -O0 and what Cython has made of the tree: built in a third of the time, and run by a
-        # few small programs only; `make wheel-test` builds the wheel of the sdist
+        _take_compiled(source)
+        # What is not there yet is compiled at -O0: few small programs run it. `make wheel-test`
+        # builds the wheel of the sdist.
         run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", out,
             source, env={**os.environ, "PYBANDIT_CFLAGS": "-O0"})
         for pattern in ("*.tar.gz", "*.whl"):
             (made,) = out.glob(pattern)
             made.rename(folder / made.name)
+
+
+def _take_compiled(source):
+    """What `make` compiled of this tree, so that the wheel need not compile it again."""
+    for folder in ("lib", "temp"):
+        for made in ROOT.glob(f"build/{folder}.*/**/*"):
+            place = made.relative_to(ROOT)
+            module = pathlib.Path(*place.parts[2:]).with_name(made.name.partition(".")[0])
+            if any((source / module).with_suffix(end).exists() for end in (".pyx", ".c")):
+                (source / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(made, source / place)
 
 
 @pytest.fixture(scope="session")
@@ -88,11 +104,38 @@ def pytest_addoption(parser):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     lost_interrupts(items)
+    leave_some(items)
     wanted = config.getoption("--sanitized")
     if wanted:
         chosen = sanitized.those_of(items, wanted, ROOT / "tests")
         config.hook.pytest_deselected(items=list(itertools.compress(items, map(not_, chosen))))
         items[:] = itertools.compress(items, chosen)
+
+
+def leave_some(items):
+    """Of the cases of a test marked `some(n)`, n run in `make test` and all others are slow."""
+    tests = collections.defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("some")
+        if mark and not item.get_closest_marker("slow"):
+            tests[item.path, item.originalname, *mark.args].append(item)
+    for (*_, n), cases in tests.items():
+        for item in all_but(n, cases):
+            item.add_marker(pytest.mark.slow)
+
+
+def all_but(n, cases):
+    """Leaves out n cases in which the values of each parameter come about as often."""
+    left, seen = list(cases), collections.Counter()
+    for _ in range(min(n, len(left))):
+        one = min(left, key=lambda case: sum(seen[value] for value in values_of(case)))
+        left.remove(one)
+        seen.update(values_of(one))
+    return left
+
+
+def values_of(case):
+    return [(name, id(value)) for name, value in case.callspec.params.items()]
 
 
 def lost_interrupts(items):

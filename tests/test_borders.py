@@ -86,6 +86,12 @@ def failure(function, given, name, label):
     return None
 
 
+def first_column(shape):
+    mask = np.zeros(shape or (1,), bool)
+    mask[..., 0] = True
+    return mask.reshape(shape)
+
+
 CASES = [pytest.param(function, given, name, id=f"{room}-{function.__name__}-{name}")
          for room, calls in ROOMS.items() for function, given in calls.items()
          for name in parameters_of(function, given)]
@@ -130,7 +136,8 @@ def test_nothing_masked_is_taken(function, given, name):
     except (TypeError, ValueError):  # no array of numbers is usual here
         usual = np.empty(0)
     if usual.size and given.get(name) is not None:
-        masked.append(np.ma.array(usual, mask=np.arange(usual.size).reshape(usual.shape) == 0))
+        # the whole of a first column: what a race never reads, it need not refuse
+        masked.append(np.ma.array(usual, mask=first_column(usual.shape)))
     for value in masked:
         with pytest.raises((TypeError, ValueError)):
             function(**given | {name: value})

@@ -37,7 +37,7 @@ def test_every_kernel_has_a_header_and_a_test():
 @pytest.mark.parametrize("source", C_TESTS, ids=lambda source: source.stem)
 def test_c_tests_pass_under_sanitizers(source, kernels, tmp_path):
     program = tmp_path / source.stem
-    compile_c(*SANITIZE, source, *kernels, "-lm", "-o", program)
+    compile_c(*SANITIZE, source, kernels, "-lm", "-o", program)
     run(program)
 
 

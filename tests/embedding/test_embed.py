@@ -42,7 +42,7 @@ def test_the_cython_module(example):
 
 def test_the_policy_and_the_environment(example):
     in_folder = example("policy")
-    in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
+    in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O0")
     assert "pull for pull as in plain Python" in in_folder(sys.executable, "run.py")
     assert in_folder(sys.executable, "-c", OUTSIDE).split() == ["0,1,2", "0,1,2", "0,1", "0"]
 
@@ -76,6 +76,7 @@ def test_the_numba_sampler(example):
     assert "total variation" in example("numba")(sys.executable, "run.py")
 
 
+@pytest.mark.slow  # numba compiles a sampler above
 def test_the_numba_chain(example):
     pytest.importorskip("pybandit.numba", exc_type=ImportError)
     assert "rows a step" in example("numba")(sys.executable, "metropolis.py")

@@ -59,6 +59,7 @@ def pools():
             "spawn": lambda: ProcessPoolExecutor(2, SPAWN)}
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("options", [{}, {"costs": "told"}, {"budget": 150}, {"k": 2}], ids=repr)
 @pytest.mark.parametrize("name", pools())
 def test_one_answer(name, options):

@@ -43,6 +43,7 @@ def slow(model, item):
     return float(SCORES[item, model])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("make", [
     lambda: ThreadPoolExecutor(1), lambda: ProcessPoolExecutor(1, get_context("fork"))],
     ids=["threads", "fork"])
@@ -58,8 +59,8 @@ def test_waiting_for_a_worker_is_no_part_of_the_time(make, ours):
 def test_an_executor_that_others_use_too():
     """What they are at is no part of the time either."""
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(time.sleep, 0.3)
-        found = best(slow, executor=pool, concurrency=4, timeout=0.2, failed=0.0,
+        pool.submit(time.sleep, 0.8)
+        found = best(slow, executor=pool, concurrency=4, timeout=0.5, failed=0.0,
                      max_evaluations=50)
     assert state(found) == state(best(in_blocks(), max_evaluations=50))
 
@@ -98,7 +99,7 @@ def hangs(end, items, begun):
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_calls_that_hang_keep_no_other_from_being_begun(end):
     spoilt, begun = best(in_blocks()).items[:3].tolist(), []
-    found = best(hangs(end, spoilt, begun), concurrency=4, timeout=0.1, failed=0.0)
+    found = best(hangs(end, spoilt, begun), concurrency=4, timeout=0.5, failed=0.0)
     table = SCORES.copy()
     table[spoilt] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
@@ -121,15 +122,15 @@ def test_no_worker_is_left(end):
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_workers_that_come_back(end):
     def score(model, item):
-        if item == spoilt:
-            time.sleep(0.15)
+        if (model, item) == (0, spoilt):
+            time.sleep(0.8)
         return float(SCORES[item, model])
 
     spoilt = int(best(in_blocks()).items[3])
     with ThreadPoolExecutor(1) as pool:
-        found = best(score, executor=pool, concurrency=8, timeout=0.1, failed=0.0)
+        found = best(score, executor=pool, concurrency=8, timeout=0.5, failed=0.0)
     table = SCORES.copy()
-    table[spoilt] = 0.0
+    table[spoilt, 0] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
 
 

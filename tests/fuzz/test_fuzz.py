@@ -39,7 +39,7 @@ def test_a_few_inputs_of_c(kernels, tmp_path):
     """Compiled by what compiles pybandit, under its sanitizers."""
     assert len(native.HARNESSES) == 23
     for name in native.HARNESSES:
-        done = native.driven(name, 2000, kernels, compile_c, tmp_path)
+        done = native.driven(name, 2000, [kernels], compile_c, tmp_path)
         assert done.returncode == 0, (name, done.stderr[-3000:])
 
 

@@ -26,6 +26,7 @@ def test_the_twin_has_the_joint_law_as_its_stationary_law():
         assert np.allclose(law, model.joint()) and np.allclose(law @ sweep, law)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("order", ["sequential", "random"])
 def test_gibbs_has_the_exact_stationary_law_as_delta_vanishes(order):
     """The distance of batch means, whose spread tells how far it may be."""
@@ -122,6 +123,7 @@ def standardised(draws, mean, deviation):
 FAR = 9.0
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("proposal", [
     mcmc.RandomWalk(0.1),
     mcmc.RandomWalk([0.05], target=0.3),

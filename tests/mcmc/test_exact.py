@@ -40,6 +40,7 @@ def p_value(case, n_draws, proposal, test, gamma, most=np.inf, seed=7):
     return stats.chisquare(counts, counts.sum() * law).pvalue, tree["sample_stats"]
 
 
+@pytest.mark.some(9)
 @pytest.mark.parametrize("test, gamma", TESTS)
 @pytest.mark.parametrize("proposal", PROPOSALS)
 def test_the_law_is_the_posterior(proposal, test, gamma):
@@ -48,6 +49,7 @@ def test_the_law_is_the_posterior(proposal, test, gamma):
     assert p > 1e-6
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("test, gamma", TESTS[::2])
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_every_family_in_the_plane(kind, test, gamma):
@@ -124,6 +126,7 @@ def independence_sampler(case, plain, n_draws, rng):
     return draws
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 def test_means_and_deviations_of_twenty_parameters(test):
     """Against a sampler that reads all 20,000 rows, within 4 standard errors of batches."""

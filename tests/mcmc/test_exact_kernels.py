@@ -98,6 +98,7 @@ def moves_of(kind, d):
                     Move(True, factor, None, 1.0, 0.3, 0.7)]}[kind]
 
 
+@pytest.mark.some(14)
 @pytest.mark.parametrize("adapts", [False, True])
 @pytest.mark.parametrize("test, most", [("factorised", np.inf), ("auxiliary", np.inf),
                                         ("factorised", 3.0), ("auxiliary", 5.0)])

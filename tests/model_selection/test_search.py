@@ -232,6 +232,7 @@ def test_verbose(capsys):
     assert "10 of 10 fits" in lines[-1]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("estimator, grid", [(Ridge(), {"alpha": [0.1, 1.0]}),
                                              (LogisticRegression(), {"C": [0.1, 1.0]})])
 def test_estimator_checks(estimator, grid):

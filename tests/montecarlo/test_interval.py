@@ -161,6 +161,7 @@ def test_the_clock_is_variance_and_not_values(predictable):
     assert high == -low == pytest.approx(sequence_width(clock, 0.05) * combined.error)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name, method, before", [
     ("coin of .9, B / p", None, 0.36), ("coin of .9, B / p", "betting", 0.0),
     ("coin of .01, B / p", "betting", 0.0)])

@@ -123,6 +123,7 @@ def test_the_twin_without_mutation():
     assert decisions_of(twin) == decisions_of_the_kernel()
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("old, new", MUTATIONS.values(), ids=MUTATIONS.keys())
 def test_a_mutation_shows(old, new):
     differ = np.not_equal(decisions_of(mutated(old, new)), decisions_of_the_kernel())
@@ -158,6 +159,7 @@ TINY = {
 }
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("rewards, options", TINY.values(), ids=TINY.keys())
 def test_the_exact_law_of_a_tiny_race(rewards, options):
     """All 720 orders: the twin's errors are at most delta, and the kernel's law is the twin's."""
@@ -295,6 +297,7 @@ def log_factors(seed):
     return np.clip(factors, -0.5, 0.5), np.log(rng.dirichlet(np.full(4, 3.0)))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("options", [{}, {"hybrid": True}, {"mixture": "ebmix"}, {"bets": 3}])
 @pytest.mark.parametrize("layout", ["gather", "shuffled"])
 def test_the_law_of_draws(options, layout):
