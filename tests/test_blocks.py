@@ -25,8 +25,8 @@ def folder(tmp_path):
     return work
 
 
-# a tutorial shows the same in a quarter of the time
-LONG = {"plate_screen.md", "costly_evaluations.md"}
+# tutorials show much of the same in a quarter of the time
+LONG = {"plate_screen.md", "costly_evaluations.md", "simulation.md", "studies.md"}
 
 
 @pytest.mark.parametrize("page", [

@@ -35,6 +35,7 @@ def with_orders(rewards, delta, **options):
         yield play(race, rewards).recommend()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("n_arms", [2, 3, 6])
 def test_the_capital_against_the_best_is_fair(n_arms):
     """Its mean over all orders is at most 1 after every item, whoever led and was bet on."""
@@ -53,6 +54,7 @@ def test_the_capital_against_the_best_is_fair(n_arms):
     assert most > 1.2  # bets were played
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("n_arms, tolerance", [(2, 0.0), (5, 0.0), (3, 0.1)])
 def test_it_errs_with_probability_delta_by_enumeration(n_arms, tolerance):
     wrong = 0

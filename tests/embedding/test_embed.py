@@ -92,6 +92,7 @@ def test_the_pymc_step(example, program, says):
     assert says in example("pymc")(sys.executable, program, PYTENSOR_FLAGS=flags)
 
 
+@pytest.mark.slow
 def test_the_jax_kernel(example):
     pytest.importorskip("jax", exc_type=ImportError)
     in_folder = example("jax")

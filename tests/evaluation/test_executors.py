@@ -132,7 +132,8 @@ def make_policy(environment):
     return pb.Uniform(3, 30)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky", "dask"])
+@pytest.mark.parametrize("backend", [
+    "threading", "loky", pytest.param("dask", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore")  # of Dask, and of pools that were idle
 def test_a_search_on_the_backends_of_joblib(backend, request):
     """joblib's registry is how Ray comes in too."""

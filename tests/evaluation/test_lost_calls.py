@@ -43,7 +43,7 @@ def slow(model, item):
     return float(SCORES[item, model])
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("make", [
     lambda: ThreadPoolExecutor(1), lambda: ProcessPoolExecutor(1, get_context("fork"))],
     ids=["threads", "fork"])

@@ -126,7 +126,7 @@ def independence_sampler(case, plain, n_draws, rng):
     return draws
 
 
-@pytest.mark.some(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 def test_means_and_deviations_of_twenty_parameters(test):
     """Against a sampler that reads all 20,000 rows, within 4 standard errors of batches."""

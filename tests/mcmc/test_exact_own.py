@@ -84,7 +84,7 @@ def p_value(case, n_draws, sampler, thin):
     return stats.chisquare(counts, counts.sum() * law).pvalue
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 @pytest.mark.parametrize("form, d", [("line", 1), ("space", 2), ("own", 1)])
 def test_the_law_is_the_posterior(form, d, test):

@@ -159,6 +159,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.some(14)
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (2.0, 3.0), (0.5, 0.5), (0.1, 4.0)])
 @pytest.mark.parametrize("name", COUNTS)
 def test_the_law_of_the_choice(name, prior):

@@ -69,6 +69,7 @@ def test_crossing_probability_against_brute_force(name, boundary, convention):
     np.testing.assert_allclose(ours, expected, rtol=2e-9)
 
 
+@pytest.mark.some(24)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("delta", [1e-12, 1e-16, 1e-20, 1e-30, 1e-78, 1e-200])
 @pytest.mark.parametrize("name", ["three", "tenths", "tripling", "far"])

@@ -82,6 +82,7 @@ def test_the_twin_has_the_exact_law(prefix):
     assert marginal(law, lambda o: o.n_evaluations) == fractions_of(case["P_rewards"])
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("prefix", ENUMERABLE)
 def test_exact_cases(prefix):
     case, rewards, offsets, options = find_case(prefix)

@@ -190,6 +190,7 @@ def raises(t, w):
     return 0
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("policy, words", [
     (lambda: returns(3), r"ask of <lambda> must return an arm in \[0, 3\); got 3 after 2 pulls"),
     (lambda: returns(-1), r"ask of <lambda> must .*got -1 after 2 pulls"),
