@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from pybandit._shared.checks import check_numeric
+
 from libc.math cimport log, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, realloc
@@ -135,8 +137,8 @@ cdef class Stakes:
 
 def _checked(rows, n_estimators):
     try:
-        rows = np.array(rows, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
+        rows = np.array(check_numeric("stakes", rows), order="C")
+    except (TypeError, ValueError):
         rows = np.empty(0)
     if rows.ndim != 2 or rows.shape[0] != 4 or not np.isfinite(rows).all():
         raise ValueError(f"state must hold stakes, finite and of shape (4, n); got shape "

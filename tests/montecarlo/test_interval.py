@@ -192,7 +192,8 @@ def test_states_carry_the_stakes():
             (lambda told: told[:3], r"stakes, finite and of shape \(4, n\)"),
             (lambda told: told * [[1], [-1], [1], [1]], "weights above 0"),
             (lambda told: told + [[0], [0], [2], [0]], r"estimators in \[0, 2\)"),
-            (lambda told: told + [[np.nan], [0], [0], [0]], "stakes, finite")]:
+            (lambda told: told + [[np.nan], [0], [0], [0]], "stakes, finite"),
+            (lambda told: told + 1j, "stakes, finite")]:
         bad = copy.deepcopy(state)
         bad["progress"]["stakes"] = change(bad["progress"]["stakes"])
         with pytest.raises(ValueError, match=message):
