@@ -140,7 +140,7 @@ import sys, time
 import pybandit as pb
 from evaluation.judges import GIVEN, SCORES, K, N
 from pybandit.studies import _cells
-_cells.SILENT = 0.2
+_cells.SILENT = 0.5
 def score(model, items):
     with open({str(tmp_path / "log")!r}, "a") as file:
         file.writelines(f"{{model}} {{item}}\\n" for item in items)
@@ -149,7 +149,7 @@ def score(model, items):
 pb.best_of(score, K, N, store={str(tmp_path / "evals.db")!r}, block_size=40, **GIVEN)
 """
     children = []
-    for seconds in ("0.5", "0.01"):
+    for seconds in ("0.8", "0.01"):
         children.append(subprocess.Popen([sys.executable, "-c", program, seconds],
                                          env=os.environ | {"PYTHONPATH": ":".join(sys.path)}))
         limit = time.monotonic() + 30

@@ -39,7 +39,7 @@ def end():
 
 
 def slow(model, item):
-    time.sleep(0.005)
+    time.sleep(0.01)
     return float(SCORES[item, model])
 
 
@@ -49,11 +49,11 @@ def slow(model, item):
     ids=["threads", "fork"])
 @pytest.mark.parametrize("ours", [True, False])
 def test_waiting_for_a_worker_is_no_part_of_the_time(make, ours):
-    """64 calls of 5 ms and one worker: the last one waits longer than `timeout`."""
+    """64 calls of 10 ms and one worker: the last one waits longer than `timeout`."""
     with make() as pool:
         found = best(slow, executor=(lambda: pool) if ours else pool, concurrency=64,
-                     timeout=0.15, failed=0.0)
-    assert state(found) == state(best(in_blocks()))
+                     timeout=0.5, failed=0.0, max_evaluations=150)
+    assert state(found) == state(best(in_blocks(), max_evaluations=150))
 
 
 def test_an_executor_that_others_use_too():
@@ -113,7 +113,7 @@ def test_no_worker_is_left(end):
     with ThreadPoolExecutor(2) as pool:
         with pytest.raises(RuntimeError, match="no worker is left: all 2") as caught:
             best(hangs(end, order[3:].tolist(), begun), executor=pool, concurrency=8,
-                 timeout=0.1, retry=RuntimeError, failed=0.0, paid=paid)
+                 timeout=0.5, retry=RuntimeError, failed=0.0, paid=paid)
         end.set()
     assert set(paid) == set(begun) and caught.value.paid is paid
     assert sum(value == 0.0 for value in paid.values()) == 2
