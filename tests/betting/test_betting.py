@@ -44,7 +44,7 @@ def assert_items(race, n_items):
         assert last == 1
 
 
-@pytest.mark.parametrize("n_problems", [30, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_problems", [50, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_twins_of_the_best_arms(k, n_problems):
     """The order of the race's own state gives the twin's answer, at the twin's item."""
@@ -83,7 +83,7 @@ def test_the_twins_of_the_best_arms(k, n_problems):
                 assert race.n_pulls == expected.n_evaluations, (seed, options)
         assert race.exact <= expected.exact
         ends.add((race.done, race.exact, stream, options["mixture"], options["tolerance"] > 0))
-    assert len(ends) >= min(12, n_problems // 4)
+    assert len(ends) >= 12
 
 
 def test_the_twin_of_the_threshold():

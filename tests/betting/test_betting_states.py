@@ -35,7 +35,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
           lambda race: pickle.loads(pickle.dumps(race)), copy.deepcopy, through_json]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(0, 999), st.sampled_from([None, 1, 5]),
        st.sampled_from([None, 350]))
 def test_a_race_continues_bit_for_bit(name, seed, block_size, budget):

@@ -63,7 +63,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
           lambda race: pickle.loads(pickle.dumps(race))]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
 def test_any_cells_in_any_order(name, seed):
     """After every tell: as the plain race that was told what it was the turn of."""

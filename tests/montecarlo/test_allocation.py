@@ -249,7 +249,7 @@ def test_bad_tells_leave_it_as_it_was(costs):
     allocator.tell(arms, [0.5], *good)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_resumed_it_goes_on_bit_for_bit(data):
     policy = data.draw(st.sampled_from(RULES))

@@ -344,7 +344,7 @@ def test_nothing_is_made_twice():
         assert one.n_arms == 4
 
 
-@settings(max_examples=30, deadline=None, derandomize=True,
+@settings(max_examples=300, deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(sorted(NEW)), stop=st.integers(0, 12), mutations=MUTATIONS)
 def test_a_changed_state_is_refused_or_plays(name, stop, mutations):
