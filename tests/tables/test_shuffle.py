@@ -178,17 +178,21 @@ def test_it_writes_over_nothing_unless_told(folder, tmp_path):
 
 
 def test_ctrl_c_leaves_nothing(folder, tmp_path):
-    """Whenever it comes."""
-    code = ("import sys; from pybandit.tables import shuffle; print('on', flush=True)\n"
-            "try:\n    while True: shuffle(sys.argv[1], sys.argv[2], replace=True, seed=1)\n"
-            "except KeyboardInterrupt:\n    pass")
+    """Whenever it comes, once all is imported: importlib drops what is raised in a callback."""
+    code = ("import sys; from pybandit.tables import shuffle\n"
+            "def run(): shuffle(sys.argv[1], sys.argv[2], replace=True, seed=1)\n"
+            "run(); print('on', flush=True)\n"
+            "try:\n    while True: run()\nexcept KeyboardInterrupt:\n    pass")
     for wait in (0.05, 0.2, 0.4):
         child = subprocess.Popen([sys.executable, "-c", code, folder / "table.npy",
                                   tmp_path / "out.parquet"], stdout=subprocess.PIPE)
         child.stdout.readline()
         time.sleep(wait)
         child.send_signal(signal.SIGINT)
-        child.communicate()
+        try:
+            child.communicate(timeout=60)
+        finally:
+            child.kill()
         assert set(os.listdir(tmp_path)) <= {"out.parquet"}
 
 
