@@ -4,6 +4,7 @@ import gzip
 import os
 import sys
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 
 import numpy
@@ -53,11 +54,19 @@ def flags_for(compiler):
 
 
 class BuildLibrary(build_clib):
-    """The kernels, with the flags of the compiler that was found."""
+    """The kernels, several at a time, with the flags of the compiler that was found."""
 
     def build_libraries(self, libraries):
+        compile_all = self.compiler.compile
+
+        def compile_each(sources, **options):
+            with ThreadPoolExecutor(CORES) as pool:
+                made = pool.map(lambda source: compile_all([source], **options), sources)
+                return sum(made, [])
+
         for _, info in libraries:
             info["cflags"] = flags_for(self.compiler)
+        self.compiler.compile = compile_each
         super().build_libraries(libraries)
 
 

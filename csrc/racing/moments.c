@@ -63,15 +63,21 @@ static void gather(vector *out, const double *moments, const int64_t *position)
     memcpy(out, lanes, sizeof *out);
 }
 
-ALWAYS_INLINE void scatter(double *moments, const vector *in, const group *g, int v)
+ALWAYS_INLINE void scatter(double *moments, const vector *in, const group *g)
 {
-    for (int lane = g->fresh[v]; lane < g->end[v]; lane++)
-        moments[g->position[v][lane]] = LANE(*in, lane);
+    for (int v = 0; v < g->n_vectors; v++)
+        for (int lane = g->fresh[v]; lane < g->end[v]; lane++)
+            moments[g->position[v][lane]] = LANE(in[v], lane);
 }
 
+/* What a group has added up, to be scattered: once, not by each kind of loop. */
+typedef struct {
+    vector sum[GROUP], square[GROUP], cube[GROUP];
+} added;
+
 ALWAYS_INLINE void add_group(pb_moments *m, const double *const *rows, int64_t n_rows,
-                             const group *g, const int n_vectors, const int contiguous,
-                             const int referenced, const int cubed)
+                             const group *g, added *out, const int n_vectors,
+                             const int contiguous, const int referenced, const int cubed)
 {
     vector sum[GROUP], square[GROUP], cube[GROUP], shift[GROUP];
     UNROLL
@@ -97,22 +103,22 @@ ALWAYS_INLINE void add_group(pb_moments *m, const double *const *rows, int64_t n
     }
     UNROLL
     for (int v = 0; v < n_vectors; v++) {
-        scatter(m->sum, &sum[v], g, v);
-        scatter(m->square, &square[v], g, v);
+        out->sum[v] = sum[v];
+        out->square[v] = square[v];
         if (cubed)
-            scatter(m->cube, &cube[v], g, v);
+            out->cube[v] = cube[v];
     }
 }
 
 ALWAYS_INLINE void add_kind(pb_moments *m, const double *const *rows, int64_t n_rows,
-                            const group *g, const int contiguous, const int referenced,
-                            const int cubed)
+                            const group *g, added *out, const int contiguous,
+                            const int referenced, const int cubed)
 {
     switch (g->n_vectors) {
-    case 1: add_group(m, rows, n_rows, g, 1, contiguous, referenced, cubed); break;
-    case 2: add_group(m, rows, n_rows, g, 2, contiguous, referenced, cubed); break;
-    case 3: add_group(m, rows, n_rows, g, 3, contiguous, referenced, cubed); break;
-    default: add_group(m, rows, n_rows, g, 4, contiguous, referenced, 0); break;
+    case 1: add_group(m, rows, n_rows, g, out, 1, contiguous, referenced, cubed); break;
+    case 2: add_group(m, rows, n_rows, g, out, 2, contiguous, referenced, cubed); break;
+    case 3: add_group(m, rows, n_rows, g, out, 3, contiguous, referenced, cubed); break;
+    default: add_group(m, rows, n_rows, g, out, 4, contiguous, referenced, 0); break;
     }
 }
 
@@ -123,14 +129,19 @@ ALWAYS_INLINE void add_groups(pb_moments *m, const double *const *rows, int64_t 
     const int most = cubed ? CUBED : GROUP;
     for (int64_t first = 0; first < m->n_columns; first += most * LANES) {
         const group g = make_group(first, m->columns, m->n_columns, most);
+        added out;
         if (contiguous && m->reference >= 0)
-            add_kind(m, rows, n_rows, &g, 1, 1, cubed);
+            add_kind(m, rows, n_rows, &g, &out, 1, 1, cubed);
         else if (contiguous)
-            add_kind(m, rows, n_rows, &g, 1, 0, cubed);
+            add_kind(m, rows, n_rows, &g, &out, 1, 0, cubed);
         else if (m->reference >= 0)
-            add_kind(m, rows, n_rows, &g, 0, 1, cubed);
+            add_kind(m, rows, n_rows, &g, &out, 0, 1, cubed);
         else
-            add_kind(m, rows, n_rows, &g, 0, 0, cubed);
+            add_kind(m, rows, n_rows, &g, &out, 0, 0, cubed);
+        scatter(m->sum, out.sum, &g);
+        scatter(m->square, out.square, &g);
+        if (cubed)
+            scatter(m->cube, out.cube, &g);
     }
 }
 
@@ -171,10 +182,10 @@ void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_ro
  */
 ALWAYS_INLINE void stream_group(const double *matrix, int64_t n_rows, int64_t stride,
                                 const group *g, const int n_vectors, const int contiguous,
-                                const int64_t reference, double *sum)
+                                const int64_t reference, const double *sum, vector *total)
 {
     /* two chains hide the latency of an addition */
-    vector even[GROUP], odd[GROUP], total;
+    vector even[GROUP], odd[GROUP];
     for (int v = 0; v < GROUP; v++)
         even[v] = odd[v] = ALL(0.0);
     int64_t r = 0;
@@ -197,21 +208,20 @@ ALWAYS_INLINE void stream_group(const double *matrix, int64_t n_rows, int64_t st
             const vector here = ENTRIES(last, g->entry[v]);
             EACH even[v] L += base - here L;
         }
-        gather(&total, sum, g->position[v]);
-        EACH total L += even[v] L + odd[v] L;
-        scatter(sum, &total, g, v);
+        gather(total + v, sum, g->position[v]);
+        EACH total[v] L += even[v] L + odd[v] L;
     }
 }
 
 ALWAYS_INLINE void stream_kind(const double *matrix, int64_t n_rows, int64_t stride,
                                const group *g, const int contiguous, const int64_t reference,
-                               double *sum)
+                               const double *sum, vector *out)
 {
     switch (g->n_vectors) {
-    case 1: stream_group(matrix, n_rows, stride, g, 1, contiguous, reference, sum); break;
-    case 2: stream_group(matrix, n_rows, stride, g, 2, contiguous, reference, sum); break;
-    case 3: stream_group(matrix, n_rows, stride, g, 3, contiguous, reference, sum); break;
-    default: stream_group(matrix, n_rows, stride, g, 4, contiguous, reference, sum); break;
+    case 1: stream_group(matrix, n_rows, stride, g, 1, contiguous, reference, sum, out); break;
+    case 2: stream_group(matrix, n_rows, stride, g, 2, contiguous, reference, sum, out); break;
+    case 3: stream_group(matrix, n_rows, stride, g, 3, contiguous, reference, sum, out); break;
+    default: stream_group(matrix, n_rows, stride, g, 4, contiguous, reference, sum, out); break;
     }
 }
 
@@ -225,14 +235,16 @@ WIDE void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride
         const int64_t count = n_rows - r < TILE ? n_rows - r : TILE;
         for (int64_t first = 0; first < n_columns; first += GROUP * LANES) {
             const group g = make_group(first, columns, n_columns, GROUP);
+            vector total[GROUP];
             if (contiguous && reference >= 0)
-                stream_kind(tile, count, stride, &g, 1, reference, sum);
+                stream_kind(tile, count, stride, &g, 1, reference, sum, total);
             else if (contiguous)
-                stream_kind(tile, count, stride, &g, 1, -1, sum);
+                stream_kind(tile, count, stride, &g, 1, -1, sum, total);
             else if (reference >= 0)
-                stream_kind(tile, count, stride, &g, 0, reference, sum);
+                stream_kind(tile, count, stride, &g, 0, reference, sum, total);
             else
-                stream_kind(tile, count, stride, &g, 0, -1, sum);
+                stream_kind(tile, count, stride, &g, 0, -1, sum, total);
+            scatter(sum, total, &g);
         }
     }
 }
