@@ -22,7 +22,7 @@ test-slow: inplace
 docs: inplace $(VENV)/.docs
 	mkdir -p build/docs/html/_static
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html -d build/docs/trees docs build/docs/html
-	$(BIN)/pytest tests/site -o python_files="site_*.py"
+	$(BIN)/pytest tests/site -n auto -o python_files="site_*.py"
 
 lint: inplace
 	$(BIN)/ruff check .
