@@ -15,7 +15,7 @@ test: lint
 	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: inplace
-	$(BIN)/pytest -m slow
+	PYBANDIT_EXAMPLES=all $(BIN)/pytest -m "slow or examples"
 
 # The site, into build/docs/html, without the network: a warning is an error. Then it is opened,
 # in Chromium where that is.

@@ -6,10 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
+from dear import examples
 
 from betting.races import MAKERS, REWARDS, frozen, makers, play
 from racing.reference.problems import random_rewards
@@ -35,7 +36,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
           lambda race: pickle.loads(pickle.dumps(race)), copy.deepcopy, through_json]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20, of=60)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(0, 999), st.sampled_from([None, 1, 5]),
        st.sampled_from([None, 350]))
 def test_a_race_continues_bit_for_bit(name, seed, block_size, budget):

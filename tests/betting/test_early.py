@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
+from dear import examples
 from pybandit.betting import _need as need
 
 from betting.races import (
@@ -63,7 +64,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
           lambda race: pickle.loads(pickle.dumps(race))]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(15, of=50)
 @given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
 def test_any_cells_in_any_order(name, seed):
     """After every tell: as the plain race that was told what it was the turn of."""

@@ -6,10 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
+from dear import examples
 
 from montecarlo.reference.allocation import Allocator
 from policies.reference import tables
@@ -249,7 +250,7 @@ def test_bad_tells_leave_it_as_it_was(costs):
     allocator.tell(arms, [0.5], *good)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20, of=60)
 @given(st.data())
 def test_resumed_it_goes_on_bit_for_bit(data):
     policy = data.draw(st.sampled_from(RULES))

@@ -7,10 +7,11 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import pybandit as pb
+from dear import examples
 
 from policies.mutations import MUTATIONS, entries_of, mutated
 
@@ -344,7 +345,7 @@ def test_nothing_is_made_twice():
         assert one.n_arms == 4
 
 
-@settings(max_examples=300, deadline=None, derandomize=True,
+@examples(60, of=300, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(sorted(NEW)), stop=st.integers(0, 12), mutations=MUTATIONS)
 def test_a_changed_state_is_refused_or_plays(name, stop, mutations):
