@@ -39,7 +39,8 @@ def prior_of_arms(kernel, features):
 
 
 def checked_features(features):
-    features = check_in("features", features, "finite", np.isfinite)
+    features = check_in("features", features, f"finite, of size {WIDEST:g} at most",
+                        lambda x: np.abs(x) <= WIDEST)
     if features.ndim != 2 or not features.size:
         raise ValueError("features must have a row an arm, at least one, and a column or more; "
                          f"got shape {features.shape}")
@@ -48,7 +49,8 @@ def checked_features(features):
 
 def checked_kernel(kernel):
     """A copy that is exactly symmetric, if it is symmetric and not indefinite up to rounding."""
-    kernel = check_in("kernel", kernel, "finite", np.isfinite)
+    kernel = check_in("kernel", kernel, f"finite, of size {WIDEST**2:g} at most",
+                      lambda x: np.abs(x) <= WIDEST**2)
     if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1] or not kernel.size:
         raise ValueError(f"kernel must be square, a row an arm; got shape {kernel.shape}")
     largest = np.abs(kernel).max()

@@ -1,5 +1,7 @@
 """A state that is restored is refused with a reason, or is a policy that keeps its promises."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +11,13 @@ import pybandit as pb
 from mutation_counts import share_of
 
 from policies.every_class import EVERY, FAST, played, refitting, tell
-from policies.mutations import MUTATIONS, assert_keeps_its_promises, entries_of, mutated
+from policies.mutations import (
+    MUTATIONS,
+    assert_keeps_its_promises,
+    entries_of,
+    in_array,
+    mutated,
+)
 from policies.protocol import frozen
 
 
@@ -70,6 +78,27 @@ def test_every_state_of_a_run_is_taken(name):
             policy.add_late([0], [0.5])
         state = policy.get_state()
         assert frozen(type(policy).from_state(state).get_state()) == frozen(state)
+
+
+LARGEST = np.finfo(float).max
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("stop", [8, pytest.param(1, marks=pytest.mark.slow)])
+def test_no_number_is_too_large_to_be_checked(name, stop):
+    """It is refused with a reason, or taken: nothing overflows on the way, which would warn."""
+    policy = played(EVERY[name](), stop)
+    cls, state = type(policy), policy.get_state()
+    for part, entry in list(entries_of(state)):
+        old = part[entry]
+        for number in (LARGEST, -LARGEST, 1e300, 5e-324, 2**63 - 1, -2**63):
+            if isinstance(old, np.ndarray) and old.size and old.dtype.kind in "fi":
+                part[entry] = in_array(old, number, 0)
+            elif isinstance(old, (int, float)):
+                part[entry] = number
+            with contextlib.suppress(ValueError):
+                cls.from_state(state)
+        part[entry] = old
 
 
 @pytest.mark.parametrize("name", FAST)
