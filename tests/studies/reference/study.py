@@ -150,7 +150,13 @@ def add(policy, late):
 
 
 def force(policy, pulls, is_last):
-    """Tell pulls, (arm, value) each, as the policy asks for them; those that are left."""
+    """Tell pulls, (arm, value) each, as the policy asks for them; those that are left.
+
+    A policy that asked for others is asked once more, though it is told nothing then: what it
+    draws to ask is drawn.
+    """
+    is_forced = bool(pulls) and not policy.done and policy.ask().tolist() != [
+        arm for arm, _ in pulls]
     while pulls and not policy.done:
         asked = policy.ask().tolist()
         if len(asked) > len(pulls) and not is_last:
@@ -167,4 +173,6 @@ def force(policy, pulls, is_last):
         late = [pull for pull in pulls[:len(others)] if not math.isnan(pull[1])]
         policy.add_late([arm for arm, _ in late], [value for _, value in late])
         pulls = pulls[len(others):]
+        if is_forced and not policy.done:
+            policy.ask()
     return pulls
