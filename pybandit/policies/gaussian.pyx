@@ -47,11 +47,12 @@ cdef class BayesGap(_GaussianPolicy):
     kernel : array_like of float, shape (K, K), or callable
         G: the prior covariance of the arms' means is ``prior_std^2 G``. Symmetric and
         positive semi-definite up to rounding: least eigenvalue at least -1e-8 times the
-        largest. Or a function of points, such as scikit-learn's kernels (`pybandit.kernels`),
-        with the points as `features`.
+        largest, none of size above 1e300. Or a function of points, such as scikit-learn's
+        kernels (`pybandit.kernels`), with the points as `features`.
     features : array_like of float, shape (K, d)
         The arms' rows x_k, where their means are ``x_k . w`` with ``w ~ N(0, prior_std^2 I)``:
-        ``G = X X'``. Either `kernel` or `features` is given. Equal rows are fine.
+        ``G = X X'``, of size 1e150 at most. Either `kernel` or `features` is given. Equal
+        rows are fine.
     noise_std : float or None
         sigma, the standard deviation of a reward about its arm's mean, above 0. None: not
         known, and estimated along the way, see Notes.

@@ -246,10 +246,12 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
     (dict(kernel=[[-1.0]]), "semi-definite; got the eigenvalue -1, and -1"),
     (dict(kernel=[[np.nan]]), r"kernel must be finite, of size 1e\+300 at most; got nan at "
      r"index \(0, 0\)"),
+    (dict(kernel=[[1.1e300]]), r"of size 1e\+300 at most; got 1.1e\+300 at"),
     (dict(kernel="rbf"), "kernel must hold real numbers"),
     (dict(kernel=None, features=np.ones(3)), r"features must have a row an arm.*\(3,\)"),
     (dict(kernel=None, features=[[np.inf]]),
      "features must be finite, of size 1e\\+150 at most; got inf"),
+    (dict(kernel=None, features=[[-1.1e150]]), r"of size 1e\+150 at most; got -1.1e\+150"),
     (dict(noise_std=0.0), "noise_std must be finite and above 0; got 0.0"),
     (dict(noise_std=None, noise_prior=(1.0,)), r"noise_prior must be two numbers, \(a, b\)"),
     (dict(noise_std=None, noise_prior=(1.0, 0.0)), "noise_prior must be finite and above 0"),
