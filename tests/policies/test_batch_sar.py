@@ -51,7 +51,7 @@ def test_quotients_that_are_integers(n, b, r, B, m):
         assert_equals_the_twin(policy, bandit)
 
 
-@examples(500, of=2000, derandomize=True)
+@examples(700, of=2000, derandomize=True)
 @given(PROBLEMS, st.integers(0, 6), st.booleans(), st.booleans(), st.integers(0, 2**32))
 def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed):
     n, k, b, r = problem
