@@ -25,13 +25,17 @@ def check_state(state, cls, names, parts):
     if not lengths.size <= sum(lengths.tolist()) <= rewards.size:
         raise ValueError(f"state must hold a reward or more an item; got {rewards.size} for "
                          f"{sum(lengths.tolist())} items")
+    # sizes before anything of that size is made; the first block is of all arms
+    n_arms = check_integer("n_arms", options["n_arms"], 1, LARGEST)
+    if lengths.size and int(lengths[0]) * n_arms > rewards.size:
+        raise ValueError(f"state must hold a reward of each arm for its first {lengths[0]} items, "
+                         f"{int(lengths[0]) * n_arms} in all; got {rewards.size}")
     costs = _check_told_costs(state, options, rewards.size)
     order = None
     if options["n_items"] is None:
         if state["order"] is not None:
             raise ValueError("state must hold no order of an endless stream; got one")
     else:
-        # before anything of that size is made
         n_items = check_integer("n_items", options["n_items"], 1, LARGEST)
         order = flat(state, "order", "iu")
         if order.size != n_items or not np.array_equal(np.sort(order), np.arange(n_items)):

@@ -1,5 +1,6 @@
 """A state that was tampered with is refused with a reason, or is an object that works."""
 
+import copy
 import math
 
 import numpy as np
@@ -37,6 +38,14 @@ for name in AHEAD:
 RACES["budget"] = [play(pb.BudgetRace(4, 300, rng=1, value_range=(0, 1), **budget), REWARDS,
                         40).get_state()
                    for budget in (dict(budget=700), dict(budget_cost=300.0, costs="told"))]
+
+
+def class_of(name):
+    """Of a race."""
+    return (pb.BudgetRace if name == "budget" else
+            pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
+
+
 METHODS = ["betting", "empirical-bernstein", "hoeffding", "asymptotic"]
 
 
@@ -82,10 +91,8 @@ def assert_race_works(race, rounds=100):
 
 def assert_race_is_refused_or_works(data, name, which):
     state = mutate(data.draw, RACES[name][which])
-    cls = (pb.BudgetRace if name == "budget" else
-           pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
     try:
-        race = cls.from_state(state)
+        race = class_of(name).from_state(state)
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10
         return
@@ -105,6 +112,14 @@ def test_states_of_races(data, name, which):
 @given(st.data(), st.sampled_from(sorted(RACES)), st.integers(0, 1))
 def test_many_states_of_races(data, name, which):
     assert_race_is_refused_or_works(data, name, which)
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(RACES) if "options" in RACES[name][0]])
+def test_more_arms_than_rewards_are_refused_before_they_take_memory(name):
+    state = copy.deepcopy(RACES[name][0])
+    state["options"]["n_arms"] = 2**27  # pairs of which no memory holds
+    with pytest.raises(ValueError, match=r"a reward of each arm for its first \d+ items"):
+        class_of(name).from_state(state)
 
 
 def assert_sequence_works(sequence):

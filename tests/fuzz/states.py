@@ -18,6 +18,7 @@ from betting.test_mutated_states import (
     assert_counts_work,
     assert_race_works,
     assert_sequence_works,
+    class_of,
 )
 from policies.every_class import EVERY, FAST, played
 from policies.mutations import assert_keeps_its_promises
@@ -160,12 +161,6 @@ def refitting(content):
     policy = restored(cls, changed(bits, states))
     if policy is not None and plays:
         assert_keeps_its_promises(policy)
-
-
-def class_of(name):
-    """Of a race."""
-    return (pb.BudgetRace if name == "budget" else
-            pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
 
 
 def races(content):
