@@ -2,8 +2,9 @@
 
     python tests/fuzz/run.py policies --seconds 60
 
-Where atheris is installed its coverage steers; where it is not, files of the corpus are changed at
-random. What fails is kept in build/fuzz/, and its name is printed.
+Where atheris is installed its coverage steers; elsewhere, or with --plain, files of the corpus
+are changed at random, and what coverage found before. What fails is kept in build/fuzz/, and
+its name is printed.
 """
 
 import argparse
@@ -31,9 +32,10 @@ def target_of(name):
     return targets.TARGETS[name]
 
 
-def seeds_of(name):
-    """The corpus of a target."""
-    return [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))] or [b""]
+def seeds_of(name, folders):
+    """The corpora of a target."""
+    paths = [path for folder in folders for path in sorted((folder / name).glob("*"))]
+    return [path.read_bytes() for path in paths] or [b""]
 
 
 def mutant(rng, seeds):
@@ -56,9 +58,9 @@ def mutant(rng, seeds):
     return bytes(seed)
 
 
-def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True):
+def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True, folders=(CORPUS,)):
     """Runs without coverage: the number of them, and what failed as (bytes, error)."""
-    check, seeds, rng = target_of(name), seeds_of(name), np.random.default_rng(seed)
+    check, seeds, rng = target_of(name), seeds_of(name, folders), np.random.default_rng(seed)
     begin, n, failed = time.monotonic(), 0, []
     for content in seeds:
         check(content)
@@ -93,8 +95,7 @@ def with_hangs_found(name, seconds, runs, seed, stop):
 
     targets.TARGETS[name] = watched
     faulthandler.enable()
-    n, failed = plainly(name, seconds, runs, seed, stop)
-    return n, failed
+    return plainly(name, seconds, runs, seed, stop, (CORPUS, FOUND))
 
 
 def main():
