@@ -8,10 +8,9 @@ from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_to
 
 cimport numpy as cnp
 from libc.math cimport isnan
-from libc.string cimport memcpy
 
 from pybandit._shared.guard cimport Guard
-from pybandit.policies._flat cimport length_of
+from pybandit.policies._flat cimport few_integers, few_numbers, length_of, length_of_numbers
 
 cnp.import_array()
 
@@ -233,16 +232,18 @@ cdef class Policy:
         cdef double few_rewards[FEW]
         cdef const int64_t *told = few_arms
         cdef const double *values = few_rewards
-        cdef int64_t n = length_of(arms, cnp.NPY_INT64)
-        if n < 0 or n != length_of(rewards, cnp.NPY_FLOAT64):
-            n = 0
-        elif n <= FEW:
-            memcpy(few_arms, cnp.PyArray_DATA(<cnp.ndarray>arms), n * sizeof(int64_t))
-            memcpy(few_rewards, cnp.PyArray_DATA(<cnp.ndarray>rewards), n * sizeof(double))
+        cdef int64_t n = few_integers(arms, few_arms, FEW)
+        if n >= 0:
+            if n != few_numbers(rewards, few_rewards, FEW):
+                n = 0
         else:
-            arms, rewards = np.array(arms), np.array(rewards)
-            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
-            values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
+            n = length_of(arms, cnp.NPY_INT64)
+            if n < 0 or n != length_of_numbers(rewards):
+                n = 0
+            else:
+                arms, rewards = np.array(arms), np.array(rewards, dtype=np.float64)
+                told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+                values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
         if not n or not self._is_as_asked(told, values, n):
             arms, rewards = self._checked(arms, rewards, missing)
             told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)

@@ -57,3 +57,74 @@ def test_a_subclass_of_a_policy():
     straight, same = play(pb.BatchSAR(12, 3, 7, 15, 2), pb.environments.TableBandit(table))
     assert log == same and policy.asked >= len(log)
     assert np.array_equal(policy.recommend(), straight.recommend())
+
+
+class Listed(list):
+    """A list of the user's own."""
+
+
+FORMS = {
+    "list": lambda x: x.tolist(), "numbers in a list": list,
+    "own list": lambda x: Listed(x.tolist()),
+    "tuple": lambda x: tuple(x.tolist()), "strided": lambda x: np.repeat(x, 2)[::2],
+    "float": lambda x: x.astype(float), "integer": lambda x: x.astype(np.int64),
+    "bool": lambda x: x.astype(bool), "short": lambda x: x.astype(np.int8),
+    "swapped": lambda x: x.astype(">f8"), "flags": lambda x: x.astype(bool).tolist(),
+    "mixed": lambda x: [int(x[0]), *x[1:].tolist()],
+    "backwards twice": lambda x: x[::-1].copy()[::-1],
+}
+
+
+@pytest.mark.parametrize("n", [1, 3, 16, 17, 40])
+@pytest.mark.parametrize("form", FORMS)
+def test_rewards_of_every_form_are_told_alike(form, n):
+    """Zeros and ones as arrays and lists of all kinds, short and long, arms in order and not."""
+    rng = np.random.default_rng(n)
+    make = lambda: pb.RoundRobin(5, 1, batch_size=n, max_batches=8)  # noqa: E731
+    plain, other = make(), make()
+    for step in range(8):
+        arms, rewards = plain.ask(), rng.integers(0, 2, n).astype(float)
+        plain.tell(arms, rewards)
+        order = np.arange(n)[::-1] if step % 4 == 3 else np.arange(n)
+        told = arms[order], arms[order].tolist(), Listed(arms[order].tolist()), arms[order]
+        other.tell(told[step % 4], FORMS[form](rewards[order]))
+        if step % 4 == 3:  # sums of zeros and ones are exact in any order
+            assert np.array_equal(other.pulls, plain.pulls)
+    assert np.array_equal(other.means, plain.means) and other.n_pulls == plain.n_pulls == 8 * n
+
+
+@pytest.mark.parametrize("arms, rewards, error", [
+    ([0, 1], [0.5], ValueError), ([0], [0.5, 0.5], ValueError), ([], [], TypeError),
+    ([0, 1], ["0.5", 0.5], TypeError), ([0, 1], [None, 0.5], TypeError),
+    ([0, 1], [0.5, [0.5]], ValueError), ([0, 1], [1j, 0.5], TypeError),
+    ([0, 1], [0.5, np.nan], ValueError), ([0, 1], [0.5, np.inf], ValueError),
+    ([0, 1], [2**200, 0.5], TypeError), ([0, 1], [0.5, 1e200], ValueError),
+    ([0.0, 1], [0.5, 0.5], TypeError), ([True, False], [0.5, 0.5], TypeError),
+    ([0, 2**64], [0.5, 0.5], TypeError), ([0, 2**63 - 1], [0.5, 0.5], ValueError),
+    ([0, 0], [0.5, 0.5], ValueError), (["0", "1"], [0.5, 0.5], TypeError), (0, 0.5, ValueError)])
+def test_a_short_list_is_refused_as_an_array_is(arms, rewards, error):
+    policy = pb.RoundRobin(2, 1, batch_size=2, max_batches=3)
+    with pytest.raises(error):
+        policy.tell(arms, rewards)
+    assert policy.n_pulls == 0 and policy.ask().tolist() == [0, 1]
+
+
+class Reading(float):
+    """A float of the user's own, which says that it is another."""
+
+    def __float__(self):
+        return 0.75
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+def test_a_float_of_the_users_own_is_told_by_its_value(form):
+    policy = pb.RoundRobin(2, 1, batch_size=2, max_batches=3)
+    policy.tell([0, 1], form([Reading(0.25), np.float64(0.5)]))
+    assert policy.means.tolist() == [0.75, 0.5]
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_any_byte_but_zero_is_true(n):
+    policy = pb.RoundRobin(1, 1, batch_size=n, max_batches=3)
+    policy.tell(policy.ask(), np.full(n, 255, dtype=np.uint8).view(bool))
+    assert policy.means.tolist() == [1.0]
