@@ -118,6 +118,10 @@ class Factor:
     jitted : numba dispatcher
         The function itself, to be called with arrays from Python or from numba.
 
+    Notes
+    -----
+    **Threads.** What it keeps is what it compiled: threads may share it.
+
     Examples
     --------
     >>> import numpy as np, pybandit as pb, pybandit.numba

@@ -1,17 +1,28 @@
 """Every public class and function, for tests that must forget none of them."""
 
 import dataclasses
+import importlib
+import inspect
+import pkgutil
 
 import pybandit as pb
-from pybandit import mcmc, model_selection, studies
 
-MODULES = (pb, pb.environments, pb.estimators, pb.factors, pb.tables, mcmc, model_selection,
-           studies)
+
+def all_doors():
+    """Where users find what is public: the package, its modules, and what those say is one."""
+    doors = [pb] + [importlib.import_module(f"pybandit.{found.name}")
+                    for found in pkgutil.iter_modules(pb.__path__) if found.name[0] != "_"]
+    doors += [one for door in doors for name in getattr(door, "__all__", ())
+              if inspect.ismodule(one := getattr(door, name))]
+    return list(dict.fromkeys(doors))
+
+
+DOORS = all_doors()
 
 
 def public(kind):
     """Name and object of all that is public and of this kind."""
-    found = {name: getattr(module, name) for module in MODULES for name in module.__all__}
+    found = {name: getattr(door, name) for door in DOORS for name in getattr(door, "__all__", ())}
     return {name: one for name, one in found.items() if kind(one)}
 
 

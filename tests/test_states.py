@@ -11,9 +11,11 @@ from betting.races import MAKERS
 from policies.every_class import EVERY
 
 # BudgetRace, ConfidenceSequence, CountRace: betting/test_mutated_states.py; TableBandit:
-# simulation/ of that name; Study: studies/test_mutated_states.py
+# simulation/ of that name; FunctionPolicy: simulation/test_numba.py; Study:
+# studies/test_mutated_states.py
 MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
-    pb.BudgetRace, pb.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study}
+    pb.BudgetRace, pb.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
+    pb.numba.FunctionPolicy, pb.Study}
 # scikit-learn's own, of what the object is as a whole
 OTHERS = {"BanditSearchCV"}
 

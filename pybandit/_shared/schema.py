@@ -54,6 +54,9 @@ class Entry:
             shown = repr(value)
             raise ValueError(f"state must hold {self._expected(low, high)}, {words}; got "
                              f"{shown[:60]}")
+        if array.dtype.kind == "f":  # limits are numbers of 64 bits
+            with np.errstate(over="ignore"):
+                array = array.astype(np.float64, copy=False)
         return array
 
     def _check_range(self, array, low, high):
@@ -166,7 +169,8 @@ class Schema:
             with np.errstate(all="ignore"):  # what overflows is beyond all limits
                 held = holds(everything)
             if not held:
-                raise ValueError(f"state must hold {holds.__doc__}; got another")
+                words = " ".join(holds.__doc__.split())
+                raise ValueError(f"state must hold {words}; got another")
         return known
 
 

@@ -195,6 +195,11 @@ cdef class LogisticEvidence(Environment):
     log_evidence : float, optional
         log Z, where it is known.
 
+    Raises
+    ------
+    ValueError, TypeError
+        Where an argument is outside its range.
+
     Notes
     -----
     `means` are ``exp(log_evidence - log_scale)`` where `log_evidence` was given; else

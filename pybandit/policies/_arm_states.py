@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
-from pybandit._shared.schema import Schema, anything, finite, flag, integer, number, stream
+from pybandit._shared.schema import Schema, finite, flag, integer, number, stream
 from pybandit.policies._kernel_matrix import WIDEST
 from pybandit.policies._ring_states import COUNTED, NATIVE
 
@@ -174,7 +174,7 @@ GAUSSIAN = Schema(
      finite("weights", shape=("n_weights",)),
      finite("noise", low=POSITIVE, shape=(2,)), integer("chosen", -1, "last_arm")],
     base=NATIVE, invariants=[an_arm_is_chosen_to_the_end, variances_are_diagonal])
-FITTED = [anything("theta"), integer("n_told", 0, "n_pulls"),
+FITTED = [number("theta", shape=("n_theta",), nan=False), integer("n_told", 0, "n_pulls"),
           finite("fitted", 1 / WIDEST, WIDEST, shape=(2,)),
           integer("told_arms", 0, "last_arm", shape=("budget",)),
           finite("told_rewards", shape=("budget",))]

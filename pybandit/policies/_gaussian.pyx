@@ -231,6 +231,7 @@ cdef class _GaussianPolicy(NativePolicy):
         # of the prior: the posterior spreads no further, but for rounding
         spread = (1.0 + 1e-6) * np.max(np.abs(self.spread))
         return NativePolicy._sizes(self) | {
+            "n_theta": self.given[0].theta.size if self.pulls_between else 0,
             "budget": self.budget, "n_spread": self.spread.shape[0],
             "n_weights": self.weights.shape[0], "in_weights": self.posterior.features != NULL,
             "least_spread": -spread, "most_spread": spread,
@@ -256,14 +257,10 @@ cdef class _GaussianPolicy(NativePolicy):
                 "told_arms": np.array(self.told_arms), "told_rewards": np.array(self.told_rewards)}
 
     cdef _set_fit(self, progress):
-        theta = np.asarray(progress["theta"])
-        if theta.shape != np.shape(self.given[0].theta) or theta.dtype.kind not in "fiu":
-            raise ValueError(f"state must hold theta of shape {np.shape(self.given[0].theta)}; got "
-                             f"{theta.shape}")
         self.n_told = progress["n_told"]
         self.prior_std, self.noise_std = progress["fitted"].tolist()
         with np.errstate(all="ignore"):  # what overflows is refused as a kernel
-            self.fitted = self.given[0].clone_with_theta(theta)
+            self.fitted = self.given[0].clone_with_theta(progress["theta"])
             matrix = checked_kernel(self.fitted(self.given[1]))
         np.asarray(self.told_arms)[:] = progress["told_arms"]
         np.asarray(self.told_rewards)[:] = progress["told_rewards"]

@@ -240,9 +240,12 @@ BATCH_SCREENING = Schema([integer("counts", 0, "max_repeats", shape=("n_arms",))
 
 
 def places_are_open(s):
-    """accepted arms and n_open places that make k, and arms on the ring, until race_done"""
-    return s.race_done or (s.ring_n_arms > 0 and s.accepted.sum() + s.n_open == s.k
-                           and not s.accepted[s.ring[:s.ring_n_arms]].any())
+    """accepted arms and n_open places that make k, and arms on the ring, until race_done; then
+    k accepted arms"""
+    if s.race_done:
+        return s.accepted.sum() == s.k
+    return (s.ring_n_arms > 0 and s.accepted.sum() + s.n_open == s.k
+            and not s.accepted[s.ring[:s.ring_n_arms]].any())
 
 
 def bounds_hold_means(s):
@@ -278,9 +281,11 @@ BATCH_RACING = Schema(
 
 def arms_are_left(s):
     """n_left arms on the ring, more than n_open, which with those accepted make k, until
-    sar_done"""
-    return s.sar_done or (s.n_left == s.ring_n_arms and 0 < s.n_open < s.n_left
-                          and s.accepted.sum() + s.n_open == s.k)
+    sar_done; then k accepted arms"""
+    if s.sar_done:
+        return s.accepted.sum() == s.k
+    return (s.n_left == s.ring_n_arms and 0 < s.n_open < s.n_left
+            and s.accepted.sum() + s.n_open == s.k)
 
 
 def pulls_are_removed(s):

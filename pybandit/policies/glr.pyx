@@ -67,7 +67,7 @@ cdef class GLR:
 
     Notes
     -----
-    An object says nothing of any run: one may serve many policies and threads. O(1) a pull
+    Nothing of it changes in a run: policies and threads may share it. O(1) a pull
     mostly: the arm that was in doubt before is looked at first.
 
     **Proof** of ``"proven"``. Let a* be the best arm. Naming a worse arm a takes

@@ -72,7 +72,7 @@ cdef class Betting:
     microseconds: the arm that was in doubt before is looked at first. Pulls are chosen as if
     rewards were 0 or 1, by policies that need a law.
 
-    An object says nothing of any run: one may serve many policies and threads.
+    Nothing of it changes in a run: policies and threads may share it.
 
     References
     ----------

@@ -27,7 +27,7 @@ cdef class FunctionEnvironment(Environment):
         At least 0.
     **options : ndarray, float, int or bool
         What the function takes beside the words of a draw. Arrays are copied, and nobody
-        writes to them: threads share them.
+        writes to them.
 
     Raises
     ------
@@ -35,6 +35,10 @@ cdef class FunctionEnvironment(Environment):
         Where an argument is outside its range, or an option unknown or missing.
     numba.core.errors.NumbaError
         Where numba cannot compile the function for these types.
+
+    Notes
+    -----
+    **Threads.** Nothing of it changes in a pull: threads may share it.
 
     Examples
     --------

@@ -250,7 +250,7 @@ def test_bad_tells_leave_it_as_it_was(costs):
     allocator.tell(arms, [0.5], *good)
 
 
-@examples(20, of=60)
+@examples(8, of=60)
 @given(st.data())
 def test_resumed_it_goes_on_bit_for_bit(data):
     policy = data.draw(st.sampled_from(RULES))

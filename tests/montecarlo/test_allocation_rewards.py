@@ -135,7 +135,7 @@ def test_the_same_for_any_number_of_threads():
         assert first.to_dict() == second.to_dict()
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("policy", [*BANDITS, pb.UCBV])
 @pytest.mark.parametrize("costs", ["equal", "observed"])
 def test_resumed_it_goes_on_bit_for_bit(policy, costs):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples
+from dear import examples, part
 
 from policies.batch_runs import (
     PROBLEMS,
@@ -21,10 +21,11 @@ from policies.batch_runs import (
 from policies.reference import batch as twin
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("tie", ["reject", "index"])
 @pytest.mark.parametrize("improved", [True, False])
 def test_the_twin_of_sar(improved, tie):
-    for seed in range(150):
+    for seed in range(part(50, of=150)):
         rng = np.random.default_rng([seed, improved, tie == "index"])
         problem = random_problem(rng)
         most = least_batches(*problem)
@@ -51,7 +52,7 @@ def test_quotients_that_are_integers(n, b, r, B, m):
         assert_equals_the_twin(policy, bandit)
 
 
-@examples(700, of=2000, derandomize=True)
+@examples(250, of=2000, derandomize=True)
 @given(PROBLEMS, st.integers(0, 6), st.booleans(), st.booleans(), st.integers(0, 2**32))
 def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed):
     n, k, b, r = problem
@@ -74,7 +75,7 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
     assert len(set(policy.recommend())) == k
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 13, 21, 34, 47, 60])
 def test_budgets_over_20_000_problems(n):
     """A tenth of them: full batches, never more than B; m_s leaves at least two."""

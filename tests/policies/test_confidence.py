@@ -252,7 +252,7 @@ PAIRS = [(leader, challenger, beta) for leader in ("thompson", "empirical", "ucb
          for challenger in ("cost", "cost-improved", "thompson") for beta in (0.5, "ids")]
 
 
-@pytest.mark.some(15)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("law", EVERY_LAW)
 @pytest.mark.parametrize("leader, challenger, beta", PAIRS)
 def test_top_two_and_its_twin(leader, challenger, beta, law):
@@ -271,6 +271,7 @@ def test_top_two_and_its_twin(leader, challenger, beta, law):
         assert ours == theirs
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("tracking", ["D", "C"])
 def test_track_and_stop_and_its_twin(tracking, law):

@@ -17,7 +17,7 @@ LAWS = ["gaussian", "bernoulli", "gaussian-unknown"]
 # -- the twins ---------------------------------------------------------------------------
 
 
-@pytest.mark.some(26)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("law", [*LAWS, "poisson"])
 @pytest.mark.parametrize("seed", range(20))
 def test_elimination_and_its_twin(seed, law):

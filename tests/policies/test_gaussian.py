@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from dear import part
 
 from policies import protocol
 from policies.gaussian_arms import NAMES, smooth_kernel
@@ -96,11 +97,12 @@ def is_best(reference, name, arm):
     return np.isclose(scores[arm], scores[chosen], rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("name", TWINS)
 def test_the_twin(name):
     """Along the policy's pulls; ties may go either way, the twin rounds otherwise."""
     n_same = n_all = 0
-    for seed in range(150):
+    for seed in range(part(50, of=150)):
         rng = np.random.default_rng([seed, TWINS.index(name)])
         policy, reference = random_pair(name, rng)
         means = rng.normal(size=policy.n_arms)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from dear import part
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.reference import halving as twin
@@ -102,8 +103,9 @@ def random_budget(rng, least, spread=60):
     return least + int(rng.choice([0, 0, 1, 2, rng.integers(spread), rng.integers(6 * spread)]))
 
 
+@pytest.mark.examples
 def test_the_twin_of_uniform():
-    for seed in range(200):
+    for seed in range(part(60, of=200)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
         policy = pb.Uniform(K, random_budget(rng, K))
@@ -112,8 +114,9 @@ def test_the_twin_of_uniform():
         assert policy.n_batches == 1
 
 
+@pytest.mark.examples
 def test_the_twin_of_successive_rejects():
-    for seed in range(300):
+    for seed in range(part(80, of=300)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
         policy = pb.SuccessiveRejects(K, random_budget(rng, K + 1))
@@ -121,9 +124,10 @@ def test_the_twin_of_successive_rejects():
         assert policy.n_pulls <= policy.budget and policy.survivors.size == 1
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_twin_of_sequential_halving(options):
-    for seed in range(120):
+    for seed in range(part(40, of=120)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
         policy = pb.SequentialHalving(K, random_budget(rng, K * stages_of(K)), **options)
@@ -131,9 +135,10 @@ def test_the_twin_of_sequential_halving(options):
         assert policy.n_batches == stages_of(K)
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_twin_of_shvar(options):
-    for seed in range(200):
+    for seed in range(part(60, of=200)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
         known = random_variances(rng, K)

@@ -1,5 +1,7 @@
 """A state that is restored is refused with a reason, or is a policy that keeps its promises."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -158,6 +160,46 @@ def test_all_arms_or_none_are_known(cls, k):
     state["progress"]["stopped"] = False
     with pytest.raises(ValueError, match="stopped where all arms are looked for, or none"):
         cls.from_state(state)
+
+
+@pytest.mark.parametrize("make, name", [(lambda: pb.BatchSAR(7, 2, 5, 12, 2), "sar_done"),
+                                        (lambda: pb.BatchRacing(7, 2), "race_done")])
+def test_a_policy_that_is_done_has_its_answer(make, name):
+    """One that was said to be done, and was not, recommended no arm."""
+    state = played(make(), 3).get_state()
+    state["progress"][name] = True
+    with pytest.raises(ValueError, match="then k accepted arms"):
+        make().from_state(state)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble"])
+@pytest.mark.parametrize("make", [lambda: refitting(pb.GPUCB), EVERY["shvar"], EVERY["lucb"]])
+def test_numbers_of_another_width_are_taken_or_refused(make, dtype):
+    """Limits that they cannot hold were compared with a warning."""
+    made, n_changed = played(make(), 8).get_state(), 0
+    for part in (None, "progress"):
+        for name, value in (made if part is None else made[part]).items():
+            if np.asarray(value).dtype == np.float64:
+                state = copy.deepcopy(made)
+                within = state if part is None else state[part]
+                within[name] = np.asarray(value).astype(dtype)
+                n_changed += 1
+                try:
+                    back = type(make()).from_state(state).get_state()
+                except ValueError as error:  # of sums that no longer fit the rest
+                    assert "state must hold" in str(error)
+                    continue
+                kept = back[name] if part is None else back[part][name]
+                assert np.asarray(kept).dtype == np.float64
+    assert n_changed > 1
+
+
+@pytest.mark.parametrize("theta", [[np.nan], np.zeros(2), 0.0, "text", None, [1j]])
+def test_what_is_no_theta_is_refused(theta):
+    state = played(refitting(pb.GPUCB), 8).get_state()
+    state["progress"]["theta"] = theta
+    with pytest.raises(ValueError, match="state must hold .*theta"):
+        pb.GPUCB.from_state(state)
 
 
 def test_a_doubt_without_a_rule_is_refused():

@@ -76,6 +76,7 @@ def assert_whole(policy, seconds):
         type(policy).from_state(policy.get_state())
 
 
+@pytest.mark.some(21)
 @pytest.mark.parametrize("name", FAST)
 def test_eight_threads(name):
     for _ in range(3):

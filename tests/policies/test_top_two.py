@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from dear import part
 
 from policies import protocol
 from policies.one_at_a_time import BY_THEMSELVES, TABLE, N
@@ -84,9 +85,10 @@ def make_pair(kind, rng):
 KINDS = ["vbr", "plain", "known", "aware", "C", "A"]
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_twins(kind):
-    for seed in range(200):
+    for seed in range(part(60, of=200)):
         rng = np.random.default_rng([seed, KINDS.index(kind)])
         policy, reference = make_pair(kind, rng)
         table = random_table(rng, policy.n_arms)

@@ -43,7 +43,7 @@ MAKERS = {
 }
 
 
-@pytest.mark.some(7)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("seed", range(4))
 def test_policies_stop_where_the_twin_does(seed, name):

@@ -51,6 +51,7 @@ def assert_same(one, other, columns=COLUMNS):
 
 @pytest.mark.some(3)
 # made where they are used: to import this compiles nothing
+@pytest.mark.some(1)
 @pytest.mark.parametrize("make", [lambda: ARMS, lambda: mixture_of(MEANS)], ids=["native", "numba"])
 @pytest.mark.parametrize("name", NEW)
 def test_the_rule_in_python_makes_the_same_pulls(name, make):
@@ -345,7 +346,7 @@ def test_nothing_is_made_twice():
         assert one.n_arms == 4
 
 
-@examples(60, of=300, derandomize=True,
+@examples(25, of=300, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(sorted(NEW)), stop=st.integers(0, 12), mutations=MUTATIONS)
 def test_a_changed_state_is_refused_or_plays(name, stop, mutations):
