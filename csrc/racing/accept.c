@@ -180,7 +180,7 @@ static int is_clear(pb_accept *a, int64_t look, double psi)
                         a->schedule.slack[look] * a->range;
     a->accepted = gap > 0.0;
     if (!a->schedule.unit)
-        return fabs(gap) > half;
+        return fabs(gap) > half && fabs(gap) > LEAST_GAP;
     return fabs(gap) > LEAST_T * half && is_clear_of_skewness(a, look, gap, half);
 }
 

@@ -186,7 +186,7 @@ static int is_beaten(const pb_race *race, int64_t i, double gap)
 {
     const double half = half_width(race, i);
     if (!race->schedule.unit)
-        return gap > half;
+        return gap > half && gap > LEAST_GAP;
     return gap > LEAST_T * half && is_clear_of_skewness(race, i, gap, half);
 }
 

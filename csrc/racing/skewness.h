@@ -2,7 +2,7 @@
 #define SKEWNESS_H
 
 /*
- * What Student's t must exceed where values are skewed: private to the races.
+ * What a gap must exceed, and Student's t where values are skewed: private to the races.
  *
  * The mean of skewed values and their deviation go together, so one tail of t is
  * heavier than Student's and the other lighter. To first order (Johnson 1978)
@@ -40,6 +40,9 @@
 
 /* Rows that must differ from the first one before a deviation is believed. */
 enum { LEAST_OTHERS = 5 };
+
+/* Squares of less than this are 0, and so may be the deviation of a gap that is no larger. */
+#define LEAST_GAP 0x1p-511
 
 /* c0 and c2; c2 is NaN where a variance was 0. */
 typedef struct {

@@ -43,3 +43,7 @@ cdef class Source:
     cdef raise_error(self)
     # What explains `value`, which was read and is not finite; mostly nothing.
     cdef str explain(self, double value)
+
+
+# Hold it again: whoever runs the kernel will release it. Ctrl-C while waiting waits.
+cdef take_back(lock)

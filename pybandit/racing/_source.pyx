@@ -163,7 +163,7 @@ cdef cnp.ndarray _ask(Source source, function, name, const int64_t *factors, int
         values = function(rows, columns)
     finally:
         if lock is not None:
-            _take_back(lock)
+            take_back(lock)
     if not (cnp.PyArray_CheckExact(values) and cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE
             and cnp.PyArray_IS_C_CONTIGUOUS(values) and cnp.PyArray_NDIM(values) == 2
             and cnp.PyArray_DIM(values, 0) == n_factors
@@ -173,8 +173,7 @@ cdef cnp.ndarray _ask(Source source, function, name, const int64_t *factors, int
     return values
 
 
-cdef _take_back(lock):
-    """Hold it again: whoever runs the kernel will release it. Ctrl-C while waiting waits."""
+cdef take_back(lock):
     interrupt = None
     while True:
         try:

@@ -280,6 +280,11 @@ cdef class AcceptanceTest:
         finally:
             self.guard.leave()
 
+    def _hold(self, lock):
+        """Name the lock under which `address` is run from now on: functions run without it."""
+        cdef Workspace work = self.made()
+        work.source.hold(lock)
+
     def test(self, log_threshold=0.0, *, rng=None):
         """Decide whether the log ratios sum to more than a threshold.
 
@@ -359,6 +364,7 @@ cdef class Workspace:
         self.source.hold(lock)
         with lock, nogil:
             status = pb_accept_run(&self.accept, log_threshold, bitgen)
+        self.source.hold(None)  # who runs `address` holds another, or none
         if status != PB_OK:
             self.raise_failure(status)
         # what AcceptResult(...) makes, in a third of its time

@@ -23,7 +23,8 @@ class ControlVariate:
     ----------
     values : array_like of float, shape (N, D), or callable
         h_n(i), or a function of factor indices (n,) and states (k,) that returns
-        them as float64 (n, k), as that of `Factors` does.
+        them as float64 (n, k), as that of `Factors` does. An array is copied; where
+        8 N D bytes more are too many, give a function.
     totals : array_like of float, shape (D,)
         sum_n h_n(i) over all N factors. Those of an array are checked against its
         sums, in one pass; those of a function are trusted: wrong ones bias every draw.
@@ -82,7 +83,7 @@ class ControlVariate:
         if values.ndim != 2 or values.shape[1] != self.totals.size or not values.size:
             raise ValueError(f"values must have shape (N, D) with D = {self.totals.size}, the "
                              f"size of totals; got {values.shape}")
-        values = np.ascontiguousarray(values)
+        values = _frozen(values)  # the totals are of what it holds now
         sums = values.sum(axis=0)
         off = ~(np.abs(sums - self.totals) <= TOLERANCE * np.abs(values).sum(axis=0))
         if off.any():
@@ -105,7 +106,7 @@ class ControlVariate:
 
 
 def _frozen(array):
-    """A copy that nobody writes to."""
-    array = np.array(array)
+    """A C-contiguous copy that nobody writes to."""
+    array = np.array(array, order="C")
     array.flags.writeable = False
     return array

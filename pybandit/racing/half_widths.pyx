@@ -122,15 +122,20 @@ def student(n, population, std, boundary):
     check_in("n", n, "at least 2 to estimate a deviation", lambda x: x >= 2)
     std = check_in("std", std, "finite and at least 0", nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
-    return plain(_normal(n, population, std, student_quantile(n - 1, boundary)))
+    with np.errstate(invalid="ignore"):
+        width = _normal(n, population, std, student_quantile(n - 1, boundary))
+    return plain(np.where(np.isnan(width), 0.0, width))  # of nothing, however many times
 
 
 def student_quantile(degrees, boundary):
     """The Student quantile with the tail probability of the normal quantile `boundary`."""
     from scipy import special
 
+    boundary = np.asarray(boundary, dtype=np.float64)
     # the lower tail: 1 - p loses every digit at p = 1e-16
-    return -special.stdtrit(degrees, special.ndtr(-np.asarray(boundary, dtype=np.float64)))
+    quantile = -special.stdtrit(degrees, special.ndtr(-boundary))
+    # of a tail that is 0, or nearly, SciPy gives the other end
+    return np.where(np.isfinite(quantile), quantile, np.copysign(np.inf, boundary))
 
 
 def empirical_bernstein_serfling(n, population, std, value_range, delta):

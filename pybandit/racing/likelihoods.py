@@ -168,7 +168,10 @@ def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None)
     Parameters
     ----------
     y : array_like of float, shape (N_y,)
-        Counts, as in `gaussian`. They are not looked at before they are read.
+        Counts, whole numbers of at least 0. C-contiguous float64 is not copied, and nobody
+        looks whether it holds counts: that takes longer than a race. What is finite is read
+        as it is, other numbers raise when they are read. Anything else, as integers or a
+        list, is copied and looked at now.
     rates : array_like of float, shape (D,)
         Above 0.
     members : array_like of int, shape (N,), optional
@@ -191,7 +194,7 @@ def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None)
     >>> pb.exact_sample(pb.factors.poisson(y, [1.0, 2.0, 3.0, 4.0]), rng=1)
     2
     """
-    y = _observations(y)
+    y = _counts(y)
     rates = check_in("rates", rates, "finite and above 0", lambda x: (x > 0) & (x < np.inf))
     if rates.ndim != 1 or not rates.size:
         raise ValueError(f"rates must have shape (D,), D >= 1; got {rates.shape}")
@@ -256,6 +259,16 @@ def _observations(y):
     if y.ndim != 1 or not y.size:
         raise ValueError(f"y must have shape (N,), N >= 1; got {y.shape}")
     return np.ascontiguousarray(y)
+
+
+def _counts(y):
+    """As `_observations`, whose copies are held to be counts: making them was O(N) already."""
+    counts = _observations(y)
+    if isinstance(y, np.ndarray) and np.may_share_memory(y, counts):
+        return counts
+    whole = isinstance(y, np.ndarray) and y.dtype.kind != "f"
+    return check_in("y", counts, "counts, whole numbers of at least 0",
+                    lambda n: n >= 0 if whole else (n >= 0) & (np.floor(n) == n))
 
 
 def _finite(name, values, ndim):

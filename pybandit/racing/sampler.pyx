@@ -34,6 +34,8 @@ READS_BETWEEN_SIGNALS = 1 << 22
 MATRIX_FRACTION = 0.05
 # Rewards that exact_sample asks of a function at a time: 2 MiB.
 EXACT_REWARDS = 1 << 18
+# Gumbel variables that it draws at a time: 2 MiB.
+GUMBELS = 1 << 18
 # Rows of a matrix whose ranges are found at a time.
 EXACT_ROWS = 1 << 12
 
@@ -423,9 +425,14 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     if log_prior is not None:
         totals += check_offsets("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
-    shape = () if size is None else check_size(size)
-    states = np.argmax(totals + rng.gumbel(size=(*shape, totals.size)), axis=-1)
-    return int(states) if size is None else states
+    shape = (1,) if size is None else check_size(size)
+    states = np.empty(math.prod(shape), dtype=np.int64)
+    step = max(1, GUMBELS // totals.size)
+    for start in range(0, states.size, step):
+        part = states[start:start + step]
+        noise = rng.gumbel(size=(part.size, totals.size))
+        np.argmax(np.add(totals, noise, out=noise), axis=1, out=part)
+    return int(states[0]) if size is None else states.reshape(shape)
 
 
 def check_size(size):

@@ -70,9 +70,9 @@ def check_schedule(schedule, n_factors):
     if (np.diff(rows, prepend=0) < 1).any() or rows[-1] != n_factors:
         raise ValueError(f"bound must look after increasing numbers of factors, at least 1 and "
                          f"below N = {n_factors}; its looks gave {rows[:-1]}")
-    if not rows.shape == scale.shape == slack.shape or np.isnan([scale, slack]).any():
-        raise ValueError(f"bound must have two terms a look, none NaN; for {rows.size - 1} looks "
-                         f"its terms gave {scale[:-1]} and {slack[:-1]}")
+    if not rows.shape == scale.shape == slack.shape or not (np.array([scale, slack]) >= 0).all():
+        raise ValueError(f"bound must have two terms of at least 0 a look; for {rows.size - 1} "
+                         f"looks its terms gave {scale[:-1]} and {slack[:-1]}")
     if unit is not None and (unit.shape != rows.shape or not (unit[:-1] > 0).all()):
         raise ValueError(f"bound must have a unit above 0 a look, or none; for {rows.size - 1} "
                          f"looks its units gave {unit[:-1]}")

@@ -89,6 +89,10 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
         As in `AcceptanceTest`, for each test: its error is about delta where log
         ratios are near normal; no bound otherwise, and ``delta -> 0`` does not
         restore it. For a guarantee give ``bound=BettingBound(delta, (low, high))``.
+        Each update lays out an order of the factors, 4 N bytes: of a million factors
+        2 ms, where the tests near the ends of a slice take a hundred.
+        ``indices="rejection"`` lays out a bit a factor, and is a third slower where
+        tests read nearly all.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -133,8 +137,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
     n_factors = check_integer("n_factors", n_factors, 1)
     rng = as_generator(rng)
     target = _Slice(log_likelihood, log_prior, point, scalar, n_factors, rng, dict(
-        bound=bound, delta=delta, first_look=first_look,
-                                              indices=indices))
+        bound=bound, delta=delta, first_look=first_look, indices=indices))
     for coordinate in range(point.size):
         _update(target, coordinate, width[coordinate], max_steps, lower[coordinate],
                 upper[coordinate], rng)

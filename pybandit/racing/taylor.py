@@ -21,6 +21,7 @@ class PopulationMoments:
     Parameters
     ----------
     points : array_like of float, shape (N, p) or (N,)
+        Not copied if float64: leave them as they are while controls of them are used.
     labels : array_like of int, shape (N,), optional
         The bin of each point, 0 ... B - 1. By default one bin.
     outliers : array_like of bool, shape (N,) or (N, D), optional
@@ -49,7 +50,7 @@ class PopulationMoments:
 
     Notes
     -----
-    O(N p^2), times D where outliers are by state.
+    O(N p^2), times D where outliers are by state; with labels O(N log N + B p^2) more.
 
     **Threads.** Nothing changes it: threads may share it.
 
@@ -76,7 +77,7 @@ class PopulationMoments:
         self.labels = _check_labels(labels, len(points))
         self.outliers = None
         if outliers is not None:
-            self.outliers = as_array("outliers", outliers)
+            self.outliers = np.array(as_array("outliers", outliers))
             if self.outliers.dtype != bool or self.outliers.ndim not in (1, 2) or (
                     len(self.outliers) != len(points)):
                 raise ValueError(f"outliers must be bool of shape (N,) or (N, D), N = "
@@ -88,11 +89,13 @@ class PopulationMoments:
         self.counts = np.zeros((n_bins, n_columns))
         self.means = np.zeros((n_bins, n_columns, p))
         self.covariances = np.zeros((n_bins, n_columns, p, p))
-        for bin in range(n_bins):
-            self._add_bin(bin, weights)
+        # the points of each bin in their order; nothing is done for a bin that has none
+        order = np.argsort(self.labels, kind="stable")
+        bins, begins = np.unique(self.labels[order], return_index=True)
+        for bin, begin, end in zip(bins, begins, [*begins[1:], len(points)], strict=True):
+            self._add_bin(bin, order[begin:end], weights)
 
-    def _add_bin(self, bin, weights):
-        rows = np.flatnonzero(self.labels == bin)
+    def _add_bin(self, bin, rows, weights):
         for column in range(weights.shape[1]):
             kept = self.points[rows[weights[rows, column] > 0]]
             if not len(kept):
@@ -268,8 +271,8 @@ def _check_labels(labels, n_points):
 
 
 def _shaped(name, array, shape, bins=True):
-    """`array` as finite float64 of this shape; the first axis may be left out if it is 1."""
-    array = check_in(name, check_numeric(name, array), "finite", np.isfinite)
+    """A finite float64 copy of this shape; the first axis may be left out if it is 1."""
+    array = np.array(check_in(name, check_numeric(name, array), "finite", np.isfinite))
     if bins and shape[0] == 1 and array.shape == shape[1:]:
         array = array[None]
     if array.shape != shape:

@@ -45,7 +45,7 @@ def test_the_printed_table_is_the_two_sided_one():
     assert np.abs(one_sided - printed)[small].max() > 0.02
 
 
-@pytest.mark.some(25)
+@pytest.mark.some(9)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("name", IRREGULAR)
 @pytest.mark.parametrize("delta", [1e-6, 0.003, 0.2])

@@ -10,6 +10,7 @@ import pytest
 from scipy import special, stats
 
 import pybandit as pb
+from dear import part
 
 from _shared.reference.bits import Bits
 from betting.reference import betting as twin
@@ -47,11 +48,12 @@ def order_for(seed, n_factors):
     return stream.next(bits, n_factors)
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("source", ["matrix", "function"])
 def test_the_twin_decision_for_decision(source):
     """The same items give the same winner; a matrix stops at the same item too."""
     ends = collections.Counter()
-    for seed in range(300):
+    for seed in range(part(120, of=300)):
         rewards, offsets, options = random_problem(seed)
         order = order_for(seed, len(rewards))
         expected = twin.race(rewards, offsets, order, options)
@@ -159,7 +161,7 @@ TINY = {
 }
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("rewards, options", TINY.values(), ids=TINY.keys())
 def test_the_exact_law_of_a_tiny_race(rewards, options):
     """All 720 orders: the twin's errors are at most delta, and the kernel's law is the twin's."""
@@ -297,7 +299,7 @@ def log_factors(seed):
     return np.clip(factors, -0.5, 0.5), np.log(rng.dirichlet(np.full(4, 3.0)))
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("options", [{}, {"hybrid": True}, {"mixture": "ebmix"}, {"bets": 3}])
 @pytest.mark.parametrize("layout", ["gather", "shuffled"])
 def test_the_law_of_draws(options, layout):

@@ -57,6 +57,42 @@ def test_student_keeps_its_digits_far_out():
         assert pb.bounds.student(50, 1e18, 1.0, level) == pytest.approx(expected, rel=1e-9)
 
 
+def test_the_most_cautious_boundary_is_never_crossed():
+    """Tails that are 0 in float64: SciPy gives the other end of Student's law."""
+    for boundary in (37.0, 38.0, 50.0, 1e300):
+        assert pb.bounds.student(50, 5000, 1.0, boundary) > 1e6
+    assert pb.bounds.student(50, 5000, 1.0, -50.0) == -np.inf
+    assert pb.bounds.student([50, 100], 100, [0.0, 1.0], 50.0).tolist() == [0.0, 0.0]
+    values = np.random.default_rng(0).normal(size=(5000, 2))
+    values[:, 1] += 1e-3 - np.subtract(*values.mean(axis=0)[::-1])
+    for options in (dict(bound=pb.StudentBound(boundary=50.0)), dict(delta=1e-300, first_look=8)):
+        assert [pb.race(values, rng=seed, **options).winner for seed in range(40)] == [1] * 40
+    log_ratios = values[:, 1] - values[:, 0]
+    assert pb.accept(log_ratios, bound=pb.StudentBound(boundary=40.0), rng=1).exact
+
+
+def test_a_bound_below_0_is_refused():
+    class Negative(pb.NormalBound):
+        def terms(self, n_read, n_factors, n_comparisons):
+            scale, slack = super().terms(n_read, n_factors, n_comparisons)
+            return -scale, slack
+
+    with pytest.raises(ValueError, match="two terms of at least 0 a look"):
+        pb.race(np.zeros((900, 2)), bound=Negative())
+
+
+def test_deviations_whose_squares_are_0():
+    """They are no certainty: everything is read."""
+    values = np.random.default_rng(0).normal(size=(20_000, 2))
+    values[:, 1] += 1e-2 - np.subtract(*values.mean(axis=0)[::-1])
+    for bound in ("normal", pb.StudentBound(skewness=False)):
+        results = [pb.race(values * 1e-163, bound=bound, rng=seed) for seed in range(20)]
+        assert [one.winner for one in results] == [1] * 20
+        tests = [pb.accept((values[:, 1] - values[:, 0]) * 1e-163, bound=bound, rng=seed)
+                 for seed in range(20)]
+        assert all(one.accepted and one.exact for one in tests)
+
+
 @pytest.mark.parametrize("population", [1, 2, 7, 1000])
 def test_everything_read_leaves_nothing_open(population):
     assert pb.bounds.normal(population, population, 1.0, 3.0) == 0.0

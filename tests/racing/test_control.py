@@ -113,6 +113,33 @@ def test_control_variates_that_are_none(values, totals, kind, words):
         pb.ControlVariate(values, totals)
 
 
+def test_values_are_kept_as_they_were_when_their_sums_were_checked():
+    factors, close, offsets = problem(4)
+    values = close.copy()
+    control = pb.ControlVariate(values, close.sum(axis=0))
+    values[:, 2] += 100.0
+    assert np.array_equal(control.values, close)
+    controlled = dataclasses.replace(as_function(factors), control=control)
+    never = pb.NormalBound(boundary=1e9)
+    assert pb.race(controlled, offsets, bound=never, rng=1) == pb.race(
+        as_function(factors), offsets, bound=never, rng=1)
+
+
+def test_expansions_are_kept_as_they_were_when_their_sums_were_taken():
+    rng = np.random.default_rng(6)
+    y, outliers = rng.normal(size=30), rng.random(30) < 0.2
+    arrays = [np.zeros((1, 1)), rng.normal(size=(1, 3)), rng.normal(size=(1, 3, 1)),
+              rng.normal(size=(1, 3, 1, 1))]
+    moments = pb.PopulationMoments(y, outliers=outliers)
+    control = pb.taylor_control(moments, *arrays)
+    everything = np.arange(30), np.arange(3)
+    values = control.values(*everything)
+    outliers[:] = ~outliers
+    for array in arrays:
+        array += 1.0
+    assert np.array_equal(control.values(*everything), values)
+
+
 def test_factors_refuse_the_control_of_others():
     control = pb.ControlVariate(np.ones((5, 2)), [5.0, 5.0])
     with pytest.raises(ValueError, match="D = 3"):
@@ -154,6 +181,28 @@ def test_the_totals_of_an_expansion_are_its_sums(seed):
     assert np.allclose(control.totals, expected.sum(axis=0), rtol=1e-9, atol=1e-7)
     some = rng.permutation(n)[:7], np.sort(rng.permutation(d)[:2])
     assert np.array_equal(control.values(*some), everything[np.ix_(*some)])
+
+
+@pytest.mark.parametrize("labels", [
+    np.random.default_rng(2).integers(0, 100_000, 200_000) * 160,
+    np.array([0, 1, 2_000_000, 1, 0]),
+])
+def test_moments_of_many_bins_are_those_of_each_alone(labels):
+    """Bins that are empty cost their memory alone."""
+    rng = np.random.default_rng(7)
+    points, outliers = rng.normal(size=(labels.size, 1)), rng.random((labels.size, 2)) < 0.3
+    moments = pb.PopulationMoments(points, labels, outliers)
+    assert moments.counts.shape == (labels.max() + 1, 2)
+    assert moments.counts.sum() == (~outliers).sum()
+    for bin in [*np.unique(labels)[:20], labels.max()]:
+        for column in range(2):
+            kept = points[(labels == bin) & ~outliers[:, column]]
+            assert moments.counts[bin, column] == len(kept)
+            if len(kept):
+                mean = kept.mean(axis=0)
+                assert moments.means[bin, column] == mean
+                assert moments.covariances[bin, column] == (kept - mean).T @ (
+                    kept - mean) / len(kept)
 
 
 def student_problem():

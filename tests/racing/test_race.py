@@ -55,7 +55,7 @@ def random_problem(seed):
     return rewards, offsets, twin.Options(**options)
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("source", ["matrix", "function"])
 def test_the_twin_bit_for_bit(source, indices, kind):

@@ -139,7 +139,7 @@ def enumerated_problem(name):
     return rewards, np.array([0.3, 0.7, -0.4])
 
 
-@pytest.mark.some(10)
+@pytest.mark.some(5)
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("name", ENUMERATED)
 def test_enumerated_laws(name, indices):

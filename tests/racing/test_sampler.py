@@ -3,6 +3,7 @@
 import functools
 import pickle
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -136,6 +137,19 @@ def test_exact_sample():
     assert pb.exact_sample(factors, size=(3, 4), rng=1).shape == (3, 4)
 
 
+def test_many_exact_draws_take_little_memory():
+    """And are those of one array of noise."""
+    factors, log_prior = problem(6, n_states=200)
+    tracemalloc.start()
+    states = pb.exact_sample(factors, log_prior, (300, 200), rng=2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2e7  # of 96 MB of noise
+    noise = np.random.default_rng(2).gumbel(size=(300, 200, 200))
+    totals = (factors - factors[:, :1]).sum(axis=0) + log_prior
+    assert (states == (totals + noise).argmax(axis=2)).mean() > 0.9999
+
+
 def test_impossible_states_are_never_drawn():
     factors, log_prior = problem(6)
     log_prior[[0, 3]] = -np.inf
@@ -187,6 +201,21 @@ def test_seeds():
         assert len(draw(np.random.Generator(generator))) == 50
     first, second = (draw(np.random.SeedSequence(9)) for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("options, by_seed_alone", [
+    (dict(indices="rejection"), True),
+    (dict(indices="keyed"), True),
+    (dict(indices="permutation"), False),
+    (dict(layout="shuffled"), False),
+])
+def test_what_a_call_depends_on(options, by_seed_alone):
+    """An order that is kept is left by one call where the next begins: docs/inside_samplers.md."""
+    factors = np.random.default_rng(0).normal(0.0, 0.05, (20_000, 4))
+    sampler = pb.RacingSampler(factors, rng=5, **options)
+    one, two = (sampler.draw(200, rng=1) for _ in range(2))
+    assert np.array_equal(one[0], two[0]) == by_seed_alone
+    assert np.array_equal(one[1].n_evaluations, two[1].n_evaluations) == by_seed_alone
 
 
 def test_a_matrix_is_read_anew_at_every_draw():

@@ -65,6 +65,7 @@ OBJECTS = {
 }
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind, indices, options", OBJECTS.values(), ids=OBJECTS)
 def test_a_sampler_goes_on(press, moments, kind, indices, options):

@@ -147,6 +147,7 @@ OBJECTS = {
 }
 
 
+@pytest.mark.some(7)
 @pytest.mark.parametrize("make", OBJECTS.values(), ids=OBJECTS)
 def test_eight_threads(make):
     if "chains" in make.__code__.co_names:
