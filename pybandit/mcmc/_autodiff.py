@@ -1,11 +1,13 @@
 """Gradients and Hessians of rows at one point, by blocks of rows: automatic, or differences."""
 
 import contextlib
+from typing import NamedTuple
 
 import numpy as np
 
 from pybandit._shared.checks import check_numeric, shape_of
 from pybandit._shared.optional import require
+from pybandit._shared.types import Floats
 
 BACKENDS = ("finite", "jax", "autograd")
 # Numbers of the Hessians of a block: 16 MiB.
@@ -15,12 +17,20 @@ NUMBERS = 1 << 21
 APART = 1e-4
 # Rows that this length is found on.
 SAMPLE = 1000
-# What is this small beside the largest entry of a Hessian is rounding, or a difference's error.
+# What is this small beside the largest entry of a Hessian, its coordinates measured in their
+# lengths, is rounding, or a difference's error.
 EXACT, DIFFERENCES = 1e-13, 1e-5
 
 
+class Hessians(NamedTuple):
+    """Of a block of rows, (n, d, d), and the lengths of the coordinates, (d,)."""
+
+    values: Floats
+    lengths: Floats
+
+
 def blocks_of(log_likelihood, n_factors, center, backend):
-    """Rows, gradients (n, d) and Hessians (n, d, d), block by block; and what is rounding."""
+    """Rows, gradients (n, d) and `Hessians`, block by block."""
     d = center.size
     make = {"jax": _jax, "autograd": _autograd, "finite": _finite}[backend]
     derivatives = make(log_likelihood, n_factors, center)
@@ -33,7 +43,16 @@ def blocks_of(log_likelihood, n_factors, center, backend):
             if not good.all():
                 raise ValueError(f"log_likelihood must have a finite {name} at center; that of "
                                  f"factor {rows[np.argmin(good)]} is not")
-        yield rows, gradients, hessians
+        yield rows, gradients, Hessians(hessians, lengths_of(gradients, hessians))
+
+
+def lengths_of(gradients, hessians):
+    """How far along each coordinate rows change by a nat or so, whatever its unit."""
+    steep = np.abs(gradients).mean(axis=0)
+    bent = np.sqrt(np.abs(np.einsum("nii->ni", hessians)).mean(axis=0))
+    lengths = 1 / np.clip(np.maximum(steep, bent), 1e-75, 1e75)
+    # near b = 0 the slope of a b says nothing of a: what does not bend keeps its unit at most
+    return np.where(bent <= 1e-3 * steep, np.minimum(lengths, 1.0), lengths)
 
 
 def rounding_of(backend):
@@ -150,14 +169,16 @@ def _empty(n, d):
 
 
 def products_of(hessians, rounding, most):
-    """Each Hessian as a sum of outer products: weights (n, r), directions (n, r, d), or None.
+    """Each Hessian as a sum of outer products: weights (n, r) and directions (n, r, d).
 
     With v = H u, H - v v' / (u'H u) has one rank less (Wedderburn): u is the coordinate of
     the largest diagonal entry, or the sum or difference of two where entries beside the
-    diagonal are larger. None where more than `most` are needed.
+    diagonal are larger. The matrices as they are where more than `most` are needed.
     """
-    n, d = hessians.shape[:2]
-    left, each = np.array(hessians), np.arange(n)
+    values, lengths = hessians
+    n, d = values.shape[:2]
+    # in their own units entries of dollars and of dollars^-1 cannot be compared
+    left, each = values * np.outer(lengths, lengths), np.arange(n)
     scale = np.abs(left).reshape(n, -1).max(axis=1)
     if rounding >= DIFFERENCES:  # the error of a difference is that of its neighbours too
         scale = np.maximum(scale, scale.mean())
@@ -169,7 +190,7 @@ def products_of(hessians, rounding, most):
         if not open_.any():
             break
         if len(weights) == most:
-            return None
+            return values
         diagonal = np.einsum("nii->ni", left)
         j = np.abs(diagonal).argmax(axis=1)
         u = np.zeros((n, d))
@@ -188,7 +209,7 @@ def products_of(hessians, rounding, most):
         v[~open_] = 0.0
         left -= weight[:, None, None] * v[:, :, None] * v[:, None, :]
         weights.append(weight)
-        directions.append(v)
+        directions.append(v / lengths)
     if not weights:
         return np.zeros((n, 0)), np.zeros((n, 0, d))
     return np.stack(weights, axis=1), np.stack(directions, axis=1)

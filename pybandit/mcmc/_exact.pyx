@@ -15,7 +15,7 @@ from pybandit.mcmc._csrc cimport (
 )
 from pybandit.mcmc._move_list cimport MoveList
 from pybandit.mcmc._problem cimport Problem
-from pybandit.racing._source cimport Source
+from pybandit.racing._source cimport Source, take_back
 
 cdef enum:
     ROWS = 1 << 16        # that are read between two looks for Ctrl-C
@@ -64,7 +64,12 @@ cdef int _ask_spread(void *data, double *out) noexcept with gil:
     """The larger one of M there and back, so that it is the same both ways."""
     cdef Own own = <Own>data
     try:
-        out[0] = max(float(own.spread(own.points)), float(own.spread(own.points[::-1].copy())))
+        own.source.lock.release()  # it may draw from the generator
+        try:
+            there, back = own.spread(own.points), own.spread(own.points[::-1].copy())
+        finally:
+            take_back(own.source.lock)
+        out[0] = max(float(there), float(back))
         return 0
     except BaseException as error:
         own.error = error

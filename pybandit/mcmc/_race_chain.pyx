@@ -20,6 +20,7 @@ from pybandit.mcmc._csrc cimport (
 )
 from pybandit.mcmc._move_list cimport MoveList
 from pybandit.racing._csrc cimport pb_accept
+from pybandit.racing._source cimport take_back
 
 cdef enum:
     ROWS = 1 << 14        # that are read between two looks for Ctrl-C
@@ -106,9 +107,12 @@ cdef class RaceChain:
 
     cdef _begin(self):
         cdef int64_t i, d = self.chain.n_parameters
+        cdef pb_status status
         for i in range(d):
             self.memory[3 * d + i] = self.memory[4 * d + i] = self.points[0, i]
-        if pb_race_chain_begin(&self.chain) != PB_OK:
+        with self.lock:
+            status = pb_race_chain_begin(&self.chain)
+        if status != PB_OK:
             self._fail()
         if not self.chain.log_density > -INFINITY:
             raise ValueError(f"initial, or the value of a step, must have a finite log prior; got "
@@ -162,6 +166,7 @@ cdef class RaceChain:
         cdef pb_status status = PB_OK
         cdef int is_test = 0
         cdef pb_race_chain *chain = &self.chain
+        self.test._hold(self.lock)
         with self.lock, nogil:
             while t < last and budget > 0:
                 budget += chain.n_evaluations
@@ -190,6 +195,7 @@ cdef class RaceChain:
         cdef int64_t _t
         cdef pb_status status = PB_OK
         cdef int is_test = 0
+        self.test._hold(self.lock)
         for _t in range(n):
             with self.lock, nogil:
                 status = pb_race_chain_step(&self.chain, self.bitgen, &is_test)
@@ -215,7 +221,12 @@ cdef int _ask_prior(const double *theta, void *data, double *out) noexcept with 
     cdef RaceChain self = <RaceChain>data
     try:
         point = np.asarray(self.points)[0 if theta == self.chain.points else 1]
-        out[0] = checked_prior(self.log_prior(point), point)
+        self.lock.release()  # it may draw from the generator
+        try:
+            value = self.log_prior(point)
+        finally:
+            take_back(self.lock)
+        out[0] = checked_prior(value, point)
         return 0
     except BaseException as error:
         self.error = error

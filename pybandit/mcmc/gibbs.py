@@ -12,7 +12,8 @@ from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_nam
 from pybandit.mcmc._gibbs import GraphChain
 from pybandit.mcmc.pairwise import PairwiseTable
 from pybandit.racing._race import RaceResult, race
-from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
+from pybandit.racing._track import check_offsets, hashable, index_kind, make_plan
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, as_bound
 from pybandit.racing.factors import Factors, Populations, as_factors
 from pybandit.racing.populations import race_populations
 from pybandit.racing.sampler import totals_of
@@ -125,8 +126,7 @@ class RacingGibbs:
             conditional._graph.prepare_counts()
         self.options = dict(bound=bound, delta=delta, variance=variance, first_look=first_look,
                             value_range=value_range, max_fraction=max_fraction, indices=indices)
-        # refuses bad options now, not in the first race
-        race(np.zeros((1, 2)), **self.options, rng=0)
+        _check_options(**self.options, n_states=conditional.n_states if graph else None)
         self.order = check_choice("order", order, ("sequential", "random"))
         self.layout = Layout(check_name(name), check_labels(labels, self.n_variables),
                              self.n_variables, np.int64, STATISTICS,
@@ -195,6 +195,19 @@ class RacingGibbs:
                           self.method, RATE, self.order == "random", self.options)
 
 
+def _check_options(bound, delta, variance, first_look, value_range, max_fraction, indices,
+                   n_states):
+    """Refuse bad options of a race now, not in the first race; `n_states` None: not known."""
+    delta, value_range = hashable("delta", delta), hashable("value_range", value_range)
+    if n_states is None:
+        # a range a state says how many there are; (low, high) of bets does not
+        made = as_bound(bound, delta, value_range)
+        ranges = None if isinstance(made, BettingBound) else getattr(made, "value_range", None)
+        n_states = max(1, len(ranges)) if np.ndim(ranges) else 2
+    make_plan(bound, delta, value_range, variance, first_look, max_fraction, 1, n_states)
+    index_kind(np.zeros((1, 1)), indices, "rejection")
+
+
 class _Chain:
     """Where one chain is."""
 
@@ -235,11 +248,8 @@ class _Chain:
             race_them = partial(self.sum_up, factors, n_pairs)
         offsets = self.rng.gumbel(size=n_states)
         if log_prior is not None:
-            log_prior = check_numeric("the log prior that conditional returned", log_prior)
-            if log_prior.shape != (n_states,):
-                raise ValueError(f"conditional must return a log prior of shape (D,) = "
-                                 f"({n_states},); got {log_prior.shape}")
-            offsets += log_prior
+            offsets += check_offsets("the log prior that conditional returned", log_prior,
+                                     n_states)
         result = race_them(offsets=offsets, rng=self.rng)
         self.values[variable] = result.winner
         self.n_looks += result.n_looks

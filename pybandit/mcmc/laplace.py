@@ -59,7 +59,7 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     initial : array_like of float, shape (d,), optional
         Where to begin; 0 by default.
     max_steps : int, default 100
-        Newton steps.
+        Newton steps, at most.
 
     Returns
     -------
@@ -70,7 +70,8 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     ------
     ValueError, TypeError
         Where an argument is outside its range, a value is not finite, or no mode is found:
-        the Hessian is not negative definite where no step leads up.
+        the Hessian is not negative definite where no step leads up, or `max_steps` do not
+        lead there.
 
     Notes
     -----
@@ -103,19 +104,16 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     deviations = _deviations(posterior, point)
     for _ in range(max_steps):
         slope, hessian = _derivatives(posterior, point, APART * deviations)
-        step, worth = _uphill(slope, hessian)
-        point, moved = _climb(posterior, point, step, worth)
         curvature = -np.diagonal(hessian)
         deviations = np.where(curvature > 0, 1 / np.sqrt(np.abs(curvature) + 1e-300), deviations)
+        step, worth = _uphill(slope, hessian, deviations)
+        point, moved = _climb(posterior, point, step, worth)
         if not moved or worth < ENOUGH:
             break
-    try:
-        np.linalg.cholesky(-hessian)
-    except np.linalg.LinAlgError:
-        raise ValueError(f"log_likelihood must have a mode, with a negative definite Hessian; none "
-                         f"was found from initial, the search ended at {point}") from None
-    inverse = np.linalg.inv(-hessian)
-    return Laplace(point, (inverse + inverse.T) / 2)
+    else:
+        raise ValueError(f"log_likelihood must have a mode that max_steps = {max_steps} steps from "
+                         f"initial lead to; they ended at {point}")
+    return Laplace(point, _covariance(point, hessian, deviations))
 
 
 class _Posterior:
@@ -184,11 +182,14 @@ def _derivatives(posterior, point, widths):
     return slope, hessian
 
 
-def _uphill(slope, hessian):
-    """A Newton step, its curvatures made negative, and what it is worth in nats."""
-    values, vectors = np.linalg.eigh(-hessian)
+def _uphill(slope, hessian, deviations):
+    """A Newton step, its curvatures made negative, and what it is worth in nats.
+
+    Curvatures of parameters in their own units can only be compared in standard deviations.
+    """
+    values, vectors = np.linalg.eigh(-hessian * np.outer(deviations, deviations))
     curvatures = np.maximum(np.abs(values), 1e-8 * np.abs(values).max() + 1e-300)
-    step = vectors @ ((vectors.T @ slope) / curvatures)
+    step = deviations * (vectors @ ((vectors.T @ (deviations * slope)) / curvatures))
     return step, 0.5 * float(slope @ step)
 
 
@@ -200,6 +201,18 @@ def _climb(posterior, point, step, worth):
             return point + step, True
         step = step / 2
     return point, False
+
+
+def _covariance(point, hessian, deviations):
+    """The inverse of the negative Hessian, in standard deviations as `_uphill`."""
+    units = np.outer(deviations, deviations)
+    try:
+        np.linalg.cholesky(-hessian * units)
+    except np.linalg.LinAlgError:
+        raise ValueError(f"log_likelihood must have a mode, with a negative definite Hessian; none "
+                         f"was found from initial, the search ended at {point}") from None
+    inverse = np.linalg.inv(-hessian * units)
+    return units * (inverse + inverse.T) / 2
 
 
 def _both(point, step):

@@ -7,7 +7,7 @@ import pytest
 
 from pybandit import mcmc
 from pybandit._shared.optional import MissingPackage
-from pybandit.mcmc._autodiff import products_of
+from pybandit.mcmc._autodiff import Hessians, products_of
 
 from mcmc.regressions import Case
 from racing.reference import expansion
@@ -85,6 +85,56 @@ def test_values_of_given_derivatives_are_their_twins(order):
     assert np.allclose(control.changes(points)(rows, [0])[:, 0], expected[rows], rtol=1e-10)
 
 
+@pytest.mark.parametrize("units", [(1, 1, 1, 1), (1e4, 1, 1e-4, 1), (1e8, 1e-8, 1e3, 1e-6)])
+@pytest.mark.parametrize("backend, error", [("finite", 1e-5), ("jax", 1e-12),
+                                            ("autograd", 1e-12)])
+def test_units_of_the_parameters_do_not_matter(backend, error, units):
+    function, units = function_for(backend), np.array(units, float)
+    control = mcmc.TaylorControl.from_autodiff(
+        lambda rows, theta: function(rows, theta * units), N, CENTER / units, backend=backend)
+    gradients, hessians = by_hand()
+    assert np.abs(control.gradients / units - gradients).max() < error * np.abs(gradients).max()
+    assert control.directions.shape == (N, 2, D + 1)
+    found = expansion.matrices_of(control.weights, control.directions) / np.outer(units, units)
+    assert np.abs(found - hessians).max() < error * np.abs(hessians).max()
+
+
+def test_dollars_beside_an_intercept():
+    """Rows whose income is near 0 were taken for rows without a Hessian."""
+    rng, size = np.random.default_rng(0), 3e4
+    x = np.stack([np.ones(20_000), rng.normal(size=20_000) * size], axis=1)
+    center = np.array([1.0, 1.0 / size])
+    y = (rng.random(20_000) < 1 / (1 + np.exp(-x @ center))).astype(float)
+    control = mcmc.TaylorControl.from_autodiff(
+        lambda n, t: y[n] * (x[n] @ t) - np.logaddexp(0, x[n] @ t), 20_000, center)
+    p = 1 / (1 + np.exp(-x @ center))
+    expected = -(p * (1 - p))[:, None, None] * x[:, :, None] * x[:, None, :]
+    found = expansion.matrices_of(control.weights, control.directions)
+    assert (np.abs(found - expected) / np.outer([1, size], [1, size])).max() < 1e-5
+
+
+@pytest.mark.parametrize("backend", ["finite", "autograd"])
+@pytest.mark.parametrize("bend", [0.0, 1.0])
+@pytest.mark.parametrize("near", [(0.0, 0.0), (1e-9, 1e-9), (0.5, 0.0), (1e-9, 0.5), (0.5, 1e-16)])
+def test_parameters_that_only_matter_together(near, bend, backend):
+    """A product near 0, where slopes say nothing of lengths, beside lines and a square."""
+    if backend == "autograd":
+        pytest.importorskip("autograd")
+
+    def log_likelihood(rows, theta):
+        return (X[rows, 0] * theta[0] * theta[1] - bend * theta[1]**2
+                - (Y[rows] - theta[2])**2 + X[rows, 1] * theta[3] - theta[4] + theta[5])
+
+    control = mcmc.TaylorControl.from_autodiff(log_likelihood, N, [*near, 0.3, 0.1, 0.2, 9.0],
+                                               backend=backend)
+    expected = np.zeros((N, 6, 6))
+    expected[:, 0, 1] = expected[:, 1, 0] = X[:, 0]
+    expected[:, 1, 1], expected[:, 2, 2] = -2.0 * bend, -2.0
+    assert control.directions.shape == (N, 3, 6)
+    found = expansion.matrices_of(control.weights, control.directions)
+    assert np.abs(found - expected).max() < 1e-5
+
+
 def test_a_chain_with_it():
     """The same posterior as with derivatives by hand, and as few rows."""
     def log_likelihood(rows, points):
@@ -156,12 +206,13 @@ def test_products_of_any_symmetric_matrices():
     for n in range(3, 60):
         v = rng.normal(size=(n % 3, 5))
         hessians[n] = (v.T * rng.choice([-1e-3, 1.0, 1e4], n % 3)) @ v
-    weights, directions = products_of(hessians, 1e-13, 2)
+    weights, directions = products_of(Hessians(hessians, np.ones(5)), 1e-13, 2)
     assert weights.shape == (60, 2) and directions.shape == (60, 2, 5)
     found = expansion.matrices_of(weights, directions)
     scale = np.abs(hessians).max(axis=(1, 2), keepdims=True) + 1e-300
     assert (np.abs(found - hessians) <= 1e-11 * scale).all()
-    assert products_of(np.eye(5)[None], 1e-13, 4) is None
+    full = np.eye(5)[None]
+    assert products_of(Hessians(full, np.ones(5)), 1e-13, 4) is full
 
 
 @pytest.mark.parametrize("call, kind, words", [

@@ -236,6 +236,36 @@ def test_controls_are_second_order_changes_with_their_totals():
                        features[some] @ (points[1] - points[0]))
 
 
+def used_again(arrays):
+    """What a caller does with buffers of his own."""
+    for array in arrays:
+        array[...] = 7.0
+
+
+def test_controls_keep_what_their_sums_are_of():
+    """Arrays that are used again for something else change neither values nor ranges."""
+    rng = np.random.default_rng(3)
+    features, center = rng.normal(size=(50, 2)), np.array([0.1, -0.2])
+    points = np.ascontiguousarray(center + rng.normal(size=(2, 2)))
+    for kind in (mcmc.TaylorControl, mcmc.GLMControl):
+        third = np.full(50, 0.5)
+        arrays = ([rng.normal(size=(50, 2)), rng.normal(size=(50, 2, 2))]
+                  if kind is mcmc.TaylorControl else [rng.normal(size=50), rng.normal(size=50)])
+
+        def make(parts, third, kind=kind):
+            return (kind(center, *parts, third=third) if kind is mcmc.TaylorControl
+                    else kind(features, *parts, center, third=third))
+
+        control = make([part.copy() for part in arrays], third.copy())
+        reused = make(arrays, third)
+        used_again([*arrays, third])
+        everything = np.arange(50), np.array([0])
+        values = reused.changes(points)(*everything)
+        assert np.array_equal(values, control.changes(points)(*everything))
+        assert values.sum() == pytest.approx(reused.total_change(points)())
+        assert reused.value_range(points) == control.value_range(points)
+
+
 def test_compiled_factors_make_the_same_chain():
     pytest.importorskip("numba")
     import pybandit.numba

@@ -47,6 +47,7 @@ def test_proposals_leave_the_approximation_as_it_is():
 MEAN = np.random.default_rng(1).normal(0.7, 1.0, 400)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("proposal, accepted", [
     (mcmc.Preconditioned([MEAN.sum() / 401], [[1 / 401]]), 1.0),
     (mcmc.Preconditioned([MEAN.sum() / 401 + 0.02], [[2 / 401]]), 0.65),

@@ -139,6 +139,7 @@ def test_a_range_holds_every_remainder(order):
     assert max(filled) > (0.3 if order == "glm" else 0.1)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("bound", ["betting", "auto"])
 @pytest.mark.parametrize("order", ["glm", "taylor"])
 def test_the_law_of_bets_with_derived_ranges(order, bound):
@@ -185,3 +186,35 @@ def test_a_prior_as_a_precision_or_a_function():
         assert np.allclose(run, runs[0], rtol=1e-9)
     with pytest.raises(ValueError, match="prior_precision"):
         mcmc.RacingMetropolis(log_likelihood, 200, 2, prior_precision=-1.0)
+
+
+class Plain(np.random.PCG64):
+    """With a lock as of NumPy before 2.4, which a thread takes once."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.plain = threading.Lock()
+
+    lock = property(lambda self: self.plain)
+
+
+def test_functions_run_without_the_lock_of_the_generator():
+    """They may draw from it; with that lock they waited for ever."""
+    rng, y = np.random.Generator(Plain(1)), np.linspace(-1.0, 1.0, 200)
+
+    def free(value):
+        assert not rng.bit_generator.lock.locked()
+        rng.random()
+        return value
+
+    def log_likelihood(n, points):
+        return free(-0.5 * (y[n, None] - points[:, 0]) ** 2)
+
+    chain = mcmc.RacingMetropolis(log_likelihood, 200, 1, log_prior=lambda theta: free(0.0))
+    assert chain.step([0.3], n_steps=20, rng=rng).n_evaluations > 0
+    control = mcmc.TaylorControl([0.0], y[:, None], np.full((200, 1, 1), -1.0))
+    exact = mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood, bounds=1.0,
+                                             spread=lambda points: free(0.1))
+    assert exact.step(np.zeros(1), n_steps=20, rng=rng).n_evaluations > 0
+    test = pb.AcceptanceTest(pb.Factors(lambda n, states: free(np.ones((n.size, 1))), 99, 1))
+    assert test.test(0.0, rng=rng).accepted and not rng.bit_generator.lock.locked()

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+import pybandit as pb
 from pybandit import mcmc
 
 from mcmc.reference.chains import Potts
@@ -107,6 +108,68 @@ def log_likelihood(indices, points):
     return np.zeros((len(indices), 2))
 
 
+PAIR = mcmc.PairwiseTable(np.eye(3), [[1], [0]])
+
+
+@pytest.mark.parametrize("model, states, options", [
+    (3, 3, dict(bound="betting", value_range=(-5.0, -0.1))),
+    (3, 3, dict(bound=pb.BettingBound(0.05, (-5.0, -0.1)))),
+    (3, 3, dict(bound="auto", value_range=[-5.0, -0.1])),
+    (3, 3, dict(bound="ebs", value_range=[1.0, 1.0, 1.0])),
+    (3, 3, dict(bound=pb.EBSBound(0.05, value_range=(1.0, 1.0, 1.0)), variance="marginal")),
+    (2, 1, dict(bound="ebs", value_range=[1.0])),
+    (PAIR, 3, dict(bound="ebs", value_range=np.ones(3))),
+    (PAIR, 3, dict(bound="betting", value_range=(0.0, 1.0))),
+])
+def test_options_are_held_against_the_states_there_are(model, states, options):
+    """Not against factors of 0 of two states."""
+    if model is PAIR:
+        sampler = mcmc.RacingGibbs(PAIR, **options)
+    else:
+        factors = np.full((100, states), -1.0)
+        sampler = mcmc.RacingGibbs(lambda v, x: factors, model, **options)
+    assert sampler.sample(3, n_warmup=0, n_chains=1, rng=1)["posterior"]["x"].shape[0] == 1
+
+
+@pytest.mark.parametrize("options, words", [
+    (dict(bound="ebs", value_range=[1.0, 1.0]), "D = 3; got 2 values"),
+    (dict(bound=pb.EBSBound(0.05, value_range=(1.0, 1.0))), "D = 3; got 2 values"),
+    (dict(bound="ebs", value_range=()), "value_range"),
+    (dict(bound="ebs"), "value_range"),
+    (dict(bound="betting"), "value_range"),
+    (dict(bound="betting", value_range=(1.0, 0.0)), "value_range"),
+    (dict(bound="betting", value_range=(0.0, 1.0), variance="marginal"), "variance"),
+    (dict(bound=pb.EBSBound(0.05, difference_range=1.0), variance="marginal"), "value_range"),
+    (dict(value_range=1.0), "value_range"),
+    (dict(bound="best"), "bound"),
+    (dict(delta=0.0), "delta"),
+    (dict(delta=[0.1]), "delta"),
+    (dict(variance="both"), "variance"),
+    (dict(first_look=0), "first_look"),
+    (dict(max_fraction=0.0), "max_fraction"),
+    (dict(indices="random"), "indices"),
+])
+@pytest.mark.parametrize("method", ["race", "exact", "poisson"])
+def test_options_that_are_none_are_refused_at_once(options, words, method):
+    with pytest.raises(ValueError, match=words):
+        mcmc.RacingGibbs(PAIR, method=method, **options)
+
+
+@pytest.mark.parametrize("prior, words", [
+    ([0.0, np.nan, 0.0], "log prior .* not NaN; got nan at index 1"),
+    ([0.0, 0.0, np.inf], r"log prior .* below \+inf .*; got inf at index 2"),
+    ([-np.inf] * 3, "log prior .* at least one state"),
+    ([0.0] * 2, r"log prior .* must have shape \(D,\) = \(3,\)"),
+    (["a", "b", "c"], "log prior"),
+])
+@pytest.mark.parametrize("method", ["race", "exact"])
+def test_log_priors_that_are_none(prior, words, method):
+    factors = np.random.default_rng(0).normal(size=(20, 3))
+    sampler = mcmc.RacingGibbs(lambda v, x: (factors, prior), 1, method=method)
+    with pytest.raises((ValueError, TypeError), match=words):
+        sampler.sample(3, n_warmup=0, n_chains=1, rng=1)
+
+
 @pytest.mark.parametrize("make, kind, words", [
     (lambda: mcmc.RacingGibbs(None, 2), TypeError, "conditional"),
     (lambda: mcmc.RacingGibbs(conditional, 0), ValueError, "n_variables"),
@@ -153,7 +216,7 @@ def test_what_is_refused_at_once(make, kind, words):
     (mcmc.RacingGibbs(conditional, 2), dict(rng="a"), TypeError, "rng"),
     (mcmc.RacingGibbs(lambda v, x: np.zeros(3), 2), {}, ValueError, "conditional must return"),
     (mcmc.RacingGibbs(lambda v, x: (np.zeros((3, 2)), np.zeros(4)), 2), {}, ValueError,
-     "log prior of shape"),
+     "log prior .* must have shape"),
     (mcmc.RacingGibbs(lambda v, x: np.full((3, 2), np.nan), 2), {}, ValueError, "finite"),
     (mcmc.RacingMetropolis(lambda n, x: np.zeros(len(n)), 9, 2), {}, ValueError,
      r"log_likelihood must return shape \(n, 2\)"),
@@ -172,6 +235,7 @@ def test_what_is_refused_in_sampling(sampler, options, kind, words):
         sampler.sample(3, **(dict(n_warmup=2) | options))
 
 
+@pytest.mark.slow
 def test_arviz_takes_the_tree():
     code = """
 import warnings
