@@ -156,8 +156,18 @@ def check_numeric(name, values, masked_as_nan=False):
     return array if array.flags.aligned else array.copy()
 
 
+def labels_of(table, what="index"):
+    """Labels of the rows of a frame or a series, or "columns"; None where there are none."""
+    held = getattr(table, what, None)
+    return None if held is None or callable(held) else list(held)  # lists have a method index
+
+
 def check_counts(trials, sums, n_arms, most=MOST_PULLS):
     """Trials and sums of rewards, one an arm, as int64 and float64; at most `most` trials."""
+    of_trials, of_sums = labels_of(trials), labels_of(sums)
+    if of_trials is not None and of_sums is not None and of_trials != of_sums:
+        raise ValueError(f"sums must have the index of trials, {shown(of_trials)}; got "
+                         f"{shown(of_sums)}")
     trials = check_in("trials", refuse_masks("trials", trials), "integers of at least 0",
                       lambda x: (x >= 0) & (x <= MOST_PULLS) & (np.floor(x) == x))
     sums = check_in("sums", refuse_masks("sums", sums), "finite", np.isfinite)

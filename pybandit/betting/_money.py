@@ -18,6 +18,8 @@ TOLD = "told"
 Costs = ArrayLike | Literal["told"] | None
 # of one evaluation: sums of as many as there can be are finite
 LARGEST_COST = 1e150
+# ten times a tenth is not 1, by the last digit: so small a part of a limit is not missed
+ROUNDING = 1e-12
 
 
 def check_costs(costs, n_arms, n_items):
@@ -86,6 +88,10 @@ class Money:
         """Of each arm, after so many blocks."""
         return self.sums[n_blocks]
 
+    def left(self, n_blocks):
+        """Of the most, after so many blocks; no amount that adds up to it is short of it."""
+        return self.most * (1 + ROUNDING) - float(self.spent(n_blocks).sum())
+
     def enter(self, n_blocks, arms, costs):
         """Costs of the block after n_blocks, a matrix (items, arms)."""
         del self.sums[n_blocks + 1:], self.told[n_blocks:]
@@ -115,10 +121,11 @@ class Money:
     def affordable(self, items, arms, n_blocks, pulls):
         """How many of the items, the first ones, what is left pays for.
 
-        With prices that are known what is spent is never more than `most`; without, the
-        next items are expected to cost what earlier ones have, and the first comes alone.
+        With prices that are known what is spent is never more than `most`, to 12 digits;
+        without, the next items are expected to cost what earlier ones have, and the first
+        comes alone.
         """
-        left = self.most - self.spent(n_blocks).sum()
+        left = self.left(n_blocks)
         if self.prices is not None:
             costs = self.of(items, arms).sum(axis=1).cumsum()
             return int(np.searchsorted(costs, left, side="right"))
@@ -134,6 +141,6 @@ def check_feasible(name, money, n_arms):
         return
     columns = money.prices.shape[1]
     least = float(money.prices.sum(axis=1).max()) * (n_arms if columns == 1 else 1)
-    if money.most < least:
-        raise InfeasibleBudget(f"{name} must be at least {least:g}, what the dearest item costs of "
-                               f"all {n_arms} arms; got {money.most:g}")
+    if money.left(0) < least:
+        raise InfeasibleBudget(f"{name} must be at least {least!r}, what the dearest item costs of "
+                               f"all {n_arms} arms; got {money.most!r}")

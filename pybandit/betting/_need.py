@@ -88,3 +88,11 @@ def first_needed(made, new, n):
     rows, columns = np.nonzero(new & (made >= LEAST))
     order = np.lexsort((columns, rows, -np.round(made[rows, columns], 2)))[:n]
     return rows[order], columns[order]
+
+
+def is_enough(made, rows, columns, n):
+    """Whether no later row could be among the n that were chosen: chances fall from row to row."""
+    last = made[-1].max()
+    if rows.size < n:
+        return last < LEAST
+    return np.round(last, 2) <= np.round(made[rows[-1], columns[-1]], 2)

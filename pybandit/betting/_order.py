@@ -9,6 +9,7 @@ from pybandit.betting._named import Named
 SMALLEST_BLOCK = 4
 # Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
 COSTLY_SHARE = 32
+MOST_PAIRS = 2**24  # of a block: a quarter of a gibibyte of arms and items
 POPULATIONS = ("items", "sample")
 # of weights: what is left of them is a difference of sums, of 16 digits
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e150
@@ -75,9 +76,14 @@ class Ordered(Named):
             items = items[:0]
         return np.tile(arms, items.size), np.repeat(items, arms.size)
 
+    def _n_asked(self):
+        """How many pairs `_asked` gives."""
+        return 0 if self._race.decided else self._race.alive.size * self._block_length()
+
     def _block_length(self):
         told = self._books.n_items
-        length = self.block_size or self._usual_length(told)
+        length = min(self.block_size or self._usual_length(told),
+                     max(1, MOST_PAIRS // max(1, self._race.alive.size)))
         if self.n_items is not None:
             length = min(length, self.n_items - told)
         if self.max_evaluations is not None:
@@ -137,8 +143,10 @@ class Ordered(Named):
             return self._books.centred
         left = self._race.arrays["left"]
         means = np.full(self.n_arms, np.nan)
-        for arm in np.flatnonzero(self._books.pulls):
-            rewards = self._rewards(arm) - self._books.base
+        for arm, rewards in enumerate(self._rewards_of_all()):
+            if not rewards.size:
+                continue
+            rewards = rewards - self._books.base
             rest = left[rewards.size]
             weight = left[:rewards.size] - left[1:rewards.size + 1]
             means[arm] = ((weight * rewards).sum() + rest * rewards.mean()) / left[0]

@@ -1,6 +1,7 @@
 """The protocol of races that read all alive arms on the same items."""
 
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
@@ -200,7 +201,7 @@ class PairedRace(Told):
     def variances(self) -> Floats:
         """Sample variance (divisor n - 1) of each arm's rewards; NaN below two."""
         return np.array([np.var(rewards - self._books.base, ddof=1) if rewards.size > 1
-                         else np.nan for rewards in map(self._rewards, range(self.n_arms))])
+                         else np.nan for rewards in self._rewards_of_all()])
 
     @property
     @guarded
@@ -211,12 +212,19 @@ class PairedRace(Told):
     @guarded
     def rewards(self, arm: int) -> Floats:
         """The rewards of an arm in the order of the items; float64, shape (pulls[arm],)."""
-        return self._rewards(check_integer("arm", arm, 0, self.n_arms - 1))
-
-    def _rewards(self, arm):
+        arm = check_integer("arm", arm, 0, self.n_arms - 1)
         read = [values[:, np.searchsorted(arms, arm)]
                 for arms, values in self._books.blocks if arm in arms]
         return np.concatenate(read) if read else np.empty(0)
+
+    def _rewards_of_all(self):
+        """Of each arm. Blocks of the same arms go together, for there may be many of them."""
+        read = [[np.empty(0)] for _ in range(self.n_arms)]
+        for _, same in groupby(self._books.blocks, key=lambda block: block[0].size):
+            arms, values = zip(*same, strict=True)
+            for arm, rewards in zip(arms[0].tolist(), np.concatenate(values).T, strict=True):
+                read[arm].append(rewards)
+        return [np.concatenate(part) for part in read]
 
     # -- state --------------------------------------------------------------
 
@@ -287,8 +295,8 @@ class PairedRace(Told):
             if values.size != asked[0].size or values.size == 0:
                 raise ValueError(f"state must hold blocks of the lengths that the race asks for; "
                                  f"got {length} items after {self._books.n_items}")
-            self._tell(*asked, values.astype(np.float64, copy=False),
-                       None if costs is None else check_told(costs[part], *asked))
+            self._tell_block(*asked, values.astype(np.float64, copy=False),
+                             None if costs is None else check_told(costs[part], *asked))
         if used != rewards.size:
             raise ValueError(f"state must hold {used} rewards for its blocks; got {rewards.size}")
 

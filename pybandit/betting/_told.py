@@ -11,9 +11,10 @@ from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import as_told, check_range, check_spread
 from pybandit.betting._early import Early, check_state_ahead
 from pybandit.betting._money import TOLD, check_told
-from pybandit.betting._need import Spread, chances, first_needed
-from pybandit.betting._order import Ordered
+from pybandit.betting._need import Spread, chances, first_needed, is_enough
+from pybandit.betting._order import MOST_PAIRS, Ordered
 
+FEW_ITEMS = 64  # that are looked at first, ahead of the block
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
@@ -60,6 +61,7 @@ class Told(Ordered):
             keeps many workers busy asks for what they are at and as much again. What is
             evaluated of arms that leave in between is for nothing: see `waste`. A race with
             a cap on evaluations or money goes no further than its block, all of which counts.
+            Never more than 2²⁴.
 
         Returns
         -------
@@ -67,7 +69,7 @@ class Told(Ordered):
             Pairs to evaluate, the most urgent first; empty once the race is done.
         """
         if n is not None:
-            return self._ask_ahead(check_integer("n", n, 1, MOST_HELD))
+            return self._ask_ahead(min(check_integer("n", n, 1, MOST_HELD), MOST_PAIRS))
         arms, items = self._asked()
         return self._missing(arms, items)
 
@@ -114,16 +116,20 @@ class Told(Ordered):
         return isinstance(self.costs, str) and self.costs == TOLD
 
     def _tell(self, arms, items, rewards, costs=None):
-        asked = self._asked()
-        if self._early.keys.size or not (arms.size and np.array_equal(arms, asked[0])
-                                         and np.array_equal(items, asked[1])):
+        if self._early.keys.size or not arms.size or arms.size != self._n_asked():
             return self._keep(arms, items, rewards, costs)
-        # a block as it was asked, which most are
+        asked = self._asked()
+        if not (np.array_equal(arms, asked[0]) and np.array_equal(items, asked[1])):
+            return self._keep(arms, items, rewards, costs)
+        self._tell_block(arms, items, rewards, costs)
+
+    def _tell_block(self, arms, items, rewards, costs):
+        """A block as it was asked, which most are."""
         width = self._race.alive.size
         check_range(rewards, arms, items, self._limits(), self.value_range)
         values = np.array(rewards, order="C").reshape(-1, width)
         check_spread(values, arms[:width], items[::width], self._limits()[2])
-        self._play(values, None if costs is None else costs.reshape(-1, width))
+        self._play(values, None if costs is None else np.array(costs).reshape(-1, width))
 
     def _play(self, values, costs):
         """A block into the kernel and the books; a row an item, a column an alive arm."""
@@ -155,17 +161,27 @@ class Told(Ordered):
         """Places and arms of n cells beyond the block that will most probably be needed."""
         alive, told = self._race.alive, self._books.n_items
         start, depth = told + self._block_length(), int(self._early.keys[-1:].sum()) // self.n_arms
-        end = max(start, depth + 1) + n
-        end = end if self.n_items is None else min(end, self.n_items)
-        if start >= end:
+        most = np.inf if self.n_items is None else self.n_items
+        if start >= most:
             return alive[:0], alive[:0]
         self._spread = self._spread.after(self._books.blocks)
+        ahead = FEW_ITEMS + n // alive.size
+        while True:  # most often the items that hold n cells, else as many as n
+            end = min(max(start, depth + 1) + min(ahead, n), most)
+            made, new = self._chances(start, end)
+            rows, columns = first_needed(made, new, n)
+            if ahead >= n or end == most or is_enough(made, rows, columns, n):
+                return start + rows, alive[columns]
+            ahead *= 2
+
+    def _chances(self, start, end):
+        """Of places and alive arms: how probably they will be needed, and whether they are new."""
+        alive, told = self._race.alive, self._books.n_items
         waiting = np.full((end - told, alive.size), np.nan)
         found = self._early.places(np.arange(told, end)[:, None] * self.n_arms + alive)
         waiting[found >= 0] = self._early.rewards[found[found >= 0]]
         made = chances(np.arange(start, end), told, *self._differences(alive, waiting))
-        rows, columns = first_needed(made, found[start - told:] < 0, n)
-        return start + rows, alive[columns]
+        return made, found[start - told:] < 0
 
     def _is_capped(self):
         """Whether evaluations or money are limited: all that is asked must count."""
@@ -196,9 +212,9 @@ class Told(Ordered):
 
     def _checked_keys(self, arms, items):
         """Keys of cells that were asked for and are not told, each once."""
-        asked, n_asked = self._asked(), arms.size
+        wanted, n_asked = self._n_asked(), arms.size
         if not n_asked:
-            done = "the race is done and asks for nothing" if not asked[0].size else (
+            done = "the race is done and asks for nothing" if not wanted else (
                 "arms and items must be one pair of ask() or more")
             raise ValueError(f"{done}; got 0 rewards")
         known = (arms >= 0) & (arms < self.n_arms) & (items >= 0)
@@ -210,7 +226,7 @@ class Told(Ordered):
         asked_for = known & (place < self._reach()[arm])
         bad = ~asked_for | before
         if bad.any():
-            self._refuse(int(bad.argmax()), arms, items, before, asked[0].size)
+            self._refuse(int(bad.argmax()), arms, items, before, wanted)
         _, first, counts = np.unique(keys, return_index=True, return_counts=True)
         if first.size < n_asked:
             at = int(first[counts > 1][0])
@@ -246,10 +262,9 @@ class Told(Ordered):
         """Play the blocks whose cells are all known. Ctrl-C leaves the rest to the next call."""
         if not self._due:
             return
-        while True:
-            arms, items = self._asked()
-            found = self._early.places(self._cell_keys(arms, items))
-            if not arms.size or (found < 0).any():
+        while self._may_be_whole():
+            found = self._early.places(self._cell_keys(*self._asked()))
+            if (found < 0).any():
                 break
             width, early = self._race.alive.size, self._early
             self._play(early.rewards[found].reshape(-1, width),
@@ -258,6 +273,13 @@ class Told(Ordered):
         self._early = self._early.only(keys // self.n_arms
                                        >= self._books.pulls[keys % self.n_arms])
         self._due = False
+
+    def _may_be_whole(self):
+        """Whether as many cells of the block's items are known as it has, of whatever arms."""
+        told, wanted = self._books.n_items, self._n_asked()
+        ends = np.array([told, told + self._block_length()]) * self.n_arms
+        first, last = np.searchsorted(self._early.keys, ends)
+        return 0 < wanted <= last - first
 
     # -- what waits, and what was for nothing --------------------------------
 

@@ -212,7 +212,7 @@ class BudgetRace(PairedRace):
         if n_blocks == 0 and self._money.prices is None:
             return self.n_arms  # the first item tells
         pulls[alive] += n_more // alive.size
-        left = max(0.0, self.budget_cost - float(self._money.spent(n_blocks).sum()))
+        left = max(0.0, self._money.left(n_blocks))
         price = float(self._money.mean_prices(n_blocks, pulls)[alive].mean())
         return int(left / price) if left < price * MOST_PULLS else MOST_PULLS
 

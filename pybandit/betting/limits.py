@@ -7,6 +7,8 @@ import numpy as np
 from pybandit._shared.checks import check_numeric, check_positive, refuse_masks, shown
 
 MOST_BETS = 64
+# products of differences and bets, and squares of them, are numbers of full precision
+NARROWEST, WIDEST = 1e-150, 1e150
 
 
 def check_limits(value_range):
@@ -16,11 +18,17 @@ def check_limits(value_range):
                          "the largest difference of two rewards of one item; got None")
     limits = check_numeric("value_range", refuse_masks("value_range", value_range))
     if limits.ndim == 0:
-        return check_positive("value_range", limits)
-    if limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
+        check_positive("value_range", limits)
+        width = float(limits)
+    elif limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
         raise ValueError(f"value_range must be two finite numbers low < high, or one; got "
                          f"{shown(value_range)}")
-    return tuple(limits.tolist())
+    else:
+        width = float(limits[1]) - float(limits[0])
+    if not NARROWEST <= width <= WIDEST:
+        raise ValueError(f"value_range must be {NARROWEST:g} to {WIDEST:g} wide; got "
+                         f"{shown(value_range)}")
+    return width if limits.ndim == 0 else tuple(limits.tolist())
 
 
 def refuse_reward(rewards, arms, leader, limits, name, where, more=""):

@@ -64,14 +64,14 @@ class BettingRace(PairedRace):
         ``"plug-in"``, and ``"product"`` where `bets` or `hybrid` is given.
     block_size : int, optional
         Items asked for at a time; by default 4, later a sixteenth of those read. With
-        `costs` 1, later a thirty-second.
+        `costs` 1, later a thirty-second. Never more than 2²⁴ pairs of an arm and an item.
     costs : array_like or "told", optional
         What an evaluation costs, finite and at least 0: (n_items, n_arms), (n_arms,) or
         (n_items,); "told" where it is known afterwards only and `tell` is given it.
     max_cost : float, optional
-        Money spent at most; needs `costs`. Where they are known it is never exceeded, and
-        is at least what the dearest item costs of all arms. Where they are told the next
-        items are expected to cost what earlier ones have.
+        Money spent at most; needs `costs`. Where they are known it is never exceeded, to 12
+        digits, and is at least what the dearest item costs of all arms. Where they are told
+        the next items are expected to cost what earlier ones have.
     population : {"items", "sample"} or int, default "items"
         What the question is about: the mean over these items; "sample": the expected
         reward of the population from which these items were drawn, independently; a

@@ -17,10 +17,11 @@ MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
 EPILOG = """\
 The file has a line for each item and a column for each model. A first line with
 anything that is not a number in it names the models. Labels of items may stand in
-the first column: if it is headed id, item or name, or not at all, or holds only
-text. Cells that are empty, NA, NaN, null or none are lost scores. Of other kinds of
-files those that are large or were shuffled (pybandit shuffle) are read as they lie
-there: --missing drop, --lower-is-better, --groups and --costs must be left out.
+the first column: if it is headed id, item, name, index or something_id, or not at
+all, or holds only text. What may be either is refused. Cells that are empty, NA, NaN,
+null or none are lost scores. Of other kinds of files those that are large or were
+shuffled (pybandit shuffle) are read as they lie there: --missing drop,
+--lower-is-better, --groups and --costs must be left out.
 
 The guarantee holds for the mean over the items of the file that were not left out,
 and for no others unless they are a --sample, if --value-range was known before the

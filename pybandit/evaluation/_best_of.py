@@ -8,7 +8,7 @@ from pybandit._shared.checks import shown
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.evaluation._calls import call_options, check_failed
 from pybandit.evaluation._drive import drive_to_the_end
-from pybandit.evaluation._options import costs_of, make_race
+from pybandit.evaluation._options import labelled, make_race
 from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import handing_over, result_of, run
 from pybandit.evaluation._scores import as_source, known_scores
@@ -84,8 +84,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         As in `BettingRace`.
     costs : array_like or "told", optional
         What a score costs, finite and at least 0, in whatever money: (n_items, n_models),
-        (n_models,) or (n_items,); of a data frame, columns and index are those of
-        the scores; beside shuffled `Blocks` a row is one of the shuffled file.
+        (n_models,) or (n_items,); of a frame or a series columns and index are those
+        of the scores; beside shuffled `Blocks` a row is one of the shuffled file.
         "told": ``score(model, items)`` returns a tuple, scores and costs.
         Costs decide when the race stops and how many items are read at a time, never which.
     max_cost : float, optional
@@ -102,7 +102,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     weights : array_like of float, shape (n_items,), optional
         What each item counts, above 0: the question is about weighted means, and heavy items
         are read first. `group_weights` makes them of groups. Not with a budget; there are
-        then no bounds on single means.
+        then no bounds on single means. The index of a series is that of the scores.
     prior_scores : array_like or data frame, optional
         What is known of the items, a row an item: scores of other models or of earlier
         versions on the same items, or features. As in `BettingRace`; the rows of a
@@ -235,9 +235,9 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
-             costs=costs_of(costs, source), population=population),
+             costs=labelled("costs", costs, source), population=population),
         dict(tolerance=tolerance, max_evaluations=max_evaluations, max_cost=max_cost,
-             hybrid=hybrid, block_size=block_size, weights=weights,
+             hybrid=hybrid, block_size=block_size, weights=labelled("weights", weights, source),
              prior_scores=known_scores(prior_scores, source)),
         dict(budget=budget, budget_cost=budget_cost))
     if calls is not None and calls.failed is not None:

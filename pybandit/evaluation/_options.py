@@ -1,8 +1,6 @@
 """What `best_of` was asked, checked against its scores, and the race that it makes."""
 
-import numpy as np
-
-from pybandit._shared.checks import check_integer, shown
+from pybandit._shared.checks import check_integer, labels_of, shown
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.race import BettingRace
 
@@ -21,18 +19,21 @@ def make_race(source, k, shared, guaranteed, budgets):
     if all(budget is None for budget in budgets.values()):
         return BettingRace(*size, k=k, **shared, **guaranteed)
     for name, value in guaranteed.items():
-        if not (value is None or isinstance(value, (int, float)) and value == 0):
+        is_default = value is None or (name in ("tolerance", "hybrid")
+                                       and isinstance(value, (int, float)) and value == 0)
+        if not is_default:
             raise ValueError(f"{name} must be left out beside a budget; got {shown(value)}")
     return BudgetRace(*size, k=k, **shared, **budgets)
 
 
-def costs_of(costs, source):
-    """Costs without names, which are to be those of the scores."""
-    for what, known in (("columns", source.names), ("index", source.labels)):
-        held = getattr(costs, what, None)
-        if known is None or held is None or what == "index" and np.ndim(costs) != 2:
-            continue
-        if list(held) != list(known):
-            raise ValueError(f"costs must have the {what} of the scores, in their order; got "
-                             f"{shown(list(held))}")
-    return costs
+def labelled(name, values, source):
+    """Costs or weights, whose labels, if they have any, must be those of the scores."""
+    of_models = name == "costs" and getattr(values, "shape", None) == (source.n_models,)
+    rows = source.names if of_models else source.labels
+    columns = source.names if name == "costs" else None
+    for what, known in (("index", rows), ("columns", columns)):
+        held = labels_of(values, what)
+        if known is not None and held is not None and held != list(known):
+            raise ValueError(f"{name} must have the {'columns' if known is source.names else what} "
+                             f"of the scores, in their order; got {shown(held)}")
+    return values

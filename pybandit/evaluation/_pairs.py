@@ -17,7 +17,7 @@ from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.evaluation._options import make_race
 from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import run
-from pybandit.evaluation._scores import Source
+from pybandit.evaluation._scores import MOST_ARMS, Source
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of_pairs"]
@@ -134,7 +134,7 @@ class PairSource(Source):
             raise TypeError("pairwise must be a function of two models and items; got "
                             f"{type(pairwise).__name__}")
         self.function = pairwise
-        self.n_models = check_integer("n_models", n_models, 2)
+        self.n_models = check_integer("n_models", n_models, 2, MOST_ARMS)
         self.n_real = check_integer("n_items", n_items, 1)
         self.baseline = (None if baseline is None else
                          check_integer("baseline", baseline, 0, self.n_models - 1))
@@ -145,7 +145,7 @@ class PairSource(Source):
                 raise ValueError(f"names must be {self.n_models}, one a model; got "
                                  f"{len(self.names)}")
         self.paid = Paid(paid, ("judgement",))
-        self.known = {}  # (a, b), a < b: judgements by item, NaN where none was asked for
+        self.known = {}  # of (a, b), a < b: judgements by item
 
     def model_name(self, model):
         return f"model {model}" if self.names is None else str(self.names[model])
@@ -166,15 +166,15 @@ class PairSource(Source):
     def _ask(self, model, opponent, items):
         """Judgements of a model against another, and which of them were new."""
         pair = min(model, opponent), max(model, opponent)
-        known = self.known.setdefault(pair, np.full(self.n_real, np.nan))
-        new = np.isnan(known[items])
+        known = self.known.setdefault(pair, {})
+        new = np.array([item not in known for item in items.tolist()], dtype=bool)
         if new.any():
             given = np.empty((1, np.count_nonzero(new)))
             # of a pair judgements are kept one way round, whoever was asked for
             self.paid.fill(given, pair, items[new],
                            functools.partial(self._judged_of, pair, model == pair[0]))
-            known[items[new]] = given[0]
-        found = known[items]
+            known.update(zip(items[new].tolist(), given[0].tolist(), strict=True))
+        found = np.array([known[item] for item in items.tolist()])
         return found if model == pair[0] else 1.0 - found, new
 
     def _judged_of(self, pair, straight, items):

@@ -9,7 +9,8 @@ import numpy as np
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile
 
-LABEL_HEADERS = ("", "id", "item", "name")
+LABEL_HEADERS = ("", "id", "item", "name", "index", "unnamed: 0")
+LABEL_ENDS = ("_id", " id")
 
 
 class Scores:
@@ -65,7 +66,7 @@ def read_scores(path, delimiter=None):
     if len(first) < 2:
         raise BadFile(f"must have a column for each of at least 2 models; line {lines[0][0]} is "
                       f"one cell, {_short(first)}: is the delimiter right?")
-    header = any(_number(cell) is None for cell in first)
+    header = _is_header(first, lines[1:])
     body = lines[1:] if header else lines
     if not body:
         raise BadFile("there is a header and no items under it")
@@ -104,11 +105,39 @@ def _cells(text, delimiter):
         raise BadFile(f"line {reader.line_num}: {error}") from None
 
 
+def _is_header(first, below):
+    """Whether the first line names the models: text, or what pandas writes for numbers."""
+    if any(_number(cell) is None for cell in first):
+        return True
+    labels = [cells[0] for _, cells in below]
+    if first[0] == "" and labels and (_counts(first[1:]) or _counts(labels)
+                                      or all(_number(label) is None for label in labels)):
+        return True
+    is_blank_once = first[0] == "" and labels and "" not in labels
+    if is_blank_once or len(first) > 2 and _counts(first):
+        raise BadFile(f"the first line can be a header or an item: {_short(first)}; give a header "
+                      f"with names of the models")
+    return False
+
+
+def _counts(cells, start=0):
+    """Whether these are 0, 1, 2 and so on."""
+    return cells == [str(i) for i in range(start, start + len(cells))]
+
+
 def _has_labels(first, body, header):
     """Whether the first column holds labels of the items."""
-    if header and first[0].casefold() in LABEL_HEADERS:
+    head = first[0].casefold()
+    if header and (head in LABEL_HEADERS or head.endswith(LABEL_ENDS)):
         return True
-    labelled = all(_number(cells[0]) is None for _, cells in body)
+    column = [cells[0] for _, cells in body]
+    numbered = column
+    if len(column) > 9:  # of few items scores may be such, in another order
+        numbered = sorted(column, key=lambda cell: (len(cell), cell))
+    if header and len(body) > 2 and (_counts(numbered) or _counts(numbered, 1)):
+        raise BadFile(f"column {first[0]!r} numbers the items: head it 'item' if it holds their "
+                      f"labels, and put another first if it holds scores")
+    labelled = all(_number(cell) is None for cell in column)
     if labelled and header and all(_number(cell) is not None for cell in first[1:]):
         raise BadFile(f"line {body[0][0] - 1} can be a header or an item: {_short(first)}; "
                       f"give a header that begins with 'item'")

@@ -6,7 +6,13 @@ import numbers
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, is_masked, refuse_masks
+from pybandit._shared.checks import (
+    check_integer,
+    check_numeric,
+    is_masked,
+    labels_of,
+    refuse_masks,
+)
 from pybandit._shared.generators import as_generator
 from pybandit.betting._paired import MOST_ARMS
 from pybandit.evaluation._opened import opened
@@ -48,6 +54,8 @@ def known_scores(prior_scores, source):
     if prior_scores is None:
         return None
     _, labels, cells = _parts(prior_scores)
+    if cells is prior_scores:
+        labels = labels_of(prior_scores)
     if labels is not None and source.labels is not None:
         for ours, theirs in zip(source.labels, labels, strict=False):
             if ours != theirs:
@@ -186,7 +194,12 @@ class TableSource(Source):
                 elif not isinstance(cell, (numbers.Real, np.bool_)):
                     raise TypeError(f"scores must hold real numbers; got {cell!r} for "
                                     f"{self.item(row)} of {self.model(column)}")
-                table[row, column] = cell
+                try:
+                    table[row, column] = cell
+                except OverflowError:
+                    raise ValueError(f"scores must be finite float64; got an integer of more than "
+                                     f"308 digits for {self.item(row)} of "
+                                     f"{self.model(column)}") from None
         return table
 
 

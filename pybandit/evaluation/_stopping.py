@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_scalar, shown
+from pybandit._shared.checks import check_flag, check_integer, check_scalar, shown
 from pybandit._shared.optional import require
+from pybandit.betting._paired import MOST_ARMS
+from pybandit.betting.limits import check_limits
 from pybandit.betting.race import BettingRace
 
 __all__ = ["RaceStopping"]
@@ -55,6 +57,8 @@ class RaceStopping:
     mean over its epochs. Bets wait for the item that is next: one that fails for good, of which
     Inspect tells nothing here, ends what can be decided, unless ``score_on_error`` scores it.
 
+    **Threads.** Of one event loop, that in which Inspect runs the tasks.
+
     Examples
     --------
     Given to all tasks, ``eval(Task(dataset, scorer=match(), early_stopping=race), model=models,
@@ -68,11 +72,14 @@ class RaceStopping:
 
     def __init__(self, n_tasks: int, *, value_range: tuple[float, float] = (0, 1),
                  value: Any = None, finish: bool = False, **options: Any) -> None:
-        if np.shape(value_range) != (2,):
+        self._range = check_limits(value_range)
+        if not isinstance(self._range, tuple):
             raise ValueError(f"value_range must be (low, high); got {shown(value_range)}")
-        self.n_tasks, self.finish = check_integer("n_tasks", n_tasks, 2), finish
-        self._range, self._value = value_range, value
-        self._make = partial(BettingRace, self.n_tasks, value_range=value_range,
+        if not (value is None or callable(value)):
+            raise TypeError(f"value must be callable or None; got {shown(value)}")
+        self.n_tasks = check_integer("n_tasks", n_tasks, 2, MOST_ARMS)
+        self.finish, self._value = check_flag("finish", finish), value
+        self._make = partial(BettingRace, self.n_tasks, value_range=self._range,
                              **{"block_size": 1, **options})
         self._make(1)  # or refused now
         self.race, self.names = None, []  # type: BettingRace | None, list[str]

@@ -3,6 +3,7 @@
 import copy
 
 import pybandit.policies as policies
+from pybandit._shared.checks import shown
 from pybandit.policies._kernel_matrix import checked_kernel
 
 GAUSSIAN = {
@@ -37,6 +38,8 @@ def plain_policy(policy, budget, kernel):
     if isinstance(policy, str):
         return policies.SequentialHalving(n_arms, budget, reuse=True)
     made = copy.deepcopy(policy) if hasattr(policy, "ask") else policy(n_arms, budget, kernel)
+    if not hasattr(made, "n_arms"):
+        raise TypeError(f"policy must make a policy when it is called; got {shown(made)}")
     if made.n_arms != n_arms:
         raise ValueError(f"policy must have {n_arms} arms, the distinct candidates; got "
                          f"{made.n_arms}")

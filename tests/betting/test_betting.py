@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
+from dear import part
 
 from betting.races import RACE, REWARDS, frozen, makers, play
 from betting.reference import betting as twin
@@ -44,6 +45,7 @@ def assert_items(race, n_items):
         assert last == 1
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("n_problems", [50, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_twins_of_the_best_arms(k, n_problems):
@@ -86,9 +88,10 @@ def test_the_twins_of_the_best_arms(k, n_problems):
     assert len(ends) >= 12
 
 
+@pytest.mark.examples
 def test_the_twin_of_the_threshold():
     ends = set()
-    for seed in range(150):
+    for seed in range(part(60, of=150)):
         rng, rewards, limits, options = problem(seed)
         n_items, n_arms = rewards.shape
         n_arms = 1 if seed % 7 == 0 else n_arms

@@ -36,7 +36,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
           lambda race: pickle.loads(pickle.dumps(race)), copy.deepcopy, through_json]
 
 
-@examples(20, of=60)
+@examples(8, of=60)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(0, 999), st.sampled_from([None, 1, 5]),
        st.sampled_from([None, 350]))
 def test_a_race_continues_bit_for_bit(name, seed, block_size, budget):
@@ -46,8 +46,8 @@ def test_a_race_continues_bit_for_bit(name, seed, block_size, budget):
     def make():
         return MAKERS[name](rng=seed, block_size=block_size, max_evaluations=budget)
 
-    straight = play(make(), rewards, 200)
-    copied = play(make(), rewards, 200, lambda race: COPIES[rng.integers(len(COPIES))](race))
+    straight = play(make(), rewards, 120)
+    copied = play(make(), rewards, 120, lambda race: COPIES[rng.integers(len(COPIES))](race))
     races = [copied, *(make_copy(straight) for make_copy in COPIES)]
     states = [frozen(race.get_state()) for race in races]
     assert states == [frozen(straight.get_state())] * len(races)

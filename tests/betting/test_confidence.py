@@ -41,7 +41,7 @@ def reference(x, size, alpha, method, bets=16):
     return twin.tilted(x, size, alpha, grid, method)
 
 
-@pytest.mark.some(45)
+@pytest.mark.some(15)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [None, 70, 200, 100_000])
 @pytest.mark.parametrize("method", METHODS)

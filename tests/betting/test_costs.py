@@ -140,6 +140,36 @@ def test_ten_thousand_costly_races(told):
     assert n_wrong / n_races <= delta
 
 
+@pytest.mark.parametrize("cost", [0.1, 0.01, 0.3, 0.7])
+@pytest.mark.parametrize("shape", ["one", "arms", "items", "table"])
+@pytest.mark.parametrize("make, name", [(pb.BettingRace, "max_cost"),
+                                        (pb.BudgetRace, "budget_cost")])
+def test_money_for_one_item_pays_for_it(make, name, shape, cost):
+    """Whatever the sum of so many tenths is in floats."""
+    rewards = np.random.default_rng(1).random((60, 40))
+    for n_arms in range(2, 41):
+        sizes = {"one": (), "arms": n_arms, "items": 60, "table": (60, n_arms)}
+        options = {"costs": np.full(sizes[shape], cost), name: n_arms * cost}
+        race = play(make(n_arms, 60, **RACE, **options), rewards[:, :n_arms])
+        assert race.pulls.max() >= 1 and race.cost <= n_arms * cost * (1 + 1e-12), n_arms
+        with pytest.raises(pb.InfeasibleBudget):
+            make(n_arms, 60, **RACE, **{**options, name: n_arms * cost * (1 - 1e-9)})
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_told_costs_are_copied(ahead):
+    """A buffer that the caller uses again changes nothing."""
+    race, buffer = pb.BettingRace(K, N, costs="told", **RACE), np.empty(1000)
+    for price_of_all in range(1, 5):
+        arms, items = race.ask(30 if ahead else None)
+        told = buffer[:arms.size]
+        told[:] = price_of_all
+        race.tell(arms, items, REWARDS[items, arms], told)
+    cost = race.cost
+    buffer[:] = 1000.0
+    assert race.cost == type(race).from_state(race.get_state()).cost == cost < 1000.0
+
+
 # -- what is refused ------------------------------------------------------------
 
 

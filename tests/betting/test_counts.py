@@ -155,6 +155,18 @@ def test_the_best_is_found_and_traffic_follows():
     assert pb.CountRace(2, delta=0.1, ties="any").threshold == 10.0
 
 
+def test_what_is_over_goes_to_the_least_seen():
+    """More arms than visits: none is left out for ever."""
+    race = pb.CountRace(5)
+    for _ in range(100):
+        trials = race.split(2)
+        assert trials.sum() == 2 and trials.max() == 1
+        race.tell_counts(trials, trials * 0)
+    assert race.pulls.tolist() == [40] * 5
+    race.add_arm()
+    assert race.split(7).tolist() == [1, 1, 1, 1, 1, 2]
+
+
 def test_ab_tests_and_aa_tests():
     """Wrong winners, and winners among equals: the long one is slow."""
     ab = [run(pb.CountRace(3), [0.1, 0.12, 0.16], np.random.default_rng(i)) for i in range(40)]

@@ -1,6 +1,7 @@
 """Rewards in any order, some at a time, ahead of their turn: the race is the serial one."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
           lambda race: pickle.loads(pickle.dumps(race))]
 
 
-@examples(15, of=50)
+@examples(8, of=50)
 @given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
 def test_any_cells_in_any_order(name, seed):
     """After every tell: as the plain race that was told what it was the turn of."""
@@ -113,7 +114,7 @@ def cost_of(race, cells, known):
     return sum(float(price(arm, item)) for arm, item in cells)
 
 
-@pytest.mark.some(18)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", sorted(RACES))
 @pytest.mark.parametrize("seed", range(3))
 def test_the_end_is_that_of_the_serial_race(seed, name):
@@ -260,6 +261,36 @@ def test_who_is_needed_ahead(seed):
     assert np.allclose(made, expected)
     new, n = rng.random(made.shape) < 0.7, int(rng.integers(1, 30))
     assert list(zip(*need.first_needed(made, new, n), strict=True)) == order(made, new, n)
+
+
+@pytest.mark.parametrize("n", [1, 70, 400, 3000])
+@pytest.mark.parametrize("name", ["best", "near", "stream", "top"])
+def test_no_item_further_on_is_needed_more(name, n):
+    """As many items as it takes are looked at, and give what all that there could be give."""
+    race, found = RACES[name](), set()
+    while not race.done and race.pulls.max() < 250:
+        (places, arms), told = race._needed(n), race._books.n_items
+        start, last = told + race._block_length(), race.n_items or 10**6
+        if start < last:
+            made, new = race._chances(start, min(start + n, last))
+            rows, columns = need.first_needed(made, new, n)
+            assert np.array_equal(places, start + rows)
+            assert np.array_equal(arms, race.survivors[columns])
+            found.add(places.size == n)
+        arms, items = race.ask()
+        race.tell(arms, items, REWARDS[items % 300, arms], told_costs(race, arms, items))
+    assert found
+
+
+def test_cells_ahead_take_memory_by_their_number():
+    race = pb.BettingRace(500, 100_000, **RACE)
+    tracemalloc.start()
+    try:
+        arms, _ = race.ask(20_000)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert arms.size == 20_000 and most < 50e6
 
 
 @pytest.mark.parametrize("mixture", ["plug-in", "product", "ebmix", "hybrid"])

@@ -35,7 +35,7 @@ def predict(race, predicted, arms):
     race.predict(p[:1].copy(), p.sum(axis=0), p.max(axis=0), p.min(axis=0))
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 @pytest.mark.parametrize("n_arms", [2, 3, 6])
 def test_the_capital_against_the_best_is_fair_whatever_is_predicted(n_arms, adversary):

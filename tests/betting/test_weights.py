@@ -82,7 +82,7 @@ def test_order_is_drawn_by_weight():
     assert np.abs(firsts / 4000 - expected).max() < 0.03
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("delta", [0.25, 0.6])
 @pytest.mark.parametrize("options", [dict(k=1, bets=3), dict(k=2, bets=3),
                                      dict(k=1, mixture="plug-in"), dict(k=2, mixture="plug-in")])

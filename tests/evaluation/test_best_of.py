@@ -298,6 +298,17 @@ def test_a_table_of_something_else(table):
         pb.best_of(table, value_range=(0, 1))
 
 
+def test_an_integer_that_is_too_large_names_the_cell():
+    with pytest.raises(ValueError, match="scores must be finite .* for item 1 of model 0"):
+        pb.best_of([[0.5, 0.5], [10**400, 0.1]], value_range=(0, 1))
+
+
+@pytest.mark.parametrize("name", ["max_evaluations", "max_cost", "block_size"])
+def test_a_zero_beside_a_budget_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be left out beside a budget; got 0"):
+        pb.best_of(SCORES, value_range=(0, 1), budget=60, **{name: 0})
+
+
 def test_a_frame_with_text_names_the_cell():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [0.5, 0.6], "b": ["0.5", 0.1]}, index=["x", "y"])

@@ -80,7 +80,44 @@ def test_frames_of_other_models_or_items():
         pb.best_of(scores, costs=pandas.DataFrame(COSTS, columns=list("abdc")), **UNIT)
     with pytest.raises(ValueError, match="costs must have the index of the scores"):
         pb.best_of(scores, costs=pandas.DataFrame(COSTS, columns=list("abcd"))[::-1], **UNIT)
-    pb.best_of(scores, costs=pandas.Series([1.0, 2.0, 3.0, 4.0], index=list("abcd")), **UNIT)
+
+
+@pytest.mark.parametrize("name", ["costs", "weights", "prior_scores"])
+def test_what_has_no_labels_needs_none(name):
+    """Lists, and arrays of Arrow, have a method `index`."""
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    scores = pandas.DataFrame(SCORES, index=[f"q{i}" for i in range(len(SCORES))])
+    plain = pb.best_of(SCORES, **UNIT, **{name: COSTS[:, 0]})
+    for values in (arrow.array(COSTS[:, 0]), tuple(COSTS[:, 0])):
+        assert pb.best_of(scores, **UNIT, **{name: values}).pulls.tolist() == plain.pulls.tolist()
+
+
+@pytest.mark.parametrize("name", ["costs", "weights", "prior_scores"])
+def test_series_have_the_labels_of_the_scores(name):
+    pandas = pytest.importorskip("pandas")
+    labels = [f"q{i}" for i in range(len(SCORES))]
+    scores = pandas.DataFrame(SCORES, columns=list("abcd"), index=labels)
+    series = pandas.Series(COSTS[:, 0], index=labels)
+    plain = pb.best_of(SCORES, **UNIT, **{name: series.to_numpy()})
+    for table, values in ((scores, series), (SCORES, series[::-1].to_numpy()[::-1]),
+                          (scores, COSTS[:, 0]), (scores, COSTS[:, 0].tolist())):
+        found = pb.best_of(table, **UNIT, **{name: values})
+        assert found.pulls.tolist() == plain.pulls.tolist() and found.best in (
+            plain.best, "abcd"[plain.best])
+    for other in (series[::-1], series.sort_values(), series.reset_index(drop=True)):
+        with pytest.raises(ValueError, match=f"{name} must .* of (the )?scores, in their order"):
+            pb.best_of(scores, **UNIT, **{name: other})
+
+
+def test_series_of_what_models_cost():
+    pandas = pytest.importorskip("pandas")
+    scores = pandas.DataFrame(SCORES, columns=list("abcd"))
+    costs = pandas.Series([1.0, 2.0, 3.0, 4.0], index=list("abcd"))
+    result = pb.best_of(scores, costs=costs, **UNIT)
+    assert (result.spent / result.pulls).tolist() == [1.0, 2.0, 3.0, 4.0]
+    with pytest.raises(ValueError, match="costs must have the columns of the scores"):
+        pb.best_of(scores, costs=costs[::-1], **UNIT)
+    pb.best_of(scores, costs=COSTS.tolist(), **UNIT)
 
 
 @pytest.mark.parametrize("given, error, message", [

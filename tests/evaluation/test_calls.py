@@ -215,6 +215,7 @@ assert not set(again.asked) & known
 """
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("kind", ["awaited", "call"])
 @pytest.mark.parametrize("n", [40, 150])
 def test_ctrl_c_loses_nothing(kind, n):

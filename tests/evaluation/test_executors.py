@@ -59,7 +59,7 @@ def pools():
             "spawn": lambda: ProcessPoolExecutor(2, SPAWN)}
 
 
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 @pytest.mark.parametrize("options", [{}, {"costs": "told"}, {"budget": 150}, {"k": 2}], ids=repr)
 @pytest.mark.parametrize("name", pools())
 def test_one_answer(name, options):
@@ -70,6 +70,7 @@ def test_one_answer(name, options):
     assert state(found) == state(expected) and found.cost == expected.cost
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("options", [{}, {"costs": "told"}], ids=repr)
 @pytest.mark.filterwarnings("ignore")  # of Dask
 def test_one_answer_of_dask(cluster, options):
@@ -79,6 +80,7 @@ def test_one_answer_of_dask(cluster, options):
     assert state(found) == state(best(in_blocks(told), **options))
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_a_killed_process_is_a_lost_call(context, tmp_path):
     """A pool whose process was killed is broken: a function that makes pools makes another."""
@@ -132,6 +134,7 @@ def make_policy(environment):
     return pb.Uniform(3, 30)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("backend", [
     "threading", "loky", pytest.param("dask", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore")  # of Dask, and of pools that were idle

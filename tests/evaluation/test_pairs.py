@@ -1,6 +1,7 @@
 """best_of_pairs: whom two-at-a-time judgements make the best, and what is asked for."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -168,3 +169,19 @@ def test_what_is_refused(options, error, words):
 def test_a_judge_is_a_function():
     with pytest.raises(TypeError, match="pairwise must be a function"):
         pb.best_of_pairs(STRENGTH, K, N)
+
+
+def test_judgements_of_few_items_take_little_memory():
+    """Whatever the number of items: what was asked for is kept, by pair."""
+    n_items = 200_000
+
+    def judge(a, b, items):
+        return (items * (a + 1) + b) % 7 < 3 + (a < b)
+
+    tracemalloc.start()
+    try:
+        result = pb.best_of_pairs(judge, 20, n_items, rng=1, progress=False, max_comparisons=4000)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert not result.decided and most < 19 * 20 / 2 * n_items * 8 / 2

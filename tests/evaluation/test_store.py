@@ -166,3 +166,15 @@ def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
     assert kept & set(asked) <= failures and failures & set(asked)
     assert state(found) == state(best(in_blocks(told), **costs))
     assert not kept & set(judged(None)[1])
+
+
+def test_a_store_that_is_taken_away(tmp_path):
+    """Scores that were paid for went to a file without a name."""
+    with closing(Cells(tmp_path / "x.db", 9, False)) as cells:
+        cells[0, 1] = 0.5
+        os.rename(tmp_path / "x.db", tmp_path / "y.db")
+        with pytest.raises(StudyError, match="x.db was moved, removed or replaced while the file"):
+            cells[0, 2] = 0.5
+        os.rename(tmp_path / "y.db", tmp_path / "x.db")
+        cells[0, 3] = 0.5
+        assert dict(cells) == {(0, 1): 0.5, (0, 3): 0.5}

@@ -1,0 +1,65 @@
+"""Files of scores: which line names the models, and which column the items."""
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from pybandit._shared.cells import BadFile
+from pybandit.evaluation._score_csv import read_scores
+
+SCORES = np.random.default_rng(1).normal([20.0, 30.0, 40.0], 5.0, (40, 3)).clip(0, 100)
+
+
+def written(tmp_path, text):
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("index", [None, [f"q{i}" for i in range(40)], range(100, 140),
+                                   np.random.default_rng(2).permutation(40)])
+@pytest.mark.parametrize("columns", [None, [2019, 2020, 2021], list("abc")])
+def test_what_pandas_writes(tmp_path, index, columns):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(SCORES, index=index, columns=columns)
+    path = tmp_path / "scores.csv"
+    frame.to_csv(path)
+    if columns == [2019, 2020, 2021] and index is not None and not isinstance(index, list):
+        with pytest.raises(BadFile, match="header or an item"):  # numbers over numbers
+            read_scores(path)
+        return
+    read = read_scores(path)
+    assert np.array_equal(read.values, SCORES)
+    assert list(read.columns) == [str(name) for name in frame.columns]
+    assert list(read.index) == [str(label) for label in frame.index]
+    found = pb.best_of(str(path), value_range=(0, 100), rng=1)
+    assert found.n_models == 3 and found.name(found.best) == str(frame.columns[2])
+
+
+@pytest.mark.parametrize("head", ["id", "Item", "index", "question_id", "task id", "Unnamed: 0"])
+def test_a_first_column_that_is_headed_as_labels(tmp_path, head):
+    rows = "".join(f"{80 + i},{i % 2},{i % 3},1\n" for i in range(9))
+    read = read_scores(written(tmp_path, f"{head},a,b,c\n{rows}"))
+    assert read.columns == list("abc") and read.index == [str(80 + i) for i in range(9)]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("0,1,2\n" + "0.1,0.5,0.7\n" * 9, ["header or an item", "'0', '1', '2'", "names"]),
+    ("number,a,b\n" + "".join(f"{i},0.5,0.7\n" for i in range(9)), ["'number'", "'item'"]),
+    ("number,a,b\n" + "".join(f"{i},0.5,0.7\n" for i in range(1, 9)), ["'number'", "'item'"]),
+    ("number,a,b\n" + "".join(f"{7 * i % 20},0.5,1\n" for i in range(20)), ["'number'", "'item'"]),
+    (",0.5,0.7\n" + "0.3,0.5,0.7\n" * 3, ["header or an item", "names"]),
+    ("q1,0,1\n" + "q2,0.5,0.7\n" * 3, ["header or an item", "'item'"]),
+])
+def test_what_may_be_either_is_refused(tmp_path, text, words):
+    with pytest.raises(BadFile) as caught:
+        read_scores(written(tmp_path, text))
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("text, n_models, n_items", [
+    ("0,1\n1,0\n0,0\n", 2, 3), ("0,1,1\n1,0,0\n", 3, 2), ("a,b\n0,1\n1,0\n", 2, 2),
+    ("a,b\n3,1\n1,0\n2,0\n", 2, 3), (",1,0\n1,0,1\n,1,1\n", 3, 3)])
+def test_scores_are_scores(tmp_path, text, n_models, n_items):
+    assert read_scores(written(tmp_path, text)).values.shape == (n_items, n_models)
