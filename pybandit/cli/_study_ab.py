@@ -5,6 +5,7 @@ import math
 import os
 from functools import partial
 
+from pybandit.cli._study_options import add_numbers
 from pybandit.cli._types import at_least, number_of
 
 HEADERS = {"arm": "arm", "name": "arm", "page": "arm", "trials": "trials", "visits": "trials",
@@ -43,6 +44,7 @@ def _add_counts(parts, part_of):
                            "successes (or sum), perhaps key")
     part.add_argument("--key", metavar="TEXT",
                       help="what the batch is called: recorded once (default: the file's name)")
+    add_numbers(part)
     part.set_defaults(do=counts)
     part = part_of(parts, "split", "how the next visits are shared out")
     part.add_argument("visits", type=at_least(0), metavar="N")
@@ -99,13 +101,14 @@ def _rates(text):
 def new(arguments):
     from pybandit.betting import CountRace
     from pybandit.cli._study_arms import read_arms
+    from pybandit.cli._study_commands import _under
     from pybandit.cli._study_out import say
     from pybandit.policies import ThompsonSampling
     from pybandit.studies import Study
 
-    names = [name.strip() for name in arguments.arms.split(",")]
+    names, title = [name.strip() for name in arguments.arms.split(",")], None
     if len(names) == 1 or os.path.exists(arguments.arms):
-        names = read_arms(arguments.arms)[0]
+        names, _, title = read_arms(arguments.arms)
     if len(names) < 2:
         raise ValueError(f"--arms must be two names or more; got {len(names)}")
     _check_new(arguments)
@@ -116,7 +119,8 @@ def new(arguments):
         policy = ThompsonSampling(len(names), arguments.seed, batch_size=arguments.thompson)
     with Study.create(arguments.study, policy, names, who=arguments.who) as study:
         say(arguments, {"file": study.path, "arms": names},
-             f"{study.path}: {type(policy).__name__}, {len(names)} arms; next: split, and counts")
+             f"{study.path}: {type(policy).__name__}, {len(names)} arms{_under(title)}; next: "
+             "split, and counts")
     return 0
 
 
@@ -157,12 +161,14 @@ def counts(arguments):
     from pybandit.cli._study_commands import _opened
     from pybandit.cli._study_out import say
     from pybandit.studies._group import whole
+    from pybandit.studies._sheet import Dialect
 
     path = _named(arguments)
+    dialect = Dialect(arguments.decimal, arguments.thousands, sheet=arguments.sheet).checked()
     with _opened(arguments) as study:
         if path is None:
             return _print_counts(arguments, study)
-        batches = read_counts(path, arguments.key)
+        batches = read_counts(path, arguments.key, dialect)
         told = whole(study, [partial(study.tell_counts, batch, key=key)
                              for key, batch in batches.items()])
         status, best = study.status(), study.recommend()
@@ -184,8 +190,9 @@ def _print_counts(arguments, study):
     names = ("key", "name", "trials", "sum", "who")
     rows = [[key, name, int(trials), float(total), who] for key, name, trials, total, who in
             zip(*(found[name] for name in names), strict=True)]
+    what = "successes" if all(row[3].is_integer() for row in rows) else "sum"
     say(arguments, {"counts": [dict(zip(names, row, strict=True)) for row in rows]},
-         table([("key", "arm", "trials", "successes", "who"),
+         table([("key", "arm", "trials", what, "who"),
                 *[(*row[:3], f"{row[3]:.15g}", row[4]) for row in rows]]).rstrip("\n"))
     return 0
 
@@ -254,7 +261,7 @@ def _days(day, most):
     return f"none in {most}" if math.isinf(day) else f"day {day:,.0f}"
 
 
-def read_counts(path, key=None):
+def read_counts(path, key=None, dialect=None):
     """Batches of a file of counts: ``{key: {arm: (trials, sum)}}``, in its order.
 
     Raises
@@ -262,20 +269,28 @@ def read_counts(path, key=None):
     BadFile
         Where a column, a name or a number is missing or doubled; names file, line and column.
     """
+    from pybandit.studies._sheet import PLAIN
     from pybandit.studies._table import opened
 
-    with opened(path) as rows:
-        return _batches_of(rows, key, os.path.basename(path))
+    dialect = PLAIN if dialect is None else dialect
+    with opened(path, dialect=dialect) as rows:
+        return _batches_of(rows, key, os.path.basename(path), dialect)
 
 
-def _batches_of(rows, key, name):
+def _batches_of(rows, key, name, dialect):
     from pybandit._shared.cells import BadFile
     from pybandit.studies._sheet import number, rows_under, short
 
     line, head = next(rows)
     places = {}
     for at, cell in enumerate(head):
-        places.setdefault(HEADERS.get(cell.casefold()), at)
+        what = HEADERS.get(cell.casefold())
+        if what in places:
+            raise BadFile(f"line {line}, column {at + 1}: {short(cell)} and "
+                          f"{short(head[places[what]])} are both the {what}; leave one out")
+        if what is not None:
+            places[what] = at
+    are_whole = head[places["successes"]].casefold() != "sum" if "successes" in places else False
     for wanted in ("arm", "trials", "successes"):
         if wanted not in places:
             raise BadFile(f"line {line}, column 1: no column {wanted!r} is in the header; it has "
@@ -287,10 +302,15 @@ def _batches_of(rows, key, name):
         of = cells[places["key"]] if "key" in places else key or name
         arm = cells[places["arm"]]
         values = [number(cells[places[what]], lambda what=what, line=line:
-                         f"line {line}, column {what!r}") for what in ("trials", "successes")]
+                         f"line {line}, column {what!r}", dialect)
+                  for what in ("trials", "successes")]
         if not of or not arm or any(map(math.isnan, values)):
             raise BadFile(f"line {line}, column 1: a row must have an arm, trials and successes"
                           f"{', and a key' if 'key' in places else ''}; got {short(cells)}")
+        if are_whole and values[1] != math.floor(values[1]):
+            raise BadFile(f"line {line}, column {places['successes'] + 1}: "
+                          f"{short(head[places['successes']])} must be whole numbers, not rates; "
+                          f"got {short(cells[places['successes']])}: head sums of values 'sum'")
         if arm in batches.setdefault(of, {}):
             raise BadFile(f"line {line}, column {places['arm'] + 1}: arm {short(arm)} of batch "
                           f"{short(of)} is there already")

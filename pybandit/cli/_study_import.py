@@ -88,7 +88,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
             _refuse_missing(int(open_.argmax()), int(open_.sum()), reading, plates, wells)
         at = np.flatnonzero(in_file & ~np.isnan(rewards) | (open_ if lost else False))
         told = _tell(study, reading, plates, wells, at, rewards[at],
-                     _news(study, path, reading, plates, record))
+                     _news(study, path, reading, plates, record, wells))
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
@@ -97,18 +97,21 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
                     told.complete, reading.has_arms)
 
 
-def _news(study, path, reading, plates, record):
+def _news(study, path, reading, plates, record, wells):
     """The readings of a file, where some are not kept yet, to be kept with the results.
 
     Raises
     ------
     BadFile
-        Where a control well has another reading than it had.
+        Where a control well has another reading than it had, or has one after results of its
+        plate were divided by the mean of the others.
     """
     if record.status == "abandoned":
         return None
     n_wells, names = plates.layout.n_wells, plates.names(reading.batch, len(reading.names))
     kept = {plate.name: plate.values for plate in readings_of(study, reading.batch)}
+    divisors = (*plates.controls, *plates.positives) if plates.normalise else ()
+    told = np.isin(record.states, ("known", "late"))
     found, is_new = {}, False
     for part in reading.parts:
         cut = slice(part * n_wells, (part + 1) * n_wells)
@@ -119,6 +122,12 @@ def _news(study, path, reading, plates, record):
             place = reading.where(cut.start + at, plates)
             raise BadFile(f"{place}: {values[at]:g} for well {plates.layout.wells[at]} of plate "
                           f"{names[part]}, where {old[at]:g} is recorded; amend corrects it")
+        late = (~np.isnan(values) & np.isnan(old))[list(divisors)]
+        if names[part] in kept and late.any() and told[wells // n_wells == part].any():
+            well = divisors[int(late.argmax())]
+            raise BadFile(f"{reading.where(cut.start + well, plates)}: control well "
+                          f"{plates.layout.wells[well]} of plate {names[part]} has a value now, "
+                          "and results of this plate are by the mean of the others: leave it empty")
         is_new |= bool((~np.isnan(values) & np.isnan(old)).any())
         found[names[part]] = values
     return {"file": Path(path).name, "plates": found} if is_new else None

@@ -7,16 +7,21 @@ HELP = {"plate": "plates", "well": "wells", "arm": "arms, which a file may leave
         "value": "readings"}
 
 
-def add_dialect(part):
-    """Add the options to a parser."""
+def add_numbers(part):
+    """Add the options that say how numbers are written, and in which sheet."""
     part.add_argument("--decimal", default=".", metavar="C", help="what stands before decimals: "
                                                                   ". or , (default %(default)s)")
     part.add_argument("--thousands", default="", metavar="C",
                       help="what stands between groups of three digits (default: nothing)")
+    part.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook, where it has many")
+
+
+def add_dialect(part):
+    """Add the options of a file of readings."""
+    add_numbers(part)
     for role in HELP:
         part.add_argument(f"--{role}-column", metavar="NAME",
                           help=f"the column of the {HELP[role]} (default {role})")
-    part.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook, where it has many")
 
 
 def add_plate(part):

@@ -63,7 +63,9 @@ def noise_of(arguments):
     if arguments.pilot is not None:
         from pybandit.cli._study_values import noise_of_pilot
 
-        return noise_of_pilot(arguments.pilot), f"of {arguments.pilot}"
+        labels = [getattr(arguments, f"{kind}_label", kind) for kind in ("control", "positive")]
+        log = getattr(arguments, "log", False)  # plan has no plates of its own
+        return noise_of_pilot(arguments.pilot, labels, log), f"of {arguments.pilot}"
     if arguments.noise is not None:
         return arguments.noise, "as given"
     return NOISE, "as if: --noise or --pilot says it"

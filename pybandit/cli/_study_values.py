@@ -62,16 +62,20 @@ def read_prior(path, names):
     return np.array([known[name] for name in names])
 
 
-def noise_of_pilot(path, label="control"):
+def noise_of_pilot(path, controls=("control", "positive"), log=False):
     """Deviation of a reading, where arms differ by a deviation of 1; of a pilot's readings.
 
     One-way analysis of variance: replicates say what a reading varies by, the means of
-    arms what is left. Rows of `label` are left out.
+    arms what is left. Rows of `controls` are left out; `log` takes logarithms first.
     """
     arms, values = read_values(path)
-    kept = [at for at, arm in enumerate(arms) if arm != label]
+    kept = [at for at, arm in enumerate(arms) if arm not in controls]
     _, group = np.unique([arms[at] for at in kept], return_inverse=True)
     values = np.array([values[at] for at in kept])
+    if log:
+        if not (values > 0).all():
+            raise BadFile(f"{path}: readings must be above 0 for --log; got {values.min():g}")
+        values = np.log(values)
     counts = np.bincount(group) if kept else np.zeros(0, dtype=int)
     if counts.size < 3 or counts.max() < 2:
         raise BadFile(f"{path}: must have readings of three arms, of some more than one; it has "

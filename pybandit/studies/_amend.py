@@ -7,8 +7,10 @@ from pybandit.studies._tell import check_finite, check_may_lose, placed, well_of
 from pybandit.studies.results import AmendResult
 
 
-def amendment_of(wells, results, positions, reason, policy, names):
+def amendment_of(wells, results, positions, reason, policy, names, withdrawn):
     """What is recorded of an amendment, perhaps of no result; and its `AmendResult`.
+
+    `withdrawn` is as in `news_of`: of these wells results are recorded again.
 
     Raises
     ------
@@ -19,22 +21,25 @@ def amendment_of(wells, results, positions, reason, policy, names):
         raise TypeError(f"reason must be text; got {type(reason).__name__}")
     if not reason.strip():
         raise ValueError(f"reason must say why a reading is another; got {reason!r}")
-    at, values = placed(wells, results, positions)
+    at, values = placed(wells, results, positions, names)
     check_finite(wells, at, values, names)
     if wells.status == "abandoned":
         raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
                          f"{wells.number} was abandoned")
-    withdrawn, before = np.isnan(values), wells.values[at]
+    lost, before = np.isnan(values), wells.values[at]
     had = (wells.marks[at] == KNOWN) | (wells.marks[at] == LATE)
-    without = ~had & ~withdrawn
+    without = ~had & ~lost
+    if without.any():
+        back = without & np.isin(at, list(withdrawn()))
+        had, without = had | back, without & ~back
     if without.any():
         well = well_of(wells, at[int(without.argmax())], names)
         raise ValueError(f"positions must be those of results that are recorded; {well} has "
                          "none: tell it")
-    if (withdrawn & had).any():
+    if (lost & had).any():
         check_may_lose(wells, policy)
     policy._check_rewards(wells.arms[at], values, "drop")
-    new = had & (withdrawn | (values != before))
+    new = had & (lost | (values != before))
     result = AmendResult(int(new.sum()), int((~new).sum()))
     return {"batch": wells.number, "positions": at[new], "before": before[new],
             "values": values[new], "reason": reason}, result

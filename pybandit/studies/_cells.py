@@ -17,6 +17,7 @@ from collections.abc import MutableMapping
 
 from pybandit.studies import _alive
 from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
+from pybandit.studies._files import Place
 from pybandit.studies._store import PATIENCE, _address, _connect
 from pybandit.studies._tables import check_tables
 
@@ -50,7 +51,7 @@ class Cells(MutableMapping):
         self._failed = (*(failed or ()), None, None)[:2]
         self.path, self._told = os.fsdecode(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
-        self._lock, self._db = threading.RLock(), None
+        self._lock, self._db, self._place = threading.RLock(), None, None
         self._closed, self._running = False, set()
         _OPEN[self._owner] = self
         with self._lock, named(self.path, KIND):
@@ -62,6 +63,7 @@ class Cells(MutableMapping):
         try:
             self._within(lambda: self._check(n_items))
             self._write_ahead()
+            self._place = Place(self.path, KIND)
         except BaseException:
             self.close()
             raise
@@ -108,6 +110,8 @@ class Cells(MutableMapping):
                 self._db = _connect(_address(self.path, "mode=rw"))
             try:
                 self._db.execute("BEGIN IMMEDIATE")
+                if self._place is not None:
+                    self._place.check()
                 result = work()
                 self._db.execute("COMMIT")
             except BaseException:

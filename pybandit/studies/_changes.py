@@ -66,7 +66,8 @@ class Changes(Recorder):
         ----------
         batch_id : int
         results : array_like of float, shape (n,)
-            In the order of the batch's arms; NaN as `missing` says.
+            In the order of the batch's arms, by whose names a pandas.Series may be labelled; NaN
+            as `missing` says.
         missing : {"wait", "drop"}
             Whether NaN is a well not yet known, or one that is lost.
         positions : array_like of int, shape (n,), optional
@@ -80,7 +81,8 @@ class Changes(Recorder):
         Returns
         -------
         TellResult
-            A result told before, and equal, counts as known and changes nothing.
+            A result told before, and equal, counts as known and changes nothing, also where it
+            was withdrawn since: `amend` records it again.
 
         Raises
         ------
@@ -103,7 +105,8 @@ class Changes(Recorder):
         TellResult(n_new=1, n_known=0, complete=True)
         """
         wells = self._wells(batch_id)
-        news = news_of(wells, results, positions, missing, self._ledger.policy, self._names)
+        news = news_of(wells, results, positions, missing, self._ledger.policy, self._names,
+                       lambda: self._withdrawn(wells.number))
         if news.positions.size or source is not None:
             body = {"batch": wells.number, "positions": news.positions, "values": news.values}
             if source is not None:
@@ -120,8 +123,8 @@ class Changes(Recorder):
         ----------
         batch_id : int
         results : array_like of float, shape (n,)
-            What they should have been; NaN withdraws one: its well counts as lost, and may be
-            told again.
+            What they should have been; NaN withdraws one: its well counts as lost, and another
+            result of it may be told.
         positions : array_like of int, shape (n,)
             The wells that `results` are of, each once.
         reason : str
@@ -166,7 +169,7 @@ class Changes(Recorder):
         """
         wells = self._wells(batch_id)
         body, result = amendment_of(wells, results, positions, reason, self._ledger.policy,
-                                    self._names)
+                                    self._names, lambda: self._withdrawn(wells.number))
         if source is not None:
             body["source"] = checked_source(wells, source)
         if result.n_amended or source is not None:

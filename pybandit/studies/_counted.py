@@ -112,7 +112,7 @@ class Counted(Recorder):
         ndarray of int64, shape (n_arms,)
             They add up to n. Evenly among the arms left of a race; for
             ``ThompsonSampling(..., batch_size=b)`` the arms of the next b pulls. All to the
-            arm found, where the policy is done.
+            arm found, where the policy is done; evenly, where it finds none.
 
         Examples
         --------

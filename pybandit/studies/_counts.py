@@ -155,6 +155,8 @@ def split_of(policy, n):
     n = check_integer("n", n, 0, MOST_PULLS)
     wanted = np.asarray(policy.recommend())[:1] if policy.done else np.asarray(policy.ask())
     weights = np.bincount(wanted, minlength=policy.n_arms)
+    if not wanted.size:  # of a policy that looks for no arm
+        weights += 1
     exact = n * (weights / weights.sum())
     shares = np.floor(exact).astype(np.int64)
     # what is over to the largest remainders, of equal ones to the first

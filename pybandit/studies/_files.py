@@ -1,8 +1,10 @@
-"""A study's file comes to be whole or not at all."""
+"""A study's file comes to be whole or not at all, and stays where it is."""
 
 import os
 import secrets
 from contextlib import contextmanager, suppress
+
+from pybandit.studies._errors import StudyError
 
 SIDES = "-wal", "-shm", "-journal"
 
@@ -65,3 +67,25 @@ def _sync(path):
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+class Place:
+    """Where a database was opened: what is written goes there, whatever takes its name."""
+
+    def __init__(self, path, kind="study"):
+        self.shown, self.kind = path, kind
+        self.path = os.path.abspath(path)  # the process may go to another folder
+        self.file = self._found()
+
+    def check(self):
+        """Raises where the name is another file's by now, or nobody's."""
+        if self._found() != self.file:
+            raise StudyError(f"{self.shown} was moved, removed or replaced while the {self.kind} "
+                             "was open, and nothing is recorded any more: open it again")
+
+    def _found(self):
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino

@@ -176,7 +176,9 @@ class Ledger:
             raise ValueError(f"batch {wells.number} must have the results that are amended; got "
                              "others")
         wells.values[at] = values
-        wells.marks[at] = np.where(np.isnan(values), LOST, wells.marks[at])
+        marks = wells.marks[at]
+        marks[np.isnan(body["before"])] = KNOWN if wells.status == "open" else LATE
+        wells.marks[at] = np.where(np.isnan(values), LOST, marks)
         if wells.status != "open" and at.size:
             self._tell_again(body)
         return wells

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, check_scalar
 from pybandit._shared.generators import seed_sequence_of
@@ -130,8 +129,8 @@ def plan_counts(rates: ArrayLike, per_batch: int, *, delta: float = 0.05,
     (3.0, 1.6, 0)
     """
     rates = check_in("rates", rates, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-    if rates.ndim != 1:
-        raise ValueError(f"rates must be those of some arms; got shape {rates.shape}")
+    if rates.ndim != 1 or rates.size < 2:
+        raise ValueError(f"rates must be those of at least 2 arms; got shape {rates.shape}")
     per_batch = check_integer("per_batch", per_batch, 1, MOST_PULLS)
     runs = check_integer("runs", runs, 1)
     most_batches = check_integer("most_batches", most_batches, 1)
@@ -152,6 +151,8 @@ def _run(race, rates, per_batch, most_batches, rng):
 
 
 def _z_test(rates, per_batch, delta, power):
+    from scipy.special import ndtri  # not where studies are imported
+
     second, best = np.sort(rates)[-2:]
     if second == best:
         return math.inf

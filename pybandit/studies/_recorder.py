@@ -192,6 +192,18 @@ class Recorder:
                                "and is not the one asked for last")
         return wells
 
+    def _withdrawn(self, number):
+        """What was recorded of a batch and withdrawn: sets of values by position."""
+        found = {}
+        for event, _, _, _, content, _ in self._store.events(kind="amend"):
+            body = self._entry(f"event {event}", content)
+            if body["batch"] == number:
+                lost = np.isnan(body["values"])
+                for place, value in zip(body["positions"][lost].tolist(),
+                                        body["before"][lost].tolist(), strict=True):
+                    found.setdefault(place, set()).add(value)
+        return found
+
     def _batch(self, wells):
         """Of an open batch, what is asked."""
         policy = self._ledger.policy

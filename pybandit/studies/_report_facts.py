@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from pybandit.studies._counts import is_counted
 from pybandit.studies._journal import LATE, LOST, OPEN
 from pybandit.studies._normalise import readings_of
+from pybandit.studies._report_count_facts import Told, measured, told_of
 from pybandit.studies.controls import readings_of as kept_of
 from pybandit.studies.plates import Plates
 
@@ -24,12 +26,14 @@ FOLLOWED = 8
 class Arms(NamedTuple):
     """Of each arm, by the results this study recorded; arrays of shape (n_arms,).
 
-    `half` is half the width of Student's interval, NaN below two results.
+    `below` and `above` say how far the interval goes from the mean: Student's as far both ways,
+    NaN below two results; of counts Wilson's, NaN where they are no successes.
     """
 
     n: np.ndarray
     means: np.ndarray
-    half: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
 
 
 class Part(NamedTuple):
@@ -62,7 +66,8 @@ class Facts(NamedTuple):
     `is_partial` tells whether an open batch has results. `ranks` has shape (points,
     followed), NaN before an arm's first result. `parts` are the last plates, `first_part`
     is the number of those before them. `plates` is None where the study's settings name none;
-    `kept` is what is kept of files, `amendments` what was corrected.
+    `kept` is what is kept of files, `amendments` what was corrected. `told` is what was told in
+    counts, None in a study of batches.
     """
 
     path: str
@@ -88,6 +93,7 @@ class Facts(NamedTuple):
     version: str
     kept: list
     amendments: list
+    told: Told | None
 
     @property
     def has_readings(self):
@@ -105,13 +111,14 @@ class Facts(NamedTuple):
 def facts_of(study):
     """Everything a report shows, as it was at one moment."""
     (status, best, names, wells, own_means, own_n, is_partial, events, version, amendments,
-     kept_readings, plates, bad_settings) = study._read(lambda ledger: _read_at_once(study, ledger))
+     told, kept_readings, plates, bad_settings) = study._read(
+         lambda ledger: _read_at_once(study, ledger))
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
-    found = _arms_of(arms, values, len(names))
+    found = _arms_of(arms, values, len(names)) if told is None else Arms(*measured(told))
     chosen = np.asarray(best.arms)[(found.n[best.arms] > 0) | (own_n[best.arms] > 0)]
     unmeasured = np.flatnonzero((found.n == 0) & (own_n == 0))
-    others = np.argsort(np.where(found.n > 0, -found.means, np.inf), kind="stable")
+    others = by_means(found, told)
     others = others[(found.n[others] > 0) & ~np.isin(others, chosen)][:NEXT]
     # arms of which the policy has not yet all results, those of an open batch, say nothing
     same = (own_n < found.n) | np.isclose(own_means, found.means, equal_nan=True)
@@ -121,7 +128,7 @@ def facts_of(study):
     return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
                  others, unmeasured, None if same.all() else own_means, is_partial, found,
                  followed, batches, ranks, plates, bad_settings, parts, first, marks,
-                 len(wells) - len(kept), events, version, kept_readings, amendments)
+                 len(wells) - len(kept), events, version, kept_readings, amendments, told)
 
 
 def _read_at_once(study, ledger):
@@ -130,12 +137,12 @@ def _read_at_once(study, ledger):
     return (status, study.recommend(), study._names, list(study._store.all_wells()),
             ledger.policy.means.copy(), ledger.policy.pulls.copy(), is_partial,
             list(study.log(max(0, status.n_events - 8))), next(study.log()).body["version"],
-            study.amendments(), *_plates_of(study))
+            study.amendments(), told_of(study, ledger), *_plates_of(study, ledger))
 
 
-def _plates_of(study):
+def _plates_of(study, ledger):
     """Readings that are kept, plates, and what is wrong with the settings that tell of them."""
-    if "plates" not in study.settings:
+    if "plates" not in study.settings or is_counted(ledger):
         return [], None, ""
     try:
         return kept_of(study), Plates.of(study.settings), ""
@@ -156,7 +163,14 @@ def _arms_of(arms, values, n_arms):
     means = np.bincount(arms, values, n_arms) / n
     squares = np.bincount(arms, (values - means[arms]) ** 2, n_arms)
     half = stdtrit(n - 1.0, 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1) / n)
-    return Arms(n, means, np.where(n > 1, half, np.nan))
+    half = np.where(n > 1, half, np.nan)
+    return Arms(n, means, half, half)
+
+
+def by_means(arms, told):
+    """All arms, the best mean first; those that left a study of counts after the others."""
+    keys = np.where(arms.n > 0, -arms.means, np.inf)
+    return np.lexsort((keys, np.zeros(keys.size) if told is None else told.gone))
 
 
 def _ranks_of(wells, followed, n_arms):

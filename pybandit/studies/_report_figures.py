@@ -18,6 +18,7 @@ from pybandit.studies._report_tables import UNITS
 
 BARS, LEFT, COLOURS = 30, 118, 8
 ROW, TALL, LABEL = 18.0, 900.0, 12.0  # heights: of a row, of a figure of many, of a label
+RIGHT, BOTTOM = WIDTH - 110, 236  # of lines over the batches, with names to the right
 
 
 def interval_figure(facts):
@@ -26,8 +27,9 @@ def interval_figure(facts):
     Rows of many are narrower, and only some of them have a label.
     """
     arms = np.concatenate([facts.chosen, facts.others]).astype(np.int64)
-    means, half = facts.arms.means[arms], facts.arms.half[arms]
-    low, high = _range_of(means, half)
+    means, below, above = (one[arms] for one in (facts.arms.means, facts.arms.below,
+                                                 facts.arms.above))
+    low, high = _range_of(means, below, above)
     if low is None:
         return None
     room = min(ROW, max(1.0, TALL / arms.size))
@@ -46,7 +48,8 @@ def interval_figure(facts):
         if row % labelled == 0:
             out.append(text(LEFT, y + 4, short(facts.names[arm]), "end", "label"))
         if np.isfinite(means[row]):
-            out += _interval(scale, means[row], half[row], y, min(4.0, room / 2), kind)
+            out += _interval(scale, means[row], below[row], above[row], y, min(4.0, room / 2),
+                             kind)
     return svg(height + (62 if facts.has_readings else 34),
                "Means and intervals of the leading arms", out)
 
@@ -57,30 +60,32 @@ def _on_readers_scale(facts):
     return f"{made}; geometric mean" if facts.plates.log else made
 
 
-def _interval(scale, mean, room, y, size, kind):
+def _interval(scale, mean, below, above, y, size, kind):
     """A dot, its whiskers, and arrows where they leave the figure."""
     out = []
-    if np.isfinite(room):
-        ends = max(mean - room, scale.low), min(mean + room, scale.high)
+    if np.isfinite(below):
+        ends = max(mean - below, scale.low), min(mean + above, scale.high)
         out.append(line(scale(ends[0]), y, scale(ends[1]), y, f"whisker {kind}"))
-        if mean - room < scale.low:
+        if mean - below < scale.low:
             out.append(_arrow(scale.start, y, -size, kind))
-        if mean + room > scale.high:
+        if mean + above > scale.high:
             out.append(_arrow(scale.end, y, size, kind))
     out.append(f'<circle class="dot {kind}" cx="{scale(mean):.1f}" cy="{y:.1f}" r="{size:.2g}"/>')
     return out
 
 
-def _range_of(means, half):
+def _range_of(means, below, above):
     """All the means, and of the intervals what leaves the means legible; None without any."""
     known = np.isfinite(means)
     if not known.any():
         return None, None
     spread = np.ptp(means[known])
-    widths = half[np.isfinite(half)]
+    widths = np.maximum(below, above)
+    widths = widths[np.isfinite(widths)]
     room = max(spread, 3 * np.median(widths)) if widths.size else spread
-    room = np.minimum(np.where(np.isfinite(half), half, 0.0), room)
-    low, high = (means - room)[known].min(), (means + room)[known].max()
+    below, above = (np.minimum(np.where(np.isfinite(one), one, 0.0), room)
+                    for one in (below, above))
+    low, high = (means - below)[known].min(), (means + above)[known].max()
     return (low, high) if np.isfinite([low, high]).all() else (None, None)
 
 
@@ -94,25 +99,40 @@ def rank_figure(facts):
     ranks, batches = facts.ranks, facts.rank_batches
     if len(batches) < 2:
         return None
-    right, bottom = WIDTH - 110, 236
-    x = Scale(batches[0], batches[-1], 38, right)
-    y = Scale(1, max(2, np.nanmax(ranks)), 26, bottom, log=True)
-    out = x_axis(x, bottom + 8, 26, x.whole_ticks(), "batch")
-    out += y_axis(y, 34, right, y.ticks(), "rank by the mean so far")
-    shown = [i for i in range(ranks.shape[1]) if np.isfinite(ranks[-1, i])]
-    places = _spread([y(ranks[-1, i]) for i in shown], 14, bottom + 8)
+    y = Scale(1, max(2, np.nanmax(ranks)), 26, BOTTOM, log=True)
+    out = y_axis(y, 34, RIGHT, y.ticks(), "rank by the mean so far")
+    return svg(BOTTOM + 42, "Ranks of the leading arms over the batches",
+               _paths(facts, batches, ranks, Scale(batches[0], batches[-1], 38, RIGHT), y, out))
+
+
+def mean_figure(facts, batches, means):
+    """Means of the leading arms up to each batch, shape (batches, followed); None below two."""
+    known = means[np.isfinite(means)]
+    if len(batches) < 2 or not known.size:
+        return None
+    y = Scale(known.min(), known.max(), BOTTOM, 26)
+    out = y_axis(y, 52, RIGHT, y.ticks(), "mean so far")
+    return svg(BOTTOM + 42, "Means of the leading arms over the batches",
+               _paths(facts, batches, means, Scale(batches[0], batches[-1], 56, RIGHT), y, out))
+
+
+def _paths(facts, batches, values, x, y, axis):
+    """A line for each of the leading arms, its name at the end."""
+    out = x_axis(x, BOTTOM + 8, 26, x.whole_ticks(), "batch") + axis
+    shown = [i for i in range(values.shape[1]) if np.isfinite(values[-1, i])]
+    places = _spread([y(values[-1, i]) for i in shown], 14, BOTTOM + 8)
     for i, place in zip(shown, places, strict=True):
         colour = f"c{i % COLOURS}"
-        points = [(x(batch), y(rank)) if np.isfinite(rank) else None
-                  for batch, rank in zip(batches, ranks[:, i], strict=True)]
+        points = [(x(batch), y(value)) if np.isfinite(value) else None
+                  for batch, value in zip(batches, values[:, i], strict=True)]
         out.append(polyline(points, f"series {colour}"))
-        end = y(ranks[-1, i])
+        end = y(values[-1, i])
         out.append(f'<circle class="mark {colour}" cx="{x(batches[-1]):.1f}" cy="{end:.1f}" '
                    'r="3"/>')
-        out.append(line(x(batches[-1]) + 4, end, right + 12, place, "leader"))
-        out.append(text(right + 15, place + 3.5, short(facts.names[facts.followed[i]], 14), "start",
+        out.append(line(x(batches[-1]) + 4, end, RIGHT + 12, place, "leader"))
+        out.append(text(RIGHT + 15, place + 3.5, short(facts.names[facts.followed[i]], 14), "start",
                         "label"))
-    return svg(bottom + 42, "Ranks of the leading arms over the batches", out)
+    return out
 
 
 def _spread(places, gap, low):
@@ -130,16 +150,16 @@ def _spread(places, gap, low):
 
 def pull_figure(facts):
     """Results of each arm: bars, or of many arms a curve; None without results."""
-    n = facts.arms.n
+    n, what = facts.arms.n, "results" if facts.told is None else "trials"
     if not n.any():
         return None
-    return _bars(facts) if n.size <= BARS else _curve(n)
+    return _bars(facts, what) if n.size <= BARS else _curve(n, what)
 
 
-def _bars(facts):
+def _bars(facts, what):
     height = 20 + 16 * facts.arms.n.size
     scale = Scale(0, int(facts.arms.n.max()), LEFT + 8, WIDTH - 40)
-    out = x_axis(scale, height, 10, scale.whole_ticks(), "results")
+    out = x_axis(scale, height, 10, scale.whole_ticks(), what)
     for arm, n in enumerate(facts.arms.n.tolist()):
         y = 14 + 16 * arm
         kind = "chosen" if arm in facts.chosen else "other"
@@ -147,10 +167,10 @@ def _bars(facts):
         out.append(f'<rect class="bar {kind}" x="{LEFT + 8}" y="{y}" '
                    f'width="{scale(n) - scale.start:.1f}" height="11"/>')
         out.append(text(scale(n) + 4, y + 9, f"{n:,}", "start", "tick"))
-    return svg(height + 34, "Results of each arm", out)
+    return svg(height + 34, f"{what.capitalize()} of each arm", out)
 
 
-def _curve(n):
+def _curve(n, what):
     ordered, bottom = np.sort(n)[::-1], 196
     # corners of the steps
     ends = np.append(np.flatnonzero(np.diff(ordered)) + 1, n.size)
@@ -162,9 +182,9 @@ def _curve(n):
         points += [(x(start), level), (x(end), level)]
         start = end
     points.append((x(n.size), bottom))
-    out = x_axis(x, bottom, 26, x.ticks(), "arms, most results first (logarithmic)")
-    out += y_axis(y, 38, WIDTH - 14, y.whole_ticks(), "results of an arm")
-    return svg(bottom + 36, "Results of the arms, in falling order",
+    out = x_axis(x, bottom, 26, x.ticks(), f"arms, most {what} first (logarithmic)")
+    out += y_axis(y, 38, WIDTH - 14, y.whole_ticks(), f"{what} of an arm")
+    return svg(bottom + 36, f"{what.capitalize()} of the arms, in falling order",
                [*out, polyline(points, "area")])
 
 

@@ -9,8 +9,15 @@ from pybandit.studies._report_facts import ARMS, n_of, well_of
 from pybandit.studies._report_svg import number
 
 PARTS, WELLS = 24, 25  # rows at most
+OWN_MEANS = (" The policy's mean is its own: it has rewards from before the study, or counts them "
+             "in a way of its own.")
 UNITS = {True: "in parts of the controls' mean", "percent": "in per cent of the controls' mean",
          "inhibition": "in per cent of inhibition"}
+
+
+def section(anchor, title, *content):
+    """A part of the page under its heading; HTML."""
+    return f'<section id="{anchor}"><h2>{title}</h2>{"".join(content)}</section>'
 
 
 def table(caption, head, rows, left=()):
@@ -48,24 +55,39 @@ def tiles(facts):
     """What was spent, and what is left."""
     status = facts.status
     n_open, n_lost, n_late = n_of(facts.marks)
-    pulls = _tile("pulls", f"{status.n_pulls:,}", status.budget, status.n_pulls)
     batches = _tile("batches", f"{status.n_batches:,}", status.max_batches, status.n_batches)
     wells = "pulls" if facts.plates is None else "wells"
-    rest = [("arms", f"{status.n_arms:,}", "" if status.survivors is None or status.done
-             else f"{len(status.survivors):,} in play"),
-            (f"{wells} lost", f"{n_lost:,}", "their pulls are spent"),
+    rest = [(f"{wells} lost", f"{n_lost:,}", "their pulls are spent"),
             (f"{wells} late", f"{n_late:,}", f"{status.n_late:,} wait for the policy"
              if status.n_late else "had been counted as lost"),
             (f"{wells} out", f"{n_open:,}", "" if status.open_batch is None
              else f"of batch {status.open_batch}")]
-    if facts.unmeasured.size:
-        rest.insert(1, ("arms never measured" if status.done else "arms not measured yet",
-                        f"{facts.unmeasured.size:,}", "nothing is known of them"))
     if facts.n_abandoned:
         rest.append(("batches abandoned", f"{facts.n_abandoned:,}", "nothing spent"))
+    return tile_list(pull_tile(status) + batches, arm_tiles(facts) + rest)
+
+
+def tile_list(spent, rest):
+    """Tiles of what was spent, HTML, and others: (name, value, note)."""
     small = "".join(f"<div><dt>{name}</dt><dd>{value}<small>{note}</small></dd></div>"
                     for name, value, note in rest)
-    return f'<dl class="tiles">{pulls}{batches}{small}</dl>'
+    return f'<dl class="tiles">{spent}{small}</dl>'
+
+
+def pull_tile(status):
+    """How many pulls were spent, and are left; HTML."""
+    return _tile("pulls", f"{status.n_pulls:,}", status.budget, status.n_pulls)
+
+
+def arm_tiles(facts):
+    """How many arms there are, and of how many nothing is known."""
+    status, n = facts.status, facts.unmeasured.size
+    rest = [("arms", f"{status.n_arms:,}", "" if status.survivors is None or status.done
+             else f"{len(status.survivors):,} in play")]
+    if n:
+        rest.append(("arms never measured" if status.done else "arms not measured yet", f"{n:,}",
+                     "nothing is known of them"))
+    return rest
 
 
 def _tile(name, value, most, spent):
@@ -83,14 +105,14 @@ def answer_table(facts):
     rows = []
     for kind, group in (("", chosen), ("other", other)):
         for arm in group:
-            mean, half = arms.means[arm], arms.half[arm]
+            mean, half = arms.means[arm], arms.below[arm]
             ends = (number(mean - half), number(mean + half)) if np.isfinite(half) else "––"
             place = f"{len(rows) + 1}" if not kind else ""
             row = [place, name_of(facts.names[arm]), number(mean), *_reading(facts, mean, half),
                    *ends, f"{arms.n[arm]:,}"]
             row += [] if facts.own_means is None else [number(facts.own_means[arm])]
             rows.append((kind, row))
-    caption = f"The answer: {_shown(len(chosen), facts.chosen.size)}"
+    caption = f"The answer: {shown(len(chosen), facts.chosen.size)}"
     caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
     head = ["", "arm", "mean", *reading_head(facts), "95 % from", "to", "results"]
     # readings to the left: on a phone one sees them, and scrolls to their intervals
@@ -113,6 +135,12 @@ def _reading(facts, mean, half=np.nan):
     return [f"{number(middle)} ({number(min(ends), 3)} to {number(max(ends), 3)})"]
 
 
+def no_answer(facts):
+    """The answer where there is no result."""
+    return section("answer", "The answer by now", "<p>No results yet.</p>",
+                   unmeasured_table(facts))
+
+
 def unmeasured_table(facts):
     """Arms of which nothing is known; "" where there are none."""
     n = facts.unmeasured.size
@@ -126,7 +154,8 @@ def unmeasured_table(facts):
             f"<p>{names}{more}</p></details>")
 
 
-def _shown(n, of):
+def shown(n, of):
+    """How many arms, of how many."""
     return count(n, "arm") if n == of else f"the first {n:,} of {count(of, 'arm')}"
 
 

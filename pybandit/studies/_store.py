@@ -26,7 +26,7 @@ from pybandit.studies._errors import (
     code_of,
     named,
 )
-from pybandit.studies._files import published
+from pybandit.studies._files import Place, published
 from pybandit.studies._journal import Wells
 from pybandit.studies._rows import check_batch, check_late, decoded, typed
 from pybandit.studies._tables import check_tables
@@ -70,6 +70,7 @@ class Store:
     def __init__(self, path, connection, read_only=False):
         self.path, self.db, self.read_only = path, connection, read_only
         self.durable = path != ":memory:"
+        self.place = None  # of a file that was opened
         # as they are stored: parts of the state, bytes and digest; and how many are late
         self.parts, self.n_late = {}, 0
         self.n_arms = 2**63  # until they are known
@@ -98,13 +99,20 @@ class Store:
         """The study of a file."""
         if not os.path.exists(path):
             raise FileNotFoundError(f"path must be that of a study; {path} does not exist")
+        place = Place(path)
         with named(path):
-            try:
-                return cls(path, _connect(_address(path, "mode=rw"))).checked()
-            except sqlite3.OperationalError as error:
-                if code_of(error) not in CLOSED_TO_WRITING:
-                    raise
-            return cls(path, _connect_unwritable(path), True).checked()
+            store = cls._opened(path)
+        store.place = place
+        return store
+
+    @classmethod
+    def _opened(cls, path):
+        try:
+            return cls(path, _connect(_address(path, "mode=rw"))).checked()
+        except sqlite3.OperationalError as error:
+            if code_of(error) not in CLOSED_TO_WRITING:
+                raise
+        return cls(path, _connect_unwritable(path), True).checked()
 
     def checked(self):
         """Itself, if it is a study of a format known here."""
@@ -146,6 +154,8 @@ class Store:
                 raise StudyError(f"{self.path} cannot be written: it is read-only")
             try:
                 self.db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                if self.place is not None:
+                    self.place.check()
                 result = work()
                 self.db.execute("COMMIT")
             except BaseException:

@@ -1,12 +1,14 @@
 """Results at the border: what of a tell is new, what is known, what is refused."""
 
+from itertools import pairwise
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST_REWARD, check_choice, check_numeric
+from pybandit._shared.checks import LARGEST_REWARD, check_choice, check_numeric, labels_of, shown
 from pybandit.studies._codec import decode, encode
-from pybandit.studies._journal import KNOWN, LATE, OPEN
+from pybandit.studies._journal import KNOWN, LATE, LOST, OPEN
 
 
 class News(NamedTuple):
@@ -18,8 +20,11 @@ class News(NamedTuple):
     n_known: int
 
 
-def news_of(wells, results, positions, missing, policy, names):
+def news_of(wells, results, positions, missing, policy, names, withdrawn):
     """What these results add to a batch.
+
+    `withdrawn` tells, when it is called, by position what was recorded once and withdrawn: who
+    tells that again has not heard of it, and it stays withdrawn.
 
     Raises
     ------
@@ -28,7 +33,7 @@ def news_of(wells, results, positions, missing, policy, names):
         recorded, or one that the policy refuses. Names batch, well and arm.
     """
     check_choice("missing", missing, ("wait", "drop"))
-    at, values = placed(wells, results, positions)
+    at, values = placed(wells, results, positions, names)
     if missing == "drop" and np.isnan(values).any():
         check_may_lose(wells, policy)
     if (wells.status == "open" and at.size == wells.arms.size and not wells.marks.any()
@@ -46,6 +51,10 @@ def news_of(wells, results, positions, missing, policy, names):
         raise ValueError(f"results must be those already recorded; got {values[first]} for "
                          f"{well_of(wells, at[first], names)}, where {wells.values[at[first]]} "
                          "was: amend it, if that was wrong")
+    if (is_told & (marks == LOST)).any():
+        gone = withdrawn()
+        had |= [value in gone.get(place, ()) for place, value in zip(at.tolist(), values.tolist(),
+                                                                     strict=True)]
     new = is_told & ~had
     if wells.status == "abandoned" and is_told.any():
         raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
@@ -79,8 +88,25 @@ def check_finite(wells, at, values, names):
                          f"{well_of(wells, at[first], names)}")
 
 
-def placed(wells, results, positions):
+def placed(wells, results, positions, names):
     """Positions and values, one a result, of wells that exist."""
+    at, values = _placed(wells, results, positions)
+    labels = labels_of(results)
+    if labels is not None:
+        arms = [names[arm] for arm in wells.arms[at].tolist()]
+        if labels not in (arms, at.tolist()) and not _are_rows(labels):
+            raise ValueError(f"results must be in the order of the batch; got a series of "
+                             f"{shown(labels)}, and the arms are {shown(arms)}")
+    return at, values
+
+
+def _are_rows(labels):
+    """Whether they number rows of some table, in its order."""
+    return (all(isinstance(label, Integral) for label in labels)
+            and all(one < other for one, other in pairwise(labels)))
+
+
+def _placed(wells, results, positions):
     values = np.array(check_numeric("results", results))
     values[np.isnan(values)] = np.nan  # of which there are many, for equal bytes
     n = wells.arms.size

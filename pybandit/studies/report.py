@@ -12,6 +12,7 @@ import numpy as np
 from pybandit._shared.version import __version__
 from pybandit.studies._files import published
 from pybandit.studies._report_controls import amendment_table, control_table
+from pybandit.studies._report_counts import counted_parts, counted_tiles
 from pybandit.studies._report_facts import (
     FEWEST,
     OUTLYING,
@@ -30,11 +31,14 @@ from pybandit.studies._report_plates import legend, plate_figure
 from pybandit.studies._report_style import STYLE
 from pybandit.studies._report_svg import figure
 from pybandit.studies._report_tables import (
+    OWN_MEANS,
     UNITS,
     answer_table,
     count,
     name_of,
+    no_answer,
     part_table,
+    section,
     table,
     tiles,
     unmeasured_table,
@@ -81,7 +85,8 @@ def write_report(study: Study, path: str | os.PathLike[str], *, title: str | Non
     was spent, ranks over the batches, pulls of the arms, the last plates as heat maps, and
     the log's digest. What would be too long is summarised: the last 24 plates are drawn, 50
     arms listed. A well is outlying where its robust z-score, 0.6745 (x - median) / MAD on its
-    plate [1]_, is beyond 3.5.
+    plate [1]_, is beyond 3.5. Of a study that is told counts, O(arms x batches), it has the arms
+    with Wilson's intervals where the counts are of successes, and the last 24 batches.
 
     References
     ----------
@@ -133,12 +138,10 @@ def _page(facts, title):
 @np.errstate(all="ignore")
 def _content(facts, title):
     """What a page shows, between its head and its end."""
-    parts = [_summary(facts), _answer(facts), _over_time(facts), _plates(facts), _record(facts)]
+    parts = ([_answer(facts), _over_time(facts), _plates(facts)] if facts.told is None
+             else counted_parts(facts))
+    parts = [_summary(facts), *parts, _record(facts)]
     return f"<h1>{escape(title)}</h1>\n" + "\n".join(parts)
-
-
-def _section(anchor, title, *content):
-    return f'<section id="{anchor}"><h2>{title}</h2>{"".join(content)}</section>'
 
 
 def _summary(facts):
@@ -149,13 +152,13 @@ def _summary(facts):
     wanted = "the best arm" if status.k == 1 else f"the {status.k:,} best arms"
     return (f'<p>{escape(status.policy)} looks for {wanted} of {status.n_arms:,}; {state}. '
             f'<span class="soft">Begun {_moment(status.created)}, last change '
-            f"{_moment(status.changed)}.</span></p>{tiles(facts)}")
+            f"{_moment(status.changed)}.</span></p>"
+            f"{tiles(facts) if facts.told is None else counted_tiles(facts)}")
 
 
 def _answer(facts):
     if not facts.arms.n.any():
-        return _section("answer", "The answer by now", "<p>No results yet.</p>",
-                        unmeasured_table(facts))
+        return no_answer(facts)
     title = "The answer" if facts.status.done else "The answer by now"
     drawing = interval_figure(facts)
     caption = "Mean and 95 % interval. Filled: the answer"
@@ -164,8 +167,7 @@ def _answer(facts):
         caption += " An interval that leaves the figure ends in an arrow."
     notes = INTERVALS
     if facts.own_means is not None:
-        notes += (" The policy's mean is its own: it has rewards from before the study, or "
-                  "counts them in a way of its own.")
+        notes += OWN_MEANS
     if facts.n_unmeasured:
         notes += f" {facts.n_unmeasured:,} more of the answer have no result yet."
     if facts.has_readings:
@@ -174,9 +176,9 @@ def _answer(facts):
     if facts.is_partial:
         notes += (" Results of the batch that is out count here; the policy gets them when the "
                   "batch is over.")
-    return _section("answer", title, f"<p>{notes}</p>", '<div class="figures">',
-                    answer_table(facts), figure(drawing, caption) if drawing else "", "</div>",
-                    unmeasured_table(facts))
+    return section("answer", title, f"<p>{notes}</p>", '<div class="figures">',
+                   answer_table(facts), figure(drawing, caption) if drawing else "", "</div>",
+                   unmeasured_table(facts))
 
 
 def _undone(plates):
@@ -198,20 +200,20 @@ def _over_time(facts):
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
         return ""
-    return _section("time", "Over time, and where the pulls went",
-                    f'<div class="figures">{"".join(figures)}</div>')
+    return section("time", "Over time, and where the pulls went",
+                   f'<div class="figures">{"".join(figures)}</div>')
 
 
 def _plates(facts):
     plates = facts.plates
     what = "batches" if plates is None else "plates"
     if not facts.parts:
-        return _section("plates", what.capitalize(), "<p>Nothing was asked for yet.</p>")
+        return section("plates", what.capitalize(), "<p>Nothing was asked for yet.</p>")
     counted = (f"<p>Counted over the last {SUMMARISED:,} {what}.</p>"
                if facts.first_part else "")
-    return _section("plates", what.capitalize(), _layout(facts), _rule(facts),
-                    "" if plates is None else _drawn(facts), counted, part_table(facts),
-                    control_table(facts), well_table(facts))
+    return section("plates", what.capitalize(), _layout(facts), _rule(facts),
+                   "" if plates is None else _drawn(facts), counted, part_table(facts),
+                   control_table(facts), well_table(facts))
 
 
 def _rule(facts):
@@ -257,7 +259,7 @@ def _record(facts):
     status = facts.status
     rows = [("", [str(event.number), event.kind, escape(str(event.body.get("batch", ""))),
                   _moment(event.time), name_of(event.who)]) for event in reversed(facts.events)]
-    return _section(
+    return section(
         "record", "The record", amendment_table(facts),
         f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. "
         f"The last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "

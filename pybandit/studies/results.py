@@ -268,7 +268,7 @@ class Status:
     n_pulls, n_batches : int
         What the policy was told, lost pulls included.
     n_lost : int
-        Pulls whose result never came.
+        Pulls whose result the policy does not have; `n_late` of them came, and wait.
     n_asked : int
         Batches asked for: those told, the open one and the abandoned.
     open_batch : int or None

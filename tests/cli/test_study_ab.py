@@ -68,6 +68,30 @@ def test_pages_come_and_go(capsys):
         assert study.policy.value_range == (0.0, 30.0) and study.policy.delta == 0.1
 
 
+def test_sums_of_values_come_back_as_they_are_printed(capsys):
+    ok(capsys, *NEW, "--values", "0", "30")
+    Path("sums.csv").write_text("arm,trials,sum\nhome,10,81.5\nprice,10,79\nvideo,9,3\n")
+    ok(capsys, "counts", "sums.csv", "--key", "monday")
+    Path("again.csv").write_text(ok(capsys, "counts"))
+    assert "key,arm,trials,sum,who" in Path("again.csv").read_text()
+    assert "0 new, 1 already known" in ok(capsys, "counts", "again.csv")
+
+
+def test_numbers_as_other_programs_write_them(capsys):
+    """What a message says would take the file does."""
+    ok(capsys, *NEW, "--values", "0", "90")
+    Path("de.csv").write_text("arm;trials;sum\nhome;1.000;812,5\nprice;990;700\nvideo;9;3\n")
+    assert "--decimal ," in refused(capsys, "counts", "de.csv")
+    assert "1 new" in ok(capsys, "counts", "de.csv", "--decimal", ",", "--thousands", ".")
+    assert as_json(capsys, "counts")["counts"][0]["trials"] == 1000
+    assert "must differ" in refused(capsys, "counts", "de.csv", "--thousands", ".")
+
+
+def test_the_header_that_names_the_pages_is_said(capsys):
+    Path("pages.csv").write_text("sample\nhome\nprice\n")
+    assert "2 arms under 'sample'; next: split" in ok(capsys, "new-ab", "--arms", "pages.csv")
+
+
 def test_more_traffic_to_what_does_well(capsys):
     Path("pages.csv").write_text("page one\npage two\n")
     ok(capsys, "new-ab", "study.db", "--arms", "pages.csv", "--thompson", 400, "--seed", 1)
@@ -93,6 +117,10 @@ def test_files_that_are_refused(capsys):
         ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "already"),
         ("arm,trials,successes\nhom,3,1\n", "'hom'"),
         ("arm,trials,successes,key\nhome,3,1,a\n", "leave out --key"),
+        ("page,visits,conversions,sum\nhome,9,4,81.5\n", "column 4", "'sum' and 'conversions'"),
+        ("day,date,arm,trials,sum\n1,2,home,9,4\n", "'date' and 'day' are both the key"),
+        ("page,visits,conversions\nhome,1000,0.04\n", "line 2, column 3", "not rates", "'0.04'"),
+        ("page;visits;conversions\nhome;120.000;4.812\n", "must be whole numbers", "'4.812'"),
     ]:
         Path("bad.csv").write_text(text)
         more = ["--key", "b"] if "key" in text else []

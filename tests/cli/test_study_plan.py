@@ -7,6 +7,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
+from pybandit._shared.cells import BadFile
 from pybandit.cli._study_policies import CHOICES, make_policy
 from pybandit.cli._study_values import noise_of_pilot
 
@@ -80,6 +81,28 @@ def test_a_pilot_says_the_noise(tmp_path, capsys):
     assert noise_of_pilot(str(path)) == pytest.approx(0.5, abs=0.08)
     out = plan(capsys, "--n", 100, "--k", 5, "--runs", 2, "--pilot", path)
     assert f"(of {path})" in out
+
+
+def test_controls_are_no_arms_of_a_pilot(tmp_path, capsys):
+    """Under whatever names, and in the logarithms that the policy is told."""
+    path = pilot(tmp_path, np.random.default_rng(1), 1.0, 60)
+    rows = [line.split(",") for line in path.read_text().splitlines()[1:-2]]
+    (tmp_path / "arms.csv").write_text("\n".join(["gene", *sorted({arm for arm, _ in rows})]))
+    raw = noise_of_pilot(str(path))
+    path.write_text("\n".join(["gene,reading"] + [f"{arm},{np.exp(float(x))}" for arm, x in rows]
+                              + ["DMSO,1e9", "DMSO,1e-9"] * 9 + ["best,1e12"] * 9))
+    labels = ["DMSO", "best"]
+    assert noise_of_pilot(str(path), labels, log=True) == pytest.approx(raw)
+    assert noise_of_pilot(str(path), labels) != pytest.approx(raw, rel=0.1)
+    new = ["study", "new", tmp_path / "s.db", "--policy", "auto", "--arms", tmp_path / "arms.csv",
+           "--k", 5, "--batches", 9, "--plate", "4x6", "--log", "--controls", "col:1",
+           "--control-label", "DMSO", "--positives", "col:6", "--positive-label", "best",
+           "--pilot", path]
+    assert cli.main(list(map(str, new))) == 0
+    assert f"noise {raw:.3g}" in capsys.readouterr().out
+    path.write_text("gene,reading\na,1\na,0\nb,2\nc,3\n")
+    with pytest.raises(BadFile, match="above 0 for --log; got 0"):
+        noise_of_pilot(str(path), log=True)
 
 
 @pytest.mark.parametrize("text, words", [

@@ -115,6 +115,20 @@ def test_lost_wells(study, capsys):
     assert [at for at, state in enumerate(states) if state == "lost"] == [0, *range(18, 24)]
 
 
+def test_a_control_that_comes_after_results(capsys):
+    """They were divided by the mean of the others: one plate would have two."""
+    ok(capsys, *NEW, "--controls", "col:6", "--normalise")
+    ok(capsys, "next", "-o", "p0.csv")
+    first = fill("p0.csv", "first.csv", lambda row: row[1][0] != "D",
+                 lambda row: "" if row[1] == "A6" else reading(row))
+    ok(capsys, "record", first, "--partial", "--lost")
+    second = fill("p0.csv", "second.csv", lambda row: row[1][0] == "D" or row[1][1] == "6")
+    assert "control well A6 of plate 0 has a value now" in refused(capsys, "record", second)
+    third = fill("p0.csv", "third.csv", lambda row: row[1][0] == "D" or row[1][1] == "6",
+                 lambda row: "" if row[1] in ("A6", "D6") else reading(row))
+    assert "new" in ok(capsys, "record", third, "--lost")
+
+
 def test_a_lost_plate(normalised, capsys):
     """The empty plate itself is what was read of it."""
     ok(capsys, "next", "-o", "p0.csv")

@@ -1,5 +1,7 @@
 """Policies of every class, and a measurement that a study can repeat: for the tests of studies."""
 
+import functools
+
 import numpy as np
 
 import pybandit as pb
@@ -73,8 +75,12 @@ POLICIES = {
 
 def measured(number, arms, seed=0):
     """The rewards in [0, 1] of a batch of this number: the same whenever it is measured."""
-    rng = np.random.default_rng([seed, number])
-    return np.clip(0.1 + 0.1 * np.asarray(arms) + rng.normal(0.0, 0.05, len(arms)), 0.0, 1.0)
+    return (0.1 + 0.1 * np.asarray(arms) + noise(number, len(arms), seed)).clip(0.0, 1.0)
+
+
+@functools.lru_cache(10_000)
+def noise(number, size, seed):
+    return np.random.default_rng([seed, number]).normal(0.0, 0.05, size)
 
 
 def make(path, n_batches=4):

@@ -145,6 +145,26 @@ def test_an_open_batch_and_a_late_result():
     study.verify()
 
 
+def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
+    """The same file, or a request that was delayed; another result is another matter."""
+    study = Study.create(path, pb.Uniform(2, 4), ["a", "b"])
+    study.ask()
+    told = [0.1, 0.9, 0.2, 0.8]
+    study.tell(0, told)
+    study.amend(0, [nan], positions=[1], reason="a bubble")
+    assert study.tell(0, told) == (0, 4, True)
+    assert study.batch(0).states.tolist() == ["known", "lost", "known", "known"]
+    assert study.policy.means.tolist() == [pytest.approx(0.15), 0.8]
+    assert study.amend(0, [0.9], positions=[1], reason="it was no bubble") == (1, 0)
+    assert study.policy.means[1] == pytest.approx(0.85)
+    study.amend(0, [nan], positions=[1], reason="it was one")
+    assert study.tell(0, [0.5], positions=[1]) == (1, 0, True)
+    study.amend(0, [nan], positions=[1], reason="as bad")
+    assert study.tell(0, [0.5], positions=[1]) == (0, 1, True)
+    assert study.tell(0, told) == (0, 4, True)
+    study.verify()
+
+
 @pytest.mark.parametrize("change, error, message", [
     (dict(reason=""), ValueError, "reason must say why"),
     (dict(reason=3), TypeError, "reason must be text; got int"),

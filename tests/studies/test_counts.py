@@ -95,6 +95,12 @@ def test_others_are_told_one_by_one(name, path, tmp_path, monkeypatch):
     study.close()
 
 
+@pytest.mark.parametrize("k, expected", [(0, [4, 3, 3]), (3, [10, 0, 0])])
+def test_trials_of_a_policy_that_is_done_before_it_began(k, expected):
+    with Study.create(":memory:", pb.BatchSAR(3, k, 1, 60)) as study:
+        assert study.policy.done and study.split(10).tolist() == expected
+
+
 @pytest.mark.parametrize("law", ["beta", "gaussian"])
 def test_thompson_sampling(law, tmp_path):
     """It takes counts as they are; who looks at the split changes nothing."""

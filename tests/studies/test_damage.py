@@ -26,7 +26,7 @@ def changed(path, statement, *values):
         assert db.execute(statement, values).rowcount != 0
 
 
-def refused(path, words, error=StudyDamaged):
+def assert_refused(path, words, error=StudyDamaged):
     """Opening or verifying says so."""
     with pytest.raises(error, match=words) as raised:
         with Study.open(path) as study:
@@ -53,7 +53,7 @@ FLIPPED = "UPDATE {table} SET {column} = CAST(X'00' || substr({column}, 2) AS BL
     ("late", "arms", "1", "late"), ("late", "results", "1", "late")])
 def test_flipped_bytes_are_found_in_each_table(path, table, column, which, words):
     changed(path, FLIPPED.format(table=table, column=column, which=which))
-    refused(path, words)
+    assert_refused(path, words)
 
 
 @pytest.mark.parametrize("statement, words", [
@@ -73,7 +73,7 @@ def test_flipped_bytes_are_found_in_each_table(path, table, column, which, words
 def test_changed_rows_are_found(path, statement, words):
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement)
-    refused(path, words)
+    assert_refused(path, words)
 
 
 def test_a_state_that_fits_its_digest_and_not_the_log(path):
@@ -88,21 +88,21 @@ def test_a_state_that_fits_its_digest_and_not_the_log(path):
         parts = {part: hashlib.sha256(body).digest()
                  for part, body in db.execute("SELECT part, body FROM state")}
         db.execute("UPDATE head SET state = ?", (hashlib.sha256(encode(parts)).digest(),))
-    refused(path, "state: sums is not where the log leads")
+    assert_refused(path, "state: sums is not where the log leads")
 
 
 def test_a_newer_format_is_refused_with_both_versions(path):
     changed_to = 7
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {changed_to}")
-    refused(path, "format 7; this pybandit reads formats up to 2", StudyVersionError)
+    assert_refused(path, "format 7; this pybandit reads formats up to 2", StudyVersionError)
 
 
 @pytest.mark.parametrize("content", [b"", b"plate,well\n" * 1000, b"SQLite format 3\0" * 500])
 def test_files_that_are_no_study(tmp_path, content):
     path = tmp_path / "study.db"
     path.write_bytes(content)
-    refused(str(path), "not a study|damaged")
+    assert_refused(str(path), "not a study|damaged")
     assert path.read_bytes() == content
     with pytest.raises(FileExistsError):
         Study.create(path, pb.Uniform(2, 4))
@@ -112,14 +112,14 @@ def test_another_database_is_no_study(tmp_path):
     path = str(tmp_path / "other.db")
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE log (number)")
-    refused(path, "is not a study, but another SQLite database")
+    assert_refused(path, "is not a study, but another SQLite database")
 
 
 def test_truncated_files(path):
     size = os.path.getsize(path)
     for left in range(size - 1, 0, -size // 15):
         os.truncate(path, left)
-        refused(path, "truncated|damaged|not a study")
+        assert_refused(path, "truncated|damaged|not a study")
 
 
 def test_flipped_bytes_anywhere(path):
@@ -169,6 +169,32 @@ def test_a_study_left_its_wal_where_another_would_begin(tmp_path):
         Study.create(path, pb.Uniform(2, 4))
     with Study.create(path, pb.Uniform(2, 4), overwrite=True) as study:
         assert study.verify().n_events == 1
+
+
+def is_restored(path):
+    os.replace(path + ".backup", path)
+
+
+def is_begun_anew(path):
+    Study.create(path, pb.Uniform(2, 4), overwrite=True).close()
+
+
+@pytest.mark.parametrize("happens", [os.unlink, is_restored, is_begun_anew,
+                                     lambda path: os.rename(path, path + ".moved")])
+def test_a_file_that_another_takes_the_place_of(happens, tmp_path, monkeypatch):
+    """What was recorded went to a file without a name, and was acknowledged."""
+    monkeypatch.chdir(tmp_path)
+    study = Study.create("study.db", pb.CountRace(2), ["a", "b"])
+    monkeypatch.chdir("/")  # relative to where it was opened
+    path = str(tmp_path / "study.db")
+    study.tell_counts({"a": (9, 1), "b": (9, 2)}, key="monday")
+    shutil.copy(path, path + ".backup")
+    happens(path)
+    for act in (lambda: study.tell_counts({"a": (9, 1), "b": (9, 2)}, key="tuesday"),
+                study.status):
+        with pytest.raises(StudyError, match="study.db was moved, removed or replaced while"):
+            act()
+    study.close()
 
 
 def test_a_read_only_connection(path):
@@ -267,6 +293,7 @@ def fill_disk(most):
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("room", [0, 2_000, 5_000, 40_000])
 def test_a_full_disk(path, room):
     """Here and there, in the log or in the file; then there is room again, and it goes on."""

@@ -203,7 +203,7 @@ def record(folder, content, options):
     return status, err.getvalue()
 
 
-def whole_or_not_at_all(case, kind, options, data):
+def assert_whole_or_not_at_all(case, kind, options, data):
     folder, rows = case
     with pb.Study.open(folder / "first.db") as study:
         head = study.status().head
@@ -236,7 +236,7 @@ def checked(n):
 
 @checked(60)
 def test_malformed_files(folder, kind, options, data):
-    whole_or_not_at_all(folder, kind, options, data)
+    assert_whole_or_not_at_all(folder, kind, options, data)
 
 
 @pytest.mark.slow
@@ -249,7 +249,7 @@ def test_three_hundred_malformed_files(folder, kind):
               suppress_health_check=list(HealthCheck))
     @given(st.sampled_from(OPTIONS), st.data())
     def run(options, data):
-        outcomes.append(whole_or_not_at_all(folder, kind, options, data))
+        outcomes.append(assert_whole_or_not_at_all(folder, kind, options, data))
 
     run()
     print(f"\n{kind}: {outcomes.count(2)} of {len(outcomes)} refused")

@@ -45,7 +45,7 @@ def test_wrong_winners_are_counted():
 
 
 @pytest.mark.parametrize(("options", "word"), [
-    (dict(rates=[0.1, 1.0]), "rates"), (dict(rates=0.1), "rates"), (dict(rates=[0.1]), "n_arms"),
+    (dict(rates=[0.1, 1.0]), "rates"), (dict(rates=0.1), "rates"), (dict(rates=[0.1]), "rates"),
     (dict(per_batch=0), "per_batch"), (dict(runs=0), "runs"), (dict(power=1.0), "power"),
     (dict(most_batches=0), "most_batches"), (dict(delta=0.0), "delta"), (dict(ties="x"), "ties")])
 def test_what_is_refused(options, word):

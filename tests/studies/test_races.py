@@ -31,6 +31,7 @@ def carry_out(study, most=10**9, rng=None):
             study.tell(batch.id, rewards[part], positions=part)
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("name", RACES)
 def test_a_study_is_the_race(name, tmp_path):
     """Opened again after every batch, told in pieces."""

@@ -290,3 +290,23 @@ left = in_a_circle("/two.db")
     ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True,
                          text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_series_is_in_the_order_of_its_labels():
+    """Groups are sorted by name: they were taken by their places."""
+    pandas = pytest.importorskip("pandas")
+    study = Study.create(":memory:", pb.RoundRobin(3, 1, 3, 4), ["tea", "milk", "coffee"])
+    read = pandas.DataFrame({"arm": study.ask().names, "value": [1.0, 5.0, 2.0]})
+    for wrong in (read.groupby("arm")["value"].mean(), read["value"].sort_values()):
+        with pytest.raises(ValueError, match="order of the batch; got a series of"):
+            study.tell(0, wrong)
+    rows = read.set_index([[30, 40, 70]])["value"]  # some rows of a larger table
+    for right in (read["value"], read.set_index("arm")["value"], rows):
+        study.tell(0, right)
+        study.tell(0, right[1:], positions=[1, 2])
+    assert study.batch(0).values.tolist() == [1.0, 5.0, 2.0]
+    with pytest.raises(ValueError, match="order of the batch"):
+        study.amend(0, read.set_index("arm")["value"][1:], positions=[2, 1], reason="a typo")
+    trials, sums = pandas.Series([9, 9], ["a", "b"]), pandas.Series([2, 1], ["b", "a"])
+    with pytest.raises(ValueError, match="sums must have the index of trials"):
+        pb.CountRace(2).tell_counts(trials, sums)

@@ -96,8 +96,10 @@ class AsATwin(RuleBasedStateMachine):
                          min_size=len(batch["arms"]), max_size=len(batch["arms"]))
         for at, kind in enumerate(data.draw(kinds)):
             old = batch["values"][at]
-            if kind != "no" and (old is not None or data.draw(st.integers(0, 9)) == 0):
-                values[at] = {"nan": np.nan, "same": old or 0.5,
+            gone = sorted(value for place, value in batch["withdrawn"] if place == at)
+            odds = 1 + 4 * len(gone)
+            if kind != "no" and (old is not None or data.draw(st.integers(0, 9)) < odds):
+                values[at] = {"nan": np.nan, "same": old or (gone or [0.5])[0],
                               "other": data.draw(st.floats(0.0, 1.0))}[kind]
         self.both(lambda: self.study.amend(number, list(values.values()), reason="a typo",
                                            positions=np.array(list(values), dtype=int)),

@@ -24,7 +24,7 @@ class Study:
             arms = self.policy.ask().tolist()
             self.events.append(("ask", len(self.batches), None))
             self.batches.append(dict(arms=arms, status="open", values=[None] * len(arms),
-                                     marks=["open"] * len(arms)))
+                                     marks=["open"] * len(arms), withdrawn=set()))
         return len(self.batches) - 1, self.batches[-1]["arms"]
 
     def tell(self, number, values, drop=False):
@@ -36,7 +36,9 @@ class Study:
                 raise Refused("another value")
         if batch["status"] == "abandoned" and told:
             raise Refused("abandoned")
-        new = {at: value for at, value in told.items() if batch["marks"][at] in ("open", "lost")}
+        new = {at: value for at, value in told.items()
+               if batch["marks"][at] == "open" or (batch["marks"][at] == "lost"
+                                                   and (at, value) not in batch["withdrawn"])}
         late = batch["status"] in OVER
         if new:
             self.events.append(("late" if late else "tell", number, new))
@@ -77,13 +79,19 @@ class Study:
         if batch["status"] == "abandoned":
             raise Refused("abandoned")
         had = {at for at in values if batch["marks"][at] in ("known", "late")}
+        had |= values.keys() & {at for at, _ in batch["withdrawn"]}
         if any(not math.isnan(values[at]) for at in values.keys() - had):
             raise Refused("nothing to amend")
-        new = {at: values[at] for at in had if values[at] != batch["values"][at]}
+        new = {at: values[at] for at in had
+               if values[at] != batch["values"][at]
+               and not (math.isnan(values[at]) and batch["values"][at] is None)}
         for at, value in new.items():
-            batch["values"][at] = None if math.isnan(value) else value
             if math.isnan(value):
+                batch["withdrawn"].add((at, batch["values"][at]))
                 batch["marks"][at] = "lost"
+            elif batch["values"][at] is None:
+                batch["marks"][at] = "known" if batch["status"] == "open" else "late"
+            batch["values"][at] = None if math.isnan(value) else value
             # the last that told of it
             told = [told for kind, of, told in self.events
                     if of == number and kind in ("tell", "late") and at in told][-1]
