@@ -7,8 +7,13 @@ import re
 import tempfile
 
 import numpy as np
+from sklearn.linear_model import Ridge
 
 import pybandit as pb
+import pybandit.numba
+from pybandit.evaluation import RaceStopping
+from pybandit.model_selection import BanditSearchCV
+from pybandit.studies import plan_counts
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(60, 3))
@@ -18,10 +23,13 @@ BLOCKS = pb.Blocks(lambda block, columns: MATRIX[20 * block:20 * block + 20][:, 
                    3, shuffled=True)
 KERNEL = np.eye(4)
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
-# What holds results or is an error: made by the package, not by users; what is awaited below.
-RESULTS = {"AcceptResult", "BestOfResult", "Comparison", "ConfidenceBounds", "DrawInfo",
-           "ExactStep", "InfeasibleBudget", "Laplace", "MetropolisStep", "PopulationEstimate",
-           "RaceResult", "SimulationResult", "SliceResult", "Study", "best_of_async", "get_include"}
+# What the package makes, not users; what is called below in other words; and a command.
+UNCALLED = {
+    "AcceptResult", "AmendResult", "Amendment", "Batch", "BatchRecord", "BestOfResult",
+    "Comparison", "ConfidenceBounds", "CountPlan", "DrawInfo", "Event", "ExactStep", "Factor",
+    "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep", "PopulationEstimate",
+    "RaceResult", "Recommendation", "SimulationResult", "SliceResult", "Status", "Study",
+    "TellResult", "VerifyResult", "BanditSearchCV", "best_of_async", "get_include", "main"}
 
 
 def log_likelihood(n, points):
@@ -233,7 +241,22 @@ EVALUATION = {called: dict(concurrency=2, retry=OSError, timeout=60.0, calls_per
                                costs=RNG.random((20, 3))),
               pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
                                      n_models=3, n_items=9, baseline=0),
-              pb.group_weights: dict(groups=["a", "b", "a"])}
+              pb.group_weights: dict(groups=["a", "b", "a"]),
+              RaceStopping: dict(n_tasks=3, value_range=(0, 1), value=float)}
+
+
+def searched(**options):
+    for name, value in options.items():
+        try:
+            repr(value)
+        except Exception as error:  # scikit-learn shows it
+            raise ValueError(name) from error
+    search = BanditSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=2, **options)
+    return search.fit(POINTS, POINTS[:, 0])
+
+
+SEARCHES = {searched: dict(policy="auto", budget=0.5, kernel=None, random_state=0),
+            plan_counts: dict(rates=[0.1, 0.2], per_batch=50, runs=3, most_batches=3)}
 TABLES = {pb.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"),
           block_values: dict(rows=[1, 2], columns=[0]),
           open_blocks: dict(table=MATRIX, columns=[1, 0]),
@@ -320,9 +343,12 @@ MONTECARLO = {
     pb.population_monte_carlo: dict(caplet=pb.estimators.CIRCaplet(0.08, n_steps=4), n=30,
                                     population=10),
 }
+NUMBA = {pb.numba.policy: dict(ask=lambda t, n_arms: t % n_arms),
+         pb.numba.environment: dict(draw=lambda arm, rng: rng.random()),
+         pb.numba.factor: dict(function=lambda factors, states, out: None)}
 ROOMS = {"racing": RACING, "factors": KINDS, "bounds": BOUNDS, "mcmc": MCMC, "betting": BETTING,
-         "evaluation": EVALUATION, "tables": TABLES, "policies": POLICIES, "simulation": SIMULATION,
-         "montecarlo": MONTECARLO}
+         "evaluation": EVALUATION, "searches": SEARCHES, "tables": TABLES, "policies": POLICIES,
+         "simulation": SIMULATION, "montecarlo": MONTECARLO, "numba": NUMBA}
 
 
 def parameters_of(function, given):
@@ -335,12 +361,3 @@ def parameters_of(function, given):
         inside = re.sub(r"=\([^()]*\)", "", line[line.index("(") + 1:line.rindex(")")])
         names = [part.split("=")[0].strip() for part in inside.split(",") if "*" not in part]
     return sorted({*names, *given})
-
-
-def public_callables():
-    modules = (pb, pb.bounds, pb.environments, pb.estimators, pb.factors, pb.kernels, pb.mcmc,
-               pb.tables)
-    for module in modules:
-        for name in module.__all__:
-            if callable(getattr(module, name)):
-                yield name, getattr(module, name)

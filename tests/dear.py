@@ -1,4 +1,4 @@
-"""Of a dear test by Hypothesis `make test` runs some examples, and `make test-slow` all."""
+"""Of a dear test `make test` runs some examples, or seeds, and `make test-slow` all."""
 
 import os
 
@@ -12,3 +12,8 @@ def examples(some, *, of, **options):
     """`settings` of a test: so many of its examples, where not all are asked for."""
     run = settings(max_examples=of if ALL else some, deadline=None, **options)
     return lambda test: pytest.mark.examples(run(test))
+
+
+def part(some, *, of):
+    """So many seeds of a test marked `examples`, where not all are asked for."""
+    return of if ALL else some

@@ -137,7 +137,7 @@ DRAWS = {
     "plan_counts": lambda: plan_counts([0.04, 0.06], 3000, runs=10, most_batches=30,
                                      rng=1),
     **{name: lambda bandit=bandit: bandit.pull(np.arange(60) % 3, rng=1)
-       for name, bandit in BANDITS.items()},
+       for name, bandit in BANDITS.items() if name != "FunctionEnvironment"},
     "CIRCaplet": lambda: CAPLET.pull(np.zeros(20, dtype=int), rng=1),
     "LogisticEvidence": lambda: EVIDENCE.pull([0, 1] * 10, rng=1),
 }

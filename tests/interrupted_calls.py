@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pybandit as pb
+import pybandit.numba
 from pybandit import mcmc, studies
 
 from policies.every_class import EVERY
 from policies.protocol import frozen
+from simulation.numba_rules import mixture_of
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(3000, 3))
@@ -108,7 +110,24 @@ BANDITS = {
         [0.1, 0.5, 0.9], [0.1] * 3, [0.5] * 3),
     "TruncatedNormalBandit": pb.environments.TruncatedNormalBandit([0.3, 0.4, 0.5], [0.02] * 3),
     "UniformBandit": pb.environments.UniformBandit([0.1, 0.5, 0.9], [0.1] * 3),
+    "FunctionEnvironment": mixture_of(np.array([0.1, 0.5, 0.9])),
 }
+GLR, WAGERS = pb.stopping.GLR(0.1), pb.stopping.Betting(0.1)
+SEEN = [np.linspace(0.2, 0.8, 2000) ** power for power in (1, 2, 3)]
+
+
+@pb.numba.factor
+def distances(factors, states, out, y):
+    for f in range(factors.size):
+        for s in range(states.size):
+            out[f, s] = -abs(y[factors[f]] - states[s])
+
+
+def bound():
+    return pb.Factors(distances.bind(POINTS[:, 0].copy()), len(POINTS), 2).evaluate(ROWS, [0, 1])
+
+
+
 PULLS = {f"{name}.{method}": function(
     lambda bandit=bandit, method=method: getattr(bandit, method)(ARMS, rng=1))
     for name, bandit in BANDITS.items() for method in ("pull", "pull_with_costs")}
@@ -121,6 +140,11 @@ CALLS = PULLS | {
     "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
     "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),
     "TableBandit.reset": table(lambda bandit: bandit.reset()),
+    "GLR.margins": function(lambda: GLR.margins([9, 8, 7], [0.1, 0.2, 0.3])),
+    "GLR.is_sure": function(lambda: GLR.is_sure([9, 8, 7], [0.1, 0.2, 0.3])),
+    "Betting.margins": function(lambda: WAGERS.margins(SEEN)),
+    "Betting.is_sure": function(lambda: WAGERS.is_sure(SEEN)),
+    "Factor.bind": function(bound),
     "CIRCaplet.pull": function(lambda: CAPLET.pull(np.zeros(300, dtype=int), rng=1)),
     "CIRCaplet.pull_with_costs": function(
         lambda: CAPLET.pull_with_costs(np.zeros(300, dtype=int), rng=1)),

@@ -403,6 +403,7 @@ def test_the_oracle_example_races_as_the_race_does(bettor, options):
     assert race.n_pulls / scores.size == pytest.approx(share) and race.recommend()[0] == winner
 
 
+@pytest.mark.slow
 def test_larger_than_memory_finds_its_best_column(capfd):
     pytest.importorskip("pyarrow")
     load("larger_than_memory")["main"](["--quick"])

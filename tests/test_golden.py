@@ -8,8 +8,8 @@ import pytest
 from golden_draws import DRAWS, GOLDEN, golden
 from public_classes import CLASSES, FUNCTIONS
 
-# What calls others that are there: their draws are these ones'
-BY_OTHERS = {"best_of_pairs", "compare", "best_of_async"}
+# What calls others that are there, or a user's function: their draws are these ones'
+BY_OTHERS = {"best_of_pairs", "compare", "best_of_async", "FunctionEnvironment"}
 
 
 @pytest.fixture(scope="module")

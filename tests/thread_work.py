@@ -8,13 +8,26 @@ from functools import partial
 import numpy as np
 
 import pybandit as pb
-from interrupted_calls import BANDITS, CAPLET, EVIDENCE, EXACT, POINTS, ROWS, TAYLOR
+from interrupted_calls import (
+    BANDITS,
+    CAPLET,
+    EVIDENCE,
+    EXACT,
+    GLR,
+    POINTS,
+    ROWS,
+    SEEN,
+    TAYLOR,
+    WAGERS,
+    bound,
+)
 from pybandit.studies import Study
 
 from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 from policies.every_class import EVERY
 from policies.test_threads import assert_whole
 from racing.test_threads import OBJECTS, assert_right_or_refused, same
+from simulation.numba_rules import upper
 from studies.test_threads import work as study_work
 
 
@@ -210,5 +223,8 @@ SOAKS = {
     "RacingMetropolis": racing("metropolis"), "PairwiseTable": racing("gibbs of pairs"),
     "ExactMinibatch": right(lambda: EXACT.step(EXACT.mode, n_steps=200, rng=1).value),
     "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
+    "FunctionPolicy": policies(lambda: upper(4)), "Factor": right(bound),
+    "GLR": right(lambda: GLR.margins([9, 8, 7], [0.1, 0.2, 0.3])),
+    "Betting": right(lambda: WAGERS.margins(SEEN)),
     "Study": study, "BanditSearchCV": search, "Blocks": blocks,
 }

@@ -33,6 +33,7 @@ def test_the_c_program(example):
     assert "rows a step" in in_folder("./metropolis")
 
 
+@pytest.mark.slow  # test_cimport.py and the page compile modules too
 def test_the_cython_module(example):
     in_folder = example("cython")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
@@ -40,6 +41,7 @@ def test_the_cython_module(example):
     assert "rows a step" in in_folder(sys.executable, "run_metropolis.py")
 
 
+@pytest.mark.slow
 def test_the_policy_and_the_environment(example):
     in_folder = example("policy")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O0")
@@ -71,12 +73,13 @@ for made, error, words in (
 """
 
 
+@pytest.mark.slow  # test_embedding.py draws by the address too
 def test_the_numba_sampler(example):
     pytest.importorskip("pybandit.numba", exc_type=ImportError)
     assert "total variation" in example("numba")(sys.executable, "run.py")
 
 
-@pytest.mark.slow  # numba compiles a sampler above
+@pytest.mark.slow
 def test_the_numba_chain(example):
     pytest.importorskip("pybandit.numba", exc_type=ImportError)
     assert "rows a step" in example("numba")(sys.executable, "metropolis.py")

@@ -66,6 +66,7 @@ def test_all_headers_go_together_in_cpp(tmp_path):
         assert_cpp(compiler, source)
 
 
+@pytest.mark.slow
 def test_make(installed, example):
     folder = example("c")
     in_wheel(installed, "make", f"PYTHON={sys.executable}", f"CFLAGS=-O1 {STRICT}", cwd=folder)

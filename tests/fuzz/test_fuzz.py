@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pybandit as pb
 from fuzz import native, run, states
 from fuzz.source import Choices
 from fuzz.targets import TARGETS
@@ -35,12 +36,12 @@ def test_a_few_inputs(name):
     assert n >= RUNS[name] and not failed, failed[0]
 
 
-def test_a_few_inputs_of_c(kernels, tmp_path):
+@pytest.mark.some(8)
+@pytest.mark.parametrize("name", native.HARNESSES)
+def test_a_few_inputs_of_c(name, kernels, tmp_path):
     """Compiled by what compiles pybandit, under its sanitizers."""
-    assert len(native.HARNESSES) == 23
-    for name in native.HARNESSES:
-        done = native.driven(name, 2000, [kernels], compile_c, tmp_path)
-        assert done.returncode == 0, (name, done.stderr[-3000:])
+    done = native.driven(name, 1000, [kernels], compile_c, tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_no_kernel_is_forgotten():
@@ -60,7 +61,8 @@ def test_no_kernel_is_forgotten():
 
 
 def test_no_class_with_a_state_is_forgotten():
-    assert states.CLASSES == MUTATED
+    made_by_numba = {pb.numba.FunctionPolicy}  # simulation/test_numba.py changes its states
+    assert states.CLASSES == MUTATED - made_by_numba
 
 
 def test_make_runs_them_all():
