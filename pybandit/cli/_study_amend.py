@@ -9,7 +9,7 @@ from pybandit._shared.cells import LOST, BadFile
 from pybandit.studies._normalise import rewards_of
 from pybandit.studies._plate_read import Reading, read_plates
 from pybandit.studies._sheet import PLAIN, number
-from pybandit.studies.controls import readings_of
+from pybandit.studies.controls import readings_of, withdrawn_of
 from pybandit.studies.plates import Plates, plate_number
 
 FAILED = (*LOST, "failed", "lost")
@@ -137,10 +137,13 @@ def _amend(study, reason, reading, gone, plates, where):
         for part in reading.parts:
             cut = slice(part * size, (part + 1) * size)
             touched[cut] |= (changed & is_control)[cut].any()
-    at = np.flatnonzero(touched[wells] & np.isin(record.states, ["known", "late"]))
+    told = np.isin(record.states, ["known", "late"])
+    back = np.isin(np.arange(wells.size), withdrawn_of(study, reading.batch) or [])
+    told |= back & ~np.isnan(reading.values[wells])  # what was withdrawn is recorded again
+    at = np.flatnonzero(touched[wells] & told)
     _check_kept(new, gone, wells[at], reading, plates, names)
     rewards = rewards_of(reading._replace(values=new), plates, True)[at]
-    lacks = touched[wells] & ~np.isin(record.states, ["known", "late"]) & ~np.isnan(new[wells])
+    lacks = touched[wells] & ~told & ~np.isnan(new[wells])
     _refuse_unrecorded(lacks & (changed[wells]), wells, plates, names, record)
     parts = [part for part in reading.parts if changed[part * size:(part + 1) * size].any()]
     source = {"file": Path(where).name, "plates": {

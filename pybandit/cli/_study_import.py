@@ -9,7 +9,7 @@ from pybandit._shared.cells import BadFile
 from pybandit.studies._normalise import rewards_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN
-from pybandit.studies.controls import readings_of
+from pybandit.studies.controls import readings_of, were_kept, withdrawn_of
 from pybandit.studies.plates import Plates
 
 
@@ -79,7 +79,10 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
     try:
         wells = plates.places(record.id, record.names)
         in_file = np.isin(wells // plates.layout.n_wells, reading.parts)
-        rewards = rewards_of(reading, plates, lost)
+        gone = _withdrawn(study, reading, plates, record, wells)
+        reading = reading._replace(values=np.where(gone, np.nan, reading.values))
+        # a control that was withdrawn is as one that is lost
+        rewards = rewards_of(reading, plates, lost or bool(gone.any()))
         _check_known(record, rewards, reading, plates, wells)
         open_ = in_file & np.isnan(rewards) & (record.states == "open")
         if lost and partial:
@@ -93,8 +96,26 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         raise BadFile(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
     return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new,
-                    told.n_known, int(open_.sum()) if lost else 0, record.status != "open",
+                    told.n_known + int(gone[wells].sum()), int(open_.sum()) if lost else 0, record.status != "open",
                     told.complete, reading.has_arms)
+
+
+def _withdrawn(study, reading, plates, record, wells):
+    """Readings that were withdrawn since, of a file that is sent again; not those of other values.
+
+    Of readings, for what a study is told of one changes with the controls of its plate.
+    """
+    gone = np.zeros(reading.values.size, dtype=bool)
+    lost = withdrawn_of(study, reading.batch)
+    if lost is None:
+        return gone
+    gone[wells[np.isin(np.arange(wells.size), lost) & (record.states == "lost")]] = True
+    names, size = plates.names(reading.batch, len(record.names)), plates.layout.n_wells
+    for plate in readings_of(study, reading.batch):
+        part = names.index(plate.name)
+        controls = part * size + np.array([*plates.controls, *plates.positives], dtype=np.int64)
+        gone[controls] = np.isnan(plate.values[controls - part * size])
+    return gone & were_kept(study, reading.batch, names, reading.values)
 
 
 def _news(study, path, reading, plates, record, wells):
@@ -110,7 +131,9 @@ def _news(study, path, reading, plates, record, wells):
         return None
     n_wells, names = plates.layout.n_wells, plates.names(reading.batch, len(reading.names))
     kept = {plate.name: plate.values for plate in readings_of(study, reading.batch)}
-    divisors = (*plates.controls, *plates.positives) if plates.normalise else ()
+    divisors = plates.controls if plates.normalise else ()
+    if plates.normalise == "inhibition":
+        divisors = (*divisors, *plates.positives)
     told = np.isin(record.states, ("known", "late"))
     found, is_new = {}, False
     for part in reading.parts:

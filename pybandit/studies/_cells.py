@@ -107,7 +107,7 @@ class Cells(MutableMapping):
         with self._lock, named(self.path, KIND):
             closed = self._db is None
             if closed:  # an answer that came after the race
-                self._db = _connect(_address(self.path, "mode=rw"))
+                self._db = _connect(_address(self._place.path, "mode=rw"))
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 if self._place is not None:

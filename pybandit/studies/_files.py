@@ -81,7 +81,7 @@ class Place:
         """Raises where the name is another file's by now, or nobody's."""
         if self._found() != self.file:
             raise StudyError(f"{self.shown} was moved, removed or replaced while the {self.kind} "
-                             "was open, and nothing is recorded any more: open it again")
+                             "was open: open it again")
 
     def _found(self):
         try:

@@ -147,6 +147,8 @@ class Ledger:
         arms = body["arms"]
         if not self._is_forced:
             arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
+        elif not ((arms >= 0) & (arms < self.policy.n_arms)).all():  # of a log nobody verified
+            raise ValueError(f"batch {body['batch']} must be of the policy's arms; got others")
         if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
             raise ValueError(f"batch {body['batch']} must be what the policy asks; got other arms")
         self.open = Wells(self.n_batches, arms)

@@ -132,13 +132,7 @@ class Looks(Recorder):
     def amendments(self) -> list[Amendment]:
         """Every result that was corrected, in the order in which they were."""
         found = []
-        for number, _, when, who, content, _ in self._store.events(kind="amend"):
-            body = self._entry(f"event {number}", content)
-            try:
-                found += self._amended(number, when, who, body)
-            except (AttributeError, LookupError, TypeError, ValueError) as error:
-                raise StudyDamaged(f"{self.path} is damaged: log: event {number} is none of an "
-                                   f"amendment: {error!r}") from error
+        self._corrections(lambda *event: found.extend(self._amended(*event)))
         return found
 
     def _amended(self, number, when, who, body):

@@ -195,14 +195,26 @@ class Recorder:
     def _withdrawn(self, number):
         """What was recorded of a batch and withdrawn: sets of values by position."""
         found = {}
-        for event, _, _, _, content, _ in self._store.events(kind="amend"):
-            body = self._entry(f"event {event}", content)
+
+        def take(_event, _when, _who, body):
             if body["batch"] == number:
                 lost = np.isnan(body["values"])
                 for place, value in zip(body["positions"][lost].tolist(),
                                         body["before"][lost].tolist(), strict=True):
                     found.setdefault(place, set()).add(value)
+
+        self._corrections(take)
         return found
+
+    def _corrections(self, take):
+        """`take(number, when, who, body)` of each amendment, in their order."""
+        for number, when, who, content in self._store.amendments():
+            body = self._entry(f"event {number}", content)
+            try:
+                take(number, when, who, body)
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                raise StudyDamaged(f"{self._store.path} is damaged: log: event {number} is none "
+                                   f"of an amendment: {error!r}") from error
 
     def _batch(self, wells):
         """Of an open batch, what is asked."""

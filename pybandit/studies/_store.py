@@ -196,6 +196,14 @@ class Store:
             return 0
         return self.db.execute("SELECT count(*) FROM log WHERE kind = 'amend'").fetchone()[0]
 
+    def amendments(self):
+        """Number, time, who and body of each, by that index."""
+        if self.format() < FORMATS["amend"]:
+            return iter(())
+        rows = self.db.execute("SELECT number, time, who, body FROM log WHERE kind = 'amend' "
+                               "ORDER BY number")
+        return typed(self.path, "log", rows, int, float, str, bytes)
+
     def format(self):
         """The format of the file."""
         return self.db.execute("PRAGMA user_version").fetchone()[0]
@@ -268,7 +276,7 @@ class Store:
             # the policy hears of a batch when it is over
             state = _digest_of(self.parts) if self.durable else b""
         else:
-            self.put_late(ledger.late)
+            self.put_late(ledger.late, event.kind == "amend")
             state = self.put_state(ledger.state()) if self.durable else b""
         head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
@@ -290,9 +298,9 @@ class Store:
             self.db.execute("UPDATE batches SET status = ?, results = ?, marks = ? "
                             "WHERE number = ?", (*now, wells.number))
 
-    def put_late(self, late):
-        """These are what waits now: those that did, and more, or none."""
-        if self.n_late > len(late):
+    def put_late(self, late, are_others):
+        """These are what waits now: those that did, and more, or none; or others, amended ones."""
+        if are_others or self.n_late > len(late):
             self.db.execute("DELETE FROM late")
             self.n_late = 0
         for place in range(self.n_late, len(late)):

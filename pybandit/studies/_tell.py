@@ -1,5 +1,6 @@
 """Results at the border: what of a tell is new, what is known, what is refused."""
 
+from collections import Counter
 from itertools import pairwise
 from numbers import Integral
 from typing import NamedTuple
@@ -93,11 +94,22 @@ def placed(wells, results, positions, names):
     at, values = _placed(wells, results, positions)
     labels = labels_of(results)
     if labels is not None:
-        arms = [names[arm] for arm in wells.arms[at].tolist()]
-        if labels not in (arms, at.tolist()) and not _are_rows(labels):
-            raise ValueError(f"results must be in the order of the batch; got a series of "
-                             f"{shown(labels)}, and the arms are {shown(arms)}")
+        _check_order(labels, at, wells.arms[at], names)
     return at, values
+
+
+def _check_order(labels, at, arms, names):
+    """Raises where a series is of these wells in another order, or of other arms.
+
+    Labels that say nothing of either, as times or the rows of some table in its order, pass.
+    """
+    named = [names[arm] for arm in arms.tolist()]
+    known = named, arms.tolist(), at.tolist()
+    if labels in known or _are_rows(labels):
+        return
+    if set(labels) <= set(names) or any(Counter(labels) == Counter(one) for one in known):
+        raise ValueError(f"results must be in the order of the batch; got a series of "
+                         f"{shown(labels)}, and the arms are {shown(named)}")
 
 
 def _are_rows(labels):

@@ -90,6 +90,25 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     return [_plate_of(name, *one, plates) for name, one in kept.items()]
 
 
+def withdrawn_of(study: Looks, batch: int) -> list[int] | None:
+    """Positions in a batch whose results were withdrawn at some time; None without amendments."""
+    def read(_):
+        return list(study._withdrawn(batch)) if study._store.n_amendments() else None
+
+    return study._read(read)
+
+
+def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.ndarray:
+    """Whether each of these readings, plate by plate, was kept of its well at some time."""
+    found, size = np.zeros(values.size, dtype=bool), values.size // len(names)
+    for number, source, _ in _sources(study):
+        if number == batch:
+            for name, kept in source.get("plates", {}).items():
+                cut = slice(names.index(name) * size, (names.index(name) + 1) * size)
+                found[cut] |= values[cut] == kept
+    return found
+
+
 def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
     """Batch and source of each event that has one, and whether it replaces what was."""
     found = []

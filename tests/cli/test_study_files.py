@@ -148,6 +148,49 @@ def test_a_control_that_was_wrong_changes_its_plate(capsys):
     assert "where 900 is recorded; amend corrects it" in refused(capsys, "record", "r.csv")
 
 
+@pytest.mark.parametrize("options", [[], ["--normalise", "inhibition"]])
+def test_a_file_that_is_sent_again_after_a_reading_was_withdrawn(options, capsys):
+    """It brings nothing back, whatever became of its controls; an amendment does."""
+    recorded(capsys, *options)
+    why = ["--reason", "a bubble"]
+    ok(capsys, "amend", "--plate", "0", "--well", "A3=failed", "--well", "C6=failed", *why)
+    head = digest()
+    assert ok(capsys, "record", "r.csv") == "plate 0: 16 already known\n" and digest() == head
+    ok(capsys, "amend", "--plate", "0", "--well", "B1=900", *why)
+    Path("right.csv").write_text(Path("r.csv").read_text().replace("control,1066.0", "control,900"))
+    head = digest()
+    assert ok(capsys, "record", "right.csv") == "plate 0: 16 already known\n" and digest() == head
+    with pb.Study.open("study.db") as study:
+        assert study.batch(0).states[1] == "lost"
+        assert np.flatnonzero(np.isnan(readings_of(study)[0].values)).tolist() == [2, 17]
+    assert "1 result changed" in ok(capsys, "amend", "--plate", "0", "--well", "A3=500", *why)
+    with pb.Study.open("study.db") as study:
+        values = study.batch(0).values
+        assert values[1] == values[0] and readings_of(study)[0].values[2] == 500.0
+        study.verify()
+    # another reading of the well is news
+    ok(capsys, "amend", "--plate", "0", "--well", "A3=failed", *why)
+    Path("again.csv").write_text(Path("right.csv").read_text().replace("gene 1,500.0",
+                                                                       "gene 1,480"))
+    assert ok(capsys, "record", "again.csv").startswith("plate 0: 1 new, 15 already known")
+
+
+def test_positive_controls_that_come_later_divide_nothing(capsys):
+    """But of an inhibition."""
+    for kind in ("percent", "inhibition"):
+        ok(capsys, *NEW, *CONTROLS, "--normalise", kind)
+        ok(capsys, "next", "-o", "p.csv")
+        value = {"control": 1000.0, "positive": 100.0}
+        ok(capsys, "record", fill("p.csv", "r.csv", value=lambda row: "" if row[1] == "A6"
+                                  else value.get(row[2], 500.0)), "--lost")
+        whole = fill("p.csv", "r.csv", value=lambda row: value.get(row[2], 500.0))
+        if kind == "percent":
+            assert "already known" in ok(capsys, "record", whole)
+        else:
+            assert "control well A6 of plate 0 has a value now" in refused(capsys, "record", whole)
+        Path("study.db").unlink()
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["--reason", "x"], "--file with readings, or --plate with --well WELL=VALUE"),
     (["--reason", "x", "--well", "A2=1"], "--well needs --plate"),

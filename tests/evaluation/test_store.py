@@ -178,3 +178,17 @@ def test_a_store_that_is_taken_away(tmp_path):
         os.rename(tmp_path / "y.db", tmp_path / "x.db")
         cells[0, 3] = 0.5
         assert dict(cells) == {(0, 1): 0.5, (0, 3): 0.5}
+
+
+def test_an_answer_after_the_end_goes_where_the_store_was(tmp_path, monkeypatch):
+    """Whatever the folder is called by then."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    cells = Cells("x.db", 9, False)
+    cells.close()
+    monkeypatch.chdir(tmp_path / "b")
+    Cells("x.db", 9, False).close()
+    cells[0, 1] = 0.5
+    with closing(Cells("x.db", 9, False)) as others, closing(Cells("../a/x.db", 9, False)) as ours:
+        assert not dict(others) and dict(ours) == {(0, 1): 0.5}

@@ -145,6 +145,22 @@ def test_an_open_batch_and_a_late_result():
     study.verify()
 
 
+def test_an_amended_late_result_that_waits_for_the_policy(path):
+    """It is that in the file too, whoever opens it."""
+    study = Study.create(path, pb.RoundRobin(2, 1, batch_size=2, max_batches=3))
+    study.ask()
+    study.tell(0, [0.1, nan], missing="drop")
+    study.ask()
+    study.tell(0, [0.6], positions=[1])
+    study.amend(0, [0.9], positions=[1], reason="a typo")
+    study.verify()
+    study.close()
+    with Study.open(path) as again:
+        again.tell(1, [0.1, 0.9])
+        assert again.policy.means.tolist() == [0.1, 0.9]
+        again.verify()
+
+
 def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
     """The same file, or a request that was delayed; another result is another matter."""
     study = Study.create(path, pb.Uniform(2, 4), ["a", "b"])

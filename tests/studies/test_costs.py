@@ -40,6 +40,22 @@ def amended(study, n):
     study.amend(0, [1.0 + n], positions=[0], reason="a slip")
 
 
+def late(study):
+    """A result that comes after its batch, into a well that was lost."""
+    batch = study.ask()
+    study.tell(batch.id, [1.0, 2.0, float("nan")], missing="drop")
+    with counted(study) as steps:
+        study.tell(batch.id, [3.0], positions=[2])
+    return steps[0]
+
+
+def test_a_late_result_reads_no_more_of_a_long_study_than_of_a_short_one(tmp_path):
+    with Study.create(tmp_path / "study.db", pb.RoundRobin(3, 1, 3, 10**6), arms=ARMS) as study:
+        short = late(study)
+        amended(study, 200)
+        assert late(study) <= short + 60
+
+
 @pytest.mark.parametrize("make, grow, calls", [
     (lambda: pb.RoundRobin(3, 1, 3, 10**6), told,
      [Study.status, Study.ask, lambda study: told(study, 1), Study.recommend]),

@@ -114,6 +114,20 @@ def test_amendments_that_nobody_made(path, changes):
     assert path in str(raised.value)
 
 
+@pytest.mark.parametrize("arm", [-1, 30, 21254])
+def test_amendments_after_arms_that_the_policy_has_not(path, arm):
+    """They waited for it as late results, and a later call failed for them."""
+    with closing(sqlite3.connect(path)) as db:
+        ((kind, body),) = db.execute("SELECT kind, body FROM log WHERE number = 1")
+    entry = decode(body)
+    assert kind == "ask"
+    arms = entry["arms"].copy()
+    arms[6] = arm
+    put(path, "log", "body", encode({**entry, "arms": arms}), "number = 1")
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="log: .* policy's arms"):
+        study.amend(0, [0.5], positions=[2], reason="read again")
+
+
 @pytest.mark.parametrize("kind", ["finish", "_class__", "take_late", "new"])
 def test_events_of_no_kind(path, kind):
     """Any method of the ledger was called."""

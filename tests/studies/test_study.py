@@ -301,7 +301,9 @@ def test_a_series_is_in_the_order_of_its_labels():
         with pytest.raises(ValueError, match="order of the batch; got a series of"):
             study.tell(0, wrong)
     rows = read.set_index([[30, 40, 70]])["value"]  # some rows of a larger table
-    for right in (read["value"], read.set_index("arm")["value"], rows):
+    arms, wells = read.set_index([[0, 1, 2]]), read.set_index([["A1", "B1", "A2"]])
+    for right in (read["value"], read.set_index("arm")["value"], rows, arms["value"],
+                  wells["value"]):
         study.tell(0, right)
         study.tell(0, right[1:], positions=[1, 2])
     assert study.batch(0).values.tolist() == [1.0, 5.0, 2.0]
