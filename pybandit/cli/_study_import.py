@@ -95,9 +95,10 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
-    return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new,
-                    told.n_known + int(gone[wells].sum()), int(open_.sum()) if lost else 0, record.status != "open",
-                    told.complete, reading.has_arms)
+    n_known = told.n_known + int(gone[wells].sum())
+    return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new, n_known,
+                    int(open_.sum()) if lost else 0, record.status != "open", told.complete,
+                    reading.has_arms)
 
 
 def _withdrawn(study, reading, plates, record, wells):

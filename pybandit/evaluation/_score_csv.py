@@ -110,14 +110,21 @@ def _is_header(first, below):
     if any(_number(cell) is None for cell in first):
         return True
     labels = [cells[0] for _, cells in below]
-    if first[0] == "" and labels and (_counts(first[1:]) or _counts(labels)
-                                      or all(_number(label) is None for label in labels)):
+    if first[0] == "" and labels and (
+            _counts(labels) or all(_number(label) is None for label in labels)
+            or _counts(first[1:]) and _are_labels(labels, below)):
         return True
     is_blank_once = first[0] == "" and labels and "" not in labels
     if is_blank_once or len(first) > 2 and _counts(first):
         raise BadFile(f"the first line can be a header or an item: {_short(first)}; give a header "
                       f"with names of the models")
     return False
+
+
+def _are_labels(labels, body):
+    """Whether numbers can only be labels: all differ, and some are not among the scores."""
+    scores = {cell for _, cells in body for cell in cells[1:]}
+    return "" not in labels and len(set(labels)) == len(labels) and not scores.issuperset(labels)
 
 
 def _counts(cells, start=0):
@@ -131,12 +138,13 @@ def _has_labels(first, body, header):
     if header and (head in LABEL_HEADERS or head.endswith(LABEL_ENDS)):
         return True
     column = [cells[0] for _, cells in body]
-    numbered = column
-    if len(column) > 9:  # of few items scores may be such, in another order
+    numbered, are_many = column, len(column) > 9  # few scores may be such by chance
+    if are_many:
         numbered = sorted(column, key=lambda cell: (len(cell), cell))
-    if header and len(body) > 2 and (_counts(numbered) or _counts(numbered, 1)):
-        raise BadFile(f"column {first[0]!r} numbers the items: head it 'item' if it holds their "
-                      f"labels, and put another first if it holds scores")
+    if (are_many or header and len(body) > 2) and (_counts(numbered) or _counts(numbered, 1)):
+        raise BadFile(f"{f'column {first[0]!r}' if header else 'the first column'} numbers the "
+                      f"items: head it 'item' if it holds their labels, and put another first if "
+                      f"it holds scores")
     labelled = all(_number(cell) is None for cell in column)
     if labelled and header and all(_number(cell) is not None for cell in first[1:]):
         raise BadFile(f"line {body[0][0] - 1} can be a header or an item: {_short(first)}; "

@@ -175,20 +175,19 @@ def test_a_file_that_is_sent_again_after_a_reading_was_withdrawn(options, capsys
     assert ok(capsys, "record", "again.csv").startswith("plate 0: 1 new, 15 already known")
 
 
-def test_positive_controls_that_come_later_divide_nothing(capsys):
-    """But of an inhibition."""
-    for kind in ("percent", "inhibition"):
-        ok(capsys, *NEW, *CONTROLS, "--normalise", kind)
-        ok(capsys, "next", "-o", "p.csv")
-        value = {"control": 1000.0, "positive": 100.0}
-        ok(capsys, "record", fill("p.csv", "r.csv", value=lambda row: "" if row[1] == "A6"
-                                  else value.get(row[2], 500.0)), "--lost")
-        whole = fill("p.csv", "r.csv", value=lambda row: value.get(row[2], 500.0))
-        if kind == "percent":
-            assert "already known" in ok(capsys, "record", whole)
-        else:
-            assert "control well A6 of plate 0 has a value now" in refused(capsys, "record", whole)
-        Path("study.db").unlink()
+@pytest.mark.parametrize("kind", ["percent", "inhibition"])
+def test_positive_controls_that_come_later(kind, capsys):
+    """They divide only where results are inhibitions."""
+    value = {"control": 1000.0, "positive": 100.0}
+    ok(capsys, *NEW, *CONTROLS, "--normalise", kind)
+    ok(capsys, "next", "-o", "p.csv")
+    ok(capsys, "record", fill("p.csv", "r.csv", value=lambda row: "" if row[1] == "A6"
+                              else value.get(row[2], 500.0)), "--lost")
+    whole = fill("p.csv", "r.csv", value=lambda row: value.get(row[2], 500.0))
+    if kind == "percent":
+        assert "already known" in ok(capsys, "record", whole)
+    else:
+        assert "control well A6 of plate 0 has a value now" in refused(capsys, "record", whole)
 
 
 @pytest.mark.parametrize("arguments, message", [
