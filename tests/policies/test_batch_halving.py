@@ -4,10 +4,11 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
+from dear import examples
 
 from policies.batch_runs import (
     PROBLEMS,
@@ -77,7 +78,7 @@ def test_the_twin_of_round_robin():
         assert np.ptp(policy.pulls) <= 1
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@examples(200, of=600, derandomize=True)
 @given(PROBLEMS, st.integers(1, 30), st.integers(0, 2**32))
 def test_the_others_use_their_batches(problem, B, seed):
     n, k, b, r = problem

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
+from dear import part
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.protocol import play
@@ -25,9 +26,10 @@ def one_at_a_time(variances, n_pulls):
     return counts
 
 
+@pytest.mark.examples
 def test_apportionment():
     rng = np.random.default_rng(3)
-    for _ in range(10_000):
+    for _ in range(part(3000, of=10_000)):
         K = int(rng.integers(2, 30))
         known, n = random_variances(rng, K), K + int(rng.integers(100))
         counts = np.bincount(pb.SHVar(K, n * stages_of(K), known).ask(), minlength=K)

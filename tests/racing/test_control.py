@@ -184,7 +184,7 @@ def test_the_totals_of_an_expansion_are_its_sums(seed):
 
 
 @pytest.mark.parametrize("labels", [
-    np.random.default_rng(2).integers(0, 100_000, 200_000) * 160,
+    np.random.default_rng(2).integers(0, 10_000, 20_000) * 160,
     np.array([0, 1, 2_000_000, 1, 0]),
 ])
 def test_moments_of_many_bins_are_those_of_each_alone(labels):
