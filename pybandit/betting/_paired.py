@@ -1,5 +1,6 @@
 """The protocol of races that read all alive arms on the same items."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from itertools import groupby
 from typing import Any, Self
@@ -34,6 +35,9 @@ from pybandit.betting.limits import MOST_BETS, check_limits
 
 # The bets of all ordered pairs of these are counted by an int64.
 MOST_ARMS = 2**27
+# Rewards are copied so many at a time, or so many a block: fewer at a time take longer.
+COPIED, SLICE = 2**18, 512
+
 
 def _copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
@@ -218,13 +222,23 @@ class PairedRace(Told):
         return np.concatenate(read) if read else np.empty(0)
 
     def _rewards_of_all(self):
-        """Of each arm. Blocks of the same arms go together, for there may be many of them."""
-        read = [[np.empty(0)] for _ in range(self.n_arms)]
+        """Of each arm, one after the other.
+
+        Those of one arm are copied at a time; of several where that is no more than `COPIED`
+        numbers, or `SLICE` a block: many small blocks would take ten times as long.
+        """
+        # blocks of the same arms go together, for there may be many of them
+        groups = []
         for _, same in groupby(self._books.blocks, key=lambda block: block[0].size):
             arms, values = zip(*same, strict=True)
-            for arm, rewards in zip(arms[0].tolist(), np.concatenate(values).T, strict=True):
-                read[arm].append(rewards)
-        return [np.concatenate(part) for part in read]
+            groups.append((arms[0].tolist(), values))
+        before = np.append(0, self._books.pulls.cumsum())
+        most = max(self._books.n_items, SLICE * len(self._books.blocks), COPIED)
+        begin = 0
+        while begin < self.n_arms:
+            end = int(np.searchsorted(before, before[begin] + most, side="right")) - 1
+            yield from map(np.concatenate, _columns(groups, begin, end))
+            begin = end
 
     # -- state --------------------------------------------------------------
 
@@ -312,3 +326,17 @@ class PairedRace(Told):
         cost = "" if self._money is None else f" for {self._spent().sum():,.6g}"
         return (f"{self.n_arms} arms, {items}, delta={self.delta:g}, {end} after "
                 f"{int(books.pulls.sum()):,} evaluations{cost}")
+
+
+def _columns(groups, begin, end):
+    """Of each arm from begin to end its rewards, one array a group of blocks of the same arms."""
+    read = [[np.empty(0)] for _ in range(begin, end)]
+    for arms, values in groups:
+        first, last = bisect_left(arms, begin), bisect_left(arms, end)
+        if first == last:
+            continue
+        part = np.concatenate(values if last - first == len(arms) else
+                              [block[:, first:last] for block in values])
+        for arm, rewards in zip(arms[first:last], part.T, strict=True):
+            read[arm - begin].append(rewards)
+    return read

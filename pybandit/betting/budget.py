@@ -52,10 +52,11 @@ class BudgetRace(PairedRace):
     costs : array_like or "told", optional
         As in `BettingRace`.
     budget_cost : float, optional
-        Money spent at most, instead of `budget`; needs `costs`, and at least what the
-        dearest item costs of all arms. The schedule takes what is left of it for as many
-        evaluations as it buys of the arms that are left, at their mean price. Where
-        costs are told the last block may cost more than was expected of it.
+        Money spent at most, instead of `budget`; needs `costs`. Where they are known it is
+        never exceeded, to 12 digits, and is at least what the dearest item costs of all arms.
+        The schedule takes what is left of it for as many evaluations as it buys of the arms
+        that are left, at their mean price. Where costs are told the last block may cost more
+        than was expected of it.
     population : {"items", "sample"} or int, default "items"
         As in `BettingRace`.
 

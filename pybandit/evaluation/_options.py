@@ -1,6 +1,6 @@
 """What `best_of` was asked, checked against its scores, and the race that it makes."""
 
-from pybandit._shared.checks import check_integer, labels_of, shown
+from pybandit._shared.checks import check_integer, check_numeric, labels_of, refuse_masks, shown
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.race import BettingRace
 
@@ -29,6 +29,8 @@ def make_race(source, k, shared, guaranteed, budgets):
 def labelled(name, values, source):
     """Costs or weights, whose labels, if they have any, must be those of the scores."""
     of_models = name == "costs" and getattr(values, "shape", None) == (source.n_models,)
+    if of_models and source.n_models == source.n_items:
+        return _costs_by_labels(values, source)
     rows = source.names if of_models else source.labels
     columns = source.names if name == "costs" else None
     for what, known in (("index", rows), ("columns", columns)):
@@ -37,3 +39,17 @@ def labelled(name, values, source):
             raise ValueError(f"{name} must have the {'columns' if known is source.names else what} "
                              f"of the scores, in their order; got {shown(held)}")
     return values
+
+
+def _costs_by_labels(costs, source):
+    """One cost a model or one an item, where there are as many: labels say which, if any can."""
+    held = labels_of(costs)
+    of_items, of_models = (known is not None and held == list(known)
+                           for known in (source.labels, source.names))
+    if of_items != of_models:
+        numbers = check_numeric("costs", refuse_masks("costs", costs))
+        return numbers[:, None] if of_items else numbers[None]
+    if not of_items and not any(one is None for one in (held, source.labels, source.names)):
+        raise ValueError("costs must have the index of the scores, one an item, or their columns, "
+                         f"one a model, in their order; got {shown(held)}")
+    return costs  # refused for its shape

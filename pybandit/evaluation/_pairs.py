@@ -22,6 +22,10 @@ from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of_pairs"]
 
+# An entry of a dict takes the room of some 13 of an array. Items come in random order, so an
+# array in pieces would soon have all of them.
+FEW = 16
+
 
 def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_items: int, *,
                   baseline: int | None = None, names: Sequence[Any] | None = None, k: int = 1,
@@ -145,7 +149,7 @@ class PairSource(Source):
                 raise ValueError(f"names must be {self.n_models}, one a model; got "
                                  f"{len(self.names)}")
         self.paid = Paid(paid, ("judgement",))
-        self.known = {}  # of (a, b), a < b: judgements by item
+        self.known = {}  # of (a, b), a < b: Judgements
 
     def model_name(self, model):
         return f"model {model}" if self.names is None else str(self.names[model])
@@ -166,15 +170,17 @@ class PairSource(Source):
     def _ask(self, model, opponent, items):
         """Judgements of a model against another, and which of them were new."""
         pair = min(model, opponent), max(model, opponent)
-        known = self.known.setdefault(pair, {})
-        new = np.array([item not in known for item in items.tolist()], dtype=bool)
+        if pair not in self.known:
+            self.known[pair] = Judgements(self.n_real)
+        found = self.known[pair].of(items)
+        new = np.isnan(found)
         if new.any():
             given = np.empty((1, np.count_nonzero(new)))
             # of a pair judgements are kept one way round, whoever was asked for
             self.paid.fill(given, pair, items[new],
                            functools.partial(self._judged_of, pair, model == pair[0]))
-            known.update(zip(items[new].tolist(), given[0].tolist(), strict=True))
-        found = np.array([known[item] for item in items.tolist()])
+            found[new] = given[0]
+            self.known[pair].keep(items[new], given[0])
         return found if model == pair[0] else 1.0 - found, new
 
     def _judged_of(self, pair, straight, items):
@@ -195,6 +201,30 @@ class PairSource(Source):
             raise ValueError(f"{name} must return judgements in [0, 1]; got {given[at]} for item "
                              f"{items[at]}")
         return given
+
+
+class Judgements:
+    """Of one pair, by item: a dict while they are of one item in `FEW`, then an array."""
+
+    def __init__(self, n_items):
+        self.n_items, self.few, self.all = n_items, {}, None
+
+    def of(self, items):
+        """One an item; NaN where none is kept."""
+        if self.all is not None:
+            return self.all[items]
+        return np.array([self.few.get(item, np.nan) for item in items.tolist()])
+
+    def keep(self, items, values):
+        if self.all is None and FEW * (len(self.few) + items.size) > self.n_items:
+            values_of = np.full(self.n_items, np.nan)
+            for item, value in self.few.items():
+                values_of[item] = value
+            self.few, self.all = None, values_of
+        if self.all is None:
+            self.few.update(zip(items.tolist(), values.tolist(), strict=True))
+        else:
+            self.all[items] = values
 
 
 def _item_weights(weights, n_items):

@@ -165,12 +165,14 @@ class TaylorControl(Quadratic):
         most = d // 2
         for _, slopes, hessians in blocks_of(log_likelihood, n, point, backend):
             gradients.append(slopes)
-            kept.append(_kept_of(hessians, rounding_of(backend), most))
+            kept.append(products_of(hessians, rounding_of(backend), most))
         self = cls(point, np.concatenate(gradients), third=third)
         if any(isinstance(block, np.ndarray) for block in kept):
-            # the rank of a row was too high: matrices for all
-            return cls(point, self.gradients, np.concatenate([_matrices_of(b) for b in kept]),
-                       third=third)
+            # the rank of a row was too high: matrices for all, which nobody else holds
+            self.hessians = _finite("hessians", np.concatenate([_matrices_of(b) for b in kept]),
+                                    (n, d, d))
+            self.hessian = np.ascontiguousarray(self.hessians.sum(axis=0))
+            return self
         rank = max(weights.shape[1] for weights, _ in kept)
         self.weights, self.directions = np.zeros((n, rank)), np.zeros((n, rank, d))
         begin = 0
@@ -278,12 +280,6 @@ def _finite(name, array, shape):
             wanted not in (None, got) for wanted, got in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} must have shape {shape} (None: any); got {array.shape}")
     return array
-
-
-def _kept_of(hessians, rounding, most):
-    """A block as products, or as it is where they would take more."""
-    found = products_of(hessians, rounding, most)
-    return hessians if found is None else found
 
 
 def _matrices_of(block):

@@ -1,5 +1,7 @@
 """BettingRace and BettingThreshold: the twins, ask and tell, budgets."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 from dear import part
+from pybandit.betting import _paired
 
 from betting.races import RACE, REWARDS, frozen, makers, play
 from betting.reference import betting as twin
@@ -269,3 +272,38 @@ def test_a_tolerance_costs_little_and_saves_near_ties():
 
     assert read(far, 0.005) <= 1.02 * read(far, 0.0)
     assert read(near, 0.01) <= 0.95 * read(near, 0.0)
+
+
+@pytest.mark.parametrize("sizes", [None, 1, 7])
+@pytest.mark.parametrize("pieces", [(2**18, 512), (1, 1), (1, 20)])
+def test_rewards_of_all_arms_are_those_of_each(sizes, pieces, monkeypatch):
+    """However many are copied at a time."""
+    monkeypatch.setattr(_paired, "COPIED", pieces[0])
+    monkeypatch.setattr(_paired, "SLICE", pieces[1])
+    race = pb.BettingRace(12, 2000, value_range=(0, 1), rng=1, block_size=sizes)
+    assert [rewards.size for rewards in race._rewards_of_all()] == [0] * 12
+    values = np.random.default_rng(1).random((2000, 12)) * np.linspace(0.2, 1.0, 12)
+    while not race.done:
+        arms, items = race.ask()
+        race.tell(arms, items, values[items, arms])
+    assert len(set(race.pulls.tolist())) > 3
+    for arm, rewards in enumerate(race._rewards_of_all()):
+        assert np.array_equal(rewards, race.rewards(arm))
+
+
+def test_variances_copy_the_rewards_of_an_arm_at_a_time():
+    n_items, n_arms = 100_000, 16
+    race = pb.BettingRace(n_arms, n_items, value_range=(0, 1), rng=1)
+    rng = np.random.default_rng(1)
+    while not race.done:
+        arms, items = race.ask()
+        race.tell(arms, items, rng.random(items.size // n_arms).repeat(n_arms))
+    assert (race.pulls == n_items).all()
+    tracemalloc.start()
+    try:
+        variances = race.variances
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 7 * 8 * n_items
+    assert variances[3] == np.var(race.rewards(3), ddof=1)

@@ -120,6 +120,27 @@ def test_series_of_what_models_cost():
     pb.best_of(scores, costs=COSTS.tolist(), **UNIT)
 
 
+def test_series_where_there_are_as_many_items_as_models():
+    """Labels say whether a cost is of an item or of a model."""
+    pandas = pytest.importorskip("pandas")
+    items, names, costs = list("wxyz"), list("abcd"), [1.0, 2.0, 3.0, 4.0]
+    scores = pandas.DataFrame(SCORES[:4], columns=names, index=items)
+    for index, shape in ((items, (4, 1)), (names, (1, 4))):
+        for kind in (float, "Float64"):
+            series = pandas.Series(costs, index=index, dtype=kind)
+            found = pb.best_of(scores, costs=series, **UNIT)
+            expected = pb.best_of(scores, costs=np.reshape(costs, shape), **UNIT)
+            assert found.spent.tolist() == expected.spent.tolist()
+    with pytest.raises(ValueError, match="index of the scores, one an item, or their columns"):
+        pb.best_of(scores, costs=pandas.Series(costs, index=names[::-1]), **UNIT)
+    both = pandas.DataFrame(SCORES[:4])
+    for table, series in ((both, pandas.Series(costs)), (SCORES[:4], pandas.Series(costs)),
+                          (SCORES[:4], pandas.Series(costs, index=names)), (scores, costs),
+                          (scores, np.array(costs))):
+        with pytest.raises(ValueError, match="two dimensions where there are as many items as"):
+            pb.best_of(table, costs=series, **UNIT)
+
+
 @pytest.mark.parametrize("given, error, message", [
     (lambda scores, costs: scores, TypeError, r"must return a tuple \(scores, costs\)"),
     (lambda scores, costs: (scores, costs, 1), TypeError, "got tuple of 3"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.evaluation._pairs import Judgements
 
 N, K = 60, 4
 STRENGTH = np.random.default_rng(1).normal([0.0, 0.3, 0.5, 1.5], 1.0, (N, K)).round(1)
@@ -185,3 +186,24 @@ def test_judgements_of_few_items_take_little_memory():
     finally:
         tracemalloc.stop()
     assert not result.decided and most < 19 * 20 / 2 * n_items * 8 / 2
+
+
+def test_judgements_of_all_items_take_an_array():
+    """However few there were at first; what is kept is what was judged."""
+    n_items = 50_000
+    order = np.random.default_rng(1).permutation(n_items)
+    values = order / n_items
+    tracemalloc.start()
+    try:
+        kept = Judgements(n_items)
+        for begin in range(0, n_items, 1000):
+            part, later = order[begin:begin + 1000], order[begin + 1000:begin + 1010]
+            kept.keep(part, values[begin:begin + 1000])
+            found = kept.of(np.concatenate([order[:begin + 1000], later]))
+            assert np.array_equal(found[:begin + 1000], values[:begin + 1000])
+            assert np.isnan(found[begin + 1000:]).all()
+        del found
+        most = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert most < 12 * n_items

@@ -1,12 +1,14 @@
 """TaylorControl.from_autodiff: expansions without derivatives by hand."""
 
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from pybandit import mcmc
 from pybandit._shared.optional import MissingPackage
+from pybandit.mcmc import _autodiff
 from pybandit.mcmc._autodiff import Hessians, products_of
 
 from mcmc.regressions import Case
@@ -195,6 +197,27 @@ def test_hessians_that_are_no_few_products_stay_matrices():
     assert np.allclose(control.hessians, 2 * squares, atol=1e-6)
     flat = mcmc.TaylorControl.from_autodiff(lambda rows, theta: X[rows] @ theta, N, np.zeros(3))
     assert flat.directions is None and flat.hessians is None and np.allclose(flat.hessian, 0.0)
+
+
+def test_matrices_that_are_kept_are_copied_once(monkeypatch):
+    """The blocks, and the array of all."""
+    monkeypatch.setattr(_autodiff, "NUMBERS", 1 << 15)
+    n, d = 20_000, 6
+
+    def log_likelihood(rows, theta):
+        return -((rows[:, None] % 7 - theta) ** 2).sum(axis=1)
+
+    tracemalloc.start()
+    try:
+        control = mcmc.TaylorControl.from_autodiff(log_likelihood, n, np.zeros(d))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert control.hessians.shape == (n, d, d) and control.directions is None
+    assert np.array_equal(control.hessian, control.hessians.sum(axis=0))
+    given = mcmc.TaylorControl(np.zeros(d), control.gradients, control.hessians)
+    assert not np.shares_memory(given.hessians, control.hessians)
+    assert most < 2.9 * control.hessians.nbytes, most / control.hessians.nbytes
 
 
 def test_products_of_any_symmetric_matrices():
