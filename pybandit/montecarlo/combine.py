@@ -49,9 +49,12 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
         each estimator in it, whose cost its values share equally.
     on_error : {"raise", "drop"}
         What follows when a call raises, or returns anything but finite numbers.
-        ``"raise"``: the exception goes on, or a ValueError names the function; what
-        the batch's other calls gave has been told to the allocator. ``"drop"``: the
-        run counts as one that gave no value.
+        ``"raise"``: the batch's other calls are made, and what they gave is told to the
+        allocator; then the first exception goes on, or a ValueError that names the
+        function. Where no call gave a value nothing is told. ``"drop"``: the run
+        counts as one that gave no value. It costs what it took either way. After an
+        interrupt the calls of the batch that were not made are charged like those that
+        gave no value: a small `batch_size` loses few.
     allocator : EstimatorAllocator, optional
         One to go on with, instead of a new one of `budget` and all the options:
         after an exception it holds all that was learned.
@@ -104,50 +107,62 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
     else:
         streams = seed_sequence_of(rng)
         _check_allocator(allocator, len(functions), budget, options)
-    runner = _Runner(functions, streams, executor, vectorized, allocator.costs == "observed")
+    runner = _Runner(functions, streams, executor, vectorized, allocator.costs == "observed",
+                     on_error == "drop")
     with make_bar(progress, allocator.budget, "spent", "combine_estimators") as bar:
         while not allocator.done:
             before = allocator.total_cost
-            _run_batch(allocator, runner, on_error)
+            _run_batch(allocator, runner)
             bar.update(allocator.total_cost - before)
     return allocator
 
 
-def _run_batch(allocator, runner, on_error):
+def _run_batch(allocator, runner):
     """Everything that `ask` wants; what went well is told before anything is raised."""
     arms = allocator.ask()
     values, costs, failure = np.full(arms.size, np.nan), np.zeros(arms.size), None
     try:
         for positions, run in runner.run(arms):
-            try:
-                values[positions], costs[positions] = run()
-            except Exception as error:
-                if on_error == "raise":
-                    raise
-                failure = error
+            values[positions], costs[positions], raised = run()
+            failure = raised if failure is None else failure
+        if failure is not None:
+            raise failure.error
     except BaseException as error:
         error.add_note(f"in a batch of combine_estimators with {np.isfinite(values).sum()} of "
                        f"{arms.size} values, which were kept; pass allocator= to go on")
         failure = error
         raise
     finally:
-        if failure is None or np.isfinite(values).any() or on_error == "drop":
+        if failure is None or np.isfinite(values).any() or runner.drops:
             told = (costs,) if allocator.costs == "observed" else ()
             allocator.tell(arms, values, *told, missing="drop")
+
+
+class _Raised:
+    """The exception of a call; its traceback cannot be pickled, and becomes a note."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __reduce__(self):
+        import traceback
+
+        self.error.add_note("".join(traceback.format_exception(self.error)))
+        return _Raised, (self.error,)
 
 
 class _Runner:
     """Calls the functions, here or in an executor, each with a stream of its own."""
 
-    def __init__(self, functions, streams, executor, vectorized, timed):
+    def __init__(self, functions, streams, executor, vectorized, timed, drops):
         self.functions, self.streams, self.executor = functions, streams, executor
-        self.vectorized = vectorized
+        self.vectorized, self.drops = vectorized, drops
         # other threads' work is not this call's, but where nothing else runs it may be
         self.clock = (None if not timed else "process_time" if executor is None
                       else "thread_time")
 
     def run(self, arms):
-        """Pairs of positions in `arms` and a function that gives their values and costs."""
+        """Pairs of positions in `arms` and a function that gives what `_call` does for them."""
         if self.vectorized:
             chosen = np.unique(arms)
             tasks = [(np.flatnonzero(arms == arm), int(arm)) for arm in chosen]
@@ -155,7 +170,7 @@ class _Runner:
             tasks = [(slice(i, i + 1), int(arm)) for i, arm in enumerate(arms)]
         streams = self.streams.spawn(len(tasks))
         calls = [(self.functions[arm], arm, stream, self.clock,
-                  positions.size if self.vectorized else None)
+                  positions.size if self.vectorized else None, self.drops)
                  for (positions, arm), stream in zip(tasks, streams, strict=True)]
         if self.executor is None:
             for (positions, _), call in zip(tasks, calls, strict=True):
@@ -189,17 +204,26 @@ def _failed(future):
     return future.exception() is not None
 
 
-def _call(function, arm, stream, clock, size):
-    """The checked values of one call, and what each cost."""
+def _call(function, arm, stream, clock, size, drops):
+    """Checked values, what each cost, and what was raised: then NaN, which costs too."""
     now = getattr(time, clock) if clock else float
     rng = np.random.default_rng(stream)
-    start = now()
+    start, cost = now(), None
     try:
         values = function(rng) if size is None else function(rng, size)
+        cost = now() - start
+        return _checked(values, arm, size), cost / (size or 1), None
     except BaseException as error:
-        error.add_note(f"raised by functions[{arm}] of combine_estimators")
-        raise
-    cost = now() - start
+        if cost is None:
+            cost = now() - start
+            error.add_note(f"raised by functions[{arm}] of combine_estimators")
+        if not isinstance(error, Exception):
+            raise
+        return np.nan, cost / (size or 1), None if drops else _Raised(error)
+
+
+def _checked(values, arm, size):
+    """What functions[arm] returned, finite numbers."""
     values = as_array(f"what functions[{arm}] returns", values)
     expected = () if size is None else (size,)
     if values.dtype.kind not in "biuf" or values.shape != expected:
@@ -209,7 +233,7 @@ def _call(function, arm, stream, clock, size):
     if not np.isfinite(values).all():
         bad = values[~np.isfinite(values)]
         raise ValueError(f"functions[{arm}] must return finite numbers; got {bad.flat[0]}")
-    return values, cost / (size or 1)
+    return values
 
 
 def _check_functions(functions):
