@@ -59,6 +59,8 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
         One to go on with, instead of a new one of `budget` and all the options:
         after an exception it holds all that was learned.
     rng : None, int, SeedSequence or Generator
+        With `allocator` an integer gives other streams after other numbers of runs: the
+        same one may be given again. A SeedSequence goes on where it was.
     progress : bool, optional
         None: a bar where tqdm is installed and errors go to a terminal.
 
@@ -105,8 +107,8 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
         allocator = EstimatorAllocator(len(functions), policy, costs=costs, weights=weights,
                                        budget=budget, rng=streams.spawn(1)[0], **options)
     else:
-        streams = seed_sequence_of(rng)
         _check_allocator(allocator, len(functions), budget, options)
+        streams = _streams_to_go_on(rng, allocator.n_pulls)
     runner = _Runner(functions, streams, executor, vectorized, allocator.costs == "observed",
                      on_error == "drop")
     with make_bar(progress, allocator.budget, "spent", "combine_estimators") as bar:
@@ -115,6 +117,18 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
             _run_batch(allocator, runner)
             bar.update(allocator.total_cost - before)
     return allocator
+
+
+# No function is called so often: streams to go on are no children of another's.
+GOES_ON = 2**32 - 1
+
+
+def _streams_to_go_on(rng, n_pulls):
+    """Those of `rng`; an integer would begin again with the numbers of the first runs."""
+    streams = seed_sequence_of(rng)
+    if n_pulls and isinstance(rng, (int, np.integer)):
+        return np.random.SeedSequence(streams.entropy, spawn_key=(GOES_ON, n_pulls))
+    return streams
 
 
 def _run_batch(allocator, runner):

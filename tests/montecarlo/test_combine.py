@@ -141,6 +141,34 @@ def test_what_is_no_number_is_refused_or_dropped(gives, error, message):
     assert result.n_pulls == 50 and result.pulls.sum() == 49
 
 
+def test_the_same_seed_goes_on_with_other_numbers():
+    """The first 59 of 100 values came twice."""
+    values, left = [], [30, 30, 10**6]
+
+    def seen(rng):
+        left[0] -= 1
+        if left[0] == 0:
+            left.pop(0)
+            raise KeyError("gone")
+        values.append(rng.normal())
+        return values[-1]
+
+    allocator = pb.EstimatorAllocator(1, "uniform", budget=100, rng=1)
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            pb.combine_estimators([seen], allocator=allocator, rng=1)
+    pb.combine_estimators([seen], allocator=allocator, rng=1)
+    assert allocator.done and len(values) == len(set(values)) == 100
+    # a SeedSequence knows what it gave, and a fresh allocator begins as ever
+    streams = np.random.SeedSequence(1)
+    for _ in range(2):
+        allocator = pb.EstimatorAllocator(1, "uniform", budget=50)
+        pb.combine_estimators([lambda rng: values.append(rng.normal()) or 0.0],
+                              allocator=allocator, rng=streams)
+    fresh = [np.random.default_rng(s).normal() for s in np.random.SeedSequence(1).spawn(100)]
+    assert values[100:] == fresh
+
+
 def fails(rng):
     spin(0.005)
     raise KeyError("gone")
