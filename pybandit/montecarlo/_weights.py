@@ -38,12 +38,14 @@ def pooled(pulls, means, variances):
 def inverse_variance(pulls, means, variances, least_values):
     """The mean weighted with 1 / variance.
 
-    Estimators with fewer than `least_values` have no weight; a variance of 0 counts as
-    the least positive one.
+    Estimators with fewer than `least_values` have no weight, unless all have fewer; a variance
+    of 0 counts as the least positive one of those with weight.
     """
     counted = pulls >= least_values
-    if not counted.any() or not np.nanmax(variances[counted]) > 0.0:
+    if not counted.any():
         return pooled(pulls, means, variances)
+    if not variances[counted].max() > 0.0:
+        return pooled(np.where(counted, pulls, 0), means, variances)
     variances = np.where(counted, variances, np.inf)
     each = 1.0 / np.where(variances > 0.0, variances, variances[variances > 0.0].min())
     weights = pulls * each

@@ -224,6 +224,17 @@ def test_constant_estimators():
         assert allocator.standard_error < 1e-15
 
 
+@pytest.mark.parametrize("weights", ["inverse-variance", "predictable"])
+def test_an_exact_estimator_is_not_pooled_with_those_that_have_no_weight(weights):
+    """It was 8.1 +- 3.6 with inverse variances."""
+    allocator = pb.EstimatorAllocator(2, weights=weights, budget=1000, rng=0)
+    rng = np.random.default_rng(0)
+    play(allocator, lambda arms: (np.where(arms, rng.normal(5, 1000, arms.size), 5.0), None),
+         until=1000)
+    assert allocator.pulls.tolist() == [990, 10]
+    assert (allocator.estimate, allocator.standard_error) == (5.0, 0.0)
+
+
 @pytest.mark.parametrize("costs", ["equal", "observed"])
 def test_bad_tells_leave_it_as_it_was(costs):
     allocator = pb.EstimatorAllocator(2, costs=costs, pilot=2, weights="predictable", rng=1)

@@ -107,11 +107,13 @@ class Allocator:
             total = math.fsum(shares.values())
             return (math.fsum(shares[k] * np.mean(self.values[k]) for k in counted) / total,
                     math.sqrt(1 / total))
-        seen = [x for values in self.values for x in values]
+        if self.weights != "inverse-variance" or not counted:
+            counted = [k for k in range(self.n) if self.values[k]]
+        seen = [x for k in counted for x in self.values[k]]
         if not seen:
             return math.nan, math.nan
         error = math.nan
-        if all(len(values) != 1 for values in self.values):
+        if all(len(self.values[k]) > 1 for k in counted):
             error = math.sqrt(math.fsum(len(self.values[k]) * self.variance(k)
-                                        for k in range(self.n) if self.values[k])) / len(seen)
+                                        for k in counted)) / len(seen)
         return math.fsum(seen) / len(seen), error
