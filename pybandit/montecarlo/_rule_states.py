@@ -1,4 +1,7 @@
-"""What a saved allocator's rule holds: the schema of those on variances, and of bandit policies."""
+"""What a saved allocator's rule holds: the schema of those on variances, and of bandit policies.
+
+And what older states hold otherwise.
+"""
 
 import numpy as np
 
@@ -36,6 +39,22 @@ BANDIT = Schema(
      number("held_costs", low=0.0, shape=("n_arms",), nan=False),
      integer("n_held", 0, "most_held", shape=("n_arms",))],
     invariants=[range_sets_scales, values_became_rewards])
+
+
+def with_room(state, n):
+    """A state with room for n different values of each estimator; older ones had that for 2."""
+    progress = state.get("progress")
+    if not isinstance(progress, dict):
+        return state
+    kept = {name: progress.get(name) for name in ("common", "n_common")}
+    if not all(isinstance(array, np.ndarray) and array.ndim == 2 and array.shape[1] == 2
+               and array.dtype.kind in "if" for array in kept.values()):
+        return state
+    # the commonest stands first
+    order = np.argsort(-kept["n_common"], axis=1, kind="stable")
+    kept = {name: np.pad(np.take_along_axis(array, order, 1), ((0, 0), (0, n - 2)))
+            for name, array in kept.items()}
+    return {**state, "progress": {**progress, **kept}}
 
 
 def check_inner(inner, options):

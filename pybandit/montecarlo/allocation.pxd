@@ -9,7 +9,7 @@ from pybandit.montecarlo._stakes cimport Stakes
 cdef class EstimatorAllocator(SharedBudget):
     cdef readonly object weights
     cdef readonly int64_t least_values
-    # Sums of cubes about the mean, and the two values that came first, or often: how often.
+    # Sums of cubes about the mean, and different values, and how often they came.
     cdef double[::1] thirds
     cdef double[:, ::1] common
     cdef int64_t[:, ::1] n_common
@@ -28,3 +28,4 @@ cdef class EstimatorAllocator(SharedBudget):
     cdef void _begin_batch(self, int64_t arm) noexcept nogil
     cdef double _least_variance(self, int64_t arm) noexcept nogil
     cdef void _note(self, int64_t arm, double value) noexcept nogil
+    cdef void _count(self, int64_t arm, double value) noexcept nogil

@@ -11,7 +11,10 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_choice, check_integer, check_scalar
 from pybandit._shared.schema import Schema, anything, finite, integer, number
-from pybandit.montecarlo._intervals import Moments, all_times, method_of, one_look
+from pybandit.montecarlo._intervals import (
+    LEAST_DIFFERENT_AHEAD, Moments, all_times, method_of, one_look,
+)
+from pybandit.montecarlo._rule_states import with_room
 from pybandit.montecarlo._sharing import SHARED
 from pybandit.montecarlo._weights import inverse_variance, pooled, predictable
 
@@ -24,6 +27,9 @@ from pybandit.montecarlo._stakes cimport Stakes
 __all__ = ["EstimatorAllocator"]
 
 WEIGHTS = ("mean", "inverse-variance", "predictable")
+
+# So many different values are told apart: nobody asks whether there are more.
+cdef int64_t MOST_DIFFERENT = LEAST_DIFFERENT_AHEAD
 
 
 cdef class EstimatorAllocator(SharedBudget):
@@ -169,8 +175,8 @@ cdef class EstimatorAllocator(SharedBudget):
             least_values = 30 if weights == "inverse-variance" else 10
         self.least_values = check_integer("least_values", least_values, 2, MOST_PULLS)
         self.thirds = np.zeros(self.n_arms)
-        self.common = np.zeros((self.n_arms, 2))
-        self.n_common = np.zeros((self.n_arms, 2), dtype=np.int64)
+        self.common = np.zeros((self.n_arms, MOST_DIFFERENT))
+        self.n_common = np.zeros((self.n_arms, MOST_DIFFERENT), dtype=np.int64)
         self.weighed_in = np.zeros(self.n_arms, dtype=np.int64)
         self.start_variances, self.start_weights, self.start_stakes = np.zeros((3, self.n_arms))
         self.powers = np.zeros((3, self.n_arms))
@@ -236,20 +242,35 @@ cdef class EstimatorAllocator(SharedBudget):
         return least
 
     cdef void _note(self, int64_t arm, double value) noexcept nogil:
-        """Skewness, and how often the commonest values came; the other statistics follow."""
+        """Skewness, and how often each value came; the other statistics follow."""
         cdef double n = self._pulls[arm] + 1.0, change, part
         if n > 1.0:
             change = value - self._sums[arm] / (n - 1.0)
             part = change / n
             self.thirds[arm] += part * (change * part * (n - 1.0) * (n - 2.0)
                                         - 3.0 * self._deviations[arm])
-        if self.n_common[arm, 0] == 0 or value == self.common[arm, 0]:
-            self.common[arm, 0] = value
-            self.n_common[arm, 0] += 1
-        elif value == self.common[arm, 1]:
-            self.n_common[arm, 1] += 1
-        elif self.n_common[arm, 1] < 2:
-            self.common[arm, 1], self.n_common[arm, 1] = value, 1
+        self._count(arm, value)
+
+    cdef void _count(self, int64_t arm, double value) noexcept nogil:
+        """How often each value came, the commonest first, while few are not the commonest.
+
+        Values but the commonest never become fewer, and there are no more kinds of them than of
+        them: until they are enough for all who ask, there is room for each kind.
+        """
+        cdef double[::1] values = self.common[arm]
+        cdef int64_t[::1] counts = self.n_common[arm]
+        cdef int64_t j = 0
+        if self._pulls[arm] - counts[0] + 1 >= MOST_DIFFERENT:
+            return
+        while counts[j] and values[j] != value:
+            j += 1
+            if j == MOST_DIFFERENT:
+                return  # of a state that no run left
+        values[j] = value
+        counts[j] += 1
+        if counts[j] > counts[0]:
+            values[0], values[j] = values[j], values[0]
+            counts[0], counts[j] = counts[j], counts[0]
 
     @property
     def variances(self):
@@ -392,6 +413,9 @@ cdef class EstimatorAllocator(SharedBudget):
             "stakes": self.stakes.get_progress() if self.bets else None,
         }
 
+    def _checked_state(self, state):
+        return super()._checked_state(with_room(state, MOST_DIFFERENT))
+
     def _set_progress(self, progress):
         super()._set_progress(progress)
         self.weight, self.weighted = progress["weight"], progress["weighted"]
@@ -410,6 +434,7 @@ cdef class EstimatorAllocator(SharedBudget):
 ALLOCATOR = Schema(
     [finite("weight", low=0.0), finite("weighted"), finite("origin"),
      finite("powers", low=0.0, shape=(3, "n_arms")), number("thirds", shape=("n_arms",)),
-     finite("common", shape=("n_arms", 2)), integer("n_common", 0, "n_pulls", ("n_arms", 2)),
+     finite("common", shape=("n_arms", LEAST_DIFFERENT_AHEAD)),
+     integer("n_common", 0, "n_pulls", ("n_arms", LEAST_DIFFERENT_AHEAD)),
      anything("stakes")],
     base=SHARED)

@@ -98,6 +98,59 @@ def test_the_order_within_a_batch_changes_nothing(weights):
             one.interval(method="asymptotic"), rel=1e-9)
 
 
+@pytest.mark.parametrize("weights", ["mean", "predictable"])
+def test_values_but_the_commonest_are_counted_in_any_order(weights):
+    """Nine with the commonest of ten: sorted batches made -.0044 to .0044 of it."""
+    values = np.repeat([-2.0, -1.0, 0.0, 1.0, 2.0], [2, 2, 992, 2, 2])
+    more = np.r_[values, 0.5]
+    for told, is_known in [(values, False), (more, True)]:
+        for seed in range(5):
+            shuffled = np.random.default_rng(seed).permutation(told)
+            for batch in [np.sort(told), np.sort(told)[::-1], shuffled]:
+                allocator = pb.EstimatorAllocator(1, "uniform", weights=weights,
+                                                  batch_size=batch.size)
+                allocator.tell(allocator.ask(), batch)
+                allocator.tell(allocator.ask(), np.zeros(batch.size))
+                low, high = allocator.interval()
+                assert (low > -math.inf) == is_known == (high < math.inf)
+
+
+def kinds(values):
+    """How many there are, the commonest counted once."""
+    return values.size - np.unique(values, return_counts=True)[1].max() + 1
+
+
+def test_kinds_are_counted_exactly_up_to_fifty():
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        values = rng.zipf(1.1 + rng.random() * 2, size=int(rng.integers(1, 150))).astype(float)
+        allocator = pb.EstimatorAllocator(1, "uniform", batch_size=values.size)
+        allocator.tell(allocator.ask(), values)
+        counts = allocator.get_state()["progress"]["n_common"][0]
+        found = values.size - counts.max() + 1
+        assert min(found, 50) == min(kinds(values), 50)
+
+
+def test_states_of_two_values_are_restored():
+    """As they were counted; then there was room for no more."""
+    allocator = pb.EstimatorAllocator(1, "uniform", batch_size=100)
+    allocator.tell(allocator.ask(), np.repeat([1.0, 2.0, 3.0], [5, 92, 3]))
+    state = allocator.get_state()
+    now = {name: state["progress"][name] for name in ("common", "n_common")}
+    assert now["common"][0, :3].tolist() == [2.0, 1.0, 3.0]
+    state["progress"] |= {"common": np.array([[1.0, 2.0]]), "n_common": np.array([[5, 92]])}
+    old = type(allocator).from_state(state)
+    assert old.get_state()["progress"]["n_common"][0, :3].tolist() == [92, 5, 0]
+    assert old.interval() == allocator.interval() == NOTHING
+    for other in (old, allocator):
+        other.tell(other.ask(), np.arange(100.0))
+        assert other.interval() != NOTHING
+    for bad in [np.array([[-1, 92]]), np.array([[5, 101]]), np.array([[5, 92, 0]])]:
+        state["progress"]["n_common"] = bad
+        with pytest.raises(ValueError, match="state must hold (n_)?common"):
+            type(allocator).from_state(state)
+
+
 def test_sorted_batches_leave_no_bias():
     """It was -.16 +- .01: late places, large values, small variances."""
     errors = []
