@@ -331,6 +331,8 @@ def test_states_that_no_run_leads_to_are_refused(policy):
     (dict(batch_size=0), ValueError, "batch_size must be at least 1"),
     (dict(cost_floor=0.0), ValueError, "cost_floor must be finite and above 0"),
     (dict(least_values=1), ValueError, "least_values must be at least 2"),
+    (dict(costs="observed", budget=1e-10), pb.InfeasibleBudget,
+     "budget must be at least cost_floor, 1e-09, which every run costs; got 1e-10"),
     (dict(rng="x"), TypeError, "rng must be"),
 ])
 def test_arguments_are_checked(made, error, message):
