@@ -122,14 +122,11 @@ cdef class BanditRule(Rule):
         if value_range is None or (self.has_costs and max_cost is None):
             return
         with np.errstate(over="ignore", under="ignore"):
-            if value_range.ndim == 2:
-                self.centre = value_range[:, 0].min()
-                scales = (value_range[:, 1] - self.centre) ** 2
-            elif self.has_costs:
+            if self.has_costs:
                 scales = 0.5 * max_cost * (value_range[1] - value_range[0]) ** 2
             else:
-                self.centre = value_range[0] if centre is None else centre
-                scales = np.abs(value_range - self.centre).max() ** 2
+                self.centre = value_range[..., 0].min() if centre is None else centre
+                scales = np.abs(value_range - self.centre).max(axis=-1) ** 2
         if not (np.isfinite(scales) & (scales > 0)).all():
             raise ValueError("value_range must have squares of distances that are numbers above 0 "
                              f"for this policy; got {value_range.tolist()}")

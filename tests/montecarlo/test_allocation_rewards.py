@@ -88,7 +88,8 @@ def test_dependent_costs_take_a_third_run():
 
 @pytest.mark.parametrize("name", ["ucb1", "kl-ucb"])
 @pytest.mark.parametrize("case", CASES["appendixB"])
-def test_ranges_of_each_estimator(case, name):
+@pytest.mark.parametrize("centre", [None, 0.3])
+def test_ranges_of_each_estimator(case, name, centre):
     """The choice is that of the printed indices, in the estimators' own units."""
     low, high = (np.array([float(x) for x in case[key]]) for key in "ab")
     least, bound = low.min(), {"ucb1": lambda m, n, t: pb.bounds.ucb1(m, n, t),
@@ -97,19 +98,36 @@ def test_ranges_of_each_estimator(case, name):
         index = bound(float(arm["mean"]), 3, 7)
         assert (high[k] - least) ** 2 * (index - 1) == pytest.approx(
             float(arm[f"{name.replace('-', '')}_back"]), abs=1e-10)
-    allocator = pb.EstimatorAllocator(2, name, value_range=np.column_stack([low, high]))
+    least = least if centre is None else centre
+    scales = np.maximum(abs(low - least), abs(high - least)) ** 2
+    allocator = pb.EstimatorAllocator(2, name, value_range=np.column_stack([low, high]),
+                                      centre=centre)
     rng = np.random.default_rng(1)
     rewards = [[], []]
     for t in range(2, 200):
         arms = allocator.ask()
         if t > 2:
-            index = [(high[k] - least) ** 2 * (bound(np.mean(r), len(r), t) - 1)
+            index = [scales[k] * (bound(np.mean(r), len(r), t) - 1)
                      for k, r in enumerate(rewards)]
             assert arms.tolist() == [int(np.argmax(index))], (t, index)
         values = rng.uniform(low[arms], high[arms])
         for k, x in zip(arms, values, strict=True):
-            rewards[k].append(1 - ((x - least) / (high[k] - least)) ** 2)
+            rewards[k].append(1 - (x - least) ** 2 / scales[k])
         allocator.tell(arms, values)
+
+
+def test_a_range_of_each_that_are_one_is_one_range():
+    """The centre was not heeded."""
+    asked = []
+    for value_range in [(60, 140), [(60, 140)] * 3]:
+        allocator = pb.EstimatorAllocator(3, "ucb1", value_range=value_range, centre=100,
+                                          budget=300)
+        rng = np.random.default_rng(1)
+        while not allocator.done:
+            arms = allocator.ask()
+            allocator.tell(arms, rng.normal(100, [1, 8, 20])[arms])
+            asked += arms.tolist()
+    assert asked[:300] == asked[300:]
 
 
 @pytest.mark.parametrize("policy", BANDITS)
