@@ -12,6 +12,7 @@ e^(theta^2 T) E_-theta[p^2]: the same recursion, of a path with drift -theta.
 
 import numpy as np
 
+LEAST_PART = 1e-6  # of the squared price: a variance, their difference, has seven digits there
 FAR = 9.0      # deviations that hold everything
 MOST_POINTS = 10**6  # of the grid; some 1e2 are usual
 SPACING = 0.7  # of the grid, in deviations of a step: an error of e^(-2 pi^2 / 0.7^2), 1e-17
@@ -22,7 +23,13 @@ def caplet_moments(thetas, eta, kappa, sigma, r0, maturity, notional, n_steps, s
     chain = _Chain(eta, kappa, sigma, r0, maturity, n_steps, np.abs(thetas).max())
     price = notional * chain.expect(0.0, strike, 1)
     squares = [np.exp(theta**2 * maturity) * chain.expect(-theta, strike, 2) for theta in thetas]
-    return price, notional**2 * np.array(squares) - price**2
+    variances = notional**2 * np.array(squares) - price**2
+    if (variances < LEAST_PART * price**2).any():
+        raise ValueError(
+            f"sigma must make variances of at least {LEAST_PART:g} of the squared price, "
+            f"{price**2:.3g} with these parameters, to be known; got {sigma!r}, "
+            f"which makes {variances.min():.3g}")
+    return price, variances
 
 
 class _Chain:
@@ -55,8 +62,12 @@ class _Chain:
         if self.n_steps > 1:
             reach = int(np.ceil(np.abs(np.sqrt(means) - self.y).max() / self.width
                                 + FAR / SPACING))
-            at = self.y[:, None] + self.width * np.arange(-reach, reach + 1)
-            z = (at**2 - means[:, None]) / deviations[:, None]
+            # at^2 - means without the difference of what is nearly equal, which rounding would
+            # carry into every weight
+            change = self.width * np.arange(-reach, reach + 1)
+            at = self.y[:, None] + change
+            z = change * (2 * self.y[:, None] + change) - self._drift(rates, theta)[:, None]
+            z /= deviations[:, None]
             weights = np.exp(-0.5 * z**2) / deviations[:, None] * 2 * at
             weights *= self.width / np.sqrt(2 * np.pi)
             padded = np.zeros(values.size + 2 * reach)
@@ -69,9 +80,11 @@ class _Chain:
 
     def _step(self, rates, theta):
         """Mean and deviation of the next rate."""
-        deviations = self.sigma * np.sqrt(self.h * rates)
-        return (rates + (self.eta - self.kappa * rates) * self.h
-                + theta * np.sqrt(self.h) * deviations, deviations)
+        return rates + self._drift(rates, theta), self.sigma * np.sqrt(self.h * rates)
+
+    def _drift(self, rates, theta):
+        return ((self.eta - self.kappa * rates) * self.h
+                + theta * self.h * self.sigma * np.sqrt(rates))
 
     def _last(self, means, deviations, strike, power):
         """E[e^(-power h r / 2) max(r - strike, 0)^power], r normal: tilting moves its mean."""

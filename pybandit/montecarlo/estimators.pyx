@@ -71,12 +71,14 @@ cdef class CIRCaplet(Environment):
     Raises
     ------
     ValueError
-        Also where the rate can come near 0: the variances would not be known.
+        Also where the rate can come near 0, or a variance is below a millionth of the squared
+        price, as of a very small `sigma`: the variances would not be known.
 
     Notes
     -----
     `means` and `variances` are those of the discretised problem, exact to about ten
-    digits: a backward recursion instead of sampling. ``exp(-integral of r)`` is by the
+    digits: a backward recursion instead of sampling. Seven are left of a variance that is a
+    millionth of the squared price. ``exp(-integral of r)`` is by the
     trapezoidal rule. A reward is O(n_steps), a microsecond or so for 100.
 
     **Threads.** Nothing of it changes in a pull: threads may share it.

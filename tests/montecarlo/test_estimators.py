@@ -1,5 +1,6 @@
 """Environments of estimators: kernels against their twins, moments against recursions."""
 
+import decimal
 import math
 from pathlib import Path
 
@@ -19,6 +20,49 @@ LOG_Z = {5: -3.54127125156440, 10: -6.82154703257868, 50: -33.85061785016038}
 
 def tiny(n, n_anneals=(1, 2, 10), **options):
     return LogisticEvidence(TABLE[:n, :2], TABLE[:n, 2], n_anneals, **options)
+
+
+def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
+    """Mean and variance of the discounted payoff of a year where r_n never is below the strike.
+
+    In sixty digits: E exp(-u r') is exp(-u (r + (eta - kappa r) h) + u^2 sigma^2 h r / 2), an
+    exponential of r again; powers of r_n are derivatives by its factor.
+    """
+    with decimal.localcontext(prec=60):
+        eta, kappa, sigma, r0, strike = (
+            decimal.Decimal(repr(x)) for x in (eta, kappa, sigma, r0, strike))
+        h = decimal.Decimal(1) / n
+
+        def laplace(power, extra):
+            u, constant = power * h / 2 + extra, decimal.Decimal(0)
+            for t in range(n):
+                constant -= u * eta * h
+                u = u * (1 - kappa * h) - (u * sigma) ** 2 * h / 2
+                u += power * h / (1 if t < n - 1 else 2)
+            return (constant - u * r0).exp()
+
+        e = decimal.Decimal("1e-15")
+        one, two = ([laplace(power, k * e) for k in (-1, 0, 1)] for power in (1, 2))
+        price = (one[0] - one[2]) / (2 * e) - strike * one[1]
+        square = ((two[0] - 2 * two[1] + two[2]) / e**2
+                  - strike * (two[0] - two[2]) / e + strike**2 * two[1])
+        return float(price), float(square - price**2)
+
+
+@pytest.mark.parametrize("sigma", [3e-3, 1e-3, 3e-4, 1.5e-4])
+@pytest.mark.parametrize("n_steps", [1, 100])
+def test_small_sigmas(sigma, n_steps):
+    """At 1e-4 a variance was wrong in the fourth digit."""
+    caplet = pb.estimators.CIRCaplet(0.05, [0.0], sigma=sigma, notional=1.0, n_steps=n_steps)
+    price, variance = affine_moments(sigma, 0.05, n_steps)
+    assert caplet.means[0] == pytest.approx(price, rel=1e-12)
+    assert caplet.variances[0] == pytest.approx(variance, rel=1e-7 if sigma < 1e-3 else 1e-9)
+
+
+@pytest.mark.parametrize("sigma", [1e-5, 3e-6, 1e-6])
+def test_sigmas_whose_variances_are_rounding_are_refused(sigma):
+    with pytest.raises(ValueError, match=f"sigma must make variances of at least 1e-06.*{sigma}"):
+        pb.estimators.CIRCaplet(0.07, [0.0, 0.5], sigma=sigma)
 
 
 @pytest.mark.parametrize("options", [
