@@ -20,6 +20,8 @@ LEAST_DIFFERENT, LEAST_DIFFERENT_AHEAD = 10, 50
 SMALL_SHARE = 0.01
 # The sum of weighted errors is not near normal where its skewness is larger.
 MOST_SKEWNESS = 0.15
+# Standard deviations whose cubes, of which skewness is made, are numbers.
+LEAST_DEVIATION, MOST_DEVIATION = 1e-100, 1e100
 NOTHING = (-math.inf, math.inf)
 METHODS = ("betting", "asymptotic", "normal")
 
@@ -80,7 +82,7 @@ def one_look(combined, moments, alpha, looks_ahead):
     return _about(combined, moments, counted, width, bias)
 
 
-def all_times(combined, moments, alpha, predictable):
+def all_times(combined, moments, alpha, scale):
     """The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas.
 
     Time-uniform central limit theory and asymptotic confidence sequences, Theorem 2.2 and
@@ -90,14 +92,14 @@ def all_times(combined, moments, alpha, predictable):
     the number of values: a value of a bad estimator hardly moves it. Its unit, which is 1 / r
     times a constant, is what one value of the best estimator adds. That is estimated too, and
     converges, as no policy here leaves an estimator for good: for V_t, as for the unit, the
-    limit is what the theorem asks.
+    limit is what the theorem asks. Weights are `scale` over a variance; 0: all alike.
     """
     counted = _weighty(combined)
     if not _are_known(combined, moments, counted, LEAST_DIFFERENT):
         return NOTHING
     variances = moments.variances[counted]
     least = variances.min()
-    one_value = 1.0 / least if predictable else least
+    one_value = (scale / least) ** 2 * least if scale else least
     clock = float(combined.squares[counted] @ variances) / one_value
     return _about(combined, moments, counted, sequence_width(clock, alpha), 0.0)
 
@@ -120,20 +122,31 @@ def _are_known(combined, moments, counted, least):
         return False
     if not (moments.variances[counted] > 0.0).all():
         return False
+    _check_units(np.sqrt(moments.variances[counted]))
     if (moments.different[counted] < least).any():
         return False
     return abs(_skewness(combined, moments, counted)) < MOST_SKEWNESS
 
 
+def _check_units(deviations):
+    bad = ~((deviations >= LEAST_DEVIATION) & (deviations <= MOST_DEVIATION))
+    if bad.any():
+        raise ValueError(f"values must have standard deviations between {LEAST_DEVIATION:g} and "
+                         f"{MOST_DEVIATION:g} for this interval: give them in other units; got "
+                         f"{deviations[bad][0]:.3g}")
+
+
 def _skewness(combined, moments, counted):
     """Of the sum of weighted errors."""
-    cubes = float(combined.cubes[counted] @ moments.thirds[counted])
-    return cubes / float(combined.squares[counted] @ moments.variances[counted]) ** 1.5
+    unit = math.sqrt(moments.variances[counted].max())
+    cubes = float(combined.cubes[counted] @ (moments.thirds[counted] / unit**3))
+    return cubes / float(combined.squares[counted] @ (moments.variances[counted] / unit**2)) ** 1.5
 
 
 def _degrees(combined, moments, counted):
     """Of freedom, by Satterthwaite."""
     parts = combined.squares[counted] * moments.variances[counted]
+    parts /= parts.max()
     return parts.sum() ** 2 / np.sum(parts**2 / (moments.pulls[counted] - 1))
 
 

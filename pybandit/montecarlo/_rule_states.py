@@ -41,11 +41,17 @@ BANDIT = Schema(
     invariants=[range_sets_scales, values_became_rewards])
 
 
-def with_room(state, n):
-    """A state with room for n different values of each estimator; older ones had that for 2."""
+def as_of_now(state, n):
+    """A state with a scale of weights, and with room for n different values of each estimator.
+
+    Older ones had that for 2, and weights of scale 1.
+    """
     progress = state.get("progress")
     if not isinstance(progress, dict):
         return state
+    if "scale" not in progress:
+        progress = progress | {"scale": 1.0 if progress.get("weight") else 0.0}
+        state = {**state, "progress": progress}
     kept = {name: progress.get(name) for name in ("common", "n_common")}
     if not all(isinstance(array, np.ndarray) and array.ndim == 2 and array.shape[1] == 2
                and array.dtype.kind in "if" for array in kept.values()):

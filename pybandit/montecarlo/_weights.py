@@ -47,10 +47,13 @@ def inverse_variance(pulls, means, variances, least_values):
     if not variances[counted].max() > 0.0:
         return pooled(np.where(counted, pulls, 0), means, variances)
     variances = np.where(counted, variances, np.inf)
-    each = 1.0 / np.where(variances > 0.0, variances, variances[variances > 0.0].min())
+    least = float(variances[variances > 0.0].min())
+    # their cubes are numbers in all units; a power of two rounds nothing
+    scale = math.ldexp(1.0, math.frexp(least)[1])
+    each = scale / np.where(variances > 0.0, variances, least)
     weights = pulls * each
     estimate = weights[counted] @ means[counted] / weights.sum()
-    return Combined(float(estimate), math.sqrt(1.0 / weights.sum()), weights, weights * each,
+    return Combined(float(estimate), math.sqrt(scale / weights.sum()), weights, weights * each,
                     weights * each**2)
 
 

@@ -17,10 +17,11 @@ cdef class EstimatorAllocator(SharedBudget):
     # value of an estimator comes: in which batch that was, and what it was.
     cdef int64_t[::1] weighed_in
     cdef double[::1] start_variances, start_weights, start_stakes
-    # Predictable weights: their sum, that of weighted values about the first value, and for
-    # each estimator those of weights, squares and cubes: shape (3, n_estimators).
+    # Predictable weights are `scale` over a variance, a power of two near the first one, so
+    # that their cubes are numbers in all units. Their sum, that of weighted values about the first
+    # value, and for each estimator those of weights, squares and cubes: shape (3, n_estimators).
     cdef bint predictable
-    cdef double origin, weight, weighted
+    cdef double scale, origin, weight, weighted
     cdef double[:, ::1] powers
     cdef Stakes stakes                   # where a range was given
     cdef bint bets

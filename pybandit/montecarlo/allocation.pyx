@@ -14,10 +14,11 @@ from pybandit._shared.schema import Schema, anything, finite, integer, number
 from pybandit.montecarlo._intervals import (
     LEAST_DIFFERENT_AHEAD, Moments, all_times, method_of, one_look,
 )
-from pybandit.montecarlo._rule_states import with_room
+from pybandit.montecarlo._rule_states import as_of_now
 from pybandit.montecarlo._sharing import SHARED
 from pybandit.montecarlo._weights import inverse_variance, pooled, predictable
 
+from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t
 
 from pybandit.montecarlo._csrc cimport pb_variance
@@ -130,7 +131,12 @@ cdef class EstimatorAllocator(SharedBudget):
     large value of an estimator that looked exact is ruinous. Not for such estimators.
 
     A sample variance of 0 is taken at its word by the policies on variances: that
-    estimator is run until two of its values differ.
+    estimator is run until two of its values differ. `variances` are 0 where the standard
+    deviation is below 1e-14 of the mean; of very many equal values rounding may leave more.
+
+    Units. Values should have standard deviations between 1e-100 and 1e100, within which units
+    change nothing. `interval` without bets refuses others. Below some 1e-162 squares become 0,
+    and an estimator of such values looks exact; `tell` refuses values above 1e150.
 
     Rewards of the bandit policies. With equal costs ``1 - (X - centre)^2 / B^2``,
     at least 0; any centre keeps the order of the variances. B is the distance of
@@ -215,6 +221,7 @@ cdef class EstimatorAllocator(SharedBudget):
         """
         cdef double variance = pb_variance(self._pulls[arm], self._sums[arm],
                                            self._deviations[arm])
+        cdef int exponent = 0
         self.weighed_in[arm] = self.n_batches + 1
         self.start_variances[arm] = variance
         if self.bets:
@@ -226,7 +233,10 @@ cdef class EstimatorAllocator(SharedBudget):
         if variance == 0.0:
             variance = self._least_variance(arm)
         if variance > 0.0:
-            self.start_weights[arm] = 1.0 / variance
+            if self.scale == 0.0:
+                frexp(variance, &exponent)
+                self.scale = ldexp(1.0, exponent)
+            self.start_weights[arm] = self.scale / variance
 
     cdef double _least_variance(self, int64_t arm) noexcept nogil:
         """The least of all estimators' positive variances at the start of this batch, or 0."""
@@ -274,7 +284,11 @@ cdef class EstimatorAllocator(SharedBudget):
 
     @property
     def variances(self):
-        """Sample variance of each estimator's values; NaN below two, 0 for rounding errors."""
+        """Sample variance of each estimator's values; NaN below two values.
+
+        0 where the standard deviation is below 1e-14 of the mean, which is rounding; of very
+        many equal values it may be more.
+        """
         with self.guard.reading():
             return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
                              if self._pulls[k] > 1 else math.nan for k in range(self.n_arms)])
@@ -320,8 +334,9 @@ cdef class EstimatorAllocator(SharedBudget):
         Raises
         ------
         ValueError
-            Where the method does not go with the weights, no range was given for bets, or a
-            value was outside its range.
+            Where the method does not go with the weights, no range was given for bets, a
+            value was outside its range, or, for the others, an estimator with over a
+            hundredth of the weight has a standard deviation below 1e-100 or above 1e100.
 
         Notes
         -----
@@ -364,7 +379,7 @@ cdef class EstimatorAllocator(SharedBudget):
                           pulls - np.max(self.n_common, axis=1) + 1)
         combined = self._combine()
         if method == "asymptotic":
-            return all_times(combined, moments, alpha, self.weight > 0.0)
+            return all_times(combined, moments, alpha, self.scale if self.weight > 0.0 else 0.0)
         return one_look(combined, moments, alpha, self.weights == "inverse-variance")
 
     def _combine(self):
@@ -408,18 +423,19 @@ cdef class EstimatorAllocator(SharedBudget):
             "n_common": np.array(self.n_common),
             "weight": self.weight,
             "weighted": self.weighted,
+            "scale": self.scale,
             "origin": self.origin,
             "powers": np.array(self.powers),
             "stakes": self.stakes.get_progress() if self.bets else None,
         }
 
     def _checked_state(self, state):
-        return super()._checked_state(with_room(state, MOST_DIFFERENT))
+        return super()._checked_state(as_of_now(state, MOST_DIFFERENT))
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
         self.weight, self.weighted = progress["weight"], progress["weighted"]
-        self.origin = progress["origin"]
+        self.origin, self.scale = progress["origin"], progress["scale"]
         np.asarray(self.powers)[:] = progress["powers"]
         np.asarray(self.thirds)[:] = progress["thirds"]
         np.asarray(self.common)[:] = progress["common"]
@@ -431,10 +447,15 @@ cdef class EstimatorAllocator(SharedBudget):
                                  f"values; got {self.stakes.n}")
 
 
+def weights_have_a_scale(s):
+    """a scale above 0 where there is a weight"""
+    return s.scale > 0.0 or s.weight == 0.0
+
+
 ALLOCATOR = Schema(
-    [finite("weight", low=0.0), finite("weighted"), finite("origin"),
+    [finite("weight", low=0.0), finite("weighted"), finite("scale", low=0.0), finite("origin"),
      finite("powers", low=0.0, shape=(3, "n_arms")), number("thirds", shape=("n_arms",)),
      finite("common", shape=("n_arms", LEAST_DIFFERENT_AHEAD)),
      integer("n_common", 0, "n_pulls", ("n_arms", LEAST_DIFFERENT_AHEAD)),
      anything("stakes")],
-    base=SHARED)
+    base=SHARED, invariants=[weights_have_a_scale])

@@ -151,6 +151,53 @@ def test_states_of_two_values_are_restored():
             type(allocator).from_state(state)
 
 
+def shifted(unit, weights, method, n=400, **options):
+    """Estimate, error and interval of two exponentials, in units of `unit`."""
+    allocator = pb.EstimatorAllocator(2, weights=weights, budget=n, rng=1, **options)
+    rng = np.random.default_rng(1)
+    while not allocator.done:
+        arms = allocator.ask()
+        allocator.tell(arms, unit * rng.gamma(np.array([9.0, 100.0])[arms],
+                                              np.array([1.0, 0.09])[arms]))
+    restored = type(allocator).from_state(allocator.get_state())
+    assert restored.estimate == allocator.estimate
+    return np.array([allocator.estimate, allocator.standard_error,
+                     *restored.interval(method=method)]) / unit
+
+
+@pytest.mark.parametrize("weights, method", [
+    ("mean", "normal"), ("mean", "asymptotic"), ("inverse-variance", "normal"),
+    ("predictable", "asymptotic"), ("predictable", "normal")])
+def test_units_change_nothing(weights, method):
+    """They were nan, 0, infinite or errors of Python's; some states were refused."""
+    expected = shifted(1.0, weights, method)
+    assert np.isfinite(expected).all()
+    for k in (-320, -170, -1, 170, 320):
+        np.testing.assert_allclose(shifted(2.0**k, weights, method), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["mean", "inverse-variance", "predictable"])
+@pytest.mark.parametrize("k", [-520, -400, 400, 480])
+def test_units_without_cubes_are_refused(weights, k):
+    with pytest.raises(ValueError, match="values must have standard deviations between 1e-100 and"
+                                         r" 1e\+100 for this interval"):
+        shifted(2.0**k, weights, None)
+
+
+def test_weights_of_older_states_had_the_scale_1():
+    one, _ = fed(weights="predictable", least_values=2)
+    scale = one.get_state()["progress"]["scale"]
+    state = one.get_state()
+    del state["progress"]["scale"]
+    for name, power in [("weight", 1), ("weighted", 1), ("powers", [[1], [2], [3]])]:
+        state["progress"][name] = state["progress"][name] / np.power(scale, power)
+    other = type(one).from_state(state)
+    assert other.estimate == one.estimate and other.interval() == one.interval()
+    state["progress"]["scale"] = 0.0
+    with pytest.raises(ValueError, match="a scale above 0 where there is a weight"):
+        type(one).from_state(state)
+
+
 def test_sorted_batches_leave_no_bias():
     """It was -.16 +- .01: late places, large values, small variances."""
     errors = []
