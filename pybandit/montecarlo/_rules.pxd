@@ -16,7 +16,8 @@ cdef class Rule:
     cdef const double[::1] sums, deviations, cost_sums
     cdef pb_spreads spreads              # the same for the kernels
     cdef int64_t[::1] asked              # decisions for each, answered or not
-    cdef int64_t n_decisions
+    cdef int64_t n_decisions             # since the pilot,
+    cdef int64_t n_first                 # which made so many runs
     cdef bint waits                      # for `end_pilot`
 
     # Decisions, each for as many runs as the allocator likes.

@@ -85,7 +85,9 @@ cdef class LCBRule(Rule):
     """argmin log(cost variance) - sqrt(4 log t / N): optimistic about the variance."""
 
     cdef int64_t _choose(self) noexcept nogil:
-        return pb_spreads_optimistic(&self.spreads, <double>(self.n_decisions + 1))
+        # the pilot's runs are rounds too
+        return pb_spreads_optimistic(&self.spreads,
+                                     <double>(self.n_first + self.n_decisions + 1))
 
 
 cdef class ThompsonRule(Rule):

@@ -80,6 +80,7 @@ cdef class SharedBudget(NativePolicy):
                 self.pilot = 0
         elif self.policy == "uniform":
             self.pilot = 0
+        self.rule.n_first = self.pilot * self.n_arms
 
     cdef _check_range_of_each(self, value_range):
         if value_range is None or value_range.ndim == 1:

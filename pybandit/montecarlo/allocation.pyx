@@ -50,7 +50,8 @@ cdef class EstimatorAllocator(SharedBudget):
         ``"thompson-variance"`` runs the least ``c_k s_k^2 (N_k - 1) / chi^2_{N_k - 1}``
         with a new draw of each chi-square, ``"lcb-variance"`` the least
         ``log(c_k s_k^2) - sqrt(4 log t / N_k)``; N_k are the values of estimator k,
-        s_k^2 their variance and c_k their mean cost. ``"uniform"`` runs all in turn.
+        s_k^2 their variance and c_k their mean cost, t the runs of the pilot plus the
+        decisions since, this one included. ``"uniform"`` runs all in turn.
         The paper's way is a bandit policy, ``"ucb1"``, ``"ucb-v"``, ``"kl-ucb"``,
         ``"thompson"`` or a fresh policy of this package without a budget, on rewards
         in [0, 1]: see Notes.

@@ -41,7 +41,7 @@ class Allocator:
         if self.policy == "uniform" or not known:
             return turn
         if self.policy == "lcb-variance":
-            log_t = math.log(self.decisions + 1)
+            log_t = math.log(self.pilot * self.n + self.decisions + 1)
             index = {k: (math.log(self.spread(k)) if self.spread(k) else -math.inf)
                      - math.sqrt(4 * log_t / len(self.values[k])) for k in known}
         else:
