@@ -58,16 +58,33 @@ static double root_between(const polynomial *f, double low, double high)
     return x;
 }
 
-static double cost_at(const pb_glr_arm *a, const pb_glr_arm *b, double gap, double x)
+/*
+ * Both arms' means from b's on, and variances, in units in which the gap is in [1/2, 1): cubes of
+ * gaps are not numbers in every unit that rewards may have. Costs stay, as they are of ratios, and
+ * a power of two rounds nothing. Returns its exponent.
+ */
+static int in_units_of_gap(pb_glr_arm *a, pb_glr_arm *b, double gap)
 {
-    const pb_glr_arm above = {a->n, gap, a->variance}, below = {b->n, 0.0, b->variance};
-    return pb_glr_unknown_cost(&above, x) + pb_glr_unknown_cost(&below, x);
+    int exponent;
+    a->mean = frexp(fmin(gap, 0x1p1000), &exponent);
+    b->mean = 0.0;
+    pb_glr_arm *const arms[] = {a, b};
+    for (int i = 0; i < 2; i++)
+        if (arms[i]->variance > 0.0) /* 0 is told from what is small */
+            arms[i]->variance = fmin(fmax(ldexp(arms[i]->variance, -2 * exponent),
+                                          0x1p-900), 0x1p900);
+    return exponent;
 }
 
-/* Where it is, from b's mean on. */
-static double meeting_in(const pb_glr_arm *a, const pb_glr_arm *b, double gap)
+static double cost_at(const pb_glr_arm *a, const pb_glr_arm *b, double x)
 {
-    const double n = a->n + b->n;
+    return pb_glr_unknown_cost(a, x) + pb_glr_unknown_cost(b, x);
+}
+
+/* Where it is, of arms in units of their gap. */
+static double meeting_in(const pb_glr_arm *a, const pb_glr_arm *b)
+{
+    const double n = a->n + b->n, gap = a->mean;
     const polynomial f = {n, -gap * (a->n + 2.0 * b->n),
                           a->n * b->variance + b->n * (a->variance + gap * gap),
                           -a->n * gap * b->variance};
@@ -78,12 +95,12 @@ static double meeting_in(const pb_glr_arm *a, const pb_glr_arm *b, double gap)
         ends[1] = fmin(fmax((-f.square - sqrt(turn)) / (3.0 * n), 0.0), gap);
         ends[2] = fmin(fmax((-f.square + sqrt(turn)) / (3.0 * n), 0.0), gap);
     }
-    double best = cost_at(a, b, gap, 0.0) <= cost_at(a, b, gap, gap) ? 0.0 : gap;
+    double best = cost_at(a, b, 0.0) <= cost_at(a, b, gap) ? 0.0 : gap;
     for (int i = 0; i < 4; i += 2) {
         const double low = ends[i], high = ends[i + 1];
         if (low < high && at(&f, low) <= 0.0 && at(&f, high) >= 0.0) {
             const double x = root_between(&f, low, high);
-            if (cost_at(a, b, gap, x) < cost_at(a, b, gap, best))
+            if (cost_at(a, b, x) < cost_at(a, b, best))
                 best = x;
         }
     }
@@ -93,12 +110,15 @@ static double meeting_in(const pb_glr_arm *a, const pb_glr_arm *b, double gap)
 double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
 {
     const double low = b->mean - epsilon;
-    return low + meeting_in(a, b, a->mean - low);
+    pb_glr_arm above = *a, below = *b;
+    const int exponent = in_units_of_gap(&above, &below, a->mean - low);
+    return low + ldexp(meeting_in(&above, &below), exponent);
 }
 
 /* By distances from b's mean: a place in between that rounds costs much at small variances. */
 double pb_glr_unknown_statistic(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
 {
-    const double gap = a->mean - b->mean + epsilon;
-    return cost_at(a, b, gap, meeting_in(a, b, gap));
+    pb_glr_arm above = *a, below = *b;
+    in_units_of_gap(&above, &below, a->mean - b->mean + epsilon);
+    return cost_at(&above, &below, meeting_in(&above, &below));
 }

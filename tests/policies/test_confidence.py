@@ -73,6 +73,31 @@ def test_margins_of_unknown_variances_are_those_of_the_twin():
         assert rule.is_sure(pulls, means, variances) == bool((np.delete(margins, best) > 0).all())
 
 
+@pytest.mark.parametrize("scale", [2.0**-490, 2.0**-365, 2.0**345, 2.0**480])
+def test_margins_know_no_unit(scale):
+    """Squares and cubes of gaps as small, or as large, are not numbers."""
+    arms = [(60, 0.9, 0.25 * 59 / 60), (60, 0.5, 0.5 * 59 / 60)]
+    unknown = GLR(0.1, "gaussian-unknown")
+    means, variances = np.array([0.9, 0.5]), np.array([0.25, 0.5])
+    expected = unknown.margins([60, 60], means, variances)[1]
+    margin = unknown.margins([60, 60], means * scale, variances * scale**2)[1]
+    assert margin == expected == pytest.approx(
+        twin.unknown_margin("proven", 0.1, 2, *arms, 120), abs=1e-6)
+    in_units = [(n, mean * scale, v * scale**2) for n, mean, v in arms]
+    assert twin.unknown_margin("proven", 0.1, 2, *in_units, 120) == pytest.approx(margin, abs=1e-6)
+
+
+def test_two_equal_arms_are_as_rarely_told_apart_in_any_unit():
+    rng = np.random.default_rng(5)
+    table = rng.standard_normal((40, 2, 150))
+    margins = np.array([[
+        GLR(0.3, "gaussian-unknown").margins([150, 150], (s * x).mean(axis=1),
+                                             (s * x).var(axis=1, ddof=1))
+        for x in table] for s in (1.0, 2.0**-365, 2.0**345)])
+    assert np.array_equal(margins[1], margins[0], equal_nan=True)
+    assert np.array_equal(margins[2], margins[0], equal_nan=True)
+
+
 def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
     rule = GLR(0.3, "gaussian-unknown")
     assert rule.margins([500, 500], [1.0, 0.0], [0.0, 0.0])[1] == -np.inf

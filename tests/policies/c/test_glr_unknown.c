@@ -48,8 +48,39 @@ static void unknown_variances_meet_at_the_least_cost(void)
     assert(close_to(pb_glr_unknown_excess(10.0, 4.0), 5.0 * log((10.0 + exp(0.8)) / 11.0), 1e-12));
 }
 
+/* Costs are of ratios alone: the same in every unit whose squares are numbers. */
+static void units_do_not_matter(void)
+{
+    static const int exponents[] = {-490, -365, -300, 250, 345, 480};
+    uint64_t random = 7;
+    for (int run = 0; run < 3000; run++) {
+        const double epsilon = run % 3 ? 0.0 : 0.2;
+        pb_glr_arm a = {1.0 + floor(exp(6.0 * splitmix_double(&random))), 1.0, 0.0}, b = a;
+        b.n = 1.0 + floor(exp(6.0 * splitmix_double(&random)));
+        b.mean = splitmix_double(&random);
+        a.variance = exp(-16.0 * splitmix_double(&random));
+        b.variance = exp(-16.0 * splitmix_double(&random));
+        const double z = pb_glr_unknown_statistic(&a, &b, epsilon);
+        const double both = pb_glr_unknown_meeting(&a, &b, epsilon);
+        for (int i = 0; i < 6; i++) {
+            const int e = exponents[i];
+            const pb_glr_arm above = {a.n, ldexp(a.mean, e), ldexp(a.variance, 2 * e)};
+            const pb_glr_arm below = {b.n, ldexp(b.mean, e), ldexp(b.variance, 2 * e)};
+            assert(pb_glr_unknown_statistic(&above, &below, ldexp(epsilon, e)) == z);
+            assert(pb_glr_unknown_meeting(&above, &below, ldexp(epsilon, e)) == ldexp(both, e));
+        }
+    }
+    /* a gap far from its deviations, either way */
+    const pb_glr_arm high = {60.0, 1e-200, 1.0}, low = {60.0, 0.0, 1.0};
+    const double nothing = pb_glr_unknown_statistic(&high, &low, 0.0);
+    assert(nothing >= 0.0 && nothing < 1e-200);
+    const pb_glr_arm far = {60.0, 1e150, 1e-170};
+    assert(pb_glr_unknown_statistic(&far, &low, 0.0) > 1e3);
+}
+
 int main(void)
 {
+    units_do_not_matter();
     unknown_variances_meet_at_the_least_cost();
     return 0;
 }
