@@ -16,6 +16,16 @@ typedef struct {
     double x, ratio, growth; /* growth: d ratio / d y */
 } solution;
 
+/* Means in units of `unit`, as `glr` has them. */
+typedef struct {
+    const pb_glr *glr;
+    const double *means;
+    double unit;
+    int64_t n_arms, best;
+} problem;
+
+static double mean_of(const problem *p, int64_t arm) { return p->means[arm] * p->unit; }
+
 /* Z / w_best after x pulls of the arm, one of the best. */
 static double gain(const pb_glr *glr, double best, double mean, double x)
 {
@@ -54,16 +64,17 @@ static solution solve(const pb_glr *glr, double best, double mean, double y, dou
 }
 
 /* x of all arms; the sum of the ratios, and its derivative in y. */
-static solution solve_all(const pb_glr *glr, const double *means, int64_t n_arms, int64_t best,
-                          double y, int is_above, double *shares)
+static solution solve_all(const problem *p, double y, int is_above, double *shares)
 {
+    const double best = mean_of(p, p->best);
     solution sum = {1.0, 0.0, 0.0};
-    for (int64_t arm = 0; arm < n_arms; arm++) {
-        if (arm == best)
+    for (int64_t arm = 0; arm < p->n_arms; arm++) {
+        if (arm == p->best)
             continue;
+        const double mean = mean_of(p, arm);
         /* y went up: the old x is to the left of the new one */
-        const double from = is_above ? shares[arm] : start(glr, means[best], means[arm], y);
-        const solution one = solve(glr, means[best], means[arm], y, from);
+        const double from = is_above ? shares[arm] : start(p->glr, best, mean, y);
+        const solution one = solve(p->glr, best, mean, y, from);
         shares[arm] = one.x;
         sum.ratio += one.ratio;
         sum.growth += one.growth;
@@ -71,12 +82,11 @@ static solution solve_all(const pb_glr *glr, const double *means, int64_t n_arms
     return sum;
 }
 
-static double find(const pb_glr *glr, const double *means, int64_t n_arms, int64_t best,
-                   double y, double high, double *shares)
+static double find(const problem *p, double y, double high, double *shares)
 {
     double low = 0.0, before = 0.0;
     for (int i = 0; i < MOST_STEPS && low < high; i++) {
-        const solution sum = solve_all(glr, means, n_arms, best, y, i && y > before, shares);
+        const solution sum = solve_all(p, y, i && y > before, shares);
         if (sum.ratio < 1.0)
             low = y;
         else
@@ -123,32 +133,53 @@ static double find_near(const double *means, int64_t n_arms, int64_t best, doubl
     return y;
 }
 
-double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms, double *shares)
+/* Shares, and the largest least Z, of a problem in its units. */
+static double solved(const problem *p, double *shares)
 {
-    int64_t best = 0, n_best = 0;
+    const int64_t n_arms = p->n_arms;
+    const double top = mean_of(p, p->best);
+    int64_t n_best = 0;
     double nearest = INFINITY, equal = INFINITY, gap = INFINITY, sum = 1.0;
-    for (int64_t arm = 1; arm < n_arms; arm++)
-        best = means[arm] > means[best] ? arm : best;
     for (int64_t arm = 0; arm < n_arms; arm++) {
-        if (arm != best) {
-            nearest = fmin(nearest, pb_glr_divergence(glr, means[best], means[arm]));
-            equal = fmin(equal, gain(glr, means[best], means[arm], 1.0));
-            gap = fmin(gap, means[best] - means[arm]);
+        if (arm != p->best) {
+            nearest = fmin(nearest, pb_glr_divergence(p->glr, top, mean_of(p, arm)));
+            equal = fmin(equal, gain(p->glr, top, mean_of(p, arm), 1.0));
+            gap = fmin(gap, p->means[p->best] - p->means[arm]);
         }
-        n_best += means[arm] == means[best];
+        n_best += p->means[arm] == p->means[p->best];
     }
     if (n_best > 1 || n_arms == 1 || !(equal > 0.0)) {
         for (int64_t arm = 0; arm < n_arms; arm++)
-            shares[arm] = means[arm] == means[best] ? 1.0 / (double)n_best : 0.0;
+            shares[arm] = p->means[arm] == p->means[p->best] ? 1.0 / (double)n_best : 0.0;
         return 0.0;
     }
-    double y = find(glr, means, n_arms, best, equal, nearest, shares);
-    if (!(y > 0.0) || !are_shares(shares, n_arms, best))
-        y = nearest * find_near(means, n_arms, best, gap, shares);
-    shares[best] = 1.0;
+    double y = find(p, equal, nearest, shares);
+    if (!(y > 0.0) || !are_shares(shares, n_arms, p->best))
+        y = nearest * find_near(p->means, n_arms, p->best, gap, shares);
+    shares[p->best] = 1.0;
     for (int64_t arm = 0; arm < n_arms; arm++)
-        sum += arm == best ? 0.0 : shares[arm];
+        sum += arm == p->best ? 0.0 : shares[arm];
     for (int64_t arm = 0; arm < n_arms; arm++)
         shares[arm] /= sum;
     return y / sum;
+}
+
+double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms, double *shares)
+{
+    pb_glr scaled = *glr;
+    problem p = {&scaled, means, 1.0, n_arms, 0};
+    for (int64_t arm = 1; arm < n_arms; arm++)
+        p.best = means[arm] > means[p.best] ? arm : p.best;
+    if (glr->law != PB_GLR_GAUSSIAN)
+        return solved(&p, shares);
+    /* shares have no unit, and squares of gaps are not numbers in every unit: the largest gap is
+     * about 1, and so is the precision; powers of two round nothing */
+    double half = 0.0; /* of the largest gap, which need not be a number */
+    int size, square;
+    for (int64_t arm = 0; arm < n_arms; arm++)
+        half = fmax(half, 0.5 * means[p.best] - 0.5 * means[arm]);
+    frexp(fmax(half, 0x1p-1000), &size);
+    p.unit = ldexp(1.0, -size);
+    scaled.precision = frexp(glr->precision, &square);
+    return ldexp(solved(&p, shares), square + 2 * size);
 }

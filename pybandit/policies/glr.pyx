@@ -9,8 +9,9 @@ confidence intervals, JMLR 2021.
 import numpy as np
 
 from pybandit._shared.checks import (
-    MOST_PULLS, check_choice, check_delta, check_in, check_positive, check_scalar, nonnegative,
+    MOST_PULLS, check_choice, check_delta, check_in, check_scalar, nonnegative,
 )
+from pybandit.policies._kernel_matrix import check_deviation
 from pybandit.policies._thresholds import family_level, independent_level
 
 cimport cython
@@ -47,7 +48,7 @@ cdef class GLR:
         `sigma`; ``"bernoulli"``: in [0, 1], 0 and 1 or between; ``"gaussian-unknown"``: each arm
         of a standard deviation of its own that nobody knows.
     sigma : float, default 1
-        Law ``"gaussian"``: finite and above 0.
+        Law ``"gaussian"``: in [1e-150, 1e150].
     threshold : {"proven", "heuristic"}
         ``"proven"``: see Notes. ``"heuristic"``: ``log((1 + log t) / delta)``, which papers
         use: lower, no proof; the errors that were measured are far below delta.
@@ -130,7 +131,7 @@ cdef class GLR:
     def __init__(self, delta, law="gaussian", *, sigma=1.0, threshold="proven", epsilon=0.0):
         delta = check_delta(delta)
         law = check_choice("law", law, tuple(LAWS))
-        sigma = check_positive("sigma", sigma)
+        sigma = check_deviation("sigma", sigma)
         threshold = check_choice("threshold", threshold, ("proven", "heuristic"))
         epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         if law != "gaussian" and sigma != 1.0:
@@ -277,7 +278,7 @@ def optimal_proportions(means, law="gaussian", *, sigma=1.0):
     means : array_like of float, shape (n_arms,)
     law : {"gaussian", "bernoulli", "poisson"}
     sigma : float, default 1
-        Law ``"gaussian"``: standard deviation of a reward.
+        Law ``"gaussian"``: standard deviation of a reward, in [1e-150, 1e150].
 
     Returns
     -------

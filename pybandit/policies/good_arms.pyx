@@ -148,7 +148,7 @@ cdef class GoodArms(_ThresholdPolicy):
     law : {"gaussian", "bernoulli", "gaussian-unknown"}
         Of the rewards, as in `pybandit.stopping.GLR`: ``"bernoulli"`` holds for any in [0, 1].
     sigma : float, default 1
-        Law ``"gaussian"``: finite and above 0; rewards are sub-Gaussian with it.
+        Law ``"gaussian"``: in [1e-150, 1e150]; rewards are sub-Gaussian with it.
     epsilon : float, default 0
         Arms within it of the threshold may get either name. At 0 an arm at the threshold is
         pulled for ever.

@@ -85,6 +85,8 @@ def test_margins_know_no_unit(scale):
         twin.unknown_margin("proven", 0.1, 2, *arms, 120), abs=1e-6)
     in_units = [(n, mean * scale, v * scale**2) for n, mean, v in arms]
     assert twin.unknown_margin("proven", 0.1, 2, *in_units, 120) == pytest.approx(margin, abs=1e-6)
+    margin = GLR(0.1, sigma=scale).margins([60, 60], means * scale)[1]
+    assert margin == pytest.approx(GLR(0.1).margins([60, 60], means)[1], rel=1e-12)
 
 
 def test_two_equal_arms_are_as_rarely_told_apart_in_any_unit():
@@ -191,6 +193,16 @@ def test_proportions_at_the_ends():
     assert optimal_proportions([0.2, 0.5, 0.5]).tolist() == [0.0, 0.5, 0.5]
     assert optimal_proportions([3.0]).tolist() == [1.0] and lower_bound([3.0], 0.1) == 0.0
     assert lower_bound([1.0, 1.0], 0.1) == np.inf and lower_bound([1.0, 0.0], 0.5) == 0.0
+
+
+@pytest.mark.parametrize("scale", [2.0**-900, 2.0**-664, 2.0**345, 2.0**900])
+def test_proportions_know_no_unit(scale):
+    means = np.array([1.0, 0.0, -1.0])
+    expected = optimal_proportions(means)
+    assert expected == pytest.approx(twin.proportions("gaussian", means)[0], abs=1e-9)
+    assert optimal_proportions(means * scale).tolist() == expected.tolist()
+    sigma = min(max(scale, 2.0**-490), 2.0**490)
+    assert lower_bound(means * sigma, 0.1, sigma=sigma) == pytest.approx(lower_bound(means, 0.1))
 
 
 def test_a_mixture_is_no_further_than_the_threshold_says():
@@ -389,6 +401,12 @@ def test_rewards_outside_the_law():
     (lambda: GLR(0.0), ValueError, r"delta must be in \(0, 1\); got 0.0"),
     (lambda: GLR(0.1, "beta"), ValueError, "law must be one of 'gaussian', 'bernoulli', 'poisson'"),
     (lambda: GLR(0.1, sigma=np.inf), ValueError, "sigma must be finite and above 0; got inf"),
+    (lambda: GLR(0.1, sigma=1e-155), ValueError, r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
+    (lambda: pb.GoodArms(2, 0.1, threshold=0.0, sigma=1e160), ValueError,
+     r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
+    (lambda: pb.TopTwo(2, sigma=1e-155), ValueError, r"sigma must be in \[1/1e"),
+    (lambda: pb.TrackAndStop(2, sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
+    (lambda: optimal_proportions([1.0, 0.0], sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
     (lambda: GLR(0.1, "bernoulli", sigma=2.0), ValueError, "sigma is for law='gaussian' only"),
     (lambda: GLR(0.1, "poisson", epsilon=0.1), ValueError, "epsilon is for Gaussian laws only"),
     (lambda: GLR(0.1, "gaussian-unknown", sigma=2.0), ValueError, "sigma is for law='gaussian'"),

@@ -92,8 +92,33 @@ static void ties_share(void)
     assert(close_to(shares[0], 0.5, 1e-9) && close_to(shares[1], 0.5, 1e-9));
 }
 
+/* Shares have no unit; the least Z has that of the precision and of squares. */
+static void units_do_not_matter(void)
+{
+    static const int exponents[] = {-900, -490, 345, 480, 900};
+    const double means[] = {-1.0, 1.0, 0.0, 0.875};
+    const pb_glr one = {PB_GLR_GAUSSIAN, 0.5, 0.0, 1, 0.0};
+    double shares[4], scaled[4], others[4];
+    const double value = pb_proportions(&one, means, 4, shares);
+    for (int i = 0; i < 5; i++) {
+        const int e = exponents[i];
+        for (int64_t arm = 0; arm < 4; arm++)
+            scaled[arm] = ldexp(means[arm], e);
+        const double most = pb_proportions(&one, scaled, 4, others);
+        assert(most == ldexp(value, 2 * e));
+        for (int64_t arm = 0; arm < 4; arm++)
+            assert(others[arm] == shares[arm]);
+    }
+    const pb_glr fine = {PB_GLR_GAUSSIAN, 0x1p900, 0.0, 1, 0.0};
+    assert(pb_proportions(&fine, means, 4, others) == ldexp(value, 901));
+    assert(others[0] == shares[0] && others[3] == shares[3]);
+    const double widest[] = {-1.7e308, 1.7e308, 0.0, 0.9 * 1.7e308};
+    assert(pb_proportions(&one, widest, 4, others) > 0.0 && others[0] > 0.0 && others[0] < 1.0);
+}
+
 int main(void)
 {
+    units_do_not_matter();
     shares_are_the_best();
     near_ties_share();
     ties_share();
