@@ -26,5 +26,5 @@ cdef class _IndexPolicy(NativePolicy):
 
 
 cdef inline double bounded(double a) noexcept nogil:
-    """What a tiny complexity gives, kept finite."""
-    return min(a, 1e150)
+    """What a tiny complexity gives, kept finite: as a square of widths, rewards being 1e150."""
+    return min(a, 1e306)

@@ -99,6 +99,19 @@ def test_the_twin(name):
         assert_equals_the_twin(policy, bandit)
 
 
+@pytest.mark.parametrize("exponent", [-490, -365, 250, 300, 345, 480])
+@pytest.mark.parametrize("name", NAMES)
+def test_pulls_know_no_unit(name, exponent):
+    """Squares of widths are of rewards of up to 1e150."""
+    table = np.random.default_rng(1).normal(0.5, 0.25, (5, 60)) + np.arange(5)[:, None] / 8
+    runs = []
+    for scale in 1.0, 2.0**exponent:
+        complexity = 5.0 / scale**2 if name in ("UCBE", "UGapEb") else 5.0
+        policy = policy_of(name, 5, 120, complexity, b=scale, epsilon=scale / 8, sigma=scale / 4)
+        runs.append(play(policy, pb.environments.TableBandit(table * scale))[1])
+    assert runs[1] == runs[0] and len(set(runs[0])) == 5
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_twin_where_pulls_are_lost(name):
     for seed in range(60):
