@@ -271,6 +271,8 @@ cdef class Policy:
 
         The arms' statistics take them. What was spent, decided and asked stays: `ask`
         gives the same arms until they are told, and what follows knows the late rewards.
+        Lost pulls are counted of all arms together: that each arm had lost as many is for
+        the caller to see to.
 
         Parameters
         ----------
@@ -283,7 +285,7 @@ cdef class Policy:
         ------
         ValueError, TypeError
             Where an arm does not exist, a shape differs, a reward would not pass `tell`, or
-            there are more of them than pulls were lost. The policy is then as before.
+            there are more of them than pulls of all arms were lost. The policy is then as before.
         NotImplementedError
             Where a subclass has its own `tell`, and not its own `add_late`.
 
