@@ -313,7 +313,7 @@ cdef class ThompsonSampling(CountedPolicy):
     def recommend(self):
         """The arm of the best posterior mean, int64 of shape (1,).
 
-        A Gaussian arm without a reward counts as the mean of all rewards.
+        A Gaussian arm without a reward comes after all that have one.
         """
         with self.guard.reading():
             if self.law == "gaussian":

@@ -281,6 +281,12 @@ def test_lost_pulls_leave_the_posteriors_alone(options):
         assert np.array_equal(policy.posteriors, before, equal_nan=True) == np.isnan(lost)
 
 
+def test_a_gaussian_arm_without_a_reward_is_recommended_last():
+    policy = pb.ThompsonSampling(2, rng=1, law="gaussian", batch_size=2)
+    policy.tell([0, 1], [np.nan, -5.0], missing="drop")
+    assert policy.recommend().tolist() == [1]
+
+
 def test_gaussian_arms_without_a_reward_come_first():
     policy = pb.ThompsonSampling(4, rng=1, law="gaussian")
     assert policy.ask().tolist() == [0, 1, 2, 3]
