@@ -102,6 +102,9 @@ cdef class SequentialHalving(_Halving):
 
     Notes
     -----
+    The mean in a stage is of the difference of the arm's sums at its end and begin, as rounding
+    has them: after a reward of 1e17 they are multiples of 16, in `SHVar` and `SHAdaVar` too.
+
     **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
