@@ -91,7 +91,7 @@ WIDE static void update_arms(pb_gaussian *gaussian, const double *direction,
         for (int64_t i = 0; i < few; i++) {
             const double covariance = covariances[i];
             means[k + i] += covariance * step.change;
-            variances[k + i] = above_zero(variances[k + i] - covariance * covariance * step.share);
+            variances[k + i] = above_zero(variances[k + i] - covariance * step.share * covariance);
         }
         for (int64_t i = 0; deviations && i < few; i++)
             deviations[k + i] = sqrt(variances[k + i]);

@@ -106,7 +106,7 @@ ALWAYS_INLINE void refresh(pb_gaussian_lazy *lazy, int64_t k)
          made++, step += d + 2) {
         const double covariance = dot(x, step, d);
         mean += covariance * step[d];
-        variance = above_zero(variance - covariance * covariance * step[d + 1]);
+        variance = above_zero(variance - covariance * step[d + 1] * covariance);
     }
     lazy->gaussian->means[k] = mean;
     lazy->gaussian->variances[k] = variance;

@@ -1,0 +1,70 @@
+"""Rewards in another unit, and the options that have it: the same pulls, the same answer.
+
+By powers of two, which round nothing, as far as squares of rewards are numbers.
+"""
+
+import pytest
+
+import pybandit as pb
+from pybandit.stopping import GLR
+
+from studies.cases import KERNEL, VARIANCES, N, measured
+
+MOST = 400  # pulls of a policy without an end
+POLICIES = {
+    "batch halving": lambda s: pb.BatchHalving(N, 2, 5, 9, rng=3),
+    "batch racing": lambda s: pb.BatchRacing(N, 2, 0.1, 5, sigma=0.05 * s),
+    "batch sar": lambda s: pb.BatchSAR(N, 2, 5, 12, 2),
+    "batch screening": lambda s: pb.BatchScreening(N, 2, 5, 12, 2, prior_means=VARIANCES * s,
+                                                   noise_std=0.1 * s),
+    "halving": lambda s: pb.SequentialHalving(N, 80),
+    "shvar": lambda s: pb.SHVar(N, 80, VARIANCES * s * s),
+    "shadavar": lambda s: pb.SHAdaVar(N, 150, 0.5),
+    "successive rejects": lambda s: pb.SuccessiveRejects(N, 60),
+    "vbr": lambda s: pb.VBR(N, 60),
+    "thompson": lambda s: pb.ThompsonSampling(N, 5, law="gaussian", noise_std=0.3 * s),
+    "ebtc": lambda s: pb.EBTC(N, budget=40, epsilon=0.1 * s, variances=VARIANCES * s * s),
+    "ebtc aware": lambda s: pb.EBTC(N, variance_aware=True, epsilon=0.1 * s, budget=60),
+    "top two": lambda s: pb.TopTwo(N, GLR(0.1, sigma=0.05 * s), beta="ids", rng=1),
+    "top two unknown": lambda s: pb.TopTwo(N, GLR(0.1, "gaussian-unknown", epsilon=0.01 * s),
+                                           beta="ids", budget=200, rng=1),
+    "track": lambda s: pb.TrackAndStop(N, GLR(0.1, sigma=0.05 * s)),
+    "lucb": lambda s: pb.LUCB(N, 0.1, 2, sigma=0.05 * s, epsilon=0.01 * s),
+    "ugap sure": lambda s: pb.UGapEc(N, 0.1, 2, sigma=0.05 * s),
+    "lil ucb": lambda s: pb.LilUCB(N, 0.1, sigma=0.05 * s, constants="heuristic", budget=400),
+    "elimination": lambda s: pb.SuccessiveElimination(N, GLR(0.1, "gaussian-unknown"), budget=400),
+    "apt": lambda s: pb.APT(N, 60, threshold=0.45 * s, epsilon=0.1 * s),
+    "good arms": lambda s: pb.GoodArms(N, 0.1, threshold=0.45 * s, sigma=0.05 * s, budget=400),
+    "good arms unknown": lambda s: pb.GoodArms(N, 0.1, threshold=0.45 * s, budget=400,
+                                               law="gaussian-unknown", sampling="apt"),
+}
+for name, make in {"bayes gap": pb.BayesGap, "gp ucb": pb.GPUCB, "bayes ucb": pb.BayesUCB,
+                   "ei": pb.ExpectedImprovement, "thompson": pb.GaussianThompson}.items():
+    stream = dict(rng=2) if make is pb.GaussianThompson else {}
+    POLICIES |= {
+        f"{name} of a kernel": lambda s, make=make, stream=stream: make(
+            30, kernel=KERNEL, noise_std=0.3 * s, prior_std=s, **stream),
+        f"{name} of features": lambda s, make=make, stream=stream: make(
+            30, features=KERNEL[:, :3], noise_std=0.3 * s, prior_std=s, **stream),
+        # the prior is in units of the noise there
+        f"{name} of unknown noise": lambda s, make=make, stream=stream: make(
+            30, features=KERNEL[:, :3], noise_std=None, noise_prior=(1.0, s * s), **stream),
+    }
+
+
+def played(policy, scale):
+    log = []
+    while not policy.done and len(log) < MOST:
+        arms = policy.ask()
+        log += arms.tolist()
+        policy.tell(arms, scale * measured(policy.n_batches, arms))
+    return log, policy.recommend().tolist()
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_pulls_and_answers_know_no_unit(name):
+    expected = played(POLICIES[name](1.0), 1.0)
+    assert len(set(expected[0])) > 1
+    for exponent in (-490, -365, -300, 250, 345, 480):
+        scale = 2.0**exponent
+        assert played(POLICIES[name](scale), scale) == expected, exponent
