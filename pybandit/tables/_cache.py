@@ -12,6 +12,16 @@ from pybandit._shared.checks import check_numeric, refuse_masks, shape_of
 MOST_KEPT = 1 << 26
 
 
+def read_block(read, block, n_rows, columns):
+    """What messages call it, and what `read` returned: of this shape, and without masks."""
+    name, shape = f"read({block}, columns) of Blocks", (n_rows, columns.size)
+    given = refuse_masks(name, read(block, columns.copy()))
+    if shape_of(name, given) != shape:
+        raise ValueError(f"{name} must return shape (rows, columns) = {shape}; got "
+                         f"{shape_of(name, given)}")
+    return name, given
+
+
 class Cache:
     """Rows and columns of a table out of its blocks, of which the last few are kept.
 
@@ -69,12 +79,7 @@ class Cache:
         return values
 
     def _read(self, block, columns):
-        name, shape = f"read({block}, columns) of Blocks", (int(self.sizes[block]), columns.size)
-        given = refuse_masks(name, self.read(block, columns.copy()))
-        if shape_of(name, given) != shape:
-            raise ValueError(f"{name} must return shape (rows, columns) = {shape}; got "
-                             f"{shape_of(name, given)}")
-        return check_numeric(name, given)
+        return check_numeric(*read_block(self.read, block, int(self.sizes[block]), columns))
 
     def _make_room(self):
         """Forget the blocks that were read longest ago."""

@@ -66,6 +66,14 @@ class ParquetTable:
         except (OSError, require("pyarrow", "tables").ArrowException) as error:
             raise BadFile(f"{self.path} cannot be read: {error}") from None
 
+    def kinds(self):
+        """Arrow's type of each column."""
+        return [self._schema.field(name).type for name in self.columns]
+
+    def columns_of(self, block):
+        """All columns of a block, as Arrow has them."""
+        return self._read(block, list(self.columns))
+
     def blocks(self, shuffled):
         """The arguments of `Blocks`, by name."""
         return dict(read=self, sizes=self.sizes, n_columns=len(self.columns), names=self.columns,

@@ -7,8 +7,9 @@ import numpy as np
 from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import shown
 from pybandit._shared.optional import require
+from pybandit.tables._cache import read_block
 from pybandit.tables._open import PARQUET, suffix_of
-from pybandit.tables._parquet import is_number, models_of, numbers_of
+from pybandit.tables._parquet import ParquetTable, is_number, models_of, numbers_of
 from pybandit.tables.blocks import Blocks
 
 # Rows of which a row's bytes are estimated, where it holds text.
@@ -19,7 +20,12 @@ def open_rows(table):
     """The rows of a file, an array or blocks."""
     if isinstance(table, (str, os.PathLike)) and suffix_of(table) in PARQUET:
         return ParquetRows(os.fspath(table))
-    return BlockedRows(table if isinstance(table, Blocks) else Blocks.open(table))
+    blocks = table if isinstance(table, Blocks) else Blocks.open(table)
+    # what was opened, and not made of its parts
+    opened = isinstance(blocks.read, ParquetTable) and (
+        np.array_equal(blocks.sizes, blocks.read.sizes)
+        and blocks.n_columns == len(blocks.read.columns))
+    return (OpenedRows if opened else BlockedRows)(blocks)
 
 
 class Rows:
@@ -64,27 +70,55 @@ class ParquetRows(Rows):
 
 
 class BlockedRows(Rows):
-    """The numbers of blocks, of the type that they are read in."""
+    """The numbers of blocks, all of the type that holds those of the first one."""
 
     def __init__(self, blocks):
         arrow = require("pyarrow", "tables")
         self._blocks, self.n_rows = blocks, blocks.n_rows
         names = range(blocks.n_columns) if blocks.names is None else blocks.names
-        held = np.asarray(blocks.read(0, np.arange(min(1, blocks.n_columns)))).dtype
-        if held.kind not in "biuf" or held.itemsize > 8:
-            raise TypeError(f"table must hold real numbers of at most 64 bits; got dtype {held}")
-        self._dtype = held.newbyteorder("=")  # Arrow has no other
-        self.schema = arrow.schema([(str(name), arrow.from_numpy_dtype(self._dtype))
-                                    for name in names])
+        self.schema = arrow.schema([(str(name), kind) for name, kind
+                                    in zip(names, self._kinds(), strict=True)])
         self.first, self.models = self.schema.names[0], self.schema.names
-        self.row_bytes = self._dtype.itemsize * blocks.n_columns
+        self.row_bytes = sum(kind.bit_width for kind in self.schema.types) / 8
+
+    def _kinds(self):
+        """Arrow's type of each column."""
+        name, array = self._read(0)
+        held = array.dtype
+        if held.kind not in "biuf" or held.itemsize > 8:
+            raise TypeError(f"table must hold real numbers of at most 64 bits; got dtype {held} "
+                            f"of {name}")
+        self._dtype = held.newbyteorder("=")  # Arrow has no other
+        return [require("pyarrow", "tables").from_numpy_dtype(self._dtype)] * len(array.T)
+
+    def _read(self, block):
+        name, given = read_block(self._blocks.read, block, int(self._blocks.sizes[block]),
+                                 np.arange(self._blocks.n_columns))
+        return name, np.asarray(given)
 
     def batches(self, n_rows):
         arrow = require("pyarrow", "tables")
-        columns = np.arange(self._blocks.n_columns)
         for block in range(self._blocks.sizes.size):
-            read = np.asarray(self._blocks.read(block, columns)).astype(self._dtype, copy=False)
-            for start in range(0, len(read), n_rows):
-                part = np.ascontiguousarray(read[start:start + n_rows].T)
+            name, array = self._read(block)
+            # a float among integers would lose its fraction, a large one would be infinite
+            if not np.can_cast(array.dtype, self._dtype, "safe"):
+                raise TypeError(f"{name} must return numbers that {self._dtype} holds, the dtype "
+                                f"of block 0; got dtype {array.dtype}: float64 of all blocks "
+                                "holds both")
+            for start in range(0, len(array), n_rows):
+                part = np.ascontiguousarray(array[start:start + n_rows].T, dtype=self._dtype)
                 yield arrow.record_batch([arrow.array(column) for column in part],
                                          schema=self.schema)
+
+
+class OpenedRows(BlockedRows):
+    """The columns that blocks were opened with, each of its own type in the file."""
+
+    def _kinds(self):
+        return self._blocks.read.kinds()
+
+    def batches(self, n_rows):
+        table = require("pyarrow", "tables").Table
+        for block in range(self._blocks.sizes.size):
+            read = table.from_arrays(self._blocks.read.columns_of(block), schema=self.schema)
+            yield from read.to_batches(n_rows)

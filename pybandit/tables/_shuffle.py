@@ -38,7 +38,9 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     Parameters
     ----------
     table : path, array or Blocks
-        As of `Blocks.open`; of a file of Parquet all columns are written, text too.
+        As of `Blocks.open`; of a file of Parquet all columns are written, text too. Columns
+        that `Blocks.open` took of one keep their types; what a `read` of one's own returns is
+        written in the dtype of block 0, which must hold the numbers of all blocks.
     path : path
         The file of Parquet to write.
     seed : int, optional
@@ -60,7 +62,8 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, `path` is there, or it is `table` itself.
+        Where an argument is outside its range, `path` is there, or it is `table` itself;
+        where `read` returns what is masked, of another shape, or not safely cast to that dtype.
     MissingPackage
         Without pyarrow.
 

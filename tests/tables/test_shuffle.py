@@ -216,3 +216,69 @@ def test_the_command(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert cli.main(["shuffle", table, "new.parquet"]) == 1
     assert "pybandit-core[tables]" in capsys.readouterr().err
+
+
+def shuffled_blocks(tmp_path, parts, **options):
+    """Blocks of these arrays, shuffled, and where their rows went."""
+    sizes = [len(part) for part in parts]
+    blocks = pb.Blocks(lambda block, columns: parts[block][:, columns], sizes,
+                       parts[0].shape[1], **options)
+    made = shuffle(blocks, tmp_path / "out.parquet", seed=4)
+    return (made.values(range(sum(sizes)), range(made.n_columns)),
+            shuffled_rows(4, sum(sizes)))
+
+
+def test_each_opened_column_is_of_its_own_type(tmp_path):
+    """They were written in the type of the first: scores beside 0 and 1 became 0."""
+    n = 600
+    columns = {"right": arrow.array([i % 2 for i in range(n)], arrow.int64()),
+               "a": SCORES[:n, 0].astype(np.float64) * 1e300,
+               "won": [i % 3 == 0 for i in range(n)],
+               "late": arrow.array([i if i < 400 else None for i in range(n)], arrow.int32()),
+               "id": ["x"] * n}
+    parquet.write_table(arrow.table(columns), tmp_path / "in.parquet", row_group_size=200)
+    names = ["right", "late", "won", "a"]
+    blocks = pb.Blocks.open(tmp_path / "in.parquet", columns=names)
+    expected = blocks.values(range(n), range(4))[shuffled_rows(4, n)]
+    made = shuffle(blocks, tmp_path / "out.parquet", seed=4)
+    assert made.shuffled and made.names == tuple(names)
+    assert np.array_equal(made.values(range(n), range(4)), expected, equal_nan=True)
+    assert np.isnan(expected).sum() == 200
+    assert [str(kind) for kind in parquet.read_schema(tmp_path / "out.parquet").types] == [
+        "int64", "int32", "bool", "double"]
+    # of a part of them, under other names
+    renamed = pb.Blocks(blocks.read, blocks.sizes, 2, names=["x", "y"])
+    with pytest.raises(TypeError, match=r"read\(2, columns\) of Blocks must return.*float64"):
+        shuffle(renamed, tmp_path / "other.parquet", seed=4)
+    assert sorted(os.listdir(tmp_path)) == ["in.parquet", "out.parquet"]
+
+
+def test_blocks_that_the_first_ones_type_holds(tmp_path):
+    parts = [np.arange(8.0).reshape(4, 2), np.array([[1, 2]], np.int32), np.ones((3, 2), bool)]
+    found, order = shuffled_blocks(tmp_path, parts)
+    assert np.array_equal(found, np.concatenate(parts)[order])
+
+
+@pytest.mark.parametrize("first, later", [
+    (np.ones((4, 2), int), np.full((3, 2), .5)), (np.ones((4, 2), "f4"), np.full((3, 2), 1e300)),
+    (np.ones((4, 2), np.uint64), np.full((3, 2), -1)), (np.ones((4, 2), bool), np.ones((3, 2)))])
+def test_a_block_that_the_first_ones_type_does_not_hold(first, later, tmp_path):
+    with pytest.raises(TypeError, match=r"^read\(1, columns\) of Blocks must return numbers that "
+                                        f"{first.dtype} holds.*got dtype {later.dtype}"):
+        shuffled_blocks(tmp_path, [first, later])
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("block", [0, 1])
+@pytest.mark.parametrize("part, error", [
+    (np.ma.masked_array(np.ones((4, 2)), np.eye(4, 2)), "must not be masked"),
+    (np.ones((3, 2)), r"must return shape \(rows, columns\) = \(4, 2\); got \(3, 2\)"),
+    (np.ones((5, 2)), r"must return shape .*got \(5, 2\)"),
+    (np.array([["a", "b"]] * 4), "must")])
+def test_what_read_returns_is_checked_block_by_block(part, error, block, tmp_path):
+    parts = [np.ones((4, 2))] * 2
+    parts[block] = part
+    blocks = pb.Blocks(lambda block, columns: parts[block], [4, 4], 2)
+    with pytest.raises((TypeError, ValueError), match=error):
+        shuffle(blocks, tmp_path / "out.parquet", seed=4)
+    assert not os.listdir(tmp_path)
