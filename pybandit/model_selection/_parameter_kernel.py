@@ -8,6 +8,7 @@ numbers (None, text, booleans, objects) are all at the same distance, half an ed
 
 import numbers
 
+import joblib
 import numpy as np
 
 CATEGORY_DISTANCE = 0.5
@@ -68,7 +69,8 @@ def _columns(values):
         column = np.full(len(values), 0.5)  # what is no number: in the middle
         column[is_number] = scaled([float(v) for v in values if _is_number(v)])
         found.append(column)
-    others = [None if n else key_of(v) for n, v in zip(is_number, values, strict=True)]
+    keys = keys_of(values)
+    others = [None if n else keys[id(v)] for n, v in zip(is_number, values, strict=True)]
     kinds = dict.fromkeys(others)
     if len(kinds) > 1:
         found += [CATEGORY_DISTANCE / np.sqrt(2) * np.array([other == kind for other in others])
@@ -92,12 +94,23 @@ def _unevenness(increasing):
     return steps.std() / steps.mean()
 
 
+def keys_of(values):
+    """The key of each value, by its id: one that many candidates share is looked at once."""
+    return {at: key_of(value) for at, value in {id(value): value for value in values}.items()}
+
+
 def key_of(value):
-    """Something hashable, equal for equal values: True is not 1; an array is what it prints."""
+    """Something hashable, equal for equal values only: True is not 1.
+
+    Not what a value prints: kernels of Gaussian processes print no bounds, long arrays "...".
+    """
     try:
         hash(value)
     except TypeError:
-        return type(value), repr(value)
+        try:
+            return type(value), joblib.hash(value)
+        except Exception:  # what cannot be pickled; a candidate too many costs a fit
+            return type(value), id(value)
     return type(value), value
 
 

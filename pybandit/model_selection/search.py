@@ -14,7 +14,7 @@ import numpy as np
 from pybandit._shared.checks import InfeasibleBudget, check_integer
 from pybandit._shared.optional import require
 from pybandit.model_selection._candidates import GaussianAsker, PlainAsker, ScoreBook, search
-from pybandit.model_selection._parameter_kernel import ParameterKernel, key_of
+from pybandit.model_selection._parameter_kernel import ParameterKernel, keys_of
 from pybandit.model_selection._policies import (
     GAUSSIAN,
     gaussian_maker,
@@ -243,7 +243,8 @@ def _candidates(param_grid):
 
 def _distinct(candidates):
     """The arm of each candidate: equal candidates are one arm."""
-    keys = [frozenset((name, key_of(value)) for name, value in candidate.items())
+    keys_at = keys_of([value for candidate in candidates for value in candidate.values()])
+    keys = [frozenset((name, keys_at[id(value)]) for name, value in candidate.items())
             for candidate in candidates]
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     return np.array([number[key] for key in keys])

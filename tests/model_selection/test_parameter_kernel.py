@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 from pybandit.model_selection._parameter_kernel import (
     CATEGORY_DISTANCE,
@@ -22,6 +23,18 @@ class Forest:
 
 class Lasso(Forest):
     pass
+
+
+class Unhashed:
+    """Prints nothing of what it holds."""
+
+    __hash__ = None
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return "Unhashed()"
 
 
 @pytest.mark.parametrize("values, expected", [
@@ -79,6 +92,12 @@ def test_kernel_is_a_covariance():
 @pytest.mark.parametrize("left, right, same", [
     (1, True, False), (1, 1, True), ([1, 2], [1, 2], True), ([1, 2], [2, 1], False),
     (None, "None", False), (np.arange(2), np.arange(2), True), (1, 1.0, False),
+    (np.arange(2000), np.arange(2000), True), (np.arange(2000), np.arange(2000) % 1999, False),
+    ([1.0], [1.0 + 1e-12], False), ([1], [True], False), (Unhashed(1), Unhashed(1), True),
+    (Unhashed(1), Unhashed(2), False), (Unhashed(lambda: 1), Unhashed(lambda: 1), False),
+    (RBF(1.0), RBF(1.0), True), (RBF(1.0), RBF(1.0, "fixed"), False),
+    (RBF(1.0), RBF(1.0, (1e-3, 1e-2)), False), (RBF(1.0), RBF(1.00001), False),
 ])
 def test_keys(left, right, same):
     assert (key_of(left) == key_of(right)) == same
+    assert key_of(left) == key_of(left)

@@ -13,6 +13,8 @@ pytest.importorskip("sklearn")
 from sklearn.base import BaseEstimator, clone  # noqa: E402
 from sklearn.datasets import load_iris  # noqa: E402
 from sklearn.exceptions import FitFailedWarning  # noqa: E402
+from sklearn.gaussian_process import GaussianProcessRegressor  # noqa: E402
+from sklearn.gaussian_process.kernels import RBF  # noqa: E402
 from sklearn.linear_model import LogisticRegression, Ridge  # noqa: E402
 from sklearn.model_selection import GridSearchCV, ShuffleSplit  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
@@ -144,6 +146,21 @@ def test_equal_candidates_are_one_arm():
     means = found.cv_results_["mean_test_score"]
     assert means[0] == means[2] == means[4] and means[1] == means[3]
     assert found.best_index_ == 1
+
+
+def test_candidates_that_print_alike_are_fitted_each(iris):
+    """Kernels print neither bounds nor more than three digits."""
+    X, y = iris[0][::10, :1], iris[0][::10, 2]
+    kernels = [RBF(1.0, "fixed"), RBF(1.0), RBF(1.0, (1e-3, 1e-2)), RBF(1.0)]
+    grid = {"alpha": [0.01], "kernel": kernels}
+    found = BanditSearchCV(GaussianProcessRegressor(), grid, cv=3, budget=1.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a length scale at its bound
+        found.fit(X, y)
+        theirs = GridSearchCV(GaussianProcessRegressor(), grid, cv=3).fit(X, y)
+    assert found.n_fits_ == 9
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"],
+                               theirs.cv_results_["mean_test_score"])
 
 
 def test_one_candidate():
