@@ -1,4 +1,4 @@
-"""How alike the candidates of a parameter grid are: coordinates, families, a kernel.
+"""How alike the candidates of a parameter grid are: distances, families, a kernel.
 
 Candidates of one family, one dict of the list of grids and the same classes of estimator in
 it, lie in the unit cube of their numeric parameters: each is scaled to [0, 1], after a
@@ -7,6 +7,7 @@ numbers (None, text, booleans, objects) are all at the same distance, half an ed
 """
 
 import numbers
+from functools import cached_property
 
 import joblib
 import numpy as np
@@ -40,12 +41,17 @@ class ParameterKernel:
                 for grid, candidate in zip(grids, candidates, strict=True)]
         number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
         self.families = np.array([number[key] for key in keys], dtype=np.int64)
-        self.distances = np.full((len(keys), len(keys)), np.inf)
-        for family in range(len(number)):
+        self._candidates = candidates
+
+    @cached_property
+    def distances(self):
+        """Made when they are asked for: not every policy does."""
+        made = np.full((self.families.size, self.families.size), np.inf)
+        for family in np.unique(self.families):
             members = np.flatnonzero(self.families == family)
-            points = coordinates([candidates[i] for i in members])
-            self.distances[np.ix_(members, members)] = (
-                (points[:, None] - points[None]) ** 2).sum(axis=2)
+            made[np.ix_(members, members)] = squared_distances(
+                [self._candidates[i] for i in members])
+        return made
 
     def __call__(self, length_scale):
         """The kernel's matrix: a level of all, of the family, and what changes within it."""
@@ -53,29 +59,29 @@ class ParameterKernel:
         return SHARED + FAMILY * same + WITHIN * np.exp(-self.distances / length_scale**2)
 
 
-def coordinates(candidates):
-    """Points of one family's candidates, float64, shape (n_candidates, n_coordinates)."""
-    names = sorted({name for candidate in candidates for name in candidate})
-    columns = [column for name in names
-               for column in _columns([candidate.get(name) for candidate in candidates])]
-    return np.array(columns).T if columns else np.zeros((len(candidates), 0))
+def squared_distances(candidates):
+    """Between one family's candidates, float64, shape (n, n).
+
+    Parameter by parameter: a coordinate for each text or object would be n of them.
+    """
+    total = np.zeros((len(candidates), len(candidates)))
+    for name in sorted({name for candidate in candidates for name in candidate}):
+        places, kinds = _places_and_kinds([candidate.get(name) for candidate in candidates])
+        total += (places[:, None] - places) ** 2
+        total += CATEGORY_DISTANCE**2 * (kinds[:, None] != kinds)
+    return total
 
 
-def _columns(values):
-    """One column of the numbers, one of each other value."""
-    found = []
+def _places_and_kinds(values):
+    """Of each value its place in [0, 1] among the numbers, and which other value it is."""
     is_number = np.array([_is_number(value) for value in values])
+    places = np.full(len(values), 0.5)  # what is no number: in the middle
     if is_number.any():
-        column = np.full(len(values), 0.5)  # what is no number: in the middle
-        column[is_number] = scaled([float(v) for v in values if _is_number(v)])
-        found.append(column)
+        places[is_number] = scaled([float(v) for v in values if _is_number(v)])
     keys = keys_of(values)
     others = [None if n else keys[id(v)] for n, v in zip(is_number, values, strict=True)]
-    kinds = dict.fromkeys(others)
-    if len(kinds) > 1:
-        found += [CATEGORY_DISTANCE / np.sqrt(2) * np.array([other == kind for other in others])
-                  for kind in kinds]
-    return found
+    number = {key: i for i, key in enumerate(dict.fromkeys(others))}
+    return places, np.array([number[other] for other in others])
 
 
 def scaled(values):

@@ -30,14 +30,17 @@ def gaussian_maker(name, budget, rng):
     return make
 
 
-def plain_policy(policy, budget, kernel):
-    """A policy that is told scores: of one arm, by name, made by a callable, or a copy."""
-    n_arms = len(kernel)
+def plain_policy(policy, n_arms, budget, kernel):
+    """A policy that is told scores: of one arm, by name, made by a callable, or a copy.
+
+    `kernel` makes the matrix, which callables alone take.
+    """
     if n_arms == 1:
         return policies.Uniform(1, budget)
     if isinstance(policy, str):
         return policies.SequentialHalving(n_arms, budget, reuse=True)
-    made = copy.deepcopy(policy) if hasattr(policy, "ask") else policy(n_arms, budget, kernel)
+    made = (copy.deepcopy(policy) if hasattr(policy, "ask")
+            else policy(n_arms, budget, kernel()))
     if not hasattr(made, "n_arms"):
         raise TypeError(f"policy must make a policy when it is called; got {shown(made)}")
     if made.n_arms != n_arms:

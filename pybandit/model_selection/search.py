@@ -218,17 +218,20 @@ class BanditSearchCV(SearchBase):
         return self._recommended
 
     def _asker(self, candidates, grids, first, book, budget, rng):
-        distances = ParameterKernel([candidates[i] for i in first], grids[first])
-        if self.kernel is None:
-            kernels = [distances(scale) for scale in LENGTH_SCALES]
-        else:
-            kernels = [scaled_kernel(self.kernel, candidates)[np.ix_(first, first)]]
+        alike = ParameterKernel([candidates[i] for i in first], grids[first])
+        given = (None if self.kernel is None
+                 else scaled_kernel(self.kernel, candidates)[np.ix_(first, first)])
+
+        def kernels(*scales):
+            return [alike(scale) for scale in scales] if given is None else [given]
+
         name = self.policy
         if len(first) > 1 and isinstance(name, str) and name != "halving":
             name = AUTO if name == "auto" else name
-            return GaussianAsker(gaussian_maker(name, budget, rng), kernels, distances.families,
-                                 book, budget, rng)
-        return PlainAsker(plain_policy(name, budget, kernels[len(kernels) // 2]))
+            return GaussianAsker(gaussian_maker(name, budget, rng), kernels(*LENGTH_SCALES),
+                                 alike.families, book, budget, rng)
+        middle = LENGTH_SCALES[len(LENGTH_SCALES) // 2]
+        return PlainAsker(plain_policy(name, len(first), budget, lambda: kernels(middle)[0]))
 
 
 def _candidates(param_grid):

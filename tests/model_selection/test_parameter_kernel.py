@@ -1,5 +1,7 @@
 """Coordinates, families and the kernel of a list of grids."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
@@ -10,9 +12,9 @@ from pybandit.model_selection._parameter_kernel import (
     SHARED,
     WITHIN,
     ParameterKernel,
-    coordinates,
     key_of,
     scaled,
+    squared_distances,
 )
 
 
@@ -23,6 +25,21 @@ class Forest:
 
 class Lasso(Forest):
     pass
+
+
+def test_distances_take_the_memory_of_the_kernel():
+    """There was a coordinate for each text: 512 MB of 400."""
+    candidates = [{"kind": f"k{i}", "pair": (i, i), "c": i} for i in range(400)]
+    kernel = ParameterKernel(candidates, [0] * 400)
+    assert "distances" not in vars(kernel)  # not every policy asks for them
+    tracemalloc.start()
+    distances = kernel.distances
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * distances.nbytes
+    np.testing.assert_allclose(distances[0, 1:], 2 * CATEGORY_DISTANCE**2
+                               + (np.arange(1, 400) / 399) ** 2)
+    assert not distances.diagonal().any()
 
 
 class Unhashed:
@@ -50,20 +67,15 @@ def test_numbers_are_scaled(values, expected):
     np.testing.assert_allclose(scaled(values), expected, atol=1e-12)
 
 
-def squared(candidates):
-    points = coordinates(candidates)
-    return ((points[:, None] - points) ** 2).sum(axis=2)
-
-
 def test_categories_are_equally_far():
-    distances = squared([{"kind": kind} for kind in ("a", True, None, "a")])
+    distances = squared_distances([{"kind": kind} for kind in ("a", True, None, "a")])
     far = CATEGORY_DISTANCE**2
     np.testing.assert_allclose(distances[0], [0, far, far, 0], atol=1e-12)
     np.testing.assert_allclose(distances[1], [far, 0, far, far], atol=1e-12)
 
 
 def test_what_is_no_number_is_in_the_middle_of_numbers():
-    depths = squared([{"depth": depth} for depth in (None, 1, 2, 3)])
+    depths = squared_distances([{"depth": depth} for depth in (None, 1, 2, 3)])
     np.testing.assert_allclose(depths[0, 1:] - CATEGORY_DISTANCE**2, [0.25, 0, 0.25], atol=1e-12)
     np.testing.assert_allclose(depths[1, 1:], [0, 0.25, 1], atol=1e-12)
 
@@ -75,7 +87,7 @@ def test_a_family_is_a_grid_and_the_classes_in_it():
     assert kernel.families.tolist() == [0, 0, 1, 2, 3]
     matrix = kernel(0.5)
     np.testing.assert_allclose(matrix.diagonal(), SHARED + FAMILY + WITHIN)
-    far = squared(candidates[:2])[0, 1]
+    far = squared_distances(candidates[:2])[0, 1]
     assert matrix[0, 1] == pytest.approx(SHARED + FAMILY + WITHIN * np.exp(-far / 0.25))
     assert (matrix[0, 2:] == SHARED).all()
 
