@@ -6,6 +6,7 @@ logarithm where its values are closer to geometric than to arithmetic. Values th
 numbers (None, text, booleans, objects) are all at the same distance, half an edge.
 """
 
+import math
 import numbers
 from functools import cached_property
 
@@ -121,8 +122,13 @@ def key_of(value):
 
 
 def _is_number(value):
-    return (isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-            and np.isfinite(value))
+    """Whether it has a place among floats: fractions have one, 10**400 has none."""
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _is_estimator(value):

@@ -1,6 +1,7 @@
 """Coordinates, families and the kernel of a list of grids."""
 
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -40,6 +41,15 @@ def test_distances_take_the_memory_of_the_kernel():
     np.testing.assert_allclose(distances[0, 1:], 2 * CATEGORY_DISTANCE**2
                                + (np.arange(1, 400) / 399) ** 2)
     assert not distances.diagonal().any()
+
+
+def test_fractions_and_integers_beyond_64_bits_are_numbers():
+    distances = squared_distances([{"c": value} for value in (
+        Fraction(1, 4), 0.5, Fraction(3, 4))])
+    np.testing.assert_allclose(distances[0], [0, 0.25, 1])
+    assert squared_distances([{"c": -(10**30)}, {"c": 10**30}])[0, 1] == 1
+    # of no place among floats: another value
+    assert squared_distances([{"c": 10**400}, {"c": 1}])[0, 1] == CATEGORY_DISTANCE**2
 
 
 class Unhashed:
