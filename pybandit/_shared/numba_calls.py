@@ -170,12 +170,14 @@ class Rules:
                                 f"other names; got {name}")
             names.append(name)
             if not reserved:
-                known = self.defaults.setdefault(name, parameter.default)
+                default = parameter.default
+                known = self.defaults.setdefault(name, default)
                 if known is parameter.empty:
-                    self.defaults[name] = parameter.default
-                elif parameter.default not in (parameter.empty, known):
+                    self.defaults[name] = default
+                elif not (default is parameter.empty or default is known
+                          or np.array_equal(default, known)):  # they may be arrays
                     raise TypeError(f"{name} must have one default; got {shown(known)} and "
-                                    f"{shown(parameter.default)} in functions of {self.name}")
+                                    f"{shown(default)} in functions of {self.name}")
         return names
 
     def names(self, *words: str) -> bool:

@@ -160,6 +160,7 @@ def test_every_run_begins_with_what_was_given():
     assert result.metrics["total"].tolist() == [13.0] * 5
 
 
+WEIGHTS = np.array([1.0, 2.0])
 RECORD = np.dtype([("wins", np.int64), ("share", np.float64)])
 
 
@@ -222,6 +223,25 @@ def test_what_a_function_returns_is_checked(policy, words):
             alone.ask()
 
 
+def test_an_array_is_the_default_of_an_option():
+    def learn(arm, reward, w=np.array(WEIGHTS), b=None):  # noqa: B008
+        w[arm] += reward
+
+    @pybandit.numba.policy(tell=learn)
+    def rule(t, n_arms, w=WEIGHTS):
+        return np.argmax(w)
+
+    @pybandit.numba.environment
+    def draw(arm, w=WEIGHTS):
+        return w[arm]
+
+    for _ in range(2):  # each has its own
+        policy = rule(2, b=1)
+        policy.tell(policy.ask(), [-9.0])
+        assert policy.ask().tolist() == [0]
+    assert draw([1.0, 2.0], 0.0).pull([0, 1, 1]).tolist() == [1.0, 2.0, 2.0]
+
+
 @numba.njit
 def raises_at(t, w):
     if t >= w.size:
@@ -243,6 +263,8 @@ def raises_at(t, w):
     (lambda: pybandit.numba.policy(lambda: 0, done=3), "done must be a function; got 3"),
     (lambda: pybandit.numba.policy(lambda a=1: 0, done=lambda a=2: True),
      "a must have one default; got 1 and 2"),
+    (lambda: pybandit.numba.policy(lambda a=WEIGHTS: 0, done=lambda a=-WEIGHTS: True),
+     "a must have one default; got"),
     (lambda: pybandit.numba.FunctionPolicy(3), "must be made by pybandit.numba.policy"),
     (lambda: pybandit.numba.FunctionEnvironment([1.0], 1.0), "made by pybandit.numba.environment"),
     (lambda: mixture([0.5], 1.0), "apart must be given to mixture"),
