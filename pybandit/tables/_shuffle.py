@@ -25,6 +25,8 @@ __all__ = ["shuffle"]
 LEAST_MEMORY = 1 << 24
 # Of the memory, what a pile may take that is sorted, and what is read at a time.
 PILE_SHARE, BATCH_SHARE = 8, 16
+# Batches that are dealt at a time: each pile is a message of Arrow then, 48 bytes a column.
+DEALT_BATCHES = 4
 MOST_PILES = 4096
 # A table should have so many blocks, that there is an order of them; no block fewer rows.
 BLOCKS, LEAST_ROWS = 64, 256
@@ -47,7 +49,8 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
         At least 0. By default the operating system's randomness. It is kept in the
         metadata of the file, under ``pybandit_shuffle``.
     memory : int, default 2**28
-        Bytes that the rows may take at a time, about; at least 2**24.
+        Bytes that the rows may take at a time, about; at least 2**24. A table of more than
+        2,000 times as many takes more.
     block_rows : int, optional
         Rows of a block, a row group of the file. By default as many as make a million
         cells, or 64 blocks.
@@ -78,8 +81,10 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     probability is below ``n_rows**2 / 2**129``. A seed that was chosen because of what came
     out of it makes an order that scores have chosen, which nothing can find out.
 
-    Needs room on the disk for the table once more, beside `path`, until it is done. A call
-    that fails, Ctrl-C too, leaves nothing behind.
+    Needs room on the disk, beside `path`, until it is done: for the table once more, 16 bytes
+    a row, and what is written beside the numbers of wide rows, the more the less `memory`
+    there is: 24 MB of 2,000 columns take 32 MB in 2**24 bytes. A call that fails, Ctrl-C too,
+    leaves nothing behind.
 
     Examples
     --------
@@ -140,49 +145,86 @@ class _Piles:
         arrow = require("pyarrow", "tables")
         self.rows = rows
         needed = rows.n_rows * (rows.row_bytes + 16) * PILE_SHARE / memory
-        self._n_piles = min(MOST_PILES, int(needed) + 1)
-        self._paths = [os.path.join(folder, f"{pile}.rows") for pile in range(self._n_piles)]
+        n_piles = min(MOST_PILES, int(needed) + 1)
         names = _unused("key", rows.schema.names), _unused("low", rows.schema.names)
         self._keys = names
         self.schema = arrow.schema([*rows.schema, *((name, arrow.uint64()) for name in names)])
+        self._piles = [_Pile(os.path.join(folder, f"{pile}.rows"), self.schema)
+                       for pile in range(n_piles)]
 
     def fill(self, bits, batch_bytes):
         """Deal all rows."""
-        arrow = require("pyarrow", "tables")
         n_rows = max(1, int(batch_bytes / (self.rows.row_bytes + 16)))
-        sinks = []
-        try:
-            for path in self._paths:
-                sinks.append(arrow.ipc.new_file(path, self.schema))
-            for batch in self.rows.batches(n_rows):
-                keys = bits.random_raw(2 * batch.num_rows).reshape(-1, 2)
-                self._deal(batch, keys, sinks)
-        finally:
-            for sink in sinks:
-                sink.close()
+        waiting, n_waiting = [], 0
+        for batch in self.rows.batches(n_rows):
+            waiting.append(batch)
+            n_waiting += batch.num_rows
+            if n_waiting >= DEALT_BATCHES * n_rows:
+                self._deal(waiting, bits)
+                n_waiting = 0
+        if waiting:
+            self._deal(waiting, bits)
 
-    def _deal(self, batch, keys, sinks):
+    def _deal(self, batches, bits):
+        """Rows of batches, which are forgotten."""
         arrow = require("pyarrow", "tables")
-        piles = (keys[:, 0] >> np.uint64(32)) * np.uint64(self._n_piles) >> np.uint64(32)
+        columns = arrow.Table.from_batches(batches).columns
+        batches.clear()
+        keys = bits.random_raw(2 * len(columns[0])).reshape(-1, 2)
+        piles = (keys[:, 0] >> np.uint64(32)) * np.uint64(len(self._piles)) >> np.uint64(32)
         order = np.argsort(piles, kind="stable")
-        ends = np.cumsum(np.bincount(piles.astype(np.int64), minlength=self._n_piles)).tolist()
-        columns = [column.take(arrow.array(order)) for column in batch.columns]
+        ends = np.cumsum(np.bincount(piles.astype(np.int64), minlength=len(self._piles))).tolist()
+        for at, column in enumerate(columns):  # one by one: what was taken is forgotten too
+            columns[at] = column.take(arrow.array(order))
         columns += [arrow.array(np.ascontiguousarray(keys[order, part])) for part in (0, 1)]
-        dealt = arrow.record_batch(columns, schema=self.schema)
-        for sink, start, end in zip(sinks, [0, *ends], ends, strict=False):
+        dealt = arrow.Table.from_arrays(columns, schema=self.schema)
+        for pile, start, end in zip(self._piles, [0, *ends], ends, strict=False):
             if end > start:
-                sink.write_batch(dealt.slice(start, end - start))
+                pile.add(dealt.slice(start, end - start))
 
     def sorted(self):
         """The rows of each pile in the order of their keys, pile after pile."""
         arrow = require("pyarrow", "tables")
-        for path in self._paths:
-            with arrow.OSFile(path) as file:
-                pile = arrow.ipc.open_file(file).read_all()
-            os.remove(path)
-            high, low = (pile.column(name).to_numpy() for name in self._keys)
+        for pile in self._piles:
+            table = pile.taken()
+            high, low = (table.column(name).to_numpy() for name in self._keys)
             order = np.lexsort((low, high))
-            yield pile.select(self.rows.schema.names).take(arrow.array(order))
+            yield table.select(self.rows.schema.names).take(arrow.array(order))
+
+
+class _Pile:
+    """Rows in a file, which is open only while it is added to: a process may open few.
+
+    Of Arrow's formats the stream: a column's dictionary may change in it.
+    """
+
+    def __init__(self, path, schema):
+        arrow = require("pyarrow", "tables")
+        self._path, self._schema, self._sink = path, schema, _Sink()
+        self._writer = arrow.ipc.new_stream(arrow.PythonFile(self._sink, mode="w"), schema)
+
+    def add(self, table):
+        with open(self._path, "ab") as self._sink.file:
+            self._writer.write_table(table)
+
+    def taken(self):
+        """All rows, and no file any more."""
+        arrow = require("pyarrow", "tables")
+        if not os.path.exists(self._path):
+            return self._schema.empty_table()
+        with arrow.OSFile(self._path) as file:
+            table = arrow.ipc.open_stream(file).read_all()
+        os.remove(self._path)
+        return table
+
+
+class _Sink:
+    """A file that is another one each time it is opened, for Arrow, which keeps one."""
+
+    file, closed = None, False
+
+    def write(self, data):
+        return self.file.write(data)
 
 
 def _unused(name, names):

@@ -177,6 +177,45 @@ def test_it_writes_over_nothing_unless_told(folder, tmp_path):
     assert not np.array_equal(*(one.values([0, 1], [0]) for one in (first, second)))
 
 
+def test_more_piles_than_files_that_may_be_open(folder, tmp_path):
+    """All were open at once, and the folder stayed where that was refused."""
+    pytest.importorskip("resource")
+    code = ("import resource, sys; from pybandit.tables import _shuffle\n"
+            "_shuffle.PILE_SHARE = 300 * 2**24 / (6000 * 32)\n"
+            "resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))\n"
+            "_shuffle.shuffle(sys.argv[1], sys.argv[2], seed=7, memory=2**24, block_rows=256)")
+    path = tmp_path / "out.parquet"
+    subprocess.run([sys.executable, "-c", code, folder / "table.npy", path], check=True)
+    assert os.listdir(tmp_path) == ["out.parquet"]
+    assert path.read_bytes() == (folder / "shuffled.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("piles", [1, 50])
+def test_categories_that_row_groups_number_otherwise(piles, tmp_path, monkeypatch):
+    monkeypatch.setattr(_shuffle, "PILE_SHARE", piles)
+    monkeypatch.setattr(_shuffle, "BATCH_SHARE", 1 << 10)  # some batches
+    n, size = 200_000, 50_000
+    kinds = [f"{i // size}-{i % 3}" if i % 5 else None for i in range(n)]
+    parts = [arrow.array(kinds[i:i + size]).dictionary_encode() for i in range(0, n, size)]
+    parquet.write_table(arrow.table({"kind": arrow.chunked_array(parts), "x": range(n)}),
+                        tmp_path / "in.parquet", row_group_size=size)
+    made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", seed=5, memory=1 << 24)
+    order, found = shuffled_rows(5, n), parquet.read_table(tmp_path / "out.parquet")
+    assert made.names == ("x",) and np.array_equal(found["x"].to_numpy(), order)
+    assert found["kind"].to_pylist() == [kinds[row] for row in order]
+    assert arrow.types.is_dictionary(found.schema.field("kind").type)
+
+
+def test_what_wide_rows_take_on_the_disk(tmp_path):
+    """Arrow has 48 bytes a column and message: it was five times the table here."""
+    table = np.random.default_rng(1).random((1000, 400), dtype=np.float32)
+    piles = _shuffle._Piles(_shuffle.open_rows(table), tmp_path, 1 << 20)
+    piles.fill(np.random.PCG64(1), (1 << 20) // _shuffle.BATCH_SHARE)
+    taken = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert table.nbytes < taken < 3 * table.nbytes
+    assert sum(part.num_rows for part in piles.sorted()) == 1000 and not os.listdir(tmp_path)
+
+
 def test_ctrl_c_leaves_nothing(folder, tmp_path):
     """Whenever it comes, once all is imported: importlib drops what is raised in a callback."""
     code = ("import sys; from pybandit.tables import shuffle\n"
