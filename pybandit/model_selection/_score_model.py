@@ -19,6 +19,7 @@ SPLIT_SHARES = (0.0, 0.03, 0.3)
 LENGTH_PENALTY, NOISE_PENALTY = 0.3, 0.1
 PRIOR_PULLS = 2.0  # the weight of scale = deviation of the scores
 MOST_PULLS = 300  # by which the grid is judged
+LARGEST = 1e100  # of the size of scores that are taken as they are
 FLOOR = 3.0  # scores this many times as far below the best as the median count as there
 
 
@@ -66,6 +67,10 @@ def fit_scores(arms, splits, scores, n_splits, kernels):
     kernels : list of ndarray, shape (n_arms, n_arms)
         One for each length scale to try; the middle one is the likeliest beforehand.
     """
+    largest = np.abs(scores).max()
+    # of what is larger or smaller the squares are none; of the rest not a bit is changed
+    size = 1.0 if largest == 0 or 1 / LARGEST < largest < LARGEST else largest
+    scores = scores / size
     floor = np.median(scores) - FLOOR * (scores.max() - np.median(scores))
     values = np.maximum(scores, floor)
     level, unit = values.mean(), values.std() or 1.0
@@ -79,8 +84,8 @@ def fit_scores(arms, splits, scores, n_splits, kernels):
     solved, square = _solve(arms, splits, values, kernel, noise, split)
     scale = np.sqrt((square + PRIOR_PULLS) / (values.size + PRIOR_PULLS))
     effects = split * np.bincount(splits, solved, minlength=n_splits)
-    return ScoreModel(kernel, scale * np.sqrt(noise), scale, level, unit, floor, effects,
-                      values - effects[splits])
+    return ScoreModel(kernel, scale * np.sqrt(noise), scale, level * size, unit * size,
+                      floor * size, effects, values - effects[splits])
 
 
 def _log_prior(i, n_kernels, noise):

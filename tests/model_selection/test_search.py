@@ -25,6 +25,19 @@ NAMES = ("gp-ucb", "bayes-gap", "bayes-ucb", "thompson", "ei", "pi")
 GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1, 1.0]}
 
 
+class Scaled(BaseEstimator):
+    """Scores of any size."""
+
+    def __init__(self, place=0.0, size=1.0):
+        self.place, self.size = place, size
+
+    def fit(self, X, y=None):
+        return self
+
+    def score(self, X, y=None):
+        return -self.size * ((self.place - 2.0) ** 2 + np.cos(X[0, 0]))
+
+
 class Peak(BaseEstimator):
     """Scores -(place - 3)^2 plus what its split says; fails at negative places."""
 
@@ -166,6 +179,19 @@ def test_candidates_that_print_alike_are_fitted_each(iris):
 def test_one_candidate():
     found = peak_search([2.0])
     assert found.n_fits_ == 2 and found.best_index_ == 0
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # scikit-learn's deviations of scores
+@pytest.mark.parametrize("size", [1e-200, 1e-150, 1e160, 1e250, 1e305])
+def test_scores_whose_squares_are_none(size):
+    """Their deviation was none or infinite, and the first candidate the best."""
+    cv = [(np.array([i]), np.array([i])) for i in range(4)]
+    found, plain = (BanditSearchCV(Scaled(size=of), {"place": list(range(7))}, cv=cv, budget=0.8,
+                                   random_state=1).fit(np.arange(4)[:, None])
+                    for of in (size, 1.0))
+    assert found.best_params_["place"] == plain.best_params_["place"] == 2
+    np.testing.assert_allclose(found.cv_results_["policy_mean"] / size,
+                               plain.cv_results_["policy_mean"], rtol=1e-6)
 
 
 @pytest.mark.parametrize("policy", NAMES)
