@@ -66,6 +66,12 @@ def answers_natively(cls):
     return bool(owner.__dict__.get("_answers", False))
 
 
+def recommends_in_python(cls):
+    """Whether `recommend` is Python from outside this package, which may look at anything."""
+    owner = next(one for one in cls.__mro__ if "recommend" in one.__dict__)
+    return "__pyx_vtable__" not in owner.__dict__ and not owner.__module__.startswith("pybandit.")
+
+
 def takes_stream(NativePolicy policy):
     """Whether `play_many` seeds it, as its `seed` does; that of a class of this package."""
     return bool(policy._takes_stream())
@@ -92,30 +98,32 @@ cdef class Session:
     """What runs one after the other share: their books, their streams, and scratch.
 
     `horizon` None: a run ends when its policy is done. `common`: the rewards of an arm come one
-    by one from a stream of its own, so that its j-th is the same whoever pulls it.
+    by one from a stream of its own, so that its j-th is the same whoever pulls it. `watched`:
+    functions look at the policy after its run, and may want variances.
     """
 
     cdef Ledger ledger
     cdef Streams streams
     cdef Stop stop
     cdef int64_t most
-    cdef bint common
-    cdef dict native, answering           # by classes
+    cdef bint common, watched
+    cdef dict native, answering, watching  # by classes
     cdef int64_t[::1] chosen
     cdef unsigned char[::1] flags
     cdef unsigned char[::1] memory        # of the arms' streams
     cdef pb_stream *arm_streams
     # of the run under way
     cdef int64_t run, next_mark
-    cdef bint answers
+    cdef bint answers, absorbs
     cdef int64_t odd_arm          # that gave a reward which is none; -1
     cdef double odd_reward
     cdef Truth truth
 
-    def __init__(self, ledger, streams, stop, horizon, common):
+    def __init__(self, ledger, streams, stop, horizon, common, watched):
         self.ledger, self.streams, self.stop = ledger, streams, stop
         self.most = INT64_MAX if horizon is None else horizon
-        self.common, self.native, self.answering = common, {}, {}
+        self.common, self.watched = common, watched
+        self.native, self.answering, self.watching = {}, {}, {}
         self.chosen = np.zeros(self.ledger.n_arms, dtype=np.int64)
         self.flags = np.zeros(self.ledger.n_arms, dtype=np.uint8)
         self.memory = np.zeros(self.ledger.n_arms * sizeof(pb_stream), dtype=np.uint8)
@@ -134,8 +142,8 @@ cdef class Session:
         """Run the policy to its end, or as many whole batches as the horizon holds.
 
         Without the GIL, from the generator `rng`, or None: from the stream of run i, which
-        `seeds` the policy too. Pulls of an arm may come as one sum: the policy has no variances
-        afterwards.
+        `seeds` the policy too. Pulls of an arm may come as one sum where nobody wants the
+        variances: the policy has none afterwards.
         """
         cdef pb_stream stream
         cdef pb_bitgen bits
@@ -145,7 +153,7 @@ cdef class Session:
         try:
             self._check(policy, environment)
             self._begin(i, policy, truth)
-            if not (policy._wants_rewards or policy._wants_costs):
+            if not (self.absorbs or policy._wants_costs):
                 for arm in range(policy.n_arms):
                     policy._deviations[arm] = NAN
             if rng is None:
@@ -192,6 +200,8 @@ cdef class Session:
         known = self.answering.get(cls)
         if known is None:
             known = self.answering[cls] = answers_natively(cls)
+            self.watching[cls] = self.watched or recommends_in_python(cls)
+        self.absorbs = policy._wants_rewards or self.watching[cls]
         self.answers, self.run, self.next_mark, self.truth = known, i, 0, truth
         self.odd_arm = -1
         if self.common:
@@ -266,7 +276,7 @@ cdef class Session:
                 bits = pb_stream_bits(&self.arm_streams[arm])
                 bitgen = &bits
             reward = pull_arm(policy, environment, arm, pb_batch_count(&batch, position),
-                              self.common, bitgen)
+                              self.absorbs, self.common, bitgen)
             if not isfinite(reward):
                 self.odd_arm, self.odd_reward = arm, reward
                 break
@@ -279,8 +289,8 @@ cdef class Session:
 
 
 cdef inline double pull_arm(NativePolicy policy, Environment environment, int64_t arm, int64_t n,
-                            bint one_by_one, pb_bitgen *bitgen) noexcept nogil:
-    """0, or a reward that is not finite."""
+                            bint absorbs, bint one_by_one, pb_bitgen *bitgen) noexcept nogil:
+    """0, or a reward that is not finite. `absorbs`: the policy gets every reward, or sums."""
     cdef double reward = 0.0, cost
     if policy._wants_costs:
         for _ in range(n):
@@ -289,7 +299,7 @@ cdef inline double pull_arm(NativePolicy policy, Environment environment, int64_
                 return reward
             policy._absorb_with_cost(arm, reward, cost)
         return 0.0
-    if not policy._wants_rewards:
+    if not absorbs:
         if not one_by_one:
             reward = environment._draw_sum(arm, policy._pulls[arm], n, bitgen)
             policy._sums[arm] += reward

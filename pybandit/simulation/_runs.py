@@ -77,7 +77,8 @@ class Runs:
 
     def session(self):
         plan = self.plan
-        return Session(self.ledger, self.streams, self.stop, plan.horizon, plan.common)
+        return Session(self.ledger, self.streams, self.stop, plan.horizon, plan.common,
+                       bool(plan.functions))
 
     def first_is_native(self):
         """Whether runs need no Python between pulls, judged by the first."""

@@ -31,8 +31,10 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
 
     Policies and environments of this package meet without Python between their
     pulls and without the GIL; rewards of an arm that a batch pulls more than once
-    are drawn as one sum where the law allows it. Others run through ``ask``,
-    ``pull`` and ``tell``, slower. Contexts are left out: ``ask`` is called without any.
+    are drawn as one sum where the law allows it. Not so, which is slower and draws other
+    numbers, where functions of yours may want the policy's variances: in `metrics`, or a
+    `recommend` of your subclass. Others run through ``ask``, ``pull`` and ``tell``, slower.
+    Contexts are left out: ``ask`` is called without any.
 
     Parameters
     ----------
