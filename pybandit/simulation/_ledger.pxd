@@ -11,6 +11,7 @@ cdef class Truth:
     cdef unsigned char[::1] right
     cdef int kind
     cdef double threshold, epsilon
+    cdef bint is_known                    # no mean is NaN
 
     cdef double _best(self, int64_t k) noexcept nogil
 

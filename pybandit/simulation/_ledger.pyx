@@ -5,6 +5,7 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from pybandit.simulation._csrc cimport (
@@ -27,6 +28,7 @@ cdef class Truth:
         means = np.array(means, dtype=np.float64)
         self.environment, self.means, self.n_arms = environment, means, means.size
         self.gaps = means.max() - means
+        self.is_known = not np.isnan(means).any()
         self.sorted = -np.sort(-means)
         self.kind, self.threshold, self.epsilon = KINDS[kind], threshold, epsilon
         self.right = np.zeros(means.size, dtype=np.uint8)
@@ -48,7 +50,11 @@ cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_
     cdef verdict found
     found.leader = chosen[0] if n_chosen else -1
     found.lost = pb_score_lost(&truth.gaps[0], pulls, truth.n_arms)
-    if truth.kind == ABOVE:
+    if truth.kind != SET and not truth.is_known:
+        # an answer of another size is wrong whatever the means; of the rest nobody knows
+        found.error = truth.kind == BEST and n_chosen != k
+        found.regret = 0.0 if truth.kind == BEST and not k else NAN
+    elif truth.kind == ABOVE:
         found.error = pb_score_above(&truth.means[0], truth.n_arms, chosen, n_chosen,
                                      truth.threshold, truth.epsilon, marks, &found.regret)
     elif truth.kind == SET:

@@ -17,6 +17,18 @@ WANTED = ("checkpoints", "checkpoint_errors", "checkpoint_regrets",
           "checkpoint_cumulative_regrets", "checkpoint_leaders", "arm_pulls_by_run")
 
 
+def error_shares(errors, regrets):
+    """The share of errors over the first axis, and its interval.
+
+    NaN where a run has neither an error nor a regret: nobody knows whether it was right.
+    """
+    n_runs = len(errors)
+    ends = [wilson_interval(int(hits), n_runs) for hits in np.ravel(errors.sum(axis=0))]
+    found = np.vstack([np.ravel(errors.mean(axis=0)), np.transpose(ends)])
+    found[:, np.ravel((np.isnan(regrets) & ~errors).any(axis=0))] = np.nan
+    return found.reshape(3, *np.shape(errors)[1:])
+
+
 @dataclass(frozen=True, eq=False)
 class SimulationResult:
     """What the runs of a policy gave; every array has one entry a run.
@@ -106,13 +118,14 @@ class SimulationResult:
 
     @property
     def error_probability(self) -> float:
-        """Share of runs with an error."""
-        return float(self.errors.mean())
+        """Share of runs with an error; NaN where means of an environment are NaN, unknown."""
+        return float(error_shares(self.errors, self.regrets)[0])
 
     @property
     def error_interval(self) -> tuple[float, float]:
         """95 % Wilson interval of the error probability: (low, high)."""
-        return wilson_interval(int(self.errors.sum()), self.n_runs)
+        _, low, high = error_shares(self.errors, self.regrets)
+        return float(low), float(high)
 
     @property
     def mean_regret(self) -> float:
@@ -189,9 +202,8 @@ class SimulationResult:
             raise ValueError("checkpoints must be given to simulate for a curve; got None")
         values = getattr(self, f"checkpoint_{of}s")
         if of == "error":
-            ends = [wilson_interval(int(hits), self.n_runs) for hits in values.sum(axis=0)]
-            low, high = np.transpose(ends)
-            return values.mean(axis=0), low, high
+            share, low, high = error_shares(values, self.checkpoint_regrets)
+            return share, low, high
         return mean_interval(values)
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,6 +39,32 @@ def test_means_of_a_compiled_class():
         pb.simulate(pb.SequentialHalving(3, 30), Odder([0.0, 0.5, 1.0]), 4, rng=1)
 
 
+class Unknown(Odd):
+    """Some means are NaN: nobody knows them."""
+
+
+@pytest.mark.parametrize("means", [[np.nan] * 3, [0.0, np.nan, 1.0], [0.0, 1.0, np.nan]])
+@pytest.mark.parametrize("options", [dict(), dict(answer="above", threshold=0.5)])
+def test_errors_against_unknown_means_are_unknown(means, options):
+    """They were 0, with an interval of 0 to .43."""
+    for make in (lambda e: pb.Uniform(3, 30), lambda e: OneRound(1)):
+        result = pb.simulate(make, Unknown(means), 5, rng=1, checkpoints=[3, 30], **options)
+        assert np.isnan([result.error_probability, *result.error_interval]).all()
+        assert np.isnan(result.curve()).all() and np.isnan(result.mean_regret)
+        assert "error nan" in repr(result) and not result.errors.any()
+        known = pb.simulate(make, Unknown(means), 5, rng=1, answer=[2], checkpoints=[3])
+        assert 0.0 <= known.error_probability <= 1.0 and np.isfinite(known.curve()).all()
+
+
+def test_answers_of_another_size_are_wrong_whatever_the_means():
+    """And of no arms right."""
+    for k, error in ((2, 1.0), (0, 1.0)):
+        result = pb.simulate(lambda e, k=k: OneRound(k), Unknown([np.nan] * 3), 5, rng=1)
+        assert result.error_probability == error and result.error_interval[1] == 1.0
+    nothing = pb.simulate(lambda e: pb.RoundRobin(3, 0, 3, 1), Unknown([np.nan] * 3), 5, rng=1)
+    assert nothing.error_probability == 0.0 and nothing.mean_regret == 0.0
+
+
 class OneRound:
     """In Python, with a k that may be anything."""
 
