@@ -9,6 +9,8 @@ Examples
 (array([2]), 0.0)
 """
 
+from math import fsum
+
 import numpy as np
 
 from pybandit._shared.checks import (MOST_PULLS, as_list, check_in, check_integer, check_positive,
@@ -17,7 +19,7 @@ from pybandit.simulation._truncated_normal import TruncatedNormalBandit
 from pybandit.simulation.base import arm_values
 
 from libc.math cimport sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT64_MAX, int64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport (random_binomial, random_standard_gamma,
                                            random_standard_normal, s_binomial_t)
@@ -191,11 +193,17 @@ cdef class BinomialBandit(Environment):
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil:
         cdef s_binomial_t setup
+        cdef int64_t part
+        cdef double total = 0.0
         if n == 1:
             return self._draw(arm, seen, bitgen)
-        setup.has_binomial = 0
-        return (random_binomial(<bitgen_t *>bitgen, self._means[arm], n * self.trials, &setup)
-                / <double>self.trials)
+        while n > 0:  # once, unless the trials are more than half of an int64
+            part = min(n, INT64_MAX // 2 // self.trials)
+            setup.has_binomial = 0
+            total += random_binomial(<bitgen_t *>bitgen, self._means[arm], part * self.trials,
+                                     &setup) / <double>self.trials
+            n -= part
+        return total
 
 
 cdef int64_t count_up(int64_t trials, double p, double none, pb_bitgen *bitgen) noexcept nogil:
@@ -314,6 +322,17 @@ cdef class ScaledBernoulliBandit(Environment):
             <bitgen_t *>bitgen, self.probabilities[arm], n, &setup)
 
 
+def mean_of(values, weights=None):
+    """A mean that the order of the values does not change: equal samples are equal arms."""
+    weights = np.ones(values.size) if weights is None else weights
+    # by a power of two, exactly: products no larger than the values
+    weights = np.ldexp(weights, -np.frexp(weights.max())[1])
+    try:
+        return fsum(weights * values) / fsum(weights)
+    except OverflowError:  # of values near the largest; in any order, then
+        return weights / weights.sum() @ values
+
+
 cdef class EmpiricalBandit(Environment):
     """Rewards drawn from observed ones.
 
@@ -377,9 +396,9 @@ cdef class EmpiricalBandit(Environment):
             arms = [values[row > 0] for row in counts]
             weights = [row[row > 0] for row in counts]
         shares = [weight / weight.sum() for weight in weights]
-        means = [share @ arm for share, arm in zip(shares, arms, strict=True)]
-        variances = [share @ (arm - mean) ** 2
-                     for share, arm, mean in zip(shares, arms, means, strict=True)]
+        means = [mean_of(arm, weight) for arm, weight in zip(arms, weights, strict=True)]
+        variances = [mean_of((arm - mean) ** 2, weight)
+                     for arm, mean, weight in zip(arms, means, weights, strict=True)]
         super().__init__(means, variances)
         self.flat = np.concatenate(arms)
         self.cumulative = np.concatenate([np.cumsum(share) for share in shares])
@@ -442,7 +461,9 @@ cdef class TableBandit(Environment):
     def __init__(self, rewards):
         arms = [arm_values(f"rewards[{i}]", arm, "finite", np.isfinite)
                 for i, arm in enumerate(as_list("rewards", rewards, REWARDS))]
-        super().__init__([arm.mean() for arm in arms], [arm.var() for arm in arms])
+        means = [mean_of(arm) for arm in arms]
+        super().__init__(means, [mean_of((arm - mean) ** 2)
+                                 for arm, mean in zip(arms, means, strict=True)])
         self.flat = np.concatenate(arms)
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
