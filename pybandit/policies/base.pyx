@@ -239,4 +239,7 @@ cdef class NativePolicy(Policy):
         return 0
 
     def __reduce__(self):
-        return type(self).from_state, (self.get_state(),)
+        made = type(self).from_state, (self.get_state(),)
+        # what a subclass in Python has beside it
+        attributes = getattr(self, "__dict__", None)
+        return (*made, dict(attributes)) if attributes else made

@@ -20,9 +20,15 @@ def check_pair(policy, environment):
                          f"of the environment; got one of {n_arms}")
 
 
+def pulls_of(policy):
+    """What a policy says it was told: n_pulls, where that is an integer; else 0."""
+    n_pulls = getattr(policy, "n_pulls", 0)
+    return n_pulls if isinstance(n_pulls, (int, np.integer)) else 0
+
+
 def check_fresh(policy):
     """Refuse a policy that was told something; nobody else may be using it."""
-    if getattr(policy, "n_pulls", 0):
+    if pulls_of(policy):
         raise ValueError(f"policy_factory must return a fresh policy in every run; got one of "
                          f"{policy.n_pulls} pulls")
 

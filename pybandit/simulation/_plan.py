@@ -1,7 +1,8 @@
 """What all runs of a simulation share, and what is right in an environment."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,8 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
-from pybandit.simulation._checks import means_of
+from pybandit.policies.base import NativePolicy
+from pybandit.simulation._checks import means_of, pulls_of
 from pybandit.simulation._ledger import Truth
 
 METRICS = ("error", "regret", "pulls", "batches")
@@ -55,10 +57,19 @@ class Answer:
 
 @dataclass(frozen=True)
 class Like:
-    """In the place of a factory: policies like one that was given."""
+    """In the place of a factory: policies like one that was given, with copies of the
+    attributes that a subclass in Python has."""
 
     cls: type
     state: dict
+    attributes: dict = field(default_factory=dict)
+
+    def fresh(self):
+        """One more of them."""
+        policy = self.cls.from_state(self.state)
+        if self.attributes:
+            policy.__dict__.update(copy.deepcopy(self.attributes))
+        return policy
 
 
 @dataclass(frozen=True)
@@ -149,11 +160,13 @@ def functions_of(metrics):
 def check_maker(name, make):
     """A function of an environment, or what a fresh policy is that can be saved."""
     if hasattr(make, "get_state") and hasattr(type(make), "from_state") and hasattr(make, "ask"):
-        if getattr(make, "n_pulls", 0):
+        if pulls_of(make):
             raise ValueError(f"{name} must be a fresh policy; got one of {make.n_pulls} pulls")
-        like = Like(type(make), make.get_state())
+        # what is not compiled knows itself what its state is
+        attributes = getattr(make, "__dict__", {}) if isinstance(make, NativePolicy) else {}
         try:
-            like.cls.from_state(like.state)
+            like = Like(type(make), make.get_state(), copy.deepcopy(attributes))
+            like.fresh()
         except (ValueError, TypeError) as error:
             raise TypeError(f"{name} must be a function of an environment where policies are not "
                             f"made from their states; got {shown(make)}: {error}") from error

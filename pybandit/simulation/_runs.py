@@ -43,15 +43,16 @@ class Pattern:
     """Fresh policies that are all like one: the same object again where it can be renewed."""
 
     def __init__(self, like):
-        self.cls, self.state, self.spare, self.checked = like.cls, like.state, None, None
+        self.like, self.spare, self.checked = like, None, None
 
     def fresh(self):
         if self.spare is None or self.checked is None or not renew(self.spare, self.checked):
-            self.spare = self.cls.from_state(self.state)
+            self.spare = self.like.fresh()
             # what `renew` sets; what a class of the user's has beside it nobody knows
-            ours = self.cls.__module__.startswith("pybandit.") or "rules" in vars(self.cls)
+            cls = self.like.cls
+            ours = cls.__module__.startswith("pybandit.") or "rules" in vars(cls)
             if ours and isinstance(self.spare, NativePolicy):
-                self.checked = self.spare._checked_state(self.state)
+                self.checked = self.spare._checked_state(self.like.state)
         return self.spare
 
 
@@ -229,7 +230,8 @@ class _PythonRun:
             for j, arm in enumerate(arms):
                 means = means_of(environment, self.n_pulls + j)
                 self.lost += means.max() - means[arm]
-        if getattr(self.policy, "costs", None) == "observed":
+        wanted = getattr(self.policy, "costs", None)
+        if isinstance(wanted, str) and wanted == "observed":
             given, costs = rewards.pull_with_costs(arms, self.rng)
             self.policy.tell(arms, checked_rewards(given, arms, environment), costs)
         else:

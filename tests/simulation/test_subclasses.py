@@ -1,5 +1,10 @@
 """Subclasses of compiled policies: what they say counts, whoever runs them."""
 
+import copy
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
