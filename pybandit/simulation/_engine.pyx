@@ -320,47 +320,55 @@ cdef inline double pull_arm(NativePolicy policy, Environment environment, int64_
     return 0.0
 
 
-cdef class CommonRewards:
-    """The rewards of run i as a session on common rewards draws them, for policies in Python."""
+cdef class RunRewards:
+    """The rewards of run i for a policy in Python, from an environment that draws without it.
+
+    Those of an arm are counted over the run. They come from the generator that is given; with
+    `streams` from one of the arm, as a session on common rewards draws them.
+    """
 
     cdef Environment environment
-    cdef unsigned char[::1] memory
+    cdef bint common
+    cdef unsigned char[::1] memory        # of the arms' streams
     cdef int64_t[::1] seen
 
-    def __init__(self, Streams streams, int64_t i, Environment environment):
+    def __init__(self, Environment environment, int64_t i, Streams streams=None):
         cdef int64_t arm, n = environment.n_arms
         environment.guard.check()
-        self.environment = environment
-        self.memory = np.zeros(n * sizeof(pb_stream), dtype=np.uint8)
+        self.environment, self.common = environment, streams is not None
         self.seen = np.zeros(n, dtype=np.int64)
-        for arm in range(n):
-            streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
+        if self.common:
+            self.memory = np.zeros(n * sizeof(pb_stream), dtype=np.uint8)
+            for arm in range(n):
+                streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
 
     def pull_with_costs(self, arms, rng):
-        """The next rewards of these arms and their costs; `rng` is not used."""
-        cdef const int64_t[::1] chosen = np.ascontiguousarray(arms, dtype=np.int64)
-        cdef double[::1] rewards = np.empty(chosen.shape[0]), costs = np.empty(chosen.shape[0])
-        cdef pb_bitgen bits
-        cdef int64_t j, arm
-        for j in range(chosen.shape[0]):
-            arm = chosen[j]
-            bits = pb_stream_bits(&(<pb_stream *>&self.memory[0])[arm])
-            rewards[j] = self.environment._draw_with_cost(arm, self.seen[arm], &bits, &costs[j])
-            self.seen[arm] += 1
-        return np.asarray(rewards), np.asarray(costs)
+        """The next rewards of these arms and their costs."""
+        return self._drawn(arms, rng, True)
 
     def pull(self, arms, rng):
         """The next rewards of these arms."""
+        return self._drawn(arms, rng, False)[0]
+
+    cdef _drawn(self, arms, rng, bint with_costs):
         cdef const int64_t[::1] chosen = np.ascontiguousarray(arms, dtype=np.int64)
-        cdef double[::1] rewards = np.empty(chosen.shape[0])
-        cdef pb_bitgen bits
+        cdef double[::1] rewards = np.empty(chosen.shape[0]), costs = np.empty(chosen.shape[0])
+        cdef pb_bitgen bits = bitgen_of(rng)[0]
         cdef int64_t j, arm
-        for j in range(chosen.shape[0]):
-            arm = chosen[j]
-            bits = pb_stream_bits(&(<pb_stream *>&self.memory[0])[arm])
-            rewards[j] = self.environment._draw(arm, self.seen[arm], &bits)
-            self.seen[arm] += 1
-        return np.asarray(rewards)
+        with rng.bit_generator.lock:
+            for j in range(chosen.shape[0]):
+                arm = chosen[j]
+                if self.common:
+                    bits = pb_stream_bits(&(<pb_stream *>&self.memory[0])[arm])
+                if with_costs:
+                    rewards[j] = self.environment._draw_with_cost(arm, self.seen[arm], &bits,
+                                                                  &costs[j])
+                else:
+                    rewards[j] = self.environment._draw(arm, self.seen[arm], &bits)
+                if not isfinite(rewards[j]):
+                    raise odd(self.environment, arm, rewards[j])
+                self.seen[arm] += 1
+        return np.asarray(rewards), np.asarray(costs)
 
 
 # whose `seed` draws nothing

@@ -33,7 +33,7 @@ def environment(draw: Callable[..., float] | None = None, **options: Any) -> Any
     ================= ===================================================================
     arm               whose reward it draws
     rng               a NumPy Generator: the run's stream in `simulate`
-    seen              rewards that the arm gave this run before; `pull` says 0
+    seen              rewards that the arm gave this run before; in `pull`, this call
     n_arms            K
     means, variances  of the environment; float64, shape (K,)
     any other         an option of the environment: an array or a number

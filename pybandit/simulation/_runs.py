@@ -23,7 +23,7 @@ from pybandit.simulation._checks import (
 from pybandit.simulation._engine import (
     LENT_SEED,
     PLAIN_SEED,
-    CommonRewards,
+    RunRewards,
     Session,
     Stop,
     draws_natively,
@@ -198,8 +198,8 @@ class _PythonRun:
         self.varies = varies(environment)
         self.lost = 0.0 if self.varies else nan
         self.rewards = environment
-        if self.plan.common and draws_natively(environment):
-            self.rewards = CommonRewards(runs.streams, i, environment)
+        if draws_natively(environment):
+            self.rewards = RunRewards(environment, i, runs.streams if runs.plan.common else None)
 
     def run(self):
         """To its end, or to the horizon."""

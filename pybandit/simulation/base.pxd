@@ -24,9 +24,11 @@ cdef class Environment:
     # The last line of a subclass's __init__: the class, and its arguments by name.
     cdef int _made(self, cls, dict given) except -1
 
-    # Whether the rewards are drawn without Python.
+    # Whether the rewards, and what they cost, are drawn without Python.
     cdef bint _is_native(self) noexcept
-    # One reward of an arm that has given `seen` to this run, lost ones left out; `pull` says 0.
+    cdef bint _has_plain_costs(self) noexcept
+    # One reward of an arm that has given `seen` to this run, lost ones left out; `pull` counts
+    # from 0 in every call.
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil
     # One reward, and what drawing it cost.
     cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,

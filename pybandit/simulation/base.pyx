@@ -128,7 +128,12 @@ cdef class Environment:
         return np.argsort(-np.asarray(self._means), kind="stable")[:k]
 
     cdef bint _is_native(self) noexcept:
-        return type(self).pull is Environment.pull
+        return type(self).pull is Environment.pull and self._has_plain_costs()
+
+    cdef bint _has_plain_costs(self) noexcept:
+        """Whether Python says nothing else of them."""
+        return (type(self).costs is Environment.costs
+                and type(self).pull_with_costs is Environment.pull_with_costs)
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return 0.0
@@ -181,22 +186,25 @@ cdef class Environment:
         rewards, costs : ndarray of float64, shape (n,)
         """
         self.guard.check()
-        if type(self).pull is Environment.pull:
+        if type(self).pull is Environment.pull and type(self).costs is Environment.costs:
             return self._draw_all(arms, rng)
-        return self.pull(arms, rng), np.asarray(self._costs)[arms]
+        return self.pull(arms, rng), np.asarray(self.costs, dtype=np.float64)[arms]
 
     def _draw_all(self, arms, rng):
         self.guard.check()
         cdef const int64_t[::1] chosen = self._check_arms(arms)
         cdef double[::1] view, paid
-        cdef int64_t j, bad = -1
+        cdef int64_t[::1] seen = np.zeros(self.n_arms, dtype=np.int64)
+        cdef int64_t j, arm, bad = -1
         rng = as_generator(rng)
         rewards, costs = np.empty(chosen.shape[0]), np.empty(chosen.shape[0])
         view, paid = rewards, costs
         cdef pb_bitgen *bitgen = bitgen_of(rng)
         with rng.bit_generator.lock, nogil:
             for j in range(chosen.shape[0]):
-                view[j] = self._draw_with_cost(chosen[j], 0, bitgen, &paid[j])
+                arm = chosen[j]
+                view[j] = self._draw_with_cost(arm, seen[arm], bitgen, &paid[j])
+                seen[arm] += 1
                 if not isfinite(view[j]):
                     bad = j
                     break

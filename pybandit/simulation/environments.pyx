@@ -470,7 +470,7 @@ cdef class TableBandit(Environment):
         self._made(TableBandit, dict(rewards=arms))
 
     cdef bint _is_native(self) noexcept:
-        return type(self).pull is TableBandit.pull
+        return type(self).pull is TableBandit.pull and self._has_plain_costs()
 
     def reset(self):
         """Start over at the first reward of every arm."""
@@ -540,8 +540,8 @@ cdef class CostlyBandit(Environment):
     Notes
     -----
     The cost is drawn after the reward, and by policies that ask for it alone: to the
-    others the rewards are those of the environment itself, from the same seed. `pull`
-    starts a `TableBandit` over every time.
+    others the rewards are those of the environment itself, from the same seed. Every call of
+    `pull` starts a `TableBandit` over; a run of `simulate` goes on in it.
 
     **Threads.** Nothing of it changes in a pull: threads may share it.
 

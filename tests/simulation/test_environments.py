@@ -209,7 +209,10 @@ def test_a_simulation_of_costs_goes_through_a_table():
     table = CostlyBandit(TableBandit([[1.0, 2.0, 4.0], [0.0, 8.0]]), 1.0, 2.0)
     pb.simulate(lambda e: pb.RoundRobin(2, 1, 4, 1), table, 2, n_threads=1, metrics=[keep])
     assert means == [[1.5, 4.0]] * 2
-    assert table.pull([0, 0]).tolist() == [1.0, 1.0]
+    for _ in range(2):  # over again in every call, and on within it
+        assert table.pull([0, 0, 1]).tolist() == [1.0, 2.0, 0.0]
+    costly = table.pull_with_costs([1, 1, 0], 3)[0]
+    assert costly.tolist() == [0.0, 8.0, 1.0]
 
 
 def test_samples_are_equally_likely():
@@ -264,6 +267,84 @@ def test_table_starts_over_in_every_run():
     table.pull([0, 0, 1])
     pb.simulate(lambda e: pb.RoundRobin(2, 1, 4, 1), table, 3, n_threads=1, metrics=[keep])
     assert means == [[1.5, 4.0]] * 3
+
+
+def test_equal_samples_are_equal_arms():
+    """Their order changed the last bit of the mean, and simulations counted errors of it."""
+    rng = np.random.default_rng(1)
+    one = rng.integers(1, 6, 99) / 10
+    orders = [rng.permutation(one) for _ in range(20)]
+    counts = rng.integers(0, 9, (1, 7)).repeat(20, axis=0)
+    which = [rng.permutation(7) for _ in range(20)]
+    for bandit in (EmpiricalBandit(orders), TableBandit(orders)):
+        assert len(set(bandit.means)) == len(set(bandit.variances)) == 1
+        assert bandit.means[0] == pytest.approx(one.mean(), rel=1e-15)
+        assert bandit.variances[0] == pytest.approx(one.var(), rel=1e-14)
+    values = rng.random(7)
+    for order, row in zip(which, counts, strict=True):
+        found = EmpiricalBandit(values=values[order], counts=[row[order]])
+        assert found.means == EmpiricalBandit(values=values, counts=[row]).means
+        assert found.means == EmpiricalBandit([np.repeat(values, row)]).means
+
+
+@pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1e300, 1e300, 1e300], [1e-300] * 3])
+def test_means_of_the_largest_values(weights):
+    found = EmpiricalBandit(values=[1.5e308] * 3, counts=[weights])
+    assert found.means == pytest.approx([1.5e308]) and found.variances.tolist() == [0.0]
+
+
+def test_binomials_of_more_trials_than_an_int64():
+    """The trials of a batch went round to below 0."""
+    made = []
+
+    def make(environment):
+        made.append(pb.Uniform(2, 2**33))
+        return made[-1]
+
+    pb.simulate(make, BinomialBandit(2**31, [0.4, 0.6]), 3, rng=1)
+    assert np.array([policy.means for policy in made]) == pytest.approx(
+        np.array([[0.4, 0.6]] * 3), abs=1e-8)
+
+
+class Dear(GaussianBandit):
+    """Says itself what a pull costs."""
+
+    @property
+    def costs(self):
+        return np.array([1.0, 9.0])
+
+
+class Timed(GaussianBandit):
+    def pull_with_costs(self, arms, rng=None):
+        rewards, _ = super().pull_with_costs(arms, rng)
+        return rewards, 1.0 + 8.0 * np.asarray(arms)
+
+
+class DearTable(TableBandit):
+    costs = Dear.costs
+
+
+@pytest.mark.parametrize("environment", [
+    Dear([0.0, 0.0]), Timed([0.0, 0.0]), DearTable([[0.0, 1.0], [1.0, 0.0]])])
+def test_what_a_subclass_says_of_its_costs_counts(environment):
+    rewards, costs = environment.pull_with_costs([0, 1, 1], rng=1)
+    assert costs.tolist() == [1.0, 9.0, 9.0] and rewards.shape == (3,)
+    paid = pb.simulate(lambda e: pb.EstimatorAllocator(2, costs="observed"), environment, 3, rng=1,
+                       horizon=50, answer=[0], metrics=[lambda p, e: p.total_cost])
+    (total,) = paid.metrics.values()
+    assert (total > 60).all()
+
+
+def test_a_subclass_may_go_through_its_costs():
+    """What the base draws of costs is there for it."""
+    class Doubled(CostlyBandit):
+        def pull_with_costs(self, arms, rng=None):
+            rewards, costs = super().pull_with_costs(arms, rng)
+            return rewards, 2.0 * costs
+
+    one, other = (kind(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0) for kind in (
+        CostlyBandit, Doubled))
+    assert (other.pull_with_costs([0, 1], 5)[1] == 2.0 * one.pull_with_costs([0, 1], 5)[1]).all()
 
 
 def test_best_prefers_the_lower_index():

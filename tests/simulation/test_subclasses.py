@@ -48,3 +48,91 @@ def test_a_metric_sees_the_variances_of_the_rewards(environment):
     assert compiled.metrics["spread"].tolist() == python.metrics["spread"].tolist()
     mean = compiled.metrics["total"].mean()
     assert abs(mean / environment.variances[1] - 1.0) < 0.3
+
+
+class Shy(pb.Uniform):
+    """Recommends the arm of some rank, and keeps what it was told."""
+
+    def __init__(self, n_arms, budget, rank=0):
+        super().__init__(n_arms, budget)
+        self.rank, self.asked = rank, []
+
+    def recommend(self):
+        self.asked.append(self.n_pulls)
+        return np.argsort(-self.means)[self.rank:self.rank + 1]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy,
+                                    lambda p: pickle.loads(pickle.dumps(p))])
+def test_attributes_are_copied(copied):
+    """They were lost, and the defaults of __init__ in their place."""
+    shy = copied(Shy(3, 300, rank=1))
+    assert shy.rank == 1 and vars(shy) == {"rank": 1, "asked": []}
+
+
+def test_a_policy_that_is_given_keeps_its_attributes():
+    given = Shy(3, 300, rank=1)
+    for options in (dict(), dict(n_threads=2), dict(executor=ThreadPoolExecutor(2))):
+        result = pb.simulate(given, BANDIT, 20, rng=1, **options)
+        assert result.error_probability == 1.0 and result.mean_regret == pytest.approx(4.0)
+        assert given.asked == []  # every run has copies
+    pair = pb.compare({"shy": given, "first": Shy(3, 300)}, BANDIT, 20, rng=1)
+    assert [one.error_probability for one in pair.results.values()] == [1.0, 0.0]
+
+
+def test_attributes_that_cannot_be_copied_are_refused():
+    given = Shy(3, 300)
+    given.lock = threading.Lock()
+    with pytest.raises(TypeError, match="policy_factory must be a function of an environment"):
+        pb.simulate(given, BANDIT, 2)
+
+
+# -- rewards that depend on how many there were ----------------------------------------------
+
+
+class InTurn(pb.Uniform):
+    """Through Python, one pull of each arm at a time."""
+
+    def ask(self):
+        return np.arange(self.n_arms)
+
+    @property
+    def done(self):
+        return self.n_pulls >= self.budget
+
+    def tell(self, arms, rewards, missing="raise"):
+        self.told = [*getattr(self, "told", []), *np.asarray(rewards)[np.asarray(arms) == 0]]
+        self.pulled = getattr(self, "pulled", 0) + len(arms)
+
+    n_pulls = property(lambda self: getattr(self, "pulled", 0))
+
+    def recommend(self):
+        return np.array([1])
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_python_has_the_same_rewards_of_a_table_as_compiled_code(common):
+    """It had the first reward always."""
+    table = pb.environments.TableBandit([[0.1, 0.2, 0.3], [0.5, 0.6, 0.7]])
+    table.pull([0, 1, 1])
+    for environment in (table, pb.environments.CostlyBandit(table, [1.0, 2.0])):
+        made = []
+
+        def make(environment, made=made):
+            made.append(InTurn(2, 8))
+            return made[-1]
+
+        pb.compare({"one": make}, environment, 3, common_rewards=common)
+        assert [policy.told for policy in made] == [[0.1, 0.2, 0.3, 0.1]] * 3
+    assert table.pull([0]).tolist() == [0.2]  # goes on where it was
+
+
+def test_python_draws_what_compiled_code_draws_one_by_one():
+    """Where a cost is drawn after every reward, and nobody wants it, it is not drawn."""
+    def first(policy, environment):
+        return policy.means[0]
+
+    costly = pb.environments.CostlyBandit(BANDIT, 1.0, 2.0)
+    one, other = (pb.simulate(lambda e, make=make: make(3, 3), costly, 9, rng=1, metrics=[first])
+                  for make in (pb.Uniform, CarefulInPython))
+    assert one.metrics["first"].tolist() == other.metrics["first"].tolist()
