@@ -144,6 +144,8 @@ def check_checkpoints(checkpoints, horizon, name="checkpoints", least=0):
 
 def functions_of(metrics):
     """The metrics that are functions, by name."""
+    if isinstance(metrics, Mapping):
+        return named_functions(metrics)
     functions = {}
     for metric in as_list("metrics", metrics, f"functions or of {METRICS}", least=0):
         if callable(metric):
@@ -155,6 +157,15 @@ def functions_of(metrics):
         elif not isinstance(metric, str) or metric not in METRICS:
             raise ValueError(f"metrics must be functions or of {METRICS}; got {shown(metric)}")
     return functions
+
+
+def named_functions(metrics):
+    """Those of a mapping."""
+    for name, function in metrics.items():
+        if not isinstance(name, str) or name in METRICS or not callable(function):
+            raise ValueError(f"metrics must map names, none of {METRICS}, to functions; got "
+                             f"{shown(name)}: {shown(function)}")
+    return dict(metrics)
 
 
 def check_maker(name, make):

@@ -21,7 +21,8 @@ MOST_RUNS = 2**40
 
 def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_runs: int, *,
              rng: Rng = None, n_threads: int | None = None,
-             metrics: Sequence[str] | Mapping[str, Callable[[Any, Any], float]] = METRICS,
+             metrics: Sequence[str | Callable[[Any, Any], float]]
+             | Mapping[str, Callable[[Any, Any], float]] = METRICS,
              progress: bool | None = None, horizon: int | None = None,
              checkpoints: ArrayLike | None = None,
              answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
@@ -55,10 +56,10 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
     n_threads : int, optional
         By default as many as processors, and one where Python is called between
         pulls. The result does not depend on it.
-    metrics : sequence of str or callable
+    metrics : sequence of str or callable, or mapping of str to callable
         The standard metrics, ``"error"``, ``"regret"``, ``"pulls"``, ``"batches"``,
         are always there. A function ``metric(policy, environment) -> float`` adds one
-        of its own under its ``__name__``.
+        of its own under its ``__name__``, in a mapping under the name given there.
     progress : bool, optional
         None: a bar where tqdm is installed and errors go to a terminal.
     horizon : int, optional

@@ -240,6 +240,17 @@ def test_a_metric_replaces_no_other():
         pb.simulate(sar, BANDIT, 2, metrics=[lambda p, e: 0.0, lambda p, e: 1.0])
 
 
+def test_metrics_by_the_names_of_a_mapping():
+    """They were refused, or never called."""
+    result = pb.simulate(sar, BANDIT, 4, rng=1, metrics={
+        "last": lambda policy, environment: policy.pulls[-1], "one": lambda p, e: 1.0})
+    assert set(result.metrics) == {"last", "one"} and result.metrics["one"].tolist() == [1.0] * 4
+    assert result.metrics["last"].mean() == result.arm_pulls[-1]
+    for bad in ({"error": lambda p, e: 0.0}, {"mine": 3}, {3: lambda p, e: 0.0}):
+        with pytest.raises(ValueError, match="metrics must map names, none of .*, to functions"):
+            pb.simulate(sar, BANDIT, 2, metrics=bad)
+
+
 def test_sums_leave_no_variances():
     """Nobody of ours looks; a metric may."""
     made, seen = [], []

@@ -172,7 +172,7 @@ def chains(x: Floats, y: Floats) -> Any:
 def simulations() -> None:
     bandit = pb.environments.BernoulliBandit([0.1, 0.9])
     result = pb.simulate(lambda environment: pb.UCB1(environment.n_arms), bandit, 100, rng=1,
-                         horizon=50, metrics={"pulls": lambda policy, _: float(policy.n_pulls)})
+                         horizon=50, metrics={"told": lambda policy, _: float(policy.n_pulls)})
     assert_type(result.error_probability, float)
     assert_type(result.error_interval, tuple[float, float])
     assert_type(result.quantiles([0.1, 0.5]), NDArray[np.float64])
