@@ -4,7 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import InfeasibleBudget, check_in, check_numeric, shown
 from pybandit.policies.functions import FunctionPolicy
-from pybandit.simulation._engine import draws_natively
+from pybandit.simulation._engine import draws_natively, size_of_next
 from pybandit.simulation.base import Environment
 
 
@@ -90,7 +90,7 @@ def check_horizon(policy, horizon):
         return
     # one at a time, and from bits that the run has not lent yet
     asks_one = isinstance(policy, FunctionPolicy)
-    first = 0 if policy.done or asks_one else np.size(policy.ask())
+    first = 0 if policy.done or asks_one else size_of_next(policy)
     if first > horizon:
         raise InfeasibleBudget(f"horizon must be at least {first}, the first batch; got {horizon}")
 

@@ -55,6 +55,21 @@ def is_fresh(policy, environment):
             and (<NativePolicy>policy).n_arms == environment.n_arms)
 
 
+def size_of_next(policy):
+    """How many pulls it asks for now; of a policy of this package without their array."""
+    if not isinstance(policy, NativePolicy) or type(policy).ask is not NativePolicy.ask:
+        return np.size(policy.ask())
+    return next_of(policy)
+
+
+cdef next_of(NativePolicy policy):
+    policy.guard.enter_to_read()
+    try:
+        return policy._next().n_pulls
+    finally:
+        policy.guard.leave()
+
+
 def draws_natively(environment):
     """Whether its rewards are drawn without Python."""
     return isinstance(environment, Environment) and (<Environment>environment)._is_native()

@@ -360,6 +360,17 @@ def test_a_horizon_beyond_the_end_changes_nothing():
                 pb.simulate(sar, BANDIT, 5, rng=1))
 
 
+def test_a_horizon_needs_no_array_of_the_first_batch():
+    """It was made in every run: no memory of 10^13 pulls."""
+    for make in (pb.SequentialHalving, pb.Uniform):
+        result = pb.simulate(lambda e, make=make: make(2, 10**13), GaussianBandit([0.0, 1.0]), 3,
+                             rng=1, horizon=10**13)
+        assert result.pulls.tolist() == [10**13] * 3
+        with pytest.raises(pb.InfeasibleBudget, match="horizon must be at least 10000000000000"):
+            pb.simulate(lambda e, make=make: make(2, 10**13), GaussianBandit([0.0, 1.0]), 3,
+                        horizon=10**12)
+
+
 def test_a_policy_without_end_needs_a_horizon():
     for make in (lambda e: pb.EBTC(12), lambda e: pb.KLUCB(12), lambda e: InTurnForEver(12)):
         with pytest.raises(ValueError, match="horizon must be given where the policy never ends"):
