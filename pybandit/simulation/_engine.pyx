@@ -130,6 +130,8 @@ cdef class Session:
     # of the run under way
     cdef int64_t run, next_mark
     cdef bint answers, absorbs
+    cdef bint is_torn             # some pulls of a batch are told, others are not
+    cdef int64_t unheard          # pulls since the last look at Ctrl-C
     cdef int64_t odd_arm          # that gave a reward which is none; -1
     cdef double odd_reward
     cdef Truth truth
@@ -163,6 +165,7 @@ cdef class Session:
         cdef pb_stream stream
         cdef pb_bitgen bits
         cdef int64_t arm
+        self.is_torn = False
         environment.guard.check()
         policy.guard.enter()
         try:
@@ -180,6 +183,8 @@ cdef class Session:
             else:
                 with rng.bit_generator.lock:
                     self._run(policy, environment, bitgen_of(rng))
+            if self.is_torn and self.stop.raised and self.odd_arm < 0:
+                return  # for nothing: the thread that ends all runs has its reason
             if policy.broken:
                 raise policy.failure
             if self.odd_arm >= 0:
@@ -187,6 +192,8 @@ cdef class Session:
             policy._check_seen()
             self._finish(policy)
         finally:
+            if self.is_torn:
+                policy._break(RuntimeError("the simulation ended in the middle of a batch"))
             policy._lend(NULL)
             policy.guard.leave()
 
@@ -218,7 +225,7 @@ cdef class Session:
             self.watching[cls] = self.watched or recommends_in_python(cls)
         self.absorbs = policy._wants_rewards or self.watching[cls]
         self.answers, self.run, self.next_mark, self.truth = known, i, 0, truth
-        self.odd_arm = -1
+        self.odd_arm, self.is_torn, self.unheard = -1, False, 0
         if self.common:
             for arm in range(policy.n_arms):
                 self.streams._begin_arm(i, arm, &self.arm_streams[arm])
@@ -227,7 +234,7 @@ cdef class Session:
     cdef int _run(self, NativePolicy policy, Environment environment,
                   pb_bitgen *bitgen) except -1:
         """Batches, until the policy is done, or `most` pulls would be exceeded."""
-        cdef int64_t checked = 0, n_marks = self.ledger.marks.shape[0]
+        cdef int64_t n_marks = self.ledger.marks.shape[0]
         cdef pb_batch batch
         policy._lend(bitgen)
         with nogil:
@@ -242,11 +249,16 @@ cdef class Session:
                 if batch.n_pulls > self.most - policy.n_pulls:
                     break
                 self._pull_batch(policy, environment, batch, bitgen)
-                if policy.n_pulls - checked > PULLS_BETWEEN_SIGNALS:
-                    checked = policy.n_pulls
-                    with gil:
-                        PyErr_CheckSignals()
         return 0
+
+    cdef bint _is_over(self) except -1 nogil:
+        """Whether another thread ends all runs; raises where Ctrl-C does. Now and then it looks."""
+        if self.unheard <= PULLS_BETWEEN_SIGNALS:
+            return False
+        self.unheard = 0
+        with gil:
+            PyErr_CheckSignals()
+        return self.stop.raised
 
     cdef int _mark(self, NativePolicy policy) except -1 nogil:
         """The next checkpoint: what the policy knows before a batch that goes beyond it."""
@@ -277,61 +289,83 @@ cdef class Session:
                            policy._is_done())
         return 0
 
-    cdef void _pull_batch(self, NativePolicy policy, Environment environment, pb_batch batch,
-                          pb_bitgen *bitgen) noexcept nogil:
+    cdef int _pull_batch(self, NativePolicy policy, Environment environment, pb_batch batch,
+                         pb_bitgen *bitgen) except -1 nogil:
         """Draws this batch, an arm's pulls together, and lets the policy go on."""
         cdef int64_t n = batch.n_arms, position = batch.first, arm
-        cdef double reward
         cdef pb_bitgen bits
         if not batch.counts:
             n = min(n, batch.n_pulls)
         for _ in range(n):
+            if self._is_over():
+                return 0
+            self.is_torn = True
             arm = batch.arms[position]
             if self.common:
                 bits = pb_stream_bits(&self.arm_streams[arm])
                 bitgen = &bits
-            reward = pull_arm(policy, environment, arm, pb_batch_count(&batch, position),
-                              self.absorbs, self.common, bitgen)
-            if not isfinite(reward):
-                self.odd_arm, self.odd_reward = arm, reward
-                break
+            if not self._pull_arm(policy, environment, arm, pb_batch_count(&batch, position),
+                                  bitgen):
+                return 0
             position += 1
             if position == batch.n_arms:
                 position = 0
         policy.n_pulls += batch.n_pulls
         policy.n_batches += 1
         policy._advance()
+        self.is_torn = False
+        return 0
 
-
-cdef inline double pull_arm(NativePolicy policy, Environment environment, int64_t arm, int64_t n,
-                            bint absorbs, bint one_by_one, pb_bitgen *bitgen) noexcept nogil:
-    """0, or a reward that is not finite. `absorbs`: the policy gets every reward, or sums."""
-    cdef double reward = 0.0, cost
-    if policy._wants_costs:
-        for _ in range(n):
-            reward = environment._draw_with_cost(arm, policy._pulls[arm], bitgen, &cost)
-            if not isfinite(reward):
-                return reward
-            policy._absorb_with_cost(arm, reward, cost)
-        return 0.0
-    if not absorbs:
-        if not one_by_one:
-            reward = environment._draw_sum(arm, policy._pulls[arm], n, bitgen)
-            policy._sums[arm] += reward
+    cdef bint _pull_arm(self, NativePolicy policy, Environment environment, int64_t arm, int64_t n,
+                        pb_bitgen *bitgen) except -1 nogil:
+        """Whether the run goes on. Rewards that are drawn one by one come in parts, between
+        which Ctrl-C is heard."""
+        cdef bint in_one = not (policy._wants_costs or self.absorbs or self.common)
+        cdef int64_t left = n, part, seen = policy._pulls[arm]
+        cdef double reward = 0.0, total = 0.0
+        if in_one and (n <= PULLS_BETWEEN_SIGNALS or not environment._draws_each):
+            total = environment._draw_sum(arm, seen, n, bitgen)
+            self.unheard += n
+            left = 0
+        while left > 0:
+            part = min(left, PULLS_BETWEEN_SIGNALS)
+            if in_one:
+                for _ in range(part):
+                    total += environment._draw(arm, seen, bitgen)
+                    seen += 1
+            else:
+                reward = pull_each(policy, environment, arm, part, self.absorbs, bitgen)
+            left -= part
+            self.unheard += part
+            if not isfinite(reward) or left and self._is_over():
+                break
+        if not isfinite(reward + total):
+            self.odd_arm, self.odd_reward = arm, reward + total
+        elif in_one and not left:
+            policy._sums[arm] += total
             policy._pulls[arm] += n
-            return reward
-        for _ in range(n):
-            reward = environment._draw(arm, policy._pulls[arm], bitgen)
-            if not isfinite(reward):
-                return reward
-            policy._sums[arm] += reward
-            policy._pulls[arm] += 1
-        return 0.0
+        return self.odd_arm < 0 and not left
+
+
+cdef inline double pull_each(NativePolicy policy, Environment environment, int64_t arm, int64_t n,
+                             bint absorbs, pb_bitgen *bitgen) noexcept nogil:
+    """Rewards one by one: 0, or one that is not finite. `absorbs`: the policy gets every one,
+    else their sum."""
+    cdef double reward = 0.0, cost
     for _ in range(n):
-        reward = environment._draw(arm, policy._pulls[arm], bitgen)
+        if policy._wants_costs:
+            reward = environment._draw_with_cost(arm, policy._pulls[arm], bitgen, &cost)
+        else:
+            reward = environment._draw(arm, policy._pulls[arm], bitgen)
         if not isfinite(reward):
             return reward
-        policy._absorb(&arm, &reward, 1)
+        if policy._wants_costs:
+            policy._absorb_with_cost(arm, reward, cost)
+        elif absorbs:
+            policy._absorb(&arm, &reward, 1)
+        else:
+            policy._sums[arm] += reward
+            policy._pulls[arm] += 1
     return 0.0
 
 

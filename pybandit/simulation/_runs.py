@@ -176,6 +176,8 @@ class Runs:
                     one.run()
             else:
                 one.run()
+        if self.stop.is_set():
+            return  # the run may have ended in the middle of a batch
         for name, function in self.plan.functions.items():
             value = function(policy, environment)
             self.columns[name][i] = check_scalar(f"what {name} returns", value, "a number",

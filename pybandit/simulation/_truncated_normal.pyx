@@ -85,6 +85,7 @@ cdef class TruncatedNormalBandit(Environment):
                     f"[{low!r}, {high!r}]; got {self._variances[i]!r} at index {i}")
             laws[i] = self._law(self._means[i], self._variances[i])
         self.laws = laws
+        self._draws_each = True
         self._made(TruncatedNormalBandit, dict(means=means, low=low, high=high,
                                                variances=np.array(self._variances)))
 

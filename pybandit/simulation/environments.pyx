@@ -127,6 +127,7 @@ cdef class UniformBandit(Environment):
         super().__init__(means, variances)
         width = np.sqrt(12.0 * np.asarray(self._variances))
         self.low, self.width = np.asarray(self._means) - width / 2.0, width
+        self._draws_each = True
         self._made(UniformBandit, dict(means=np.array(self._means),
                                        variances=np.array(self._variances)))
 
@@ -403,6 +404,7 @@ cdef class EmpiricalBandit(Environment):
         self.flat = np.concatenate(arms)
         self.cumulative = np.concatenate([np.cumsum(share) for share in shares])
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
+        self._draws_each = True
         self._made(EmpiricalBandit, dict(samples=arms) if samples is not None else dict(
             values=values, counts=np.array(counts)))
 
@@ -467,6 +469,7 @@ cdef class TableBandit(Environment):
         self.flat = np.concatenate(arms)
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
+        self._draws_each = True
         self._made(TableBandit, dict(rewards=arms))
 
     cdef bint _is_native(self) noexcept:
@@ -572,6 +575,7 @@ cdef class CostlyBandit(Environment):
         if cost_shape is not None:
             self.shape = check_positive("cost_shape", cost_shape)
         self.environment, self.cost_shape = environment, cost_shape
+        self._draws_each = (<Environment>environment)._draws_each
         self._made(CostlyBandit, dict(environment=environment, costs=np.array(self._costs),
                                       cost_shape=cost_shape))
 

@@ -69,6 +69,7 @@ cdef class FunctionEnvironment(Environment):
         bound = rules.bound(given)
         self.memory, self.words = bound.memory, bound.words
         self.function = <draw_function><uintptr_t>bound.addresses["draw"]
+        self._draws_each = True
         self._made(FunctionEnvironment, dict(means=np.array(self._means),
                                              variances=np.array(self._variances), **given))
 

@@ -143,3 +143,21 @@ def test_simulate():
 @pytest.mark.slow
 def test_simulate_at_a_thousand_moments():
     assert interrupt_simulations(1000, 0.03, np.random.default_rng(6)) > 300
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_within_a_batch(n_threads):
+    """Of a minute, where rewards are drawn one by one: the policy is half told, and says so."""
+    made, start = [], time.monotonic()
+
+    def factory(environment):
+        made.append(pb.Uniform(2, 2 * 10**10))
+        return made[-1]
+
+    bandit = pb.environments.UniformBandit([0.0, 1.0], 1.0)
+    with pytest.raises(KeyboardInterrupt), interrupted_within(0.2):
+        pb.simulate(factory, bandit, 4, rng=1, n_threads=n_threads, progress=False)
+    assert time.monotonic() - start < 10.0
+    for policy in made:
+        with pytest.raises(RuntimeError, match="spoilt by .*the middle of a batch"):
+            policy.get_state()

@@ -93,6 +93,22 @@ def test_equal_seeds_in_other_words_are_the_same_streams():
         np.random.SeedSequence(5, spawn_key=(7,)), 2).generator(0).random()
 
 
+def test_batches_that_are_cut_are_the_same_bits():
+    """Rewards drawn one by one come in parts of 2^22, and are one sum all the same."""
+    made, n = [], 2**22 + 1000
+
+    def make(environment):
+        made.append(pb.Uniform(2, 2 * n))
+        return made[-1]
+
+    law = pb.environments.UniformBandit([0.5, -3.0], [1 / 12, 3.0])
+    pb.simulate(make, law, 1, rng=9, n_threads=1)
+    rng = streams.run_generator(9, 0)
+    for arm, (low, width) in enumerate([(0.0, 1.0), (-6.0, 6.0)]):
+        total = np.add.accumulate(low + width * rng.random(n))[-1]
+        assert made[0].means[arm] == total / n and made[0].pulls[arm] == n
+
+
 # -- answers ------------------------------------------------------------------------------
 
 LEVELS = np.array([0.5, 0.9, 0.7, 0.7, 0.1])
