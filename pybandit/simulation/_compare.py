@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,9 @@ from pybandit.simulation._simulate import MOST_RUNS, check_threads
 from pybandit.simulation._streams import streams_of
 from pybandit.simulation.comparison import Comparison
 from pybandit.simulation.result import SimulationResult
+
+# characters of an option in words; what is longer ends with a digest
+LONG = 200
 
 
 def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: Any, n_runs: int, *,
@@ -191,4 +195,9 @@ def worded(value):
         return f"{value.dtype}{list(value.shape)}:{digest[:16]}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}={worded(one)}" for name, one in value.items()) + "}"
-    return shown(value)
+    words = shown(value, sys.maxsize)
+    if callable(getattr(value, "get_params", None)):  # a kernel of scikit-learn: its repr rounds
+        words = f"{type(value).__name__}({worded(value.get_params(deep=False))})"
+    if len(words) <= LONG:
+        return words
+    return f"{words[:LONG]}...{hashlib.sha256(words.encode()).hexdigest()[:16]}"

@@ -242,3 +242,22 @@ def test_an_exception_says_whose_it_is():
     assert raised.value.__notes__ == ["in policies['bad']"]
     with pytest.raises(ValueError, match="name must be one of 'a'; got 'b'"):
         pb.compare(**BASE)["b"]
+
+
+def test_options_whose_words_are_alike_are_told_apart():
+    """A kernel of scikit-learn rounds in its repr, and long words were cut."""
+    pytest.importorskip("sklearn")
+    features = np.arange(16.0).reshape(8, 2)
+
+    def one(scale, length):
+        kernel = pb.kernels.rbf([1.0, scale])
+        for _ in range(length):
+            kernel = pb.kernels.rbf(1.0) + kernel
+        policy = pb.GPUCB(4, kernel=kernel, features=features, refit_every=6, noise_std=0.5)
+        return pb.compare({"a": policy}, GAUSSIAN, 1, rng=np.random.SeedSequence(1), horizon=4)
+
+    for length in (0, 20):
+        same, other = one(1.0, length), one(1.0 + 1e-9, length)
+        assert same.options == one(1.0, length).options
+        with pytest.raises(ValueError, match="policies must be equal in comparisons"):
+            same + other
