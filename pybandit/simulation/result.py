@@ -99,6 +99,8 @@ class SimulationResult:
     checkpoint_cumulative_regrets: np.ndarray | None = None
     checkpoint_leaders: np.ndarray | None = None
     arm_pulls_by_run: np.ndarray | None = None
+    # pulls of each arm in all runs, which `arm_pulls` rounds
+    _totals: np.ndarray | None = None
 
     @classmethod
     def _of(cls, checkpoints, arrays, metrics, totals):
@@ -106,7 +108,7 @@ class SimulationResult:
         n_runs = arrays["errors"].size
         marks = np.array(checkpoints, dtype=np.int64) if len(checkpoints) else None
         return cls(n_runs=n_runs, arm_pulls=totals / n_runs, metrics=metrics, checkpoints=marks,
-                   **arrays)
+                   _totals=totals, **arrays)
 
     def _parts(self):
         """What `_of` takes: arrays with a row a run, metrics, and pulls of all runs."""
@@ -114,7 +116,10 @@ class SimulationResult:
             "errors", "regrets", "cumulative_regrets", "pulls", "batches", "stopped",
             *WANTED[1:])}
         arrays = {name: array for name, array in arrays.items() if array is not None}
-        return arrays, self.metrics, np.rint(self.arm_pulls * self.n_runs).astype(np.int64)
+        totals = self._totals
+        if totals is None:
+            totals = np.rint(self.arm_pulls * self.n_runs).astype(np.int64)
+        return arrays, self.metrics, totals
 
     @property
     def error_probability(self) -> float:

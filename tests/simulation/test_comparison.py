@@ -149,3 +149,17 @@ def test_a_file_stays_where_the_new_one_fails(plain, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="full"):
         plain.save(path)
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
+    """Totals were rounded out of means, and `load` found that they are not the pulls."""
+    many = pb.compare({"uniform": pb.Uniform(3, 10**13 + 1)},
+                      pb.environments.GaussianBandit([0.0, 5.0, 1.0]), 2999, rng=1,
+                      common_rewards=False)
+    many.save(tmp_path / "many.npz")
+    assert_equal(pb.Comparison.load(tmp_path / "many.npz"), many)
+    more = pb.compare({"uniform": pb.Uniform(3, 10**13 + 1)},
+                      pb.environments.GaussianBandit([0.0, 5.0, 1.0]), 3, rng=2,
+                      common_rewards=False)
+    (many + more).save(tmp_path / "more.npz")
+    assert pb.Comparison.load(tmp_path / "more.npz").n_runs == 3002
