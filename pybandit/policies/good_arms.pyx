@@ -24,6 +24,8 @@ __all__ = ["APT", "GoodArms"]
 cdef class _ThresholdPolicy(SequentialPolicy):
     """Whose answer are the arms above a threshold."""
 
+    _answers_any_number = True
+
     cdef readonly double threshold, epsilon
     cdef double[::1] indices              # scratch
 

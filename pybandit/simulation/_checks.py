@@ -81,6 +81,15 @@ def check_constant(means, environment, i):
                          f"after run {i}")
 
 
+def check_judge(policy, kind):
+    """Refuse to hold an answer of any size against the k best arms."""
+    threshold = getattr(policy, "threshold", None)
+    if kind == "best" and getattr(type(policy), "_answers_any_number", False):
+        raise ValueError(f"answer must be \"above\", with threshold={threshold!r}, or a set of "
+                         f"arms where {type(policy).__name__} is judged, which names any number "
+                         "of arms; got \"best\"")
+
+
 def check_horizon(policy, horizon):
     """Refuse runs that would have no end, or no beginning."""
     if horizon is None:

@@ -14,6 +14,7 @@ from pybandit.simulation._checks import (
     check_environment,
     check_fresh,
     check_horizon,
+    check_judge,
     check_pair,
     checked_rewards,
     has_plain_means,
@@ -71,6 +72,7 @@ class Runs:
             if not varies(self.environment):
                 self.truth = truth_of(plan.answer, self.environment)
         self.first = self.begin(0, self.pattern())
+        check_judge(self.first[2], plan.answer.kind)
         self.ledger = Ledger(self.n_runs, self.first[1].n_arms, plan.checkpoints, plan.per_run)
 
     def pattern(self):

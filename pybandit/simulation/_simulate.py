@@ -71,7 +71,8 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
         a batch counts when all of it is told. A run that is done keeps its answer.
     answer : {"best", "above"}, array_like of int or callable
         Which answer is right. ``"best"``: the k best arms, k the policy's; where means are
-        equal either will do. ``"above"``: all arms whose mean is above the `threshold` and
+        equal either will do; refused where a policy names any number of arms, as `APT` and
+        `GoodArms` do. ``"above"``: all arms whose mean is above the `threshold` and
         none below it; one on it may be either. Arms, or a function of the environment that
         returns them: exactly this set.
     threshold : float, optional

@@ -185,7 +185,7 @@ def test_a_policy_made_new_is_a_fresh_one(name):
     make, given = POLICIES[name], POLICIES[name]()
     before = str(given.get_state())
     options = dict(rng=5, n_threads=1, horizon=700, checkpoints=[10, 60, 100],
-                   arm_pulls_by_run=True)
+                   arm_pulls_by_run=True, answer=[given.n_arms - 1])
     alike, fresh = (pb.simulate(maker, arms_for(given), 8, **options)
                     for maker in (given, lambda e: make()))
     assert_same(alike, fresh)

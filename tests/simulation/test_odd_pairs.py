@@ -98,7 +98,46 @@ def test_a_k_that_is_none(k):
 def test_rewards_outside_the_law_end_a_run(make, means):
     """Their divergence is no number, and no rule ever stopped."""
     with pytest.raises(ValueError, match="rewards must be in"):
-        pb.simulate(make, pb.environments.GaussianBandit(means, 9.0), 2, rng=1)
+        pb.simulate(make, pb.environments.GaussianBandit(means, 9.0), 2, rng=1, answer=[0])
+
+
+class Costed(pb.Policy):
+    """Has attributes of natural names."""
+
+    done = False
+
+    def __init__(self, costs):
+        super().__init__(3)
+        self.costs = costs
+
+    def ask(self):
+        return np.arange(3)
+
+    def tell(self, arms, rewards):
+        self.done = True
+
+    def recommend(self):
+        return np.array([2])
+
+
+class Counting(OneRound):
+    """Its n_pulls are the counts of arms."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.n_pulls = np.zeros(3, dtype=int)
+
+    def tell(self, arms, rewards):
+        self.n_pulls[arms] += 1
+        self.done = True
+
+
+@pytest.mark.parametrize("make", [lambda e: Costed(np.array([1.0, 2.0, 3.0])),
+                                  lambda e: Costed("none"), lambda e: Counting()])
+def test_attributes_of_natural_names(make):
+    """The truth value of an array was asked for."""
+    arms = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
+    assert pb.simulate(make, arms, 3, rng=1, horizon=9).error_probability == 0.0
 
 
 @pytest.mark.parametrize("returned", [None, "1.5", np.zeros(2)])
