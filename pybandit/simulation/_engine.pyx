@@ -6,6 +6,7 @@ import numpy as np
 from pybandit.policies.functions import FunctionPolicy
 from pybandit.policies.policy import Policy as _Policy
 
+cimport cython
 from libc.math cimport NAN, isfinite
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t
@@ -109,6 +110,7 @@ def renew(NativePolicy policy, dict fresh):
         policy.guard.leave()
 
 
+@cython.final  # its methods are called once a pull
 cdef class Session:
     """What runs one after the other share: their books, their streams, and scratch.
 
@@ -252,9 +254,7 @@ cdef class Session:
         return 0
 
     cdef bint _is_over(self) except -1 nogil:
-        """Whether another thread ends all runs; raises where Ctrl-C does. Now and then it looks."""
-        if self.unheard <= PULLS_BETWEEN_SIGNALS:
-            return False
+        """Whether another thread ends all runs; raises where Ctrl-C does."""
         self.unheard = 0
         with gil:
             PyErr_CheckSignals()
@@ -297,7 +297,7 @@ cdef class Session:
         if not batch.counts:
             n = min(n, batch.n_pulls)
         for _ in range(n):
-            if self._is_over():
+            if self.unheard > PULLS_BETWEEN_SIGNALS and self._is_over():
                 return 0
             self.is_torn = True
             arm = batch.arms[position]
@@ -326,6 +326,10 @@ cdef class Session:
         if in_one and (n <= PULLS_BETWEEN_SIGNALS or not environment._draws_each):
             total = environment._draw_sum(arm, seen, n, bitgen)
             self.unheard += n
+            if isfinite(total):  # as most pulls are
+                policy._sums[arm] += total
+                policy._pulls[arm] += n
+                return True
             left = 0
         while left > 0:
             part = min(left, PULLS_BETWEEN_SIGNALS)
