@@ -20,7 +20,7 @@ from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
 from pybandit.studies._keys import Keys
 from pybandit.studies._races import POLICIES, RacePolicy
-from pybandit.studies._rows import check_first, decoded
+from pybandit.studies._rows import check_counts, check_first, decoded
 from pybandit.studies.results import Batch
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -143,8 +143,10 @@ class Recorder:
                                f"event {head.n_events - 1}")
         state = store.state(head.state)
         try:
-            counts = Counts.of(state.pop(PART, None))
+            part = state.pop(PART, None)
             policy = self._type.from_state(state)
+            check_counts(part, policy.n_arms)
+            counts = Counts.of(part)
             store.n_arms = len(self._first_names) + len(counts.names)
             fits = policy.n_arms == store.n_arms
         except Exception as error:  # of any policy, also one of the user

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST_REWARD
+from pybandit._shared.checks import LARGEST_REWARD, MOST_PULLS
 from pybandit.studies._codec import decode
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import LATE
@@ -61,6 +61,20 @@ def check_late(path, columns, n_arms):
 
 def are_arms(arms, n_arms):
     return bool(((arms >= 0) & (arms < n_arms)).all())
+
+
+def check_counts(part, n_arms):
+    """Raises where this can be no part of the state of a study that is told counts."""
+    if part is None:
+        return
+    n, names = part["n"], part["names"]
+    arrays = part["lengths"], part["waiting"]
+    if not (type(n) is int and 0 <= n <= MOST_PULLS and type(names) is list
+            and all(type(name) is str for name in names)
+            and flat(arrays[:1], (np.int64,)) and flat(arrays[1:], (np.uint8,))
+            and arrays[0].size in (0, n_arms) and (arrays[0] >= 0).all()
+            and arrays[0].sum() == arrays[1].size and (arrays[1] <= 1).all()):
+        raise ValueError(f"its counts are not those of a study of {n_arms} arms")
 
 
 def check_first(path, first):

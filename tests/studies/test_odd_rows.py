@@ -3,6 +3,7 @@
 Each of these was another error than `StudyDamaged`, found by tests/fuzz.
 """
 
+import hashlib
 import sqlite3
 from contextlib import closing
 
@@ -169,6 +170,25 @@ def test_counts_that_nobody_told(tmp_path, changes):
     assert path in str(raised.value)
     with Study.open(path) as study, pytest.raises(StudyDamaged, match="event 1 is none of counts"):
         study.tell_counts({"a": (1, 1)}, key="Tuesday")
+
+
+@pytest.mark.parametrize("changes", [
+    dict(n=[1]), dict(n=-1), dict(n=True), dict(names="abc"), dict(names=[1]), dict(lengths=None),
+    dict(lengths=np.array([1, 2])), dict(lengths=np.array([-1, 4, 0])), dict(waiting=[1]),
+    dict(lengths=np.array([1.0, 1.0, 1.0])), dict(waiting=np.full(3, 2, dtype=np.uint8))])
+def test_what_a_forger_says_of_counts(tmp_path, changes):
+    path = str(tmp_path / "pages.db")
+    with Study.create(path, pb.UCB1(3), arms=["a", "b", "c"]) as study:
+        study.tell_counts({"a": (9, 2), "b": (1, 1)}, key="Monday", rng=1)
+    with closing(sqlite3.connect(path)) as db:
+        parts = dict(db.execute("SELECT part, body FROM state"))
+    parts["study.counts"] = encode({**decode(parts["study.counts"]), **changes})
+    put(path, "state", "body", parts["study.counts"], "part = 'study.counts'")
+    digests = {part: hashlib.sha256(body).digest() for part, body in sorted(parts.items())}
+    put(path, "head", "state", hashlib.sha256(encode(digests)).digest())
+    with pytest.raises(StudyDamaged, match="state: ") as raised:
+        Study.open(path)
+    assert path in str(raised.value) and "digest" not in str(raised.value)
 
 
 def test_a_batch_that_is_open_twice(path):
