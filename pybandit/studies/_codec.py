@@ -200,3 +200,9 @@ READERS = {
     b"I": _large, b"s": _text, b"b": _sized, b"a": _array,
     b"L": _values, b"P": _tuple, b"D": _entries,
 }
+
+
+def flat(arrays, dtypes):
+    """Whether these are arrays of one dimension, of equal sizes and these types."""
+    return all(isinstance(array, np.ndarray) and array.shape == (arrays[0].size,)
+               and array.dtype == dtype for array, dtype in zip(arrays, dtypes, strict=True))

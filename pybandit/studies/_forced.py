@@ -12,6 +12,9 @@ one of its batches, and knows what was read; unless it would have ended before.
 
 import numpy as np
 
+from pybandit._shared.checks import LARGEST_REWARD
+from pybandit.studies._codec import flat
+
 
 def corrected(past, amendment):
     """The events before an amendment as if the readings had been right at once.
@@ -54,6 +57,22 @@ def _correct(events, told_by, amendment):
         changed = body["values"].copy()
         changed[places] = values[by == number]
         events[number] = kind, body | {"values": changed}
+
+
+def check_recorded(kind, body, n_arms):
+    """Raises where an ask or a tell, of a log that nobody verified, is none of a study.
+
+    What is wrong would otherwise wait among the late results, and a later call fail for it.
+    """
+    if kind == "ask":
+        arms = body["arms"]
+        if not (flat([arms], [np.int64]) and ((arms >= 0) & (arms < n_arms)).all()):
+            raise ValueError(f"batch {body['batch']} must be of the policy's arms; got others")
+    elif kind == "tell":
+        columns = body["positions"], body["values"]
+        if not flat(columns, [np.int64, np.float64]) or (np.abs(columns[1]) > LARGEST_REWARD).any():
+            raise ValueError(f"batch {body['batch']} must have results of at most "
+                             f"{LARGEST_REWARD:g} in size; got others")
 
 
 def tell_forced(policy, arms, values, is_last=True):

@@ -12,7 +12,7 @@ import numpy as np
 
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._counts import Counts
-from pybandit.studies._forced import check_forced, corrected, tell_forced
+from pybandit.studies._forced import check_forced, check_recorded, corrected, tell_forced
 
 # what is known of a well
 OPEN, KNOWN, LOST, LATE = range(4)
@@ -147,8 +147,6 @@ class Ledger:
         arms = body["arms"]
         if not self._is_forced:
             arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
-        elif not ((arms >= 0) & (arms < self.policy.n_arms)).all():  # of a log nobody verified
-            raise ValueError(f"batch {body['batch']} must be of the policy's arms; got others")
         if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
             raise ValueError(f"batch {body['batch']} must be what the policy asks; got other arms")
         self.open = Wells(self.n_batches, arms)
@@ -202,6 +200,7 @@ class Ledger:
         _, first = next(past)
         again, batches = Ledger(type(self.policy).from_state(first["state"]), is_forced=True), {}
         for kind, body in corrected(past, amendment):
+            check_recorded(kind, body, again.policy.n_arms)
             wells = again.apply(kind, body, batches.get(body.get("batch")))
             if wells is not None:
                 batches[wells.number] = wells

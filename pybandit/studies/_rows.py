@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import LARGEST_REWARD, MOST_PULLS
-from pybandit.studies._codec import decode
+from pybandit.studies._codec import decode, flat
 from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import LATE
 
@@ -33,12 +33,6 @@ def decoded(path, place, *contents):
         return list(map(decode, contents))
     except ValueError as error:
         raise StudyDamaged(f"{path} is damaged: {place}: {error}") from error
-
-
-def flat(arrays, dtypes):
-    """Whether these are arrays of one dimension, of equal sizes and these types."""
-    return all(isinstance(array, np.ndarray) and array.shape == (arrays[0].size,)
-               and array.dtype == dtype for array, dtype in zip(arrays, dtypes, strict=True))
 
 
 def check_batch(path, number, status, columns, n_arms):

@@ -129,6 +129,23 @@ def test_amendments_after_arms_that_the_policy_has_not(path, arm):
         study.amend(0, [0.5], positions=[2], reason="read again")
 
 
+@pytest.mark.parametrize("values", [
+    np.array([0.5, -2.6e307]), np.array([0.5, np.inf]), np.array([1, 2]), np.zeros((2, 1))])
+def test_amendments_after_results_that_no_policy_takes(path, values):
+    """They too waited as late results."""
+    with Study.open(path) as study:
+        study.tell(1, [0.25, 0.75], positions=[6, 7])
+        number = study.status().n_events - 1
+    with closing(sqlite3.connect(path)) as db:
+        ((kind, body),) = db.execute("SELECT kind, body FROM log WHERE number = ?", (number,))
+    assert kind == "tell"
+    with Study.open(path) as study:
+        study.amend(0, [0.5], positions=[2], reason="read again")  # goes on where it is whole
+    put(path, "log", "body", encode({**decode(body), "values": values}), f"number = {number}")
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="log: .* must have results"):
+        study.amend(0, [0.75], positions=[2], reason="read again")
+
+
 @pytest.mark.parametrize("kind", ["finish", "_class__", "take_late", "new"])
 def test_events_of_no_kind(path, kind):
     """Any method of the ledger was called."""
