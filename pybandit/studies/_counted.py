@@ -10,7 +10,7 @@ from pybandit._shared.checks import MOST_PULLS, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import Ints, Rng
 from pybandit.studies._counts import checked_counts, split_of
-from pybandit.studies._errors import StudyDamaged
+from pybandit.studies._errors import as_recorded
 from pybandit.studies._recorder import Recorder, reading, writing
 from pybandit.studies.results import TellResult
 
@@ -223,11 +223,8 @@ class Counted(Recorder):
         0  Monday  old    2500  100.0
         1  Monday  new    2500  150.0
         """
-        try:
+        with as_recorded(self._store.path, "log: counts that nobody told"):
             columns = self._columns_of_counts()
-        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
-            raise StudyDamaged(f"{self._store.path} is damaged: log: counts that nobody told: "
-                               f"{error!r}") from error
         if importlib.util.find_spec("pandas") is None:
             return columns
         import pandas as pd

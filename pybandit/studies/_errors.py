@@ -60,6 +60,19 @@ class StudyVersionError(StudyError):
     """
 
 
+# what a body that nobody recorded does to who reads it
+MISREAD = ArithmeticError, AttributeError, LookupError, TypeError, ValueError
+
+
+@contextmanager
+def as_recorded(path, what):
+    """Raises what a reader stumbles over as damage of `what`, of the study at `path`."""
+    try:
+        yield
+    except MISREAD as error:
+        raise StudyDamaged(f"{path} is damaged: {what}: {error!r}") from error
+
+
 def code_of(error):
     """SQLite's primary result code of an error, or None."""
     code = getattr(error, "sqlite_errorcode", None)

@@ -12,6 +12,8 @@ import numpy as np
 
 from pybandit._shared.cells import guarded
 from pybandit.studies import _counts
+from pybandit.studies._errors import as_recorded
+from pybandit.studies._history import wells_told
 from pybandit.studies._journal import MARKS
 
 # what a file of counts has, and when they were told
@@ -56,11 +58,12 @@ def _export_counts(study, write):
     table.writerow(COUNTED)
     names, n = [guarded(name) for name in study._names.tolist()], 0
     for when, who, body in study._bodies():
-        for arm in np.flatnonzero(body["trials"]).tolist():
-            n += 1
-            table.writerow((guarded(body["key"]), names[arm], int(body["trials"][arm]),
-                            repr(float(body["sums"][arm])).removesuffix(".0"), moment(when),
-                            guarded(who)))
+        with as_recorded(study.path, "log: counts that nobody told"):
+            rows = [(guarded(body["key"]), names[arm], int(body["trials"][arm]),
+                     repr(float(body["sums"][arm])).removesuffix(".0"), moment(when), guarded(who))
+                    for arm in np.flatnonzero(body["trials"]).tolist()]
+        table.writerows(rows)
+        n += len(rows)
         _flush(sink, write)
     _flush(sink, write)
     return n
@@ -122,8 +125,9 @@ class _Told:
             if who not in numbers:
                 numbers[who] = len(self.names)
                 self.names.append(guarded(who))
-            self.times[starts[batch]:][positions] = time
-            self.who[starts[batch]:][positions] = numbers[who]
+            with as_recorded(study.path, "log or batches: they do not go together"):
+                wells = wells_told(starts, batch, positions)
+            self.times[wells], self.who[wells] = time, numbers[who]
 
     def of(self, start, end):
         """Times and names of some wells; lists."""

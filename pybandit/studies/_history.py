@@ -4,6 +4,7 @@ import importlib.util
 
 import numpy as np
 
+from pybandit.studies._codec import flat
 from pybandit.studies._journal import MARKS
 from pybandit.studies._races import RacePolicy
 
@@ -17,8 +18,8 @@ def history_of(wells, tells, names, policy):
     starts = np.concatenate([[0], np.cumsum([one.arms.size for one in wells])]).astype(np.int64)
     times, people = np.full(starts[-1], np.nan), np.full(starts[-1], "", dtype=object)
     for batch, positions, time, who in tells:
-        times[starts[batch] + positions] = time
-        people[starts[batch] + positions] = who
+        told = wells_told(starts, batch, positions)
+        times[told], people[told] = time, who
     arms = _joined([one.arms for one in wells], np.int64)
     columns = {
         "batch": np.repeat(np.array([one.number for one in wells], dtype=np.int64),
@@ -39,6 +40,14 @@ def history_of(wells, tells, names, policy):
     import pandas as pd
 
     return pd.DataFrame(columns)
+
+
+def wells_told(starts, batch, positions):
+    """The wells that an event tells of, counted over all batches, which begin at `starts`."""
+    if not (type(batch) is int and 0 <= batch < len(starts) - 1 and flat([positions], [np.int64])
+            and ((positions >= 0) & (positions < starts[batch + 1] - starts[batch])).all()):
+        raise IndexError(f"results of wells that batch {batch!r} has not")
+    return starts[batch] + positions
 
 
 def _states_of(wells):

@@ -8,7 +8,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_integer
 from pybandit.studies import _journal
-from pybandit.studies._errors import StudyDamaged
+from pybandit.studies._errors import as_recorded
 from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
 from pybandit.studies._recorder import Recorder, reading
@@ -121,12 +121,9 @@ class Looks(Recorder):
         2      0         2     tea    0.2  known
         3      0         3  coffee    NaN   open
         """
-        try:
+        with as_recorded(self.path, "log or batches: they do not go together"):
             return history_of(self._store.all_wells(), self._tells(), self._names,
                               self._ledger.policy)
-        except (LookupError, TypeError, ValueError) as error:
-            raise StudyDamaged(f"{self.path} is damaged: log or batches: they do not go together: "
-                               f"{error}") from error
 
     @reading
     def amendments(self) -> list[Amendment]:

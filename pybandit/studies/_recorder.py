@@ -16,7 +16,7 @@ from pybandit import policies
 from pybandit._shared.checks import LARGEST, check_integer
 from pybandit.studies._codec import encode
 from pybandit.studies._counts import PART, Counts, is_counted
-from pybandit.studies._errors import StudyDamaged
+from pybandit.studies._errors import StudyDamaged, as_recorded
 from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
 from pybandit.studies._keys import Keys
 from pybandit.studies._races import POLICIES, RacePolicy
@@ -212,11 +212,8 @@ class Recorder:
         """`take(number, when, who, body)` of each amendment, in their order."""
         for number, when, who, content in self._store.amendments():
             body = self._entry(f"event {number}", content)
-            try:
+            with as_recorded(self._store.path, f"log: event {number} is none of an amendment"):
                 take(number, when, who, body)
-            except (AttributeError, LookupError, TypeError, ValueError) as error:
-                raise StudyDamaged(f"{self._store.path} is damaged: log: event {number} is none "
-                                   f"of an amendment: {error!r}") from error
 
     def _batch(self, wells):
         """Of an open batch, what is asked."""

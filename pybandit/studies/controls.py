@@ -7,13 +7,15 @@ three standard deviations touch (Zhang, Chung and Oldenburg, 1999).
 """
 
 import math
+import operator
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pybandit._shared.types import Floats
-from pybandit.studies._codec import decode
+from pybandit.studies._codec import flat
+from pybandit.studies._errors import as_recorded
 from pybandit.studies._looks import Looks
 from pybandit.studies.plates import Plates
 
@@ -83,9 +85,10 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     for number, source, is_whole in _sources(study):
         if batch is not None and number != batch:
             continue
-        for name, values in source.get("plates", {}).items():
-            _, old, files = kept.get(name, (number, np.full(values.size, np.nan), []))
-            new = values if is_whole else np.where(np.isnan(values), old, values)
+        for name, values in _plates_in(source).items():
+            _, old, files = kept.get(name, (number, values, []))
+            is_new = is_whole or old.size != values.size
+            new = values if is_new else np.where(np.isnan(values), old, values)
             kept[name] = number, new, [*files, source["file"]]
     return [_plate_of(name, *one, plates) for name, one in kept.items()]
 
@@ -102,8 +105,10 @@ def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.
     """Whether each of these readings, plate by plate, was kept of its well at some time."""
     found, size = np.zeros(values.size, dtype=bool), values.size // len(names)
     for number, source, _ in _sources(study):
-        if number == batch:
-            for name, kept in source.get("plates", {}).items():
+        if number != batch:
+            continue
+        for name, kept in _plates_in(source).items():
+            if name in names and kept.size == size:
                 cut = slice(names.index(name) * size, (names.index(name) + 1) * size)
                 found[cut] |= values[cut] == kept
     return found
@@ -112,22 +117,34 @@ def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.
 def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
     """Batch and source of each event that has one, and whether it replaces what was."""
     found = []
-    for kind, content in study._read(lambda _: [(row[1], row[4]) for row in
-                                                study._store.events()]):
+    for number, kind, content in study._read(lambda _: [(row[0], row[1], row[4]) for row in
+                                                        study._store.events()]):
         if kind in ("tell", "amend") and b"source" in content:
-            body = decode(content)
+            body = study._entry(f"event {number}", content)
             if "source" in body:
-                found.append((body["batch"], body["source"], kind == "amend"))
+                with as_recorded(study.path, f"log: event {number} is of no batch"):
+                    found.append((operator.index(body["batch"]), body["source"], kind == "amend"))
     return found
 
 
+def _plates_in(source):
+    """Readings by the plates' names; none where it is no file's source."""
+    if type(source) is not dict or type(source.get("file")) is not str:
+        return {}
+    plates = source.get("plates")
+    is_ours = type(plates) is dict and all(flat([values], [np.float64])
+                                           for values in plates.values())
+    return plates if is_ours else {}
+
+
 def _plate_of(name, batch, values, files, plates):
-    controls, positives = (_controls_of(values[list(wells)])
+    controls, positives = (_controls_of(values[[well for well in wells if well < values.size]])
                            for wells in (plates.controls, plates.positives))
     return PlateReadings(name, batch, values, files, controls, positives,
                          z_prime(controls, positives))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of readings near the largest number
 def _controls_of(values):
     values = values[~np.isnan(values)]
     mean = float(values.mean()) if values.size else math.nan

@@ -21,7 +21,10 @@ from fuzz.states import change
 from pybandit.studies import Study, StudyError
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._export import export
 from pybandit.studies._journal import START, chained
+from pybandit.studies.controls import readings_of, were_kept, withdrawn_of
+from pybandit.studies.plates import Layout, Plates
 from pybandit.studies.report import write_report
 
 from betting.test_mutated_states import assert_counts_work
@@ -61,7 +64,23 @@ def counted_one_by_one(path):
     counted(path, lambda: pb.UCB1(3))
 
 
-KINDS = [plain, amended, counted, counted_one_by_one]
+def plated(path):
+    """Results that came from files, whose readings are kept, some of them read again."""
+    with Study.create(path, pb.BatchSAR(12, 2, 12, 20, 4),
+                      settings=PLATES.settings()) as study:
+        for number in range(3):
+            batch, readings = study.ask(), np.arange(24.0) + number
+            source = {"file": f"{number}.csv", "plates": {str(number): readings}}
+            study.tell(batch.id, readings[:12], source=source)
+        readings[5] = 0.5
+        study.amend(number, [0.5], positions=[5], reason="a typo",
+                    source=source | {"file": "again.csv"})
+        study.ask()
+
+
+PLATES = Plates(Layout(4, 6), controls=(0, 6, 12), positives=(18, 23), normalise="percent",
+                fill="shuffled", seed=3)
+KINDS = [plain, amended, counted, counted_one_by_one, plated]
 
 
 @functools.cache
@@ -256,7 +275,20 @@ def asked_of(study):
             study.amendments, lambda: list(study.log()), lambda: repr(study),
             lambda: study.policy, lambda: study.settings, lambda: study.arms,
             lambda: [study.batch(number) for number in range(5)], lambda: study.split(9),
-            lambda: write_report(study, folder() / "page")]
+            lambda: write_report(study, folder() / "page"),
+            lambda: of_plates(study), lambda: withdrawn_of(study, 0),
+            lambda: were_kept(study, 2, ["2"], np.arange(24.0))]
+
+
+def of_plates(study):
+    """All wells, and the readings that are kept, unless the settings are of no plates."""
+    try:
+        plates = Plates.of(study.settings)
+    except ValueError:
+        return
+    export(study, plates, Path(os.devnull).write_text)
+    for one in readings_of(study):
+        assert one.values.dtype == np.float64 and one.files
 
 
 def told_to(study):

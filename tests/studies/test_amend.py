@@ -10,7 +10,8 @@ import pytest
 
 import pybandit as pb
 from pybandit.studies import Study, StudyVersionError, _store
-from pybandit.studies.controls import readings_of
+from pybandit.studies.controls import readings_of, were_kept
+from pybandit.studies.plates import Layout, Plates
 from pybandit.studies.report import write_report
 
 from betting.races import RACE, REWARDS
@@ -313,6 +314,34 @@ def test_a_study_of_the_first_format(tmp_path):
         batch = study.ask()
         study.tell(batch.id, np.arange(8.0)[batch.arms])
         study.verify()
+
+
+@pytest.mark.parametrize("source", [
+    {"plates": 3}, {"plates": {"0": np.zeros(4)}}, {"file": 3, "plates": {"0": np.zeros(4)}},
+    {"file": "a", "plates": {"0": "x"}}, {"file": "a", "plates": {"0": np.zeros((2, 2))}}, {}])
+def test_sources_of_ones_own_are_no_readings(source):
+    study = Study.create(":memory:", pb.Uniform(2, 4), ["a", "b"], settings=BOTH.settings())
+    study.ask()
+    study.tell(0, [0.1], positions=[0], source=source)
+    assert readings_of(study) == []
+    assert not were_kept(study, 0, ["0"], np.zeros(4)).any()
+    study.verify()
+
+
+def test_readings_of_plates_of_other_sizes():
+    """The last ones count; controls that they have not are none; the largest numbers are some."""
+    study = Study.create(":memory:", pb.Uniform(2, 4), ["a", "b"], settings=BOTH.settings())
+    study.ask()
+    for size in (4, 2):
+        study.tell(0, [0.1], positions=[0],
+                   source={"file": "a.csv", "plates": {"0": np.full(size, 1.7e308)}})
+    one, = readings_of(study)
+    assert one.values.tolist() == [1.7e308] * 2 and one.files == ["a.csv"] * 2
+    assert (one.controls.n, one.positives.n) == (2, 0) and np.isnan(one.z_prime)
+    assert were_kept(study, 0, ["0"], np.full(4, 1.7e308)).tolist() == [True] * 4
+
+
+BOTH = Plates(Layout(8, 12), controls=(0, 1), positives=(94, 95))
 
 
 def test_what_results_were_made_of():

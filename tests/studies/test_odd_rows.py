@@ -14,7 +14,10 @@ import pybandit as pb
 from pybandit.studies import Study, StudyDamaged
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
+from pybandit.studies._export import export
 from pybandit.studies._journal import START, chained
+from pybandit.studies.controls import readings_of
+from pybandit.studies.plates import Layout, Plates
 
 
 def put(path, table, column, value, which="1"):
@@ -80,7 +83,9 @@ def test_rows_that_nobody_wrote(path, table, column, value, words):
     (0, dict(version=3), "event 0 is not that"), (0, dict(module=3), "event 0 is not that"),
     (2, None, "a tell is not that of a study"),
     (2, dict(batch=99), "log or batches: they do not go together"),
-    (2, dict(positions="x"), "log or batches: they do not go together")])
+    (2, dict(positions="x"), "log or batches: they do not go together"),
+    (2, dict(positions=2**70), "log or batches: they do not go together"),
+    (2, dict(batch=2**70), "log or batches: they do not go together")])
 def test_events_that_were_signed_again(path, number, changes, words):
     with closing(sqlite3.connect(path)) as db:
         ((body,),) = db.execute("SELECT body FROM log WHERE number = ?", (number,))
@@ -88,6 +93,34 @@ def test_events_that_were_signed_again(path, number, changes, words):
     put(path, "log", "body", encode(entry), f"number = {number}")
     sign(path)
     refused(path, words)
+
+
+@pytest.mark.parametrize("changes", [
+    dict(batch=99), dict(batch=2**70), dict(batch="x"), dict(positions="x"), dict(positions=2**70),
+    dict(positions=None), dict(positions=np.arange(3.0)), dict(positions=np.array([8])),
+    dict(positions=np.array([-1]))])
+def test_exports_of_events_that_nobody_recorded(path, changes):
+    with closing(sqlite3.connect(path)) as db:
+        ((body,),) = db.execute("SELECT body FROM log WHERE number = 2")
+    put(path, "log", "body", encode({**decode(body), **changes}), "number = 2")
+    sign(path)
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="do not go together"):
+        export(study, Plates(Layout(8, 12)), lambda text: None)
+    refused(path, "do not go together")
+
+
+@pytest.mark.parametrize("changes", [dict(batch="x"), dict(batch=None), None])
+def test_sources_of_no_batch(path, changes):
+    with Study.open(path) as study:
+        study.tell(4, [0.5], positions=[3], source={"file": "a.csv", "plates": {}})
+        number = study.status().n_events - 1
+    with closing(sqlite3.connect(path)) as db:
+        ((body,),) = db.execute("SELECT body FROM log WHERE number = ?", (number,))
+    entry = ["source"] if changes is None else {**decode(body), **changes}
+    put(path, "log", "body", encode(entry), f"number = {number}")
+    sign(path)
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log: event"):
+        readings_of(study)
 
 
 @pytest.mark.parametrize("time", [1e308, 253402300800.0, -1e12])
@@ -185,6 +218,8 @@ def test_counts_that_nobody_told(tmp_path, changes):
     with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log") as raised:
         study.counts()
     assert path in str(raised.value)
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log"):
+        export(study, Plates(Layout(8, 12)), lambda text: None)
     with Study.open(path) as study, pytest.raises(StudyDamaged, match="event 1 is none of counts"):
         study.tell_counts({"a": (1, 1)}, key="Tuesday")
 
