@@ -243,7 +243,10 @@ class Store:
     def sizes(self):
         """Wells of each batch in order, without reading them: a mark is a byte."""
         head = len(encode(np.empty(0, dtype=np.uint8)))
-        for size, in self.db.execute("SELECT length(marks) FROM batches ORDER BY number"):
+        rows = self.db.execute("SELECT length(marks) FROM batches ORDER BY number")
+        for size, in typed(self.path, "batches", rows, int):
+            if size < head:
+                raise StudyDamaged(f"{self.path} is damaged: batches: a row holds no marks")
             yield size - head
 
     def wells_of(self, row):

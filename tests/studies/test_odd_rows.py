@@ -109,6 +109,13 @@ def test_exports_of_events_that_nobody_recorded(path, changes):
     refused(path, "do not go together")
 
 
+@pytest.mark.parametrize("marks", ["x", b"", b"x", 3, encode(np.zeros(1, dtype=np.uint8))])
+def test_exports_of_marks_that_nobody_recorded(path, marks):
+    put(path, "batches", "marks", marks, "number = 3")
+    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: "):
+        export(study, Plates(Layout(8, 12)), lambda text: None)
+
+
 @pytest.mark.parametrize("changes", [dict(batch="x"), dict(batch=None), None])
 def test_sources_of_no_batch(path, changes):
     with Study.open(path) as study:
