@@ -111,6 +111,8 @@ def key_of(value):
 
     Not what a value prints: kernels of Gaussian processes print no bounds, long arrays "...".
     """
+    if type(value) in (tuple, frozenset):
+        return type(value), type(value)(map(key_of, value))
     try:
         hash(value)
     except TypeError:

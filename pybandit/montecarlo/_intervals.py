@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import check_choice
+from pybandit.montecarlo._weights import MOST_WEIGHT
 
 # The clock at which an interval for all times is tightest, as in `confidence_sequence`.
 BEST_CLOCK = 1000.0
@@ -99,7 +100,8 @@ def all_times(combined, moments, alpha, scale):
         return NOTHING
     variances = moments.variances[counted]
     least = variances.min()
-    one_value = (scale / least) ** 2 * least if scale else least
+    weight = min(scale / float(least), MOST_WEIGHT) if scale else 1.0
+    one_value = weight**2 * least
     clock = float(combined.squares[counted] @ variances) / one_value
     return _about(combined, moments, counted, sequence_width(clock, alpha), 0.0)
 

@@ -50,7 +50,9 @@ def as_of_now(state, n):
     if not isinstance(progress, dict):
         return state
     if "scale" not in progress:
-        progress = progress | {"scale": 1.0 if progress.get("weight") else 0.0}
+        weight = progress.get("weight")
+        is_weighed = isinstance(weight, (int, float)) and weight != 0.0
+        progress = progress | {"scale": 1.0 if is_weighed else 0.0}
         state = {**state, "progress": progress}
     kept = {name: progress.get(name) for name in ("common", "n_common")}
     if not all(isinstance(array, np.ndarray) and array.ndim == 2 and array.shape[1] == 2

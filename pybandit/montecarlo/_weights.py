@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+MOST_WEIGHT = 1e90  # whose cube is a number
+
 
 class Combined(NamedTuple):
     """An estimate, and what its error is made of.

@@ -16,7 +16,7 @@ from pybandit.montecarlo._intervals import (
 )
 from pybandit.montecarlo._rule_states import as_of_now
 from pybandit.montecarlo._sharing import SHARED
-from pybandit.montecarlo._weights import inverse_variance, pooled, predictable
+from pybandit.montecarlo._weights import MOST_WEIGHT, inverse_variance, pooled, predictable
 
 from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t
@@ -31,6 +31,7 @@ WEIGHTS = ("mean", "inverse-variance", "predictable")
 
 # So many different values are told apart: nobody asks whether there are more.
 cdef int64_t MOST_DIFFERENT = LEAST_DIFFERENT_AHEAD
+cdef double HEAVIEST = MOST_WEIGHT
 
 
 cdef class EstimatorAllocator(SharedBudget):
@@ -134,6 +135,7 @@ cdef class EstimatorAllocator(SharedBudget):
     A sample variance of 0 is taken at its word by the policies on variances: that
     estimator is run until two of its values differ. `variances` are 0 where the standard
     deviation is below 1e-14 of the mean; of very many equal values rounding may leave more.
+    A weight of ``"predictable"`` is at most 1e90 times that of the estimator weighed first.
 
     Units. Values should have standard deviations between 1e-100 and 1e100, within which units
     change nothing. `interval` without bets refuses others. Below some 1e-162 squares become 0,
@@ -203,7 +205,8 @@ cdef class EstimatorAllocator(SharedBudget):
             self._begin_batch(arm)
         if self.predictable:
             weight = self.start_weights[arm]
-            if self.weight == 0.0:
+            if weight > self.weight:  # else a noisy origin's rounding exceeds what is sought
+                self.weighted += self.weight * (self.origin - value)
                 self.origin = value
             self.weight += weight
             self.weighted += weight * (value - self.origin)
@@ -237,7 +240,7 @@ cdef class EstimatorAllocator(SharedBudget):
             if self.scale == 0.0:
                 frexp(variance, &exponent)
                 self.scale = ldexp(1.0, exponent)
-            self.start_weights[arm] = self.scale / variance
+            self.start_weights[arm] = min(self.scale / variance, HEAVIEST)
 
     cdef double _least_variance(self, int64_t arm) noexcept nogil:
         """The least of all estimators' positive variances at the start of this batch, or 0."""

@@ -60,7 +60,9 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
         after an exception it holds all that was learned.
     rng : None, int, SeedSequence or Generator
         With `allocator` an integer gives other streams after other numbers of runs: the
-        same one may be given again. A SeedSequence goes on where it was.
+        same one may be given again, unless a batch raised and no call of it gave a value,
+        which would then be repeated with the same numbers. A SeedSequence or a Generator
+        goes on where it was.
     progress : bool, optional
         None: a bar where tqdm is installed and errors go to a terminal.
 

@@ -76,7 +76,11 @@ class BlockedRows(Rows):
         arrow = require("pyarrow", "tables")
         self._blocks, self.n_rows = blocks, blocks.n_rows
         names = range(blocks.n_columns) if blocks.names is None else blocks.names
-        self.schema = arrow.schema([(str(name), kind) for name, kind
+        names = list(map(str, names))
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"names must differ, as text too, to be written; got {twice!r} twice")
+        self.schema = arrow.schema([(name, kind) for name, kind
                                     in zip(names, self._kinds(), strict=True)])
         self.first, self.models = self.schema.names[0], self.schema.names
         self.row_bytes = sum(kind.bit_width for kind in self.schema.types) / 8

@@ -119,6 +119,9 @@ def test_kernel_is_a_covariance():
     (Unhashed(1), Unhashed(2), False), (Unhashed(lambda: 1), Unhashed(lambda: 1), False),
     (RBF(1.0), RBF(1.0), True), (RBF(1.0), RBF(1.0, "fixed"), False),
     (RBF(1.0), RBF(1.0, (1e-3, 1e-2)), False), (RBF(1.0), RBF(1.00001), False),
+    ((1,), (True,), False), ((1,), (1.0,), False), ((1, (2,)), (1, (2,)), True),
+    ((1, (True,)), (1, (1,)), False), ((1, [2]), (1, [2]), True), ((1, [2]), (1, [True]), False),
+    (frozenset([1, 2]), frozenset([2, 1]), True), (frozenset([1]), frozenset([True]), False),
 ])
 def test_keys(left, right, same):
     assert (key_of(left) == key_of(right)) == same

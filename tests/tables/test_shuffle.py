@@ -157,7 +157,9 @@ def test_a_mark_that_is_none(mark, folder, tmp_path):
     ({"replace": 1}, "replace"), ({"table": np.ones((3, 2), np.longdouble)}, "table"),
     ({"path": "out.csv"}, "path"), ({"path": 3}, "path"), ({"path": "none/out.parquet"}, "path"),
     ({"table": 3}, "table"), ({"table": "none.parquet"}, "none.parquet"),
-    ({"table": np.ones((3, 2)) * 1j}, "table")])
+    ({"table": np.ones((3, 2)) * 1j}, "table"),
+    ({"table": pb.Blocks(lambda *_: np.ones((5, 2)), [5], 2, names=("a", "a"))}, "names"),
+    ({"table": pb.Blocks(lambda *_: np.ones((5, 2)), [5], 2, names=(1, "1"))}, "names")])
 def test_refused(options, name, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = dict(dict(table=folder / "table.npy", path="out.parquet"), **options)
