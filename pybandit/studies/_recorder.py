@@ -225,7 +225,9 @@ class Recorder:
         """Batch, positions, time and who of each tell and each amendment."""
         for body, when, who in self._store.tells():
             entry = self._entry("a tell", body)
-            yield entry["batch"], entry["positions"], when, who
+            with as_recorded(self._store.path, "log or batches: they do not go together"):
+                told = entry["batch"], entry["positions"]
+            yield *told, when, who
 
 
 def event_of(number, kind, who, body, before):

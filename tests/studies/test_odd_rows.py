@@ -98,11 +98,12 @@ def test_events_that_were_signed_again(path, number, changes, words):
 @pytest.mark.parametrize("changes", [
     dict(batch=99), dict(batch=2**70), dict(batch="x"), dict(positions="x"), dict(positions=2**70),
     dict(positions=None), dict(positions=np.arange(3.0)), dict(positions=np.array([8])),
-    dict(positions=np.array([-1]))])
+    dict(positions=np.array([-1])), None])
 def test_exports_of_events_that_nobody_recorded(path, changes):
     with closing(sqlite3.connect(path)) as db:
         ((body,),) = db.execute("SELECT body FROM log WHERE number = 2")
-    put(path, "log", "body", encode({**decode(body), **changes}), "number = 2")
+    entry = {} if changes is None else {**decode(body), **changes}
+    put(path, "log", "body", encode(entry), "number = 2")
     sign(path)
     with Study.open(path) as study, pytest.raises(StudyDamaged, match="do not go together"):
         export(study, Plates(Layout(8, 12)), lambda text: None)
