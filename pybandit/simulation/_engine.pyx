@@ -44,6 +44,8 @@ def is_native(policy, environment):
     """Whether `Session.play` can run the pair: neither has its own Python methods."""
     if not (isinstance(policy, NativePolicy) and draws_natively(environment)):
         return False
+    if (<NativePolicy>policy)._wants_costs and not (<Environment>environment)._has_plain_costs():
+        return False
     compiled = next(cls for cls in type(policy).__mro__ if cls.__module__.startswith("pybandit.")
                     and issubclass(cls, NativePolicy))
     return all(getattr(type(policy), name) is getattr(compiled, name)
@@ -72,8 +74,13 @@ cdef next_of(NativePolicy policy):
 
 
 def draws_natively(environment):
-    """Whether its rewards are drawn without Python."""
+    """Whether its rewards are drawn without Python, whatever it says of costs."""
     return isinstance(environment, Environment) and (<Environment>environment)._is_native()
+
+
+def pays_in_its_own_way(environment):
+    """Whether only its `pull_with_costs` knows what a pull costs, and gives the reward too."""
+    return getattr(type(environment), "pull_with_costs", None) is not Environment.pull_with_costs
 
 
 def answers_natively(cls):
@@ -150,7 +157,9 @@ cdef class Session:
 
     def takes(self, policy, environment):
         """Whether `play` can run the pair."""
-        pair = type(policy), type(environment)
+        # one class wants costs or not, by its options
+        wants = isinstance(policy, NativePolicy) and (<NativePolicy>policy)._wants_costs
+        pair = type(policy), type(environment), wants
         known = self.native.get(pair)
         if known is None:
             known = self.native[pair] = is_native(policy, environment)
@@ -396,8 +405,11 @@ cdef class RunRewards:
                 streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
 
     def pull_with_costs(self, arms, rng):
-        """The next rewards of these arms and their costs."""
-        return self._drawn(arms, rng, True)
+        """The next rewards of these arms and their costs; these as Python says, where it does."""
+        if self.environment._has_plain_costs():
+            return self._drawn(arms, rng, True)
+        rewards, _ = self._drawn(arms, rng, False)
+        return rewards, np.asarray(self.environment.costs, dtype=np.float64)[arms]
 
     def pull(self, arms, rng):
         """The next rewards of these arms."""

@@ -30,6 +30,7 @@ from pybandit.simulation._engine import (
     draws_natively,
     is_fresh,
     is_native,
+    pays_in_its_own_way,
     renew,
     takes_stream,
 )
@@ -201,8 +202,11 @@ class _PythonRun:
         self.n_pulls, self.n_batches, self.next_mark = 0, 0, 0
         self.varies = varies(environment)
         self.lost = 0.0 if self.varies else nan
+        wanted = getattr(policy, "costs", None)  # may be an array
+        self.wants_costs = isinstance(wanted, str) and wanted == "observed"
         self.rewards = environment
-        if draws_natively(environment):
+        if draws_natively(environment) and not (
+                self.wants_costs and pays_in_its_own_way(environment)):
             self.rewards = RunRewards(environment, i, runs.streams if runs.plan.common else None)
 
     def run(self):
@@ -234,8 +238,7 @@ class _PythonRun:
             for j, arm in enumerate(arms):
                 means = means_of(environment, self.n_pulls + j)
                 self.lost += means.max() - means[arm]
-        wanted = getattr(self.policy, "costs", None)
-        if isinstance(wanted, str) and wanted == "observed":
+        if self.wants_costs:
             given, costs = rewards.pull_with_costs(arms, self.rng)
             self.policy.tell(arms, checked_rewards(given, arms, environment), costs)
         else:

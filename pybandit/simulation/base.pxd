@@ -25,7 +25,7 @@ cdef class Environment:
     # The last line of a subclass's __init__: the class, and its arguments by name.
     cdef int _made(self, cls, dict given) except -1
 
-    # Whether the rewards, and what they cost, are drawn without Python.
+    # Whether the rewards are drawn without Python; and whether what they cost is.
     cdef bint _is_native(self) noexcept
     cdef bint _has_plain_costs(self) noexcept
     # One reward of an arm that has given `seen` to this run, lost ones left out; `pull` counts

@@ -128,7 +128,7 @@ cdef class Environment:
         return np.argsort(-np.asarray(self._means), kind="stable")[:k]
 
     cdef bint _is_native(self) noexcept:
-        return type(self).pull is Environment.pull and self._has_plain_costs()
+        return type(self).pull is Environment.pull
 
     cdef bint _has_plain_costs(self) noexcept:
         """Whether Python says nothing else of them."""

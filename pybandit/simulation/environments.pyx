@@ -473,7 +473,7 @@ cdef class TableBandit(Environment):
         self._made(TableBandit, dict(rewards=arms))
 
     cdef bint _is_native(self) noexcept:
-        return type(self).pull is TableBandit.pull and self._has_plain_costs()
+        return type(self).pull is TableBandit.pull
 
     def reset(self):
         """Start over at the first reward of every arm."""

@@ -136,3 +136,105 @@ def test_python_draws_what_compiled_code_draws_one_by_one():
     one, other = (pb.simulate(lambda e, make=make: make(3, 3), costly, 9, rng=1, metrics=[first])
                   for make in (pb.Uniform, CarefulInPython))
     assert one.metrics["first"].tolist() == other.metrics["first"].tolist()
+
+
+# -- subclasses of environments that say what a pull costs -----------------------------------
+
+
+class Dear(pb.environments.GaussianBandit):
+    @property
+    def costs(self):
+        return np.array([1.0, 9.0])
+
+
+class DearTable(pb.environments.TableBandit):
+    costs = Dear.costs
+
+
+class DearCostly(pb.environments.CostlyBandit):
+    costs = Dear.costs
+
+
+class Timed(DearCostly):
+    def pull_with_costs(self, arms, rng=None):
+        raise AssertionError("nobody asked for costs")
+
+
+class InTurnBackwards(InTurn):
+    def ask(self):
+        return np.arange(self.n_arms)[::-1]
+
+
+class InTurnAtCosts(InTurn):
+    costs = "observed"
+
+    def tell(self, arms, rewards, costs=None, missing="raise"):
+        assert (costs == np.array([1.0, 9.0])[arms]).all()
+        super().tell(arms, rewards)
+
+
+TABLE = pb.environments.TableBandit([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize("environment", [
+    DearTable([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5]]), DearCostly(TABLE, 1.0), Timed(TABLE, 1.0),
+    pb.environments.CostlyBandit(DearTable([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5]]), [1.0, 9.0])])
+def test_rewards_are_counted_over_the_run_whatever_is_said_of_costs(environment):
+    """Every call started over, so that the worse arm always gave its first reward."""
+    kinds = [InTurn, InTurnAtCosts][:1 if isinstance(environment, Timed) else 2]
+    for kind in kinds:
+        made = []
+
+        def make(environment, kind=kind, made=made):
+            made.append(kind(2, 10))
+            return made[-1]
+
+        pb.simulate(make, environment, 2)
+        assert [policy.told for policy in made] == [[1.0, 0.0, 0.0, 0.0, 1.0]] * 2
+    plain = pb.simulate(pb.UCB1(2), TABLE, 3, horizon=200)
+    ours = pb.simulate(pb.UCB1(2), environment, 3, horizon=200)
+    assert ours.error_probability == 0.0
+    assert ours.arm_pulls.tolist() == plain.arm_pulls.tolist()
+
+
+def test_costs_of_a_subclass_leave_its_rewards_alone():
+    """Those who want no costs have the same rewards, common ones too, in compiled code."""
+    for kind in (pb.Uniform, InTurn):
+        one, other = (pb.compare({"it": lambda e, kind=kind: kind(2, 40)}, make([0.0, 0.1]), 9,
+                                 rng=1) for make in (pb.environments.GaussianBandit, Dear))
+        assert one["it"].errors.tolist() == other["it"].errors.tolist()
+    made = []
+
+    def keep(kind):
+        made.append(kind(2, 8))
+        return made[-1]
+
+    pb.compare({"ab": lambda e: keep(InTurn), "ba": lambda e: keep(InTurnBackwards)},
+               Dear([0.0, 1.0]), 1, rng=1)
+    assert made[0].told == made[1].told
+
+
+def test_a_subclass_with_costs_cannot_say_that_its_means_vary():
+    """Compiled code draws its rewards, which do not."""
+    class Varying(Dear):
+        def means_at(self, t):
+            return np.array([1.0, 0.0])
+
+    with pytest.raises(ValueError, match="environment must have a pull of its own where it has m"):
+        pb.simulate(pb.UCB1(2), Varying([0.0, 1.0]), 2, horizon=20)
+
+
+def test_one_class_of_policies_wants_costs_or_not_by_its_options():
+    """Sessions remembered by the class whether compiled code runs it."""
+    makers = iter([None, "observed"] * 4)
+    paid = []
+
+    def make(environment):
+        how = next(makers)
+        policy = pb.EstimatorAllocator(2, **({} if how is None else {"costs": how}))
+        paid.append(policy)
+        return policy
+
+    pb.simulate(make, Dear([0.0, 0.0]), 8, rng=1, horizon=50, answer=[0], n_threads=1)
+    totals = [policy.total_cost for policy in paid]
+    assert totals[::2] == [50.0] * 4 and min(totals[1::2]) > 60.0
