@@ -20,6 +20,7 @@ from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
 from pybandit.simulation._ledger import answer_of
 from pybandit.simulation._ledger cimport Ledger, Truth, judged, verdict
 from pybandit.simulation._streams cimport Streams
+from pybandit.simulation.base import costs_of
 from pybandit.simulation.base cimport Environment, odd
 
 
@@ -409,7 +410,7 @@ cdef class RunRewards:
         if self.environment._has_plain_costs():
             return self._drawn(arms, rng, True)
         rewards, _ = self._drawn(arms, rng, False)
-        return rewards, np.asarray(self.environment.costs, dtype=np.float64)[arms]
+        return rewards, costs_of(self.environment)[arms]
 
     def pull(self, arms, rng):
         """The next rewards of these arms."""

@@ -188,7 +188,8 @@ cdef class Environment:
         self.guard.check()
         if type(self).pull is Environment.pull and type(self).costs is Environment.costs:
             return self._draw_all(arms, rng)
-        return self.pull(arms, rng), np.asarray(self.costs, dtype=np.float64)[arms]
+        rewards = self.pull(arms, rng)
+        return rewards, costs_of(self)[np.asarray(arms)]
 
     def _draw_all(self, arms, rng):
         self.guard.check()
@@ -244,6 +245,19 @@ def arm_values(name, values, expected, holds):
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")
     return np.array(array)
+
+
+def costs_of(environment):
+    """Its costs: what Python says of them is checked."""
+    costs = environment.costs
+    if type(environment).costs is Environment.costs:
+        return costs
+    name = f"costs of {type(environment).__name__}"
+    costs = check_in(name, costs, "finite and at least 0", lambda c: np.isfinite(c) & (c >= 0))
+    if costs.shape != (environment.n_arms,):
+        raise ValueError(f"{name} must have shape ({environment.n_arms},); got shape "
+                         f"{costs.shape}")
+    return costs
 
 
 def remade(cls, compiled, given, attributes):

@@ -76,6 +76,26 @@ def test_rewards_of_an_environment_are_checked(rewards, words):
         pb.simulate(lambda e: pb.UCB1(2), Mine(rewards), 2, horizon=9)
 
 
+@pytest.mark.parametrize("costs, words", [
+    (np.array([3.0, 4.0, 5.0]), r"must have shape \(2,\); got shape \(3,\)"),
+    (np.array([3.0]), r"must have shape \(2,\); got shape \(1,\)"),
+    (3.0, r"must have shape \(2,\); got shape \(\)"),
+    (np.array([1.0, np.nan]), "must be finite and at least 0; got nan at index 1"),
+    (np.array([1.0, -2.0]), "must be finite and at least 0; got -2.0 at index 1"),
+    (["a", "b"], "must hold real numbers")])
+@pytest.mark.parametrize("base", [Mine, TableBandit])
+def test_costs_of_an_environment_are_checked(base, costs, words):
+    """The wrong ones of too many were taken, of too few it was an IndexError."""
+    Dear = type("Dear", (base,), {"costs": costs})
+    environment = Dear(np.zeros_like) if base is Mine else Dear([[0.0], [1.0]])
+    for pull in (
+            lambda: environment.pull_with_costs(np.array([0, 0])),
+            lambda: pb.simulate(lambda e: pb.EstimatorAllocator(2, costs="observed"), environment,
+                                2, horizon=50)):
+        with pytest.raises((ValueError, TypeError), match=f"costs of Dear {words}"):
+            pull()
+
+
 @pytest.mark.parametrize("arms", [[0, 5], [-1], [0.5], [], None, [[0]]])
 def test_arms_of_a_policy_are_checked(arms):
     class Asks(pb.Policy):
