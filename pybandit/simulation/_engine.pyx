@@ -420,8 +420,8 @@ cdef class RunRewards:
         cdef const int64_t[::1] chosen = np.ascontiguousarray(arms, dtype=np.int64)
         cdef double[::1] rewards = np.empty(chosen.shape[0]), costs = np.empty(chosen.shape[0])
         cdef pb_bitgen bits = bitgen_of(rng)[0]
-        cdef int64_t j, arm
-        with rng.bit_generator.lock:
+        cdef int64_t j, arm, bad = -1
+        with rng.bit_generator.lock, nogil:
             for j in range(chosen.shape[0]):
                 arm = chosen[j]
                 if self.common:
@@ -432,8 +432,11 @@ cdef class RunRewards:
                 else:
                     rewards[j] = self.environment._draw(arm, self.seen[arm], &bits)
                 if not isfinite(rewards[j]):
-                    raise odd(self.environment, arm, rewards[j])
+                    bad = j
+                    break
                 self.seen[arm] += 1
+        if bad >= 0:
+            raise odd(self.environment, chosen[bad], rewards[bad])
         return np.asarray(rewards), np.asarray(costs)
 
 

@@ -1,6 +1,7 @@
 """simulate: what it measures, whoever runs the policy and in however many threads."""
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -83,6 +84,40 @@ def test_threads_share_a_table_in_turn(python):
                for n in (1, 4)]
     assert_same(*results)
     assert len(set(results[1].regrets.tolist())) == 1
+
+
+def test_other_threads_run_while_a_policy_in_python_waits_for_its_rewards():
+    """They stood still: the rewards of a batch were drawn with the lock of the interpreter."""
+    evidence = pb.estimators.LogisticEvidence(np.ones((200, 5)), np.ones(200), [20, 20],
+                                              log_evidence=0.0)
+    ticks, counts, ended = [], [], threading.Event()
+
+    class Counts(pb.Uniform):
+        def ask(self):
+            counts.append(len(ticks))
+            return np.zeros(300, dtype=np.int64)
+
+        def tell(self, arms, rewards, missing="raise"):
+            counts.append(len(ticks))
+            ended.set()
+
+        done = property(lambda self: ended.is_set())
+
+        def recommend(self):
+            return [0]
+
+    def tick():
+        while not ended.wait(0.005):
+            ticks.append(1)
+
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    try:
+        pb.simulate(lambda e: Counts(2, 2000), evidence, 1, rng=1)
+    finally:
+        ended.set()
+        ticking.join()
+    assert counts[1] - counts[0] >= 3  # of a tenth of a second or more
 
 
 def test_run_i_uses_stream_i():
