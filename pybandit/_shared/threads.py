@@ -7,17 +7,19 @@ signals hands it out, and the caller's waits at a lock of C.
 
 import _thread
 import collections
+import contextvars
 import functools
 import itertools
 import operator
 import time
 
 
-def in_threads(run, n_tasks, n_threads, stop):
+def in_threads(run, n_tasks, n_threads, stop, hears=True):
     """Call ``run(i)`` for i below `n_tasks` in so many threads, and wait until all have ended.
 
-    One thread is the caller's. The first exception is raised again. It, and Ctrl-C, set the
-    event `stop`, upon which no task is begun and those that run are to return soon.
+    One thread is the caller's; where it `hears` no Ctrl-C, for tasks look at `stop` alone, it is
+    another one in the caller's context. The first exception is raised again. It, and Ctrl-C, set
+    the event `stop`, upon which no task is begun and those that run are to return soon.
     """
     following = itertools.count()
 
@@ -38,10 +40,11 @@ def in_threads(run, n_tasks, n_threads, stop):
                 stop.set()
                 raise
 
-    if n_threads == 1:
+    if n_threads == 1 and hears:
         work()
     else:
-        _deaf_to_signals(share_out, stop)
+        one = functools.partial(contextvars.copy_context().run, work)
+        _deaf_to_signals(one if n_threads == 1 else share_out, stop)
 
 
 def _deaf_to_signals(task, stop):
@@ -62,7 +65,8 @@ def _deaf_to_signals(task, stop):
     try:
         # one call, in which no signal is heard: it is started and known to be, or neither
         collections.deque(map(operator.call, steps), maxlen=0)
-        lock.acquire()
+        while not lock.acquire(timeout=0.1):  # on Windows no signal ends it
+            pass
     except BaseException:
         stop.set()
         while len(ended) < len(started):

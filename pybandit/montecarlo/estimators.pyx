@@ -121,6 +121,7 @@ cdef class CIRCaplet(Environment):
         super().__init__(np.full(thetas.size, price), variances)
         self.cir = pb_cir(eta, kappa, sigma, r0, maturity / n_steps, n_steps, strike, notional)
         self.drifts, self.maturity = thetas, maturity
+        self._draws_each = True
         self._made(CIRCaplet, dict(
             strike=strike, thetas=thetas, eta=eta, kappa=kappa, sigma=sigma, r0=r0,
             maturity=maturity, notional=notional, n_steps=n_steps))
@@ -258,6 +259,7 @@ cdef class LogisticEvidence(Environment):
         np.asarray(self.columns)[:, :self.n_rows] = signed.T
         self.annealing = pb_annealing(self.columns.shape[1], self.columns.shape[0],
                                       &self.columns[0, 0], prior_variance, width)
+        self._draws_each = True
         self._made(LogisticEvidence, dict(
             features=np.array(features), labels=np.array(labels), n_anneals=lengths,
             prior_variance=prior_variance, width=width, log_scale=log_scale,

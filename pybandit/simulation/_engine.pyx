@@ -25,8 +25,11 @@ from pybandit.simulation.base cimport Environment, odd
 
 
 cdef enum:
-    # some tenths of a second between two looks at Ctrl-C
+    # some tenths of a second between two looks at Ctrl-C, which take the GIL: for the main thread
+    # of a worker process; of other runs, the thread that waits for them hears it
     PULLS_BETWEEN_SIGNALS = 1 << 22
+    # between two looks at `stop`, which are free: a draw may take a tenth of a second
+    DRAWS_BETWEEN_LOOKS = 16
 
 
 cdef class Stop:
@@ -263,11 +266,12 @@ cdef class Session:
                 self._pull_batch(policy, environment, batch, bitgen)
         return 0
 
-    cdef bint _is_over(self) except -1 nogil:
+    cdef inline bint _is_over(self) except -1 nogil:
         """Whether another thread ends all runs; raises where Ctrl-C does."""
-        self.unheard = 0
-        with gil:
-            PyErr_CheckSignals()
+        if self.unheard > PULLS_BETWEEN_SIGNALS:
+            self.unheard = 0
+            with gil:
+                PyErr_CheckSignals()
         return self.stop.raised
 
     cdef int _mark(self, NativePolicy policy) except -1 nogil:
@@ -307,7 +311,7 @@ cdef class Session:
         if not batch.counts:
             n = min(n, batch.n_pulls)
         for _ in range(n):
-            if self.unheard > PULLS_BETWEEN_SIGNALS and self._is_over():
+            if self._is_over():
                 return 0
             self.is_torn = True
             arm = batch.arms[position]
@@ -329,11 +333,11 @@ cdef class Session:
     cdef bint _pull_arm(self, NativePolicy policy, Environment environment, int64_t arm, int64_t n,
                         pb_bitgen *bitgen) except -1 nogil:
         """Whether the run goes on. Rewards that are drawn one by one come in parts, between
-        which Ctrl-C is heard."""
+        which it may be ended."""
         cdef bint in_one = not (policy._wants_costs or self.absorbs or self.common)
         cdef int64_t left = n, part, seen = policy._pulls[arm]
         cdef double reward = 0.0, total = 0.0
-        if in_one and (n <= PULLS_BETWEEN_SIGNALS or not environment._draws_each):
+        if in_one and (n <= DRAWS_BETWEEN_LOOKS or not environment._draws_each):
             total = environment._draw_sum(arm, seen, n, bitgen)
             self.unheard += n
             if isfinite(total):  # as most pulls are
@@ -342,7 +346,7 @@ cdef class Session:
                 return True
             left = 0
         while left > 0:
-            part = min(left, PULLS_BETWEEN_SIGNALS)
+            part = min(left, DRAWS_BETWEEN_LOOKS)
             if in_one:
                 for _ in range(part):
                     total += environment._draw(arm, seen, bitgen)

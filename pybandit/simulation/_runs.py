@@ -118,8 +118,8 @@ class Runs:
         return rng, environment, policy
 
     def run_all(self, n_threads, bar):
-        size = 1
-        if self.first_is_native():
+        size, is_native = 1, self.first_is_native()
+        if is_native:
             size = max(1, min(MOST_IN_A_ROW, self.n_runs // (8 * n_threads)))
 
         def run(block):
@@ -128,7 +128,8 @@ class Runs:
             self.run_in_a_row(start, end)
             bar.update(end - start)
 
-        in_threads(run, -(-self.n_runs // size), n_threads, self.stop)
+        # where policies are in Python, it hears Ctrl-C; and one thread is the caller's
+        in_threads(run, -(-self.n_runs // size), n_threads, self.stop, hears=not is_native)
 
     def run_in_a_row(self, start, end):
         try:  # of a thread that is through with them

@@ -18,7 +18,9 @@ from pybandit._shared.guard cimport Guard
 cdef class Environment:
     cdef readonly int64_t n_arms
     cdef double[::1] _means, _variances, _costs
-    cdef bint _draws_each        # a `_draw_sum` is the sum of so many `_draw`, one after the other
+    # A `_draw_sum` is the sum of so many `_draw`, one after the other: to be set where there is no
+    # `_draw_sum` of its own, so that Ctrl-C is heard between them.
+    cdef bint _draws_each
     cdef Guard guard             # shut until __init__ is through
     cdef dict given              # what a compiled __init__ was given, for pickle
 

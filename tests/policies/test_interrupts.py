@@ -1,6 +1,7 @@
 """Ctrl-C at any moment: a policy is as before the call, or as after it, and goes on."""
 
 import contextlib
+import contextvars
 import signal
 import time
 
@@ -133,7 +134,12 @@ def interrupt_simulations(times, longest, rng):
             came += 1
         assert time.monotonic() - start < 10.0
         for policy in made:  # nobody holds them
-            restored = pb.SequentialHalving.from_state(policy.get_state())
+            try:
+                state = policy.get_state()
+            except RuntimeError as error:
+                assert came and "the middle of a batch" in str(error)
+                continue
+            restored = pb.SequentialHalving.from_state(state)
             assert restored.n_pulls == policy.n_pulls <= 3000
     return came
 
@@ -163,3 +169,32 @@ def test_within_a_batch(n_threads):
     for policy in made:
         with pytest.raises(RuntimeError, match="spoilt by .*the middle of a batch"):
             policy.get_state()
+
+
+SLOW = {
+    # 5 ms a draw; a microsecond a draw, all in one batch; 30 us a pull, no batch of any length
+    "evidence": (lambda: pb.Uniform(2, 20000), lambda: pb.estimators.LogisticEvidence(
+        np.ones((200, 5)), np.ones(200), [500, 500], log_evidence=0.0)),
+    "caplet": (lambda: pb.Uniform(2, 10**8), lambda: pb.estimators.CIRCaplet(0.07, [0.0, 1.0])),
+    "many arms": (lambda: pb.UCB1(50000), lambda: pb.environments.GaussianBandit(np.zeros(50000)))}
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("name", SLOW)
+def test_one_thread_hears_it_as_soon_as_two(name, n_threads):
+    """It looked after four million pulls, whatever they take."""
+    make, environment = SLOW[name][0], SLOW[name][1]()
+    for n_runs in (1, 3):
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt), interrupted_within(0.3):
+            pb.simulate(lambda e: make(), environment, n_runs, rng=1, n_threads=n_threads,
+                        horizon=10**9, progress=False)
+        assert time.monotonic() - start < 3.0
+
+
+def test_runs_of_one_thread_have_the_context_of_their_caller():
+    seen, here = [], contextvars.ContextVar("here", default=0)
+    here.set(3)
+    pb.simulate(pb.Uniform(2, 20), pb.environments.GaussianBandit([0.0, 1.0]), 2, rng=1,
+                n_threads=1, metrics={"seen": lambda p, e: seen.append(here.get()) or 0.0})
+    assert seen == [3, 3]

@@ -65,6 +65,7 @@ cdef class Ratings(Environment):
         stars, chances = np.arange(5) / 4.0, np.asarray(chances)
         super().__init__(chances @ stars, chances @ stars**2 - (chances @ stars) ** 2)
         self.below = np.cumsum(chances, axis=1)
+        self._draws_each = True  # Ctrl-C is heard within a batch
 
     cdef double _draw(self, int64_t arm, int64_t seen,
                       pybandit.pb_bitgen *bitgen) noexcept nogil:
