@@ -36,8 +36,8 @@ cdef class Ledger:
     cdef int64_t[:, ::1] mark_leaders
 
     cdef void _mark(self, int64_t i, int64_t j, verdict found) noexcept nogil
-    cdef void _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
-                     bint stopped) noexcept
+    cdef int _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
+                    bint stopped) except -1
 
 
 cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,

@@ -6,7 +6,7 @@ import numpy as np
 from pybandit._shared.checks import shown
 
 from libc.math cimport NAN
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit.simulation._csrc cimport (
     pb_score_above, pb_score_best, pb_score_gap, pb_score_lost, pb_score_set,
@@ -90,18 +90,21 @@ cdef class Ledger:
         self.mark_errors[i, j], self.mark_leaders[i, j] = found.error, found.leader
         self.mark_regrets[i, j], self.mark_lost[i, j] = found.regret, found.lost
 
-    cdef void _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
-                     bint stopped) noexcept:
+    cdef int _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
+                    bint stopped) except -1:
         """The end of run i. With the GIL: the totals of arms are everybody's."""
         cdef int64_t arm, total = 0
         self.errors[i], self.regrets[i], self.lost[i] = found.error, found.regret, found.lost
         for arm in range(self.n_arms):
+            if pulls[arm] > INT64_MAX - self.totals[arm]:
+                raise too_many(arm)
             total += pulls[arm]
             self.totals[arm] += pulls[arm]
         if self.arm_pulls.shape[0]:
             for arm in range(self.n_arms):
                 self.arm_pulls[i, arm] = pulls[arm]
         self.pulls[i], self.batches[i], self.stopped[i] = total, n_batches, stopped
+        return 0
 
     def check_arms(self, i, n_arms):
         """Refuse an environment of another size."""
@@ -142,6 +145,23 @@ cdef class Ledger:
                        "checkpoint_cumulative_regrets": np.asarray(self.mark_lost),
                        "checkpoint_leaders": np.asarray(self.mark_leaders)}
         return arrays, np.asarray(self.totals)
+
+
+def too_many(arm):
+    """The error of an arm whose pulls no int64 holds."""
+    return OverflowError(f"pulls of arm {arm} in all runs together must be at most {INT64_MAX}; "
+                         "got more: fewer runs, or shorter ones, can be counted")
+
+
+def added(totals):
+    """The sum of arrays of pulls of each arm, each at least 0."""
+    total = np.zeros_like(totals[0])
+    for one in totals:
+        beyond = one > INT64_MAX - total
+        if beyond.any():
+            raise too_many(int(beyond.argmax()))
+        total += one
+    return total
 
 
 def k_of(policy, n_arms):

@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from pybandit._shared.checks import shown
+from pybandit.simulation._ledger import added
 from pybandit.simulation._runs import Runs
 
 # of any simulation, whatever the workers: the result must not depend on their number
@@ -61,4 +62,4 @@ def joined(parts):
                          f"{sorted({one.size for one in totals})}")
     return ({name: np.concatenate([one[name] for one in arrays]) for name in arrays[0]},
             {name: np.concatenate([one[name] for one in columns]) for name in columns[0]},
-            np.sum(totals, axis=0))
+            added(totals))

@@ -135,6 +135,7 @@ def _result(j, arrays, marks, n_runs):
         if kind is np.int64 and array.min(initial=0) < -(name == "checkpoint_leaders"):
             raise ValueError(f"{name} of policy {j} has {array.min()}")
         columns[name] = array
-    if totals.dtype != np.int64 or totals.ndim != 1 or totals.sum() != columns["pulls"].sum():
+    if totals.dtype != np.int64 or totals.ndim != 1 or totals.min(initial=0) < 0 or (
+            totals.sum() != columns["pulls"].sum()):
         raise ValueError(f"arm_totals of policy {j} are not its pulls")
     return SimulationResult._of(marks, columns, {}, totals)

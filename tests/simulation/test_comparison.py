@@ -113,6 +113,7 @@ def test_files_that_are_none(pair, tmp_path):
 @pytest.mark.parametrize("name, change", [
     ("0.errors", lambda a: a[:-1]), ("0.regrets", lambda a: a.astype(int)),
     ("1.arm_totals", lambda a: a + 1), ("1.pulls", lambda a: a + 1),
+    ("1.arm_totals", lambda a: np.r_[-1, a[1:-1], a[0] + a[-1] + 1]),
     ("2.checkpoint_errors", lambda a: a[:, :2]), ("3.checkpoint_leaders", None),
     ("0.stopped", None), ("header", lambda a: np.array("{}")), ("header", lambda a: np.array("a")),
     ("header", lambda a: np.array(str(a).replace('"n_runs": 30', '"n_runs": 31'))),

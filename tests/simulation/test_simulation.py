@@ -2,6 +2,7 @@
 
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -413,6 +414,24 @@ def test_a_policy_without_end_needs_a_horizon():
     for horizon, error in ((0, ValueError), (2.5, TypeError)):
         with pytest.raises(error, match="horizon must be"):
             pb.simulate(sar, BANDIT, 1, horizon=horizon)
+
+
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])
+def test_pulls_that_no_integer_holds_are_refused(executor):
+    """They were negative."""
+    bandit = GaussianBandit([0.0, 1.0])
+    most = pb.simulate(pb.Uniform(2, 2**53), bandit, 2047, rng=1, executor=executor)
+    assert most.arm_pulls.tolist() == [2.0**52] * 2
+    words = f"pulls of arm 0 in all runs together must be at most {2**63 - 1}; got more"
+    with pytest.raises(OverflowError, match=words):
+        pb.simulate(pb.Uniform(2, 2**53), bandit, 2048, rng=1, executor=executor)
+
+
+def test_merged_pulls_that_no_integer_holds_are_refused():
+    one, other = (pb.compare({"all": pb.Uniform(2, 2**53)}, GaussianBandit([0.0, 1.0]), 1100,
+                             rng=seed, common_rewards=False) for seed in (1, 2))
+    with pytest.raises(OverflowError, match="pulls of arm 0 in all runs together"):
+        one + other
 
 
 def test_cumulative_regret_is_of_all_pulls():
