@@ -324,14 +324,18 @@ cdef class ScaledBernoulliBandit(Environment):
 
 
 def mean_of(values, weights=None):
-    """A mean that the order of the values does not change: equal samples are equal arms."""
+    """A mean that the order of the values does not change, and the value where all are equal:
+    equal samples are equal arms."""
     weights = np.ones(values.size) if weights is None else weights
     # by a power of two, exactly: products no larger than the values
     weights = np.ldexp(weights, -np.frexp(weights.max())[1])
     try:
-        return fsum(weights * values) / fsum(weights)
-    except OverflowError:  # of values near the largest; in any order, then
-        return weights / weights.sum() @ values
+        total = fsum(weights)
+        mean = fsum(weights * values) / total
+        mean += fsum(weights * (values - mean)) / total  # what rounding left
+    except (OverflowError, ValueError):  # of values near the largest; in any order, then
+        mean = weights / weights.sum() @ values
+    return min(max(mean, values.min()), values.max())
 
 
 cdef class EmpiricalBandit(Environment):

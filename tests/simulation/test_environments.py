@@ -287,6 +287,21 @@ def test_equal_samples_are_equal_arms():
         assert found.means == EmpiricalBandit([np.repeat(values, row)]).means
 
 
+def test_equal_rewards_have_themselves_as_their_mean():
+    """Four times 0.1 had another mean than three times, and a tie was an error."""
+    table = TableBandit([[0.1] * 4, [0.1] * 3])
+    assert table.means.tolist() == [0.1, 0.1] and table.variances.tolist() == [0.0, 0.0]
+    assert pb.simulate(pb.Uniform(2, 20), table, 2, rng=1).error_probability == 0.0
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal(300) * 10.0 ** rng.integers(-300, 300, 300)
+    sizes = rng.integers(1, 40, 300)
+    constant = [np.full(n, value) for n, value in zip(sizes, values, strict=True)]
+    assert TableBandit(constant).means.tolist() == values.tolist()
+    for sample in constant[:50]:
+        found = EmpiricalBandit(values=sample, counts=[rng.random(sample.size)])
+        assert found.means == sample[:1] and found.variances == 0.0
+
+
 @pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1e300, 1e300, 1e300], [1e-300] * 3])
 def test_means_of_the_largest_values(weights):
     found = EmpiricalBandit(values=[1.5e308] * 3, counts=[weights])
