@@ -117,7 +117,8 @@ class SimulationResult:
             *WANTED[1:])}
         arrays = {name: array for name, array in arrays.items() if array is not None}
         totals = self._totals
-        if totals is None:
+        # other `arm_pulls` may have been put beside them, with dataclasses.replace
+        if totals is None or not np.array_equal(totals / self.n_runs, self.arm_pulls):
             totals = np.rint(self.arm_pulls * self.n_runs).astype(np.int64)
         return arrays, self.metrics, totals
 

@@ -1,5 +1,6 @@
 """A comparison as tables, pictures and files."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -164,3 +165,18 @@ def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
                       common_rewards=False)
     (many + more).save(tmp_path / "more.npz")
     assert pb.Comparison.load(tmp_path / "more.npz").n_runs == 3002
+
+
+def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
+    """Files and merged results had those of before."""
+    pair = pb.compare({"one": pb.Uniform(2, 30)}, pb.environments.GaussianBandit([0.0, 1.0]), 7,
+                      rng=1)
+    one = pair["one"]
+    double = {name: 2 * getattr(one, name) for name in ("pulls", "arm_pulls")}
+    changed = dataclasses.replace(pair, results={"one": dataclasses.replace(one, **double)})
+    changed.save(tmp_path / "a.npz")
+    for found in (changed, pb.Comparison.load(tmp_path / "a.npz")):
+        assert (found["one"].arm_pulls == 2 * one.arm_pulls).all()
+    more = pb.compare({"one": pb.Uniform(2, 30)}, pb.environments.GaussianBandit([0.0, 1.0]), 7,
+                      rng=2)
+    assert (changed + more)["one"].arm_pulls.tolist() == [22.5, 22.5]
