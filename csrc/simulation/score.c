@@ -71,7 +71,12 @@ double pb_score_gap(const double *means, const int64_t *chosen, int64_t n_chosen
     double total = 0.0;
     for (int64_t i = 0; i < n_chosen; i++)
         total += means[chosen[i]];
-    return best - total / (double)n_chosen;
+    if (isfinite(total))
+        return best - total / (double)n_chosen;
+    total = 0.0;
+    for (int64_t i = 0; i < n_chosen; i++) /* of means near the largest */
+        total += means[chosen[i]] / (double)n_chosen;
+    return best - total;
 }
 
 double pb_score_lost(const double *gaps, const int64_t *pulls, int64_t n_arms)

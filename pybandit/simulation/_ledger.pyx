@@ -5,7 +5,7 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 
-from libc.math cimport NAN
+from libc.math cimport NAN, isfinite
 from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit.simulation._csrc cimport (
@@ -41,7 +41,12 @@ cdef class Truth:
         cdef int64_t j
         for j in range(k):
             total += self.sorted[j]
-        return total / k
+        if isfinite(total):
+            return total / k
+        total = 0.0
+        for j in range(k):  # of means near the largest
+            total += self.sorted[j] / k
+        return total
 
 
 cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,

@@ -73,3 +73,17 @@ def test_plot_takes_axes_and_many_arms():
     assert axes[0].lines[0].get_ydata().tolist() == [1.0] * 300
     with pytest.raises(ValueError, match="axes must be two, .* got 1"):
         result.plot(axes[:1])
+
+
+@pytest.mark.parametrize("answer, error, regret", [([0, 1], 0.0, 0.0), ([1, 2], 1.0, 5e307)])
+def test_regrets_of_means_whose_sum_is_no_number(answer, error, regret):
+    """They were NaN, and then nobody knew whether an answer was right."""
+    class Says(pb.RoundRobin):
+        def recommend(self):
+            return np.array(answer)
+
+    bandit = GaussianBandit([1e308, 1e308, 0.0])
+    found = pb.simulate(lambda e: Says(3, 2, 30, 1), bandit, 4, rng=1, checkpoints=[3])
+    assert found.error_probability == error and found.error_interval[0] <= error
+    assert found.regrets == pytest.approx([regret] * 4)
+    assert found.curve()[0] == error
