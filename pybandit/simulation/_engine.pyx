@@ -28,8 +28,8 @@ cdef enum:
     # some tenths of a second between two looks at Ctrl-C, which take the GIL: for the main thread
     # of a worker process; of other runs, the thread that waits for them hears it
     PULLS_BETWEEN_SIGNALS = 1 << 22
-    # between two looks at `stop`, which are free: a draw may take a tenth of a second
-    DRAWS_BETWEEN_LOOKS = 16
+    # between two looks at `stop`, which are cheap: a draw may take some hundredths of a second
+    DRAWS_BETWEEN_LOOKS = 64
 
 
 cdef class Stop:
@@ -253,8 +253,8 @@ cdef class Session:
         cdef pb_batch batch
         policy._lend(bitgen)
         with nogil:
-            while (not policy._is_done() and not self.stop.raised and not policy.broken
-                   and self.odd_arm < 0):
+            while (not policy._is_done() and not (self._may_be_over() and self._is_over())
+                   and not policy.broken and self.odd_arm < 0):
                 batch = policy._next()
                 if policy.broken:
                     break
@@ -266,12 +266,15 @@ cdef class Session:
                 self._pull_batch(policy, environment, batch, bitgen)
         return 0
 
-    cdef inline bint _is_over(self) except -1 nogil:
+    cdef inline bint _may_be_over(self) noexcept nogil:
+        """Whether to ask `_is_over`, which takes the GIL."""
+        return self.stop.raised or self.unheard > PULLS_BETWEEN_SIGNALS
+
+    cdef bint _is_over(self) except -1 nogil:
         """Whether another thread ends all runs; raises where Ctrl-C does."""
-        if self.unheard > PULLS_BETWEEN_SIGNALS:
-            self.unheard = 0
-            with gil:
-                PyErr_CheckSignals()
+        self.unheard = 0
+        with gil:
+            PyErr_CheckSignals()
         return self.stop.raised
 
     cdef int _mark(self, NativePolicy policy) except -1 nogil:
@@ -306,12 +309,12 @@ cdef class Session:
     cdef int _pull_batch(self, NativePolicy policy, Environment environment, pb_batch batch,
                          pb_bitgen *bitgen) except -1 nogil:
         """Draws this batch, an arm's pulls together, and lets the policy go on."""
-        cdef int64_t n = batch.n_arms, position = batch.first, arm
+        cdef int64_t n = batch.n_arms, position = batch.first, arm, j
         cdef pb_bitgen bits
         if not batch.counts:
             n = min(n, batch.n_pulls)
-        for _ in range(n):
-            if self._is_over():
+        for j in range(n):
+            if j and self._may_be_over() and self._is_over():
                 return 0
             self.is_torn = True
             arm = batch.arms[position]
@@ -355,7 +358,7 @@ cdef class Session:
                 reward = pull_each(policy, environment, arm, part, self.absorbs, bitgen)
             left -= part
             self.unheard += part
-            if not isfinite(reward) or left and self._is_over():
+            if not isfinite(reward) or left and self._may_be_over() and self._is_over():
                 break
         if not isfinite(reward + total):
             self.odd_arm, self.odd_reward = arm, reward + total
