@@ -55,7 +55,8 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
         that was made without an `rng` of its own.
     n_threads : int, optional
         By default as many as processors, and one where Python is called between
-        pulls. The result does not depend on it.
+        pulls. The result does not depend on it. Compiled policies run, and their
+        factories and metrics are called, in other threads than the caller's.
     metrics : sequence of str or callable, or mapping of str to callable
         The standard metrics, ``"error"``, ``"regret"``, ``"pulls"``, ``"batches"``,
         are always there. A function ``metric(policy, environment) -> float`` adds one
