@@ -10,7 +10,7 @@ from pybandit._shared.checks import MOST_PULLS, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import Ints, Rng
 from pybandit.studies._counts import checked_counts, split_of
-from pybandit.studies._errors import as_recorded
+from pybandit.studies._keys import counts_of
 from pybandit.studies._recorder import Recorder, reading, writing
 from pybandit.studies.results import TellResult
 
@@ -190,8 +190,8 @@ class Counted(Recorder):
 
     def _bodies(self):
         """Time, who and body of each batch."""
-        for _, _, when, who, body, _ in self._store.events(kind="counts"):
-            yield when, who, self._entry("an event", body)
+        for number, _, when, who, body, _ in self._store.events(kind="counts"):
+            yield when, who, counts_of(self, number, body)
 
     def _columns_of_counts(self):
         rows = [(batch, body["key"], arm, self._names[arm], body["trials"][arm],
@@ -223,8 +223,7 @@ class Counted(Recorder):
         0  Monday  old    2500  100.0
         1  Monday  new    2500  150.0
         """
-        with as_recorded(self._store.path, "log: counts that nobody told"):
-            columns = self._columns_of_counts()
+        columns = self._columns_of_counts()
         if importlib.util.find_spec("pandas") is None:
             return columns
         import pandas as pd

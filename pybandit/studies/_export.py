@@ -58,10 +58,9 @@ def _export_counts(study, write):
     table.writerow(COUNTED)
     names, n = [guarded(name) for name in study._names.tolist()], 0
     for when, who, body in study._bodies():
-        with as_recorded(study.path, "log: counts that nobody told"):
-            rows = [(guarded(body["key"]), names[arm], int(body["trials"][arm]),
-                     repr(float(body["sums"][arm])).removesuffix(".0"), moment(when), guarded(who))
-                    for arm in np.flatnonzero(body["trials"]).tolist()]
+        rows = [(guarded(body["key"]), names[arm], int(body["trials"][arm]),
+                 repr(float(body["sums"][arm])).removesuffix(".0"), moment(when), guarded(who))
+                for arm in np.flatnonzero(body["trials"]).tolist()]
         table.writerows(rows)
         n += len(rows)
         _flush(sink, write)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from pybandit.studies._codec import flat
 from pybandit.studies._errors import StudyDamaged
-from pybandit.studies._rows import flat
 
 
 class Keys:
@@ -29,16 +29,17 @@ class Keys:
             rows = recorder._store.events()
         for number, kind, _, _, body, digest in rows:
             if kind == "counts":
-                self._numbers.setdefault(_key_of(recorder, number, body), number)
+                self._numbers.setdefault(counts_of(recorder, number, body)["key"], number)
             self._last = number, digest
         return self._numbers.get(key)
 
 
-def _key_of(recorder, number, body):
+def counts_of(recorder, number, body):
+    """What an event says of counts: key, trials and sums are of their types."""
     entry = recorder._entry(f"event {number}", body)
     key, columns = entry.get("key"), (entry.get("trials"), entry.get("sums"))
     if not (type(key) is str and flat(columns, (np.int64, np.float64))
             and columns[0].size <= recorder._names.size):
         raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} is none of "
                            "counts")
-    return key
+    return entry

@@ -214,7 +214,8 @@ def test_amendments_after_events_that_nobody_recorded(path, change):
 
 
 @pytest.mark.parametrize("changes", [dict(trials=3.0), dict(sums=[1.0]), dict(key=None, sums=None),
-                                     dict(trials=np.full(9, 5)), dict(trials=["x", "y", "z"])])
+                                     dict(trials=np.full(9, 5)), dict(trials=["x", "y", "z"]),
+                                     dict(key=["Monday"])])
 def test_counts_that_nobody_told(tmp_path, changes):
     path = str(tmp_path / "pages.db")
     with Study.create(path, pb.CountRace(3), arms=["a", "b", "c"]) as study:
