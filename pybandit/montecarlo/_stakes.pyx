@@ -15,6 +15,7 @@ from pybandit.montecarlo._csrc cimport pb_stake, pb_stakes, pb_stakes_bound
 N_BETS = 20
 # Ranges of this width have squares that can be divided by.
 NARROWEST, WIDEST = 1e-100, 1e100
+cdef double NARROW = NARROWEST, WIDE = WIDEST
 
 
 cdef class Stakes:
@@ -43,7 +44,9 @@ cdef class Stakes:
 
     cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil:
         # as if one more value had come, as far from the mean as the largest variance has it
-        cdef double half = 0.5 * (self.highs[estimator] - self.lows[estimator])
+        # of other widths it would be no number; `bounds` refuses them
+        cdef double width = self.highs[estimator] - self.lows[estimator]
+        cdef double half = 0.5 * min(max(width, NARROW), WIDE)
         cdef double most = n * half * half
         if not deviation <= most:  # values outside the range, which `bounds` refuses
             deviation = most

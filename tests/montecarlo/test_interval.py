@@ -313,6 +313,19 @@ def test_a_resumed_one_bets_as_the_first_would():
         assert other.interval() == one.interval()
 
 
+@pytest.mark.parametrize("value_range", [(0, 1e-300), (0, 5e-324), (0, 1e200)])
+def test_ranges_that_cannot_be_bet_on_leave_a_state(value_range):
+    """Their bets were infinite or 0, and what was saved could not be taken."""
+    allocator = pb.EstimatorAllocator(2, "uniform", value_range=value_range, rng=1)
+    for _ in range(5):
+        allocator.tell(allocator.ask(), [0.5])
+    again = pickle.loads(pickle.dumps(allocator))
+    for one in (allocator, again):
+        with pytest.raises(ValueError, match="value_range must"):
+            one.interval(method="betting")
+    assert again.estimate == allocator.estimate
+
+
 def test_values_outside_their_range_are_no_ground_for_bets():
     allocator = pb.EstimatorAllocator(2, "uniform", value_range=RANGES, weights="predictable")
     assert allocator.interval() == (0.0, 1.0)
