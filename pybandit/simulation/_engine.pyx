@@ -402,7 +402,7 @@ cdef class RunRewards:
     cdef unsigned char[::1] memory        # of the arms' streams
     cdef int64_t[::1] seen
 
-    def __init__(self, Environment environment, int64_t i, Streams streams=None):
+    def __cinit__(self, Environment environment not None, int64_t i, Streams streams=None):
         cdef int64_t arm, n = environment.n_arms
         environment.guard.check()
         self.environment, self.common = environment, streams is not None
