@@ -270,6 +270,12 @@ cdef class Session:
         """Whether to ask `_is_over`, which takes the GIL."""
         return self.stop.raised or self.unheard > PULLS_BETWEEN_SIGNALS
 
+    cdef inline bint _may_end_within(self, Environment environment) noexcept nogil:
+        """The same within a batch, which leaves the policy half told: of long ones, or where each
+        draw may take long."""
+        return (environment._draws_each and self.stop.raised
+                or self.unheard > PULLS_BETWEEN_SIGNALS)
+
     cdef bint _is_over(self) except -1 nogil:
         """Whether another thread ends all runs; raises where Ctrl-C does."""
         self.unheard = 0
@@ -314,7 +320,7 @@ cdef class Session:
         if not batch.counts:
             n = min(n, batch.n_pulls)
         for j in range(n):
-            if j and self._may_be_over() and self._is_over():
+            if j and self._may_end_within(environment) and self._is_over():
                 return 0
             self.is_torn = True
             arm = batch.arms[position]
@@ -349,7 +355,8 @@ cdef class Session:
                 return True
             left = 0
         while left > 0:
-            part = min(left, DRAWS_BETWEEN_LOOKS)
+            part = min(left, DRAWS_BETWEEN_LOOKS if environment._draws_each
+                       else PULLS_BETWEEN_SIGNALS)
             if in_one:
                 for _ in range(part):
                     total += environment._draw(arm, seen, bitgen)
@@ -358,7 +365,9 @@ cdef class Session:
                 reward = pull_each(policy, environment, arm, part, self.absorbs, bitgen)
             left -= part
             self.unheard += part
-            if not isfinite(reward) or left and self._may_be_over() and self._is_over():
+            if not isfinite(reward):
+                break
+            if left and self._may_end_within(environment) and self._is_over():
                 break
         if not isfinite(reward + total):
             self.odd_arm, self.odd_reward = arm, reward + total

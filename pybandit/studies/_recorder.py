@@ -225,9 +225,7 @@ class Recorder:
         """Batch, positions, time and who of each tell and each amendment."""
         for body, when, who in self._store.tells():
             entry = self._entry("a tell", body)
-            with as_recorded(self._store.path, "log or batches: they do not go together"):
-                told = entry["batch"], entry["positions"]
-            yield *told, when, who
+            yield entry.get("batch"), entry.get("positions"), when, who
 
 
 def event_of(number, kind, who, body, before):

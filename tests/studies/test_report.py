@@ -138,7 +138,8 @@ def test_extreme_values(values, tmp_path):
     for value in [*values, *values]:
         batch = study.ask()
         study.tell(batch.id, np.full(batch.arms.size, value))
-    page_of(study, tmp_path)
+    page = page_of(study, tmp_path)
+    assert page.tags["figure"] >= 3 and not re.search(r"\b(nan|inf)\b", page.text)
 
 
 def test_robust_scores():
