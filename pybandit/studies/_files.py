@@ -25,15 +25,16 @@ def published(path, overwrite):
         yield draft
         _sync(draft)
         if overwrite:
-            _drop_sides(path)
+            _drop(path, *SIDES)  # else SQLite would play the old study's log into the new one
             os.replace(draft, path)
         else:
             _link(draft, path)
         _sync(os.path.dirname(os.path.abspath(path)))
     finally:
-        for name in ("", *SIDES):
-            with suppress(FileNotFoundError):
-                os.unlink(draft + name)
+        try:
+            _drop(draft, "", *SIDES)
+        finally:  # Ctrl-C may end that too
+            _drop(draft, "", *SIDES)
 
 
 def _refuse_existing(path):
@@ -42,9 +43,8 @@ def _refuse_existing(path):
             raise FileExistsError(f"path must be that of a new study; {path + name} exists")
 
 
-def _drop_sides(path):
-    # else SQLite would play the old study's log into the new one
-    for name in SIDES:
+def _drop(path, *names):
+    for name in names:
         with suppress(FileNotFoundError):
             os.unlink(path + name)
 

@@ -6,8 +6,8 @@ the order is that of the keys, so it follows from the seed alone.
 """
 
 import os
+import secrets
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +108,9 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     if block_rows is None:
         block_rows = max(LEAST_ROWS, min(CELLS // len(rows.schema.names), rows.n_rows // BLOCKS))
     block_rows = check_integer("block_rows", block_rows, 1, LARGEST)
-    folder = tempfile.mkdtemp(prefix=".pybandit-", dir=target.parent)
+    folder = target.parent / f".pybandit-{secrets.token_hex(16)}"
     try:
+        folder.mkdir(0o700)
         piles = _Piles(rows, folder, memory)
         piles.fill(np.random.PCG64(seed), memory // BATCH_SHARE)
         made = os.path.join(folder, "made.parquet")
@@ -117,7 +118,10 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
         Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
         os.replace(made, target)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:  # Ctrl-C may end that too
+            shutil.rmtree(folder, ignore_errors=True)
     return Blocks.open(target, columns=rows.models)
 
 

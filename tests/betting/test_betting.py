@@ -243,6 +243,7 @@ def test_budgets_too_small():
 # -- tolerance ----------------------------------------------------------------------
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("wins, tolerance", [([5, 3, 3], 0.2), ([4, 4, 2], 0.3), ([6, 4], 0.3)])
 def test_a_tolerance_errs_with_probability_delta_by_enumeration(wins, tolerance):
     """All orders of populations where an error is an arm beyond the tolerance, by an item."""

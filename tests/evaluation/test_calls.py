@@ -36,7 +36,7 @@ def best(score, **options):
     return pb.best_of(score, K, N, **{**GIVEN, **options})
 
 
-@pytest.mark.some(5)
+@pytest.mark.some(3)
 @pytest.mark.parametrize("options", OPTIONS, ids=repr)
 @pytest.mark.parametrize("kind", ["awaited", "call"])
 def test_the_answer_is_that_of_the_serial_race(kind, options):

@@ -26,6 +26,7 @@ def refitting(name, budget=61, **options):
     return policy, means
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_refit_is_the_posterior_of_the_best_hyperparameters(name):
     process = pytest.importorskip("sklearn.gaussian_process")
@@ -50,6 +51,7 @@ def test_a_refit_is_the_posterior_of_the_best_hyperparameters(name):
     np.testing.assert_allclose(policy.posterior_std, std, atol=1e-6)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_refitted_policy_resumes_bit_for_bit(name):
     pytest.importorskip("sklearn")

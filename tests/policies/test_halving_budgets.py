@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import part
+from dear import examples, part
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.protocol import play
@@ -53,7 +53,7 @@ def test_a_large_stage_is_apportioned_at_once():
 # -- budgets -----------------------------------------------------------------------------
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@examples(150, of=500, derandomize=True)
 @given(st.integers(1, 50), st.integers(0, 200), st.booleans(), st.booleans(),
        st.integers(0, 2**32))
 def test_budgets_are_kept(K, spare, reuse, spend_all, seed):
@@ -98,16 +98,17 @@ def test_the_least_budgets(K):
         assert policy.recommend().tolist() == [K - 1] and policy.n_pulls <= least
 
 
+@pytest.mark.examples
 def test_the_schedule_of_successive_rejects():
     """Of exact fractions, also where a quotient is an integer or just above one."""
     rng = np.random.default_rng(5)
     problems = [(2, n) for n in range(3, 60)] + [(3, 4 * n + 3) for n in range(1, 60)]
     problems += [(int(rng.integers(2, 13)), int(10 ** rng.uniform(1.5, 11)))
-                 for _ in range(1500)]
+                 for _ in range(part(300, of=1500))]
     # quotients that are integers, and the next ones above and below
     for K in range(2, 13):
         logbar = Fraction(1, 2) + sum(Fraction(1, i) for i in range(2, K + 1))
-        for _ in range(20):
+        for _ in range(part(5, of=20)):
             many = int(rng.integers(1, 10**5)) * 2 * logbar.numerator
             problems += [(K, K + many), (K, K + many + 1), (K, K + many - 1)]
     for K, n in problems:

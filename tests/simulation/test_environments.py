@@ -134,6 +134,7 @@ def parent_of(mean, variance):
     return x, density(found.x), wrong(found.x)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("arm", [1, 2, 4, 5, 6])
 def test_truncated_normal_law(arm):
     environment = TruncatedNormalBandit(*TRUNCATED)

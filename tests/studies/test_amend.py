@@ -35,6 +35,7 @@ def steps(study, most, wrong=lambda number, arms: measured(number, arms)):
         study.tell(batch.id, wrong(batch.id, batch.arms))
 
 
+@pytest.mark.some(15)
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_policy_is_that_of_the_right_results(name, path):
     """Of the last batch, so that nothing was asked by the wrong ones: bit for bit."""
@@ -59,6 +60,7 @@ def test_the_policy_is_that_of_the_right_results(name, path):
         assert frozen(study.policy.get_state()) == frozen(straight.policy.get_state())
 
 
+@pytest.mark.some(15)
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_goes_on_after_it_would_have_asked_for_others(name, path):
     """Some wells lost, some late; amended while a batch is out, and while none is."""

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -235,6 +236,33 @@ def test_ctrl_c_leaves_nothing(folder, tmp_path):
         finally:
             child.kill()
         assert set(os.listdir(tmp_path)) <= {"out.parquet"}
+
+
+@pytest.mark.parametrize("name", ["rmdir", "unlink", "mkdir"])
+@pytest.mark.parametrize("is_done", [False, True])
+def test_ctrl_c_while_it_tidies_leaves_nothing(name, is_done, folder, tmp_path, monkeypatch):
+    """The first such call raises, before it does what it does or after."""
+    call, left = getattr(os, name), [1]
+
+    def interrupted(*args, **options):
+        if not left:
+            return call(*args, **options)
+        left.pop()
+        if is_done:
+            call(*args, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, name, interrupted)
+    if name == "unlink":  # a call that succeeds leaves no file to it
+        monkeypatch.setattr(_shuffle, "_write", failing_with_a_file)
+    with pytest.raises(KeyboardInterrupt):
+        shuffle(folder / "table.npy", tmp_path / "out.parquet", seed=1)
+    assert not left and set(os.listdir(tmp_path)) <= {"out.parquet"}
+
+
+def failing_with_a_file(piles, path, *_):
+    Path(path).touch()
+    raise OSError("no room")
 
 
 def test_the_command(folder, tmp_path, capsys, monkeypatch):
