@@ -87,7 +87,7 @@ sanitized: inplace
 
 # Races: the C tests by eight threads at once, then all that tests run in threads, on extensions
 # with ThreadSanitizer. CPython is not built with it: its locks are seen, its own memory is not. It
-# follows no threads into a fork, and not what numba compiles.
+# follows no threads into a fork, and not what numba compiles; signals come late.
 TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 IN_THREADS := _shared betting evaluation/test_executors.py mcmc model_selection montecarlo policies \
 	racing simulation studies tables test_threads.py
@@ -100,7 +100,7 @@ tsan: inplace
 	    PYTHONMALLOC=malloc PYBANDIT_SOAK_SECONDS=1 \
 	    TSAN_OPTIONS=suppressions=tests/threads/tsan.supp:history_size=3 \
 	    setarch "$$(uname -m)" -R $(BIN)/pytest -s $(addprefix tests/,$(IN_THREADS)) \
-	    -k "thread and not (fork or ctrl_c or numba)"
+	    -k "thread and not (fork or ctrl_c or hears or numba)"
 
 # Tests of one thread, each by four at once.
 .PHONY: parallel

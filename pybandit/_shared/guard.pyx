@@ -14,11 +14,19 @@ from cpython.pythread cimport PyThread_get_thread_ident
 
 cdef extern from *:
     """
+    #ifdef _MSC_VER
+    #include <intrin.h>
+    #define guard_take(thread, mine) \\
+        (_InterlockedCompareExchange((volatile long *)(thread), (long)(mine), 0) == 0)
+    #define guard_holder(thread) ((unsigned long)_InterlockedOr((volatile long *)(thread), 0))
+    #define guard_free(thread) ((void)_InterlockedExchange((volatile long *)(thread), 0))
+    #else
     #define guard_take(thread, mine) __extension__ ({ unsigned long nobody = 0; \\
         __atomic_compare_exchange_n(thread, &nobody, mine, 0, __ATOMIC_ACQUIRE, \\
                                     __ATOMIC_RELAXED); })
     #define guard_holder(thread) __atomic_load_n(thread, __ATOMIC_ACQUIRE)
     #define guard_free(thread) __atomic_store_n(thread, 0, __ATOMIC_RELEASE)
+    #endif
     """
     bint guard_take(unsigned long *thread, unsigned long mine) noexcept nogil
     unsigned long guard_holder(unsigned long *thread) noexcept nogil

@@ -32,16 +32,34 @@ cdef enum:
     DRAWS_BETWEEN_LOOKS = 64
 
 
-cdef class Stop:
-    """Raised like a flag: replications that see it end early."""
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #define flag_is_raised(flag) (*(volatile int *)(flag))
+    #define raise_flag(flag) (*(volatile int *)(flag) = 1)
+    #else
+    #define flag_is_raised(flag) __atomic_load_n(flag, __ATOMIC_RELAXED)
+    #define raise_flag(flag) __atomic_store_n(flag, 1, __ATOMIC_RELAXED)
+    #endif
+    """
+    bint flag_is_raised(int *flag) noexcept nogil
+    void raise_flag(int *flag) noexcept nogil
 
-    cdef volatile bint raised
+
+@cython.final
+cdef class Stop:
+    """Raised like a flag: replications that see it end early, in whatever thread they are."""
+
+    cdef int flag
+
+    cdef inline bint raised(self) noexcept nogil:
+        return flag_is_raised(&self.flag)
 
     def set(self):
-        self.raised = True
+        raise_flag(&self.flag)
 
     def is_set(self):
-        return self.raised != 0
+        return self.raised()
 
 
 def is_native(policy, environment):
@@ -198,7 +216,7 @@ cdef class Session:
             else:
                 with rng.bit_generator.lock:
                     self._run(policy, environment, bitgen_of(rng))
-            if self.is_torn and self.stop.raised and self.odd_arm < 0:
+            if self.is_torn and self.stop.raised() and self.odd_arm < 0:
                 return  # for nothing: the thread that ends all runs has its reason
             if policy.broken:
                 raise policy.failure
@@ -217,7 +235,7 @@ cdef class Session:
         cdef int64_t i
         seeds = takes_stream(policy)
         for i in range(start, end):
-            if self.stop.raised or not renew(policy, fresh):
+            if self.stop.raised() or not renew(policy, fresh):
                 return i
             self.play(i, policy, environment, truth, None, seeds)
         return end
@@ -268,12 +286,12 @@ cdef class Session:
 
     cdef inline bint _may_be_over(self) noexcept nogil:
         """Whether to ask `_is_over`, which takes the GIL."""
-        return self.stop.raised or self.unheard > PULLS_BETWEEN_SIGNALS
+        return self.stop.raised() or self.unheard > PULLS_BETWEEN_SIGNALS
 
     cdef inline bint _may_end_within(self, Environment environment) noexcept nogil:
         """The same within a batch, which leaves the policy half told: of long ones, or where each
         draw may take long."""
-        return (environment._draws_each and self.stop.raised
+        return (environment._draws_each and self.stop.raised()
                 or self.unheard > PULLS_BETWEEN_SIGNALS)
 
     cdef bint _is_over(self) except -1 nogil:
@@ -281,7 +299,7 @@ cdef class Session:
         self.unheard = 0
         with gil:
             PyErr_CheckSignals()
-        return self.stop.raised
+        return self.stop.raised()
 
     cdef int _mark(self, NativePolicy policy) except -1 nogil:
         """The next checkpoint: what the policy knows before a batch that goes beyond it."""

@@ -87,8 +87,8 @@ def test_errors_at_gap_zero_are_the_twins(bound, first_look, delta):
     size, rng = 2_000, np.random.default_rng(53)
     expected = gap_zero.error(bound, delta, first_look, size, 4_000_000, rng)
     n_races = round(2_000 / expected)
-    kind = {"normal": pb.NormalBound, "student": pb.StudentBound}[bound]
-    error = error_at_gap_zero(kind(delta), first_look, size, n_races, seed=51)
+    made = {"normal": pb.NormalBound(delta), "student": pb.StudentBound(delta, skewness=False)}
+    error = error_at_gap_zero(made[bound], first_look, size, n_races, seed=51)
     assert_close(error, expected, n_races, relative=0.01)
 
 
