@@ -34,7 +34,7 @@ def test_every_kernel_has_a_header_and_a_test():
     assert names <= tested <= names | private
 
 
-@pytest.mark.some(20)
+@pytest.mark.some(12)
 @pytest.mark.parametrize("source", C_TESTS, ids=lambda source: source.stem)
 def test_c_tests_pass_under_sanitizers(source, kernels, tmp_path):
     program = tmp_path / source.stem

@@ -30,6 +30,7 @@ def ranges(offset):
     return (offset, offset + 1), 1.0
 
 
+@pytest.mark.some(4)
 @offsets
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_exact_ends_are_those_of_fractions(offset, k):

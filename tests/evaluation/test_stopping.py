@@ -88,6 +88,7 @@ def by_hand(table, **options):
     return race
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("options", [{}, {"delta": 1e-3}, {"k": 2}, {"tolerance": 0.05},
                                      {"delta": 1e-300}, {"max_evaluations": 100}])
 @pytest.mark.parametrize("seed", range(3))

@@ -145,6 +145,7 @@ def policy_of(name, budget=40, form="kernel", noise_std=0.3):
 FORMS = [("kernel", 0.3), ("features", 0.3), ("kernel", None), ("features", None)]
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("form, noise_std", FORMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_protocol(name, form, noise_std):

@@ -37,6 +37,7 @@ def run(make, copied, seed=0, lost=0.3):
     return policy, read, len(waiting)
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("name", POLICIES)
 def test_late_rewards_join_the_statistics_and_nothing_else(name):
     for seed in range(4):

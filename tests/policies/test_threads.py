@@ -131,6 +131,7 @@ LARGE = [lambda: pb.BatchRacing(20_000, 3, batch_size=20_000, sigma=0.1),
                                                                   noise_std=1.0)]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("make", LARGE)
 def test_eight_threads_on_kernels_that_release_the_gil(make):
     assert_whole(make(), 0.4)

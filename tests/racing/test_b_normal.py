@@ -55,6 +55,7 @@ def test_any_schedule_against_brute_force(name, convention, delta):
     assert abs(ours - twin.boundary(delta, fractions, convention, points_per_sd=40)) <= 1e-9
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("boundary", [0.0, 0.3, 1.7, 3.1, 6.0])
 @pytest.mark.parametrize("name", ["three", "close", "tenths", "one"])

@@ -107,6 +107,7 @@ def chi_square_p(counts, law):
     return stats.chisquare(observed, [n * float(p) for p in law.values()]).pvalue
 
 
+@pytest.mark.some(13)
 @pytest.mark.parametrize("kind", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("size, length", PREFIXES)
 def test_every_prefix_is_uniform(kind, size, length):

@@ -74,6 +74,7 @@ def test_a_twin_of_ucb1_makes_its_pulls():
                     pb.simulate(pb.UCB1(4, constant), ARMS, 200, **OPTIONS))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("name", NEW)
 def test_the_result_depends_on_the_seed_alone(name):
     one, many = (pb.simulate(NEW[name](), mixture_of(MEANS), 90, n_threads=n, **OPTIONS)
