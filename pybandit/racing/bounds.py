@@ -118,7 +118,7 @@ class StudentBound(NormalBound):
       from the first: no variance is no evidence.
 
     **What it promises.** An error of about delta where differences are near normal:
-    .047 to .052 at .05; at .001 with a first look of ten rows .00114, by the correction.
+    .047 to .052 at .05; at .001 with a first look of ten rows .00116, by the correction.
     No bound otherwise, and ``delta -> 0`` does not restore it:
     what is rare and large and was not read cannot be seen. `BettingBound` with a
     range is for a guarantee.

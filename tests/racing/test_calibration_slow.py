@@ -57,6 +57,12 @@ def test_student_errs_delta_at_gap_zero(delta, size, n_races):
     assert 0.9 * delta <= error <= 1.05 * delta
 
 
+def test_ten_rows_are_few_for_the_correction():
+    """`StudentBound` says how much it errs there; without the correction it is as the twin."""
+    error = error_at_gap_zero(pb.StudentBound(0.001), 10, 2_000, 2_000_000, seed=54)
+    assert_close(error, 0.00116, 2_000_000, relative=0.01)
+
+
 # first look, delta, error of `normal` and of `student` with N = 100,000
 KNOWN_ERRORS = [
     (50, 0.001, 0.00131, 0.00101),
