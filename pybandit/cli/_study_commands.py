@@ -22,8 +22,8 @@ from pybandit.studies.plates import Plates
 
 OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed", "allow_unmeasured"
 
-__all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record", "report",
-           "status", "verify"]
+__all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record", "recover",
+           "report", "status", "verify"]
 
 
 def new(arguments):
@@ -152,6 +152,15 @@ def verify(arguments):
     say(arguments, found._asdict(),
          f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
          f"pulls\nhead {found.head}")
+    return 0
+
+
+def recover(arguments):
+    with Study.open(arguments.study, who=arguments.who, without_log=True) as study:
+        found = study.verify()
+    say(arguments, found._asdict(),
+        f"continues with {found.n_events:,} events, {found.n_batches:,} batches, "
+        f"{found.n_pulls:,} pulls\nhead {found.head}")
     return 0
 
 

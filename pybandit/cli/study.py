@@ -197,6 +197,7 @@ def _add_looks(parts):
     part = _part(parts, "verify", "replay the log, and compare all that is stored with it")
     part.add_argument("--head", metavar="DIGEST", help="a digest noted before: the log must have "
                                                        "led there")
+    _part(parts, "recover", "continue a study whose FILE-wal is lost, without the changes in it")
     part = _part(parts, "report", "write all of it as one HTML page")
     part.add_argument("-o", "--out", type=writable, required=True, metavar="FILE.html")
     part = _part(parts, "export", "all wells as a long table")

@@ -12,17 +12,19 @@ import secrets
 import sqlite3
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import MutableMapping
 
 from pybandit.studies import _alive
+from pybandit.studies._database import PATIENCE, WRITES, Database, begin_writes
 from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
-from pybandit.studies._files import Place
-from pybandit.studies._store import PATIENCE, _address, _connect
+from pybandit.studies._files import checked, published
 from pybandit.studies._tables import check_tables
 
-APPLICATION, FORMAT, KIND = 0x70624365, 2, "file of scores"
-SCHEMA = """
+APPLICATION, FORMAT, KIND = 0x70624365, 3, "file of scores"
+SCHEMA = f"""
+{WRITES};
 CREATE TABLE cells (model INTEGER, item INTEGER, score REAL NOT NULL, cost REAL, time REAL,
                     failed INTEGER NOT NULL, PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE claims (model INTEGER, item INTEGER, owner TEXT NOT NULL,
@@ -51,78 +53,97 @@ class Cells(MutableMapping):
         self._failed = (*(failed or ()), None, None)[:2]
         self.path, self._told = os.fsdecode(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
-        self._lock, self._db, self._place = threading.RLock(), None, None
+        self._lock, self._database = threading.RLock(), None
         self._closed, self._running = False, set()
+        self._about = {"n_items": str(n_items), "costs": "told" if told else "not told"}
         _OPEN[self._owner] = self
         with self._lock, named(self.path, KIND):
-            self._open(n_items)
+            self._make()
+            self._database = Database.open(self.path, self._check, KIND, without_log=True)
+        if self._database.lost_log:
+            warnings.warn(f"store {self.path} lacks the scores of {self.path}-wal, which is not "
+                          "next to it: they will be paid for again", RuntimeWarning, stacklevel=2)
 
-    def _open(self, n_items):
-        # a crash while it is made leaves an empty file, which is one that is new
-        self._db = _connect(_address(self.path, "mode=rwc"))
-        try:
-            self._within(lambda: self._check(n_items))
-            self._write_ahead()
-            self._place = Place(self.path, KIND)
-        except BaseException:
-            self.close()
-            raise
+    @property
+    def _db(self):
+        return self._database.db
 
-    def _write_ahead(self):
-        """SQLite's log. Where others are at the same, SQLite refuses one without waiting."""
-        limit = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode = WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if code_of(error) not in BUSY or time.monotonic() > limit:
-                    raise
-            time.sleep(0.005)
-
-    def _check(self, n_items):
-        """Make what is missing of a new file; refuse another's, or one of other items."""
-        application, form = (self._db.execute(f"PRAGMA {name}").fetchone()[0]
-                             for name in ("application_id", "user_version"))
-        about = {"n_items": str(n_items), "costs": "told" if self._told else "not told"}
-        if not application and not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-            for statement in SCHEMA.split(";"):
-                self._db.execute(statement)
-            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._db.execute(f"PRAGMA user_version = {FORMAT}")
-            self._db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+    def _make(self):
+        """Create the file unless it is there; another process may do the same."""
+        resolved = os.path.realpath(self.path)
+        if os.path.lexists(resolved):
+            checked(self.path, KIND)
+            if not os.path.getsize(resolved):
+                self._fill_empty()
             return
+        try:
+            with published(resolved, overwrite=False) as draft:
+                database = Database(draft, KIND, "draft")
+                try:
+                    database.run(lambda: self._fill(database.db))
+                    database.db.execute("PRAGMA journal_mode = WAL")
+                finally:
+                    database.close()
+        except FileExistsError:
+            if not os.path.exists(resolved):  # a neighbour of the file was in the way
+                raise
+
+    def _fill_empty(self):
+        """Fill an empty file in its place, without a journal on the disk: nothing can be lost."""
+        database = Database(self.path, KIND, "draft")
+        try:
+            database.db.execute("PRAGMA journal_mode = MEMORY")
+            database.run(lambda: self._fill(database.db))
+            limit = time.monotonic() + PATIENCE
+            while True:  # SQLite does not wait if others do the same
+                try:
+                    database.db.execute("PRAGMA journal_mode = WAL")
+                    return
+                except sqlite3.OperationalError as error:
+                    if code_of(error) not in BUSY or time.monotonic() > limit:
+                        raise
+                time.sleep(0.005)
+        finally:
+            database.close()
+
+    def _fill(self, db):
+        """Create the tables of a file that has none."""
+        if db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            return
+        for statement in SCHEMA.split(";"):
+            db.execute(statement)
+        begin_writes(db)
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {FORMAT}")
+        db.executemany("INSERT INTO about VALUES (?, ?)", self._about.items())
+
+    def _check(self, database):
+        """Raise an error if the file is not a store, or is a store of other items."""
+        db = database.db
+        application, form = (db.execute(f"PRAGMA {name}").fetchone()[0]
+                             for name in ("application_id", "user_version"))
         if application != APPLICATION or form != FORMAT:
             raise StudyDamaged(f"store must be a file of scores of format {FORMAT}, or new; "
                                f"{self.path} is another SQLite database or of format {form}")
-        check_tables(self.path, self._db, SCHEMA.split(";"), KIND)
-        kept = dict(self._db.execute("SELECT name, value FROM about"))
-        for name, value in about.items():
+        check_tables(self.path, db, SCHEMA.split(";"), KIND)
+        kept = dict(db.execute("SELECT name, value FROM about LIMIT 10"))
+        for name, value in self._about.items():
             if kept.get(name) != value:
                 raise ValueError(f"store must be of the same evaluation: {self.path} has {name} "
                                  f"{kept.get(name)}; got {value}")
 
     def _within(self, work):
-        """What `work()` returns, in a transaction that is on the disk afterwards."""
-        with self._lock, named(self.path, KIND):
-            closed = self._db is None
-            if closed:  # an answer that came after the race
-                self._db = _connect(_address(self._place.path, "mode=rw"))
+        """Return `work()`, done in a transaction that is on the disk afterwards."""
+        with self._lock:
+            is_late = self._closed and not self._database.is_open  # came after the race
+            if is_late:
+                with named(self.path, KIND):
+                    self._database.reopen(self._check)
             try:
-                self._db.execute("BEGIN IMMEDIATE")
-                if self._place is not None:
-                    self._place.check()
-                result = work()
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+                return self._database.run(work)
             finally:
-                if closed:
-                    self._db.close()
-                    self._db = None
-            return result
+                if is_late:
+                    self._database.close()
 
     # -- a mapping --------------------------------------------------------------
 
@@ -150,11 +171,14 @@ class Cells(MutableMapping):
 
     def __iter__(self):
         with self._lock, named(self.path, KIND):
-            places = self._db.execute(f"SELECT model, item FROM cells WHERE {KNOWN}",
-                                      self._failed).fetchall()
-        for place in places:
-            if not all(isinstance(one, int) and one >= 0 for one in place):
-                self._refuse("cells", f"the place {place}")
+            places, last = [], (-1, -1)
+            for place in self._db.execute(f"SELECT model, item FROM cells WHERE {KNOWN} ORDER BY "
+                                          "model, item", self._failed):
+                # in order: pages that contain each other have places without end
+                if not all(isinstance(one, int) and one >= 0 for one in place) or place <= last:
+                    self._refuse("cells", f"the place {place}")
+                places.append(place)
+                last = place
         return iter(places)
 
     def _row(self, query, values):
@@ -260,7 +284,7 @@ class Cells(MutableMapping):
         """
         with self._lock:
             self._closed = True
-            if self._db is None:
+            if self._database is None or not self._database.is_open:
                 return
             try:
                 if self._beat:
@@ -270,8 +294,7 @@ class Cells(MutableMapping):
             finally:
                 if not self._running:
                     _OPEN.pop(self._owner, None)
-                    self._db.close()
-                    self._db = None
+                    self._database.close()
 
     def _leave(self):
         claimed = self._db.execute("SELECT model, item FROM claims WHERE owner = ?",

@@ -56,7 +56,7 @@ class StudyVersionError(StudyError):
     ...     pb.Study.open("tea.study")
     ... except pb.studies.StudyVersionError as error:
     ...     print(error)
-    tea.study has format 99; this pybandit reads formats up to 2
+    tea.study has format 99; this pybandit reads format 3
     """
 
 
@@ -98,6 +98,9 @@ def named(path, kind="study"):
         if code in NO_ROOM:
             raise StudyError(f"{path} could not be written, as on a full disk, and is as before: "
                              f"{error}") from error
+        if code == sqlite3.SQLITE_INTERRUPT:  # by `Database`, after more steps than a file can need
+            raise StudyDamaged(f"{path} is damaged or not a {kind}: its tables have no end"
+                               ) from error
         if code in BUSY:
             raise StudyError(f"{path} is busy: another process has been writing for longer than "
                              f"was waited: {error}") from error

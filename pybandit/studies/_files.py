@@ -1,12 +1,60 @@
-"""A study's file comes to be whole or not at all, and stays where it is."""
+"""Files of studies: checked before SQLite opens them, published as a whole, kept in their place."""
 
 import os
 import secrets
+import stat
 from contextlib import contextmanager, suppress
 
-from pybandit.studies._errors import StudyError
+from pybandit.studies._errors import StudyDamaged, StudyError
 
 SIDES = "-wal", "-shm", "-journal"
+
+
+def checked(path, kind):
+    """Return `path` as str if SQLite may open it.
+
+    A journal makes SQLite write into the file, and delete every file that the journal names.
+    Studies and stores are in WAL mode and never have one. SQLite also writes into whatever has
+    the name of the log or of its index, so these must be ordinary files of one name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no file.
+    StudyDamaged
+        If the file or a neighbour of it may not be opened.
+    """
+    path = os.fsdecode(path)
+    resolved = os.path.realpath(path)
+    try:
+        mode = os.stat(resolved).st_mode
+    except FileNotFoundError:
+        raise FileNotFoundError(f"path must be that of a {kind}; {path} does not exist") from None
+    except (OSError, ValueError) as error:  # a name too long or with a null, a loop of links
+        raise StudyError(f"{path!r} cannot be opened: {error}") from None
+    if not stat.S_ISREG(mode):
+        raise StudyDamaged(f"{path} is not a {kind}: it must be a regular file")
+    for side in SIDES:
+        try:
+            found = os.lstat(resolved + side)
+        except FileNotFoundError:
+            continue
+        if side == "-journal":
+            raise StudyDamaged(f"{path} cannot be opened beside {resolved}{side}: a {kind} never "
+                               "has such a file, and SQLite would delete the files that it names; "
+                               "move it away")
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            raise StudyDamaged(f"{path} cannot be opened beside {resolved}{side}, which must be a "
+                               "regular file without a second name (a link)")
+    return path
+
+
+def size_of(path):
+    """Return the size of a file in bytes, 0 if there is none."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
 
 
 @contextmanager
@@ -72,9 +120,8 @@ def _sync(path):
 class Place:
     """Where a database was opened: what is written goes there, whatever takes its name."""
 
-    def __init__(self, path, kind="study"):
-        self.shown, self.kind = path, kind
-        self.path = os.path.abspath(path)  # the process may go to another folder
+    def __init__(self, shown, path, kind):
+        self.shown, self.path, self.kind = shown, path, kind
         self.file = self._found()
 
     def check(self):

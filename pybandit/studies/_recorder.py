@@ -7,20 +7,19 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from pybandit import policies
-from pybandit._shared.checks import LARGEST, check_integer
+from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit.studies._codec import encode
 from pybandit.studies._counts import PART, Counts, is_counted
-from pybandit.studies._errors import StudyDamaged, as_recorded
+from pybandit.studies._errors import StudyDamaged, StudyError, as_recorded
 from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
 from pybandit.studies._keys import Keys
 from pybandit.studies._races import POLICIES, RacePolicy
-from pybandit.studies._rows import check_counts, check_first, decoded
+from pybandit.studies._rows import MOMENTS, check_counts, check_first, decoded
 from pybandit.studies.results import Batch
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -70,7 +69,7 @@ class Recorder:
             raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
         first = check_first(store.path, self._first_of(row))
         self._created = row[2]
-        self._type = type_of(first["policy"], policy_type, first.get("module", ""))
+        self._type = type_of(first["policy"], policy_type)
         self._first_names = first["arms"]
         self._settings = first["settings"]
         self._sync()
@@ -223,16 +222,25 @@ class Recorder:
 
     def _tells(self):
         """Batch, positions, time and who of each tell and each amendment."""
-        for body, when, who in self._store.tells():
+        for _, body, when, who in self._store.tells():
             entry = self._entry("a tell", body)
             yield entry.get("batch"), entry.get("positions"), when, who
 
 
 def event_of(number, kind, who, body, before):
     """An event that happens now, and its body in bytes."""
-    content, now = encode(body), time.time()
+    content, now = encode(body), moment()
     return Event(number, kind, now, who, body,
                  chained(before, number, kind, now, who, content)), content
+
+
+def moment():
+    """Return the time, in seconds since 1970, if a study can hold it."""
+    now = time.time()
+    if not MOMENTS[0] <= now <= MOMENTS[1]:
+        raise StudyError(f"the clock of this machine must be between the years 68 and 9892; got "
+                         f"{now:g} s since 1970")
+    return now
 
 
 def default_who():
@@ -244,21 +252,26 @@ def default_who():
     return f"{user}@{socket.gethostname()}"
 
 
-def type_of(name, policy_type, module=""):
-    """The class of a policy by its name; the user's, where it is not one of pybandit's.
+# policies of other rooms
+ELSEWHERE = {"EstimatorAllocator": "pybandit.montecarlo"}
 
-    `module` is where it was when the study was made: other rooms have policies too.
+
+def type_of(name, policy_type):
+    """Return the class of a policy by its name.
+
+    The name comes from a file, so it selects one of the policies known here and never a module to
+    import. Other classes are passed as `policy_type`.
     """
     if name in POLICIES and policy_type in (None, POLICIES[name], POLICIES[name].race_type):
         return POLICIES[name]
     if policy_type is None:
-        policy_type = getattr(policies, name, None) if name in policies.__all__ else None
-        if policy_type is None and module.startswith("pybandit."):
-            with suppress(ImportError):
-                policy_type = getattr(importlib.import_module(module), name, None)
-        if not (isinstance(policy_type, type) and issubclass(policy_type, policies.Policy)):
-            raise ValueError(f"policy_type must be the class {name}, which is not one of "
+        if name in ELSEWHERE:
+            return getattr(importlib.import_module(ELSEWHERE[name]), name)
+        if name not in policies.__all__:
+            raise ValueError(f"policy_type must be the class {shown(name)}, which is not one of "
                              "pybandit's policies; got None")
+        return getattr(policies, name)
     if policy_type.__name__ != name:
-        raise ValueError(f"policy_type must be the class {name}; got {policy_type.__name__}")
+        raise ValueError(f"policy_type must be the class {shown(name)}; got "
+                         f"{policy_type.__name__}")
     return policy_type

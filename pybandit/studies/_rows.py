@@ -11,16 +11,26 @@ MOMENTS = -6e10, 2.5e11  # seconds since 1970: what dates are written of
 STATUSES = ("open", "complete", "closed", "abandoned")
 
 
-def typed(path, table, cursor, *kinds):
-    """The cursor, which raises `StudyDamaged` at a row of other types."""
+def typed(path, table, cursor, *kinds, ordered=False):
+    """Return the cursor, which raises `StudyDamaged` at a row of other types.
+
+    If `ordered`, also at a row whose first value is not larger than that of the row before, as
+    pages that contain each other have rows without end.
+    """
+    last = None
 
     def checked(_, row):
+        nonlocal last
         for value, kind in zip(row, kinds, strict=True):
             if type(value) is not kind:
                 raise StudyDamaged(f"{path} is damaged: {table}: a row holds a "
                                    f"{type(value).__name__} where a {kind.__name__} was recorded")
             if kind is float and not MOMENTS[0] <= value <= MOMENTS[1]:
                 raise StudyDamaged(f"{path} is damaged: {table}: {value} is the time of no event")
+        if ordered:
+            if last is not None and row[0] <= last:
+                raise StudyDamaged(f"{path} is damaged: {table}: row {row[0]} follows row {last}")
+            last = row[0]
         return row
 
     cursor.row_factory = checked
@@ -72,10 +82,9 @@ def check_counts(part, n_arms):
 
 
 def check_first(path, first):
-    """What the first event says: class and module, arms, settings, a state and a version."""
+    """Return what the first event says: class, arms, settings, a state and a version."""
     kinds = dict(policy=str, arms=list, settings=dict, state=dict, version=str)
-    if not (type(first.get("module", "")) is str
-            and all(type(first.get(name)) is kind for name, kind in kinds.items())
+    if not (all(type(first.get(name)) is kind for name, kind in kinds.items())
             and first["arms"] and all(type(name) is str for name in first["arms"])):
         raise StudyDamaged(f"{path} is damaged: log: event 0 is not that of a study")
     return first

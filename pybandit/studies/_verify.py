@@ -21,8 +21,8 @@ def verified(store, policy_type, head=None):
     if head is not None and not (isinstance(head, str) and HEAD.fullmatch(head)):
         raise ValueError(f"head must be a digest, 64 hexadecimal digits, as status says it; got "
                          f"{shown(head)}")
-    verdict = store.db.execute("PRAGMA integrity_check").fetchone()[0]
-    demand(verdict == "ok", f"SQLite says: {verdict}")
+    verdict = store.db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    demand(verdict == "ok", f"SQLite says: {' '.join(verdict.split())}")
     seen = set()
 
     def rows():

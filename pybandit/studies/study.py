@@ -19,6 +19,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Self
 
+from pybandit._shared.checks import check_flag
 from pybandit._shared.version import __version__
 from pybandit.studies import _journal
 from pybandit.studies._changes import Changes
@@ -114,7 +115,7 @@ class Study(Changes, Counted, Looks, Shown):
         if not isinstance(settings, dict):
             raise TypeError(f"settings must be a dict; got {type(settings).__name__}")
         first = {"policy": policy_type.__name__, "arms": names, "settings": settings,
-                 "state": state, "version": __version__, "module": policy_type.__module__}
+                 "state": state, "version": __version__}
         name = default_who() if who is None else str(who)
         ledger = _journal.Ledger(policy_type.from_state(state))
 
@@ -127,8 +128,8 @@ class Study(Changes, Counted, Looks, Shown):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
-             who: str | None = None) -> Self:
-        """Go on with a study.
+             who: str | None = None, without_log: bool = False) -> Self:
+        """Open a study that exists.
 
         Parameters
         ----------
@@ -137,14 +138,19 @@ class Study(Changes, Counted, Looks, Shown):
             The policy's class, where it is not one of pybandit's policies.
         who : str, optional
             As in `create`.
+        without_log : bool, default False
+            True to continue without the changes in ``<path>-wal`` if that file is lost.
 
         Raises
         ------
         FileNotFoundError
+            If there is no such file.
         ValueError
-            Where `policy_type` is needed or another.
+            If `policy_type` is needed or is another class.
         StudyDamaged
-            Where the file is no study, truncated, or not what was recorded.
+            If the file is not a study, is truncated, is not what was recorded, or lacks its
+            newest changes because it was moved or copied without ``<path>-wal``. If there is a
+            ``<path>-journal``, which a study never has and which could make SQLite delete files.
         StudyVersionError
             Where a newer pybandit wrote it.
         StudyError
@@ -163,7 +169,7 @@ class Study(Changes, Counted, Looks, Shown):
         ...     print(study.ask().names)
         ['tea', 'coffee', 'tea', 'coffee']
         """
-        store = Store.open(os.fspath(path))
+        store = Store.open(os.fspath(path), check_flag("without_log", without_log))
         try:
             return cls(store, policy_type, who)
         except BaseException:

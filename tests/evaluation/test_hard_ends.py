@@ -13,7 +13,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.evaluation import _calls
-from pybandit.studies import StudyError, _cells
+from pybandit.studies import StudyError, _cells, _database
 from pybandit.studies._cells import Cells
 
 from evaluation.judges import GIVEN, SCORES, K, N, in_blocks
@@ -197,12 +197,19 @@ class Refused:
 
 def test_the_log_of_a_file_that_others_begin(tmp_path, monkeypatch):
     """The same, without chance."""
-    connect = _cells._connect
-    monkeypatch.setattr(_cells, "_connect", lambda address: Refused(connect(address)))
+    connect, made = _database._connect, []
+
+    def refused(address):
+        made.append(Refused(connect(address)))
+        return made[-1]
+
+    monkeypatch.setattr(_database, "_connect", refused)
+    (tmp_path / "x.db").touch()
     cells = Cells(tmp_path / "x.db", N, False)
-    assert cells._db.n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
+    assert made[0].n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
     cells.close()
     monkeypatch.setattr(_cells, "PATIENCE", -1.0)
+    (tmp_path / "y.db").touch()
     with pytest.raises(StudyError, match="is busy"):
         Cells(tmp_path / "y.db", N, False)
 

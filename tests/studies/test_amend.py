@@ -1,18 +1,15 @@
 """Results that are corrected: an event more, and the policy as from the right ones."""
 
-import shutil
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, StudyVersionError, _store
+from pybandit.studies import Study
 from pybandit.studies.controls import readings_of, were_kept
 from pybandit.studies.plates import Layout, Plates
-from pybandit.studies.report import write_report
 
 from betting.races import RACE, REWARDS
 from policies.protocol import frozen
@@ -287,35 +284,6 @@ def test_the_chain_says_what_was_amended(path):
             db.execute(change)
         with pytest.raises(pb.studies.StudyDamaged), Study.open(path) as study:
             study.verify()
-
-
-def test_a_study_has_the_format_that_it_needs(path, tmp_path, monkeypatch):
-    """Older programs read what has no amendment, and say what they do not know."""
-    monkeypatch.setattr(_store, "FORMAT", 1)
-    with Study.create(path, pb.RoundRobin(4, 1, 4, 9)) as study:
-        steps(study, 3)
-    with Study.open(path) as study:
-        study.amend(1, [0.9], positions=[2], reason="typo")
-    with pytest.raises(StudyVersionError, match="has format 2; this pybandit reads formats up to "
-                                                "1"):
-        Study.open(path)
-    monkeypatch.undo()
-    with Study.open(path) as study:
-        study.verify()
-        write_report(study, tmp_path / "report.html")
-
-
-def test_a_study_of_the_first_format(tmp_path):
-    """Written by a pybandit that knew no amendments."""
-    path = shutil.copy(Path(__file__).with_name("data") / "format_1.db", tmp_path)
-    with Study.open(path) as study:
-        assert study.verify().n_events == 5 and study.status().n_amendments == 0
-        assert study.recommend().arms.tolist() == [7]
-        assert study.amend(0, [9.0], positions=[0], reason="typo") == (1, 0)
-        assert study.recommend().arms.tolist() == [0]
-        batch = study.ask()
-        study.tell(batch.id, np.arange(8.0)[batch.arms])
-        study.verify()
 
 
 @pytest.mark.parametrize("source", [

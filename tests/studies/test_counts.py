@@ -236,19 +236,6 @@ def test_keys_of_what_was_taken_back(tmp_path):
         assert list(study.counts()["key"]) == ["Monday", "Friday", "Tuesday", "Sunday"]
 
 
-def test_an_older_pybandit_refuses_counts_only(tmp_path):
-    """A study has the format that its events need."""
-    for number, (make, told) in enumerate([
-            (lambda: pb.UCB1(3), lambda study: study.ask()),
-            (lambda: pb.UCB1(3), lambda study: study.tell_counts({"home": (3, 1)})),
-            (lambda: pb.CountRace(3), lambda study: study.add_arm("form")),
-            (lambda: pb.CountRace(3), lambda study: study.retire("home", "slow"))]):
-        with Study.create(tmp_path / f"{number}.db", make(), arms=NAMES) as study:
-            told(study)
-            assert study._store.db.execute("PRAGMA user_version").fetchone() == (
-                2 if number else 1,)
-
-
 def test_a_file_that_was_changed(tmp_path):
     path = tmp_path / "study.db"
     for make in (lambda: pb.CountRace(3), lambda: pb.UCB1(3)):

@@ -212,9 +212,9 @@ def test_a_policy_of_ones_own(path):
     assert study.tell(0, [0.5], positions=[0]).n_new == 1  # only in the history
     assert study.status().n_lost == 1 and list(study.history()["state"])[0] == "late"
     study.close()
-    with pytest.raises(ValueError, match="policy_type must be the class Mine.*None"):
+    with pytest.raises(ValueError, match="policy_type must be the class 'Mine'.*None"):
         Study.open(path)
-    with pytest.raises(ValueError, match="class Mine; got Uniform"):
+    with pytest.raises(ValueError, match="class 'Mine'; got Uniform"):
         Study.open(path, policy_type=pb.Uniform)
     with Study.open(path, policy_type=Mine) as study:
         study.verify()

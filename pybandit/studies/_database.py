@@ -1,0 +1,269 @@
+"""SQLite files: the one place that opens them, and their transactions.
+
+A file from a stranger may be anything, so `_files.checked` looks at it and at its neighbours
+before SQLite does, and `_guarded` restricts what its contents can make SQLite do. [1]_
+
+The newest changes of a file are in its log, ``<path>-wal``, until SQLite moves them into the file.
+A file that was moved without its log is complete in itself, only older. So that it is recognized,
+the table ``writes`` holds the number of transactions so far, `done`, and the number of them when
+the log was begun, `before_log`, which is in the file itself before the first of the others is in
+the log. If both are equal and there is no log, later transactions are missing. SQLite ends a log
+by moving all of it into the file, where `done` is then larger.
+
+References
+----------
+.. [1] "Defense Against The Dark Arts", https://sqlite.org/security.html
+"""
+
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from urllib.parse import quote
+
+from pybandit.studies._errors import (
+    CLOSED_TO_WRITING,
+    StudyDamaged,
+    StudyError,
+    code_of,
+    named,
+)
+from pybandit.studies._files import Place, checked, size_of
+
+PATIENCE = 30.0  # seconds to wait for another writer
+MARK_PATIENCE = 0.1  # seconds to wait for readers before a log is begun
+LOG_BYTES = 1 << 22  # size of a log that is moved into the file
+WRITES = """CREATE TABLE writes (only INTEGER PRIMARY KEY CHECK (only = 0),
+                     done INTEGER NOT NULL, before_log INTEGER NOT NULL)"""
+LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
+          sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 10, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1_000_000,
+          sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+          sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0}
+# Steps of SQLite's virtual machine in one transaction: a scan takes some ten for each row, and
+# pages that contain each other would be scanned indefinitely.
+STEP, FREE_STEPS, STEPS_PER_BYTE = 100_000, 20_000_000, 100
+
+
+class Database:
+    """One connection to a file or to memory, and its transactions.
+
+    Parameters
+    ----------
+    shown : str
+        Path as the user wrote it, for messages; ":memory:" for memory.
+    kind : str
+        The file's kind, for messages.
+    access : {"rw", "ro", "draft"}
+        "ro" if the file cannot be written; "draft" for a new file, which is not in WAL mode yet.
+
+    Attributes
+    ----------
+    path : str or None
+        Absolute path with symbolic links resolved; None for memory.
+    db : sqlite3.Connection
+    read_only, is_open : bool
+    lost_log : bool
+        True if the newest changes were in a log that is not there.
+    """
+
+    def __init__(self, shown, kind="study", access="rw"):
+        self.shown, self.kind, self.read_only = shown, kind, access == "ro"
+        self.path = None if shown == ":memory:" else os.path.realpath(shown)
+        self._keeps_log = access == "rw" and self.path is not None
+        self._place = Place(shown, self.path, kind) if self.path and access != "draft" else None
+        self._steps, self._allowed, self._is_owed, self.lost_log = 0, 0, False, False
+        self.db = _connect(_address(self.path, access))
+        self.is_open = True
+        try:
+            self._guard()
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def open(cls, shown, check, kind="study", without_log=False):
+        """Open a file for reading and writing, or for reading if it cannot be written.
+
+        `check(database)` raises an error unless the contents are those of its kind.
+        `without_log` accepts a file whose log is lost.
+        """
+        shown = checked(shown, kind)
+        with named(shown, kind):
+            for is_last in (False, False, True):
+                had_log = os.path.exists(os.path.realpath(shown) + "-wal")
+                found = cls._opened(shown, check, kind)
+                found.lost_log = not had_log and found._was_marked
+                if without_log or not found.lost_log:
+                    found._forget_mark()
+                    return found
+                found.close()
+                if not is_last:
+                    time.sleep(0.05)  # another process may have begun the log just now
+            raise StudyDamaged(
+                f"{shown} lacks its newest changes: it was in use when its process ended or when "
+                f"it was copied, and they are in {os.path.basename(found.path)}-wal, which must be "
+                "next to it; `pybandit study recover` continues without them")
+
+    @classmethod
+    def _opened(cls, shown, check, kind):
+        try:
+            return cls(shown, kind)._checked(check)
+        except sqlite3.OperationalError as error:
+            if code_of(error) not in CLOSED_TO_WRITING:
+                raise
+        if size_of(os.path.realpath(shown) + "-wal"):
+            raise StudyError(f"{shown} cannot be read where it cannot be written, because "
+                             f"{shown}-wal is not yet part of it; copy both to where they can")
+        return cls(shown, kind, "ro")._checked(check)
+
+    def _checked(self, check):
+        try:
+            check(self)
+            self._was_marked = self._is_marked()
+            mode, = self.db.execute("PRAGMA journal_mode").fetchone()
+            if mode != "wal" and not self.read_only:
+                raise StudyDamaged(f"{self.shown} is damaged or not a {self.kind}: its journal "
+                                   f"mode must be wal; got {mode}")
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def reopen(self, check):
+        """Open the file again after `close`; an error if another file has its name now."""
+        self._check_place()
+        self.db = Database.open(self.path, check, self.kind).db
+        self.db.set_progress_handler(self._count_steps, STEP)
+        self.is_open = True
+
+    def _guard(self):
+        """Restrict what a file's contents can make SQLite do, and what is written by itself."""
+        db = self.db
+        for category, limit in LIMITS.items():
+            db.setlimit(category, min(limit, db.getlimit(category)))
+        if hasattr(db, "setconfig"):  # from Python 3.12 on
+            for name, value in (("DEFENSIVE", True), ("TRUSTED_SCHEMA", False),
+                                ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False)):
+                db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{name}"), value)
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0",
+                       "cache_size = -2000", "synchronous = FULL", "wal_autocheckpoint = 0"):
+            db.execute(f"PRAGMA {pragma}")
+        db.set_progress_handler(self._count_steps, STEP)
+        self._allow_steps()
+
+    def _allow_steps(self):
+        size = 0 if self.path is None else size_of(self.path) + size_of(self.path + "-wal")
+        self._steps, self._allowed = 0, FREE_STEPS + STEPS_PER_BYTE * size
+
+    def _count_steps(self):
+        self._steps += STEP
+        return self._steps > self._allowed
+
+    def run(self, work, write=True):
+        """What `work()` returns, all of it or nothing; what it wrote is on the disk afterwards.
+
+        No context manager: the frame of a call that Ctrl-C ends is left at once, that of a
+        generator only when the traceback is given up, and an interactive session keeps it.
+        """
+        with named(self.shown, self.kind):
+            if not write and (self.path is None or self.db.in_transaction):
+                return work()  # nobody else writes, or what is read is part of a larger reading
+            if write and self.read_only:
+                raise StudyError(f"{self.shown} cannot be written: it is read-only")
+            self._allow_steps()
+            has_written, keeps_log = False, write and self._keeps_log
+            try:
+                if keeps_log:
+                    self._mark_log()
+                self.db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                self._check_place()
+                before = self.db.total_changes
+                result = work()
+                has_written = self.db.total_changes != before
+                if has_written and keeps_log:
+                    self.db.execute("UPDATE writes SET done = done + 1")
+                self.db.execute("COMMIT")
+            except BaseException:
+                has_written = False
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+                raise
+            finally:
+                if keeps_log and not has_written:
+                    self._forget_mark()
+            return result
+
+    def _check_place(self):
+        if self._place is not None:
+            self._place.check()
+
+    def close(self):
+        self.is_open = False
+        self.db.close()
+
+    # the log
+
+    def _is_marked(self):
+        row = self.db.execute("SELECT done = before_log FROM writes").fetchone()
+        if row is None:
+            raise StudyDamaged(f"{self.shown} is damaged: writes is empty")
+        return bool(row[0])
+
+    def _mark_log(self):
+        """Write into the file that later transactions are in the log, if it does not say so yet.
+
+        Readers may keep SQLite from moving this into the file: then the next transaction tries
+        again, as none must wait for long readers.
+        """
+        self._check_place()
+        size = size_of(self.path + "-wal")
+        if self._is_owed or size > LOG_BYTES or (size == 0 and not self._is_marked()):
+            self._in_transaction("UPDATE writes SET before_log = done")
+            self._set_patience(MARK_PATIENCE)
+            try:
+                # FULL keeps the log's room on the disk: the mark can be undone on a full one
+                mode = "TRUNCATE" if size > LOG_BYTES else "FULL"
+                busy, *_ = self.db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+                self._is_owed = bool(busy)
+            finally:
+                self._set_patience(PATIENCE)
+
+    def _forget_mark(self):
+        """Undo `_mark_log` if no transaction followed: nothing is missing without the log."""
+        if not self._keeps_log:
+            return
+        with suppress(sqlite3.Error):  # a mark that stays is an error that names the remedy
+            if self._is_marked():
+                self._in_transaction("UPDATE writes SET before_log = -1 WHERE before_log = done")
+
+    def _in_transaction(self, statement):
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            self.db.execute(statement)
+            self.db.execute("COMMIT")
+        except BaseException:
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+            raise
+
+    def _set_patience(self, seconds):
+        self.db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+
+
+def begin_writes(db):
+    """Fill the table `writes` of a new file."""
+    db.execute("INSERT INTO writes VALUES (0, 0, -1)")
+
+
+def _connect(address):
+    # one connection for all threads: whoever uses it holds a lock
+    return sqlite3.connect(address, timeout=PATIENCE, isolation_level=None,
+                           check_same_thread=False, uri=address.startswith("file:"))
+
+
+def _address(path, access):
+    if path is None:
+        return ":memory:"
+    options = {"rw": "mode=rw", "ro": "immutable=1", "draft": "mode=rwc"}[access]
+    # bytes: names may be no text
+    return f"file:{quote(os.fsencode(path))}?{options}"
