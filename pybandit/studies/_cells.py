@@ -19,7 +19,7 @@ from collections.abc import MutableMapping
 from pybandit.studies import _alive
 from pybandit.studies._database import PATIENCE, WRITES, Database, begin_writes
 from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
-from pybandit.studies._files import checked, published
+from pybandit.studies._files import checked, published, size_of
 from pybandit.studies._tables import check_tables
 
 APPLICATION, FORMAT, KIND = 0x70624365, 3, "file of scores"
@@ -59,10 +59,18 @@ class Cells(MutableMapping):
         _OPEN[self._owner] = self
         with self._lock, named(self.path, KIND):
             self._make()
-            self._database = Database.open(self.path, self._check, KIND, without_log=True)
+            self._database = Database.open(self.path, self._check, APPLICATION, KIND,
+                                           without_log=True)
         if self._database.lost_log:
+            self._warn_of_loss()
+
+    def _warn_of_loss(self):
+        try:
             warnings.warn(f"store {self.path} lacks the scores of {self.path}-wal, which is not "
-                          "next to it: they will be paid for again", RuntimeWarning, stacklevel=2)
+                          "next to it: they will be paid for again", RuntimeWarning, stacklevel=3)
+        except BaseException:  # the caller's filters make it an error
+            self.close()
+            raise
 
     @property
     def _db(self):
@@ -74,6 +82,9 @@ class Cells(MutableMapping):
         if os.path.lexists(resolved):
             checked(self.path, KIND)
             if not os.path.getsize(resolved):
+                if size_of(resolved + "-wal"):
+                    raise StudyDamaged(f"{self.path} is not a {KIND}: it is empty, and "
+                                       f"{resolved}-wal next to it is not")
                 self._fill_empty()
             return
         try:
@@ -138,7 +149,7 @@ class Cells(MutableMapping):
             is_late = self._closed and not self._database.is_open  # came after the race
             if is_late:
                 with named(self.path, KIND):
-                    self._database.reopen(self._check)
+                    self._database.reopen(self._check, APPLICATION)
             try:
                 return self._database.run(work)
             finally:

@@ -18,6 +18,7 @@ References
 import os
 import sqlite3
 import time
+import weakref
 from contextlib import suppress
 from urllib.parse import quote
 
@@ -28,7 +29,7 @@ from pybandit.studies._errors import (
     code_of,
     named,
 )
-from pybandit.studies._files import Place, checked, size_of
+from pybandit.studies._files import Place, check_header, checked, size_of
 
 PATIENCE = 30.0  # seconds to wait for another writer
 MARK_PATIENCE = 0.1  # seconds to wait for readers before a log is begun
@@ -42,6 +43,10 @@ LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100
 # Steps of SQLite's virtual machine in one transaction: a scan takes some ten for each row, and
 # pages that contain each other would be scanned indefinitely.
 STEP, FREE_STEPS, STEPS_PER_BYTE = 100_000, 20_000_000, 100
+
+
+# of this process
+_DATABASES = weakref.WeakSet()
 
 
 class Database:
@@ -74,6 +79,7 @@ class Database:
         self._steps, self._allowed, self._is_owed, self.lost_log = 0, 0, False, False
         self.db = _connect(_address(self.path, access))
         self.is_open = True
+        _DATABASES.add(self)
         try:
             self._guard()
         except BaseException:
@@ -81,13 +87,15 @@ class Database:
             raise
 
     @classmethod
-    def open(cls, shown, check, kind="study", without_log=False):
+    def open(cls, shown, check, application, kind="study", without_log=False):
         """Open a file for reading and writing, or for reading if it cannot be written.
 
-        `check(database)` raises an error unless the contents are those of its kind.
-        `without_log` accepts a file whose log is lost.
+        `check(database)` raises an error unless the contents are those of its kind, whose
+        application identifier is `application`. `without_log` accepts a file whose log is lost.
         """
         shown = checked(shown, kind)
+        if not _is_open_here(shown):
+            check_header(shown, application, kind)
         with named(shown, kind):
             for is_last in (False, False, True):
                 had_log = os.path.exists(os.path.realpath(shown) + "-wal")
@@ -129,10 +137,10 @@ class Database:
             raise
         return self
 
-    def reopen(self, check):
+    def reopen(self, check, application):
         """Open the file again after `close`; an error if another file has its name now."""
         self._check_place()
-        self.db = Database.open(self.path, check, self.kind).db
+        self.db = Database.open(self.path, check, application, self.kind).db
         self.db.set_progress_handler(self._count_steps, STEP)
         self.is_open = True
 
@@ -248,6 +256,15 @@ class Database:
 
     def _set_patience(self, seconds):
         self.db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+
+
+def _is_open_here(path):
+    """Return True if this process has the file open: then it may not be read by other means.
+
+    The end of a reading would release SQLite's locks on the file, as POSIX has it.
+    """
+    file = Place(path, os.path.realpath(path), "").file
+    return any(one.is_open and one._place and one._place.file == file for one in list(_DATABASES))
 
 
 def begin_writes(db):

@@ -49,6 +49,19 @@ def checked(path, kind):
     return path
 
 
+def check_header(path, application, kind):
+    """Raise StudyDamaged unless a file begins as a database of this application identifier.
+
+    SQLite would write a log that it finds next to any file into that file.
+    """
+    with open(path, "rb") as file:
+        header = file.read(100)
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
+        raise StudyDamaged(f"{path} is damaged or not a {kind}: file is not a database")
+    if int.from_bytes(header[68:72], "big") != application:
+        raise StudyDamaged(f"{path} is not a {kind}, but another SQLite database")
+
+
 def size_of(path):
     """Return the size of a file in bytes, 0 if there is none."""
     try:
@@ -64,10 +77,14 @@ def published(path, overwrite):
     Raises
     ------
     FileExistsError
-        Where `path` exists without `overwrite`, or a log that SQLite would take for its own.
+        If `path` exists without `overwrite`, or a log that SQLite would take for its own.
+    StudyError
+        If what exists cannot be replaced.
     """
     if not overwrite:
         _refuse_existing(path)
+    elif os.path.lexists(path) and not os.path.isfile(path):
+        raise StudyError(f"{path} cannot be replaced: it must be a regular file")
     draft = f"{path}.{secrets.token_hex(8)}.new"
     try:
         yield draft
@@ -93,8 +110,12 @@ def _refuse_existing(path):
 
 def _drop(path, *names):
     for name in names:
-        with suppress(FileNotFoundError):
+        try:
             os.unlink(path + name)
+        except FileNotFoundError:
+            pass
+        except OSError as error:  # a folder, for example
+            raise StudyError(f"{path + name} cannot be removed: {error}") from None
 
 
 def _link(draft, path):

@@ -86,7 +86,7 @@ class Store:
     @classmethod
     def open(cls, path, without_log=False):
         """Open the study of a file."""
-        return cls(Database.open(path, _check, without_log=without_log))
+        return cls(Database.open(path, _check, APPLICATION, without_log=without_log))
 
     def run(self, work, write=True):
         """Return `work()`, done in one transaction; see `Database.run`."""
@@ -256,7 +256,7 @@ def _check(database):
         db.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("application_id", "user_version", "page_count", "page_size"))
     if application != APPLICATION:
-        raise StudyDamaged(f"{path} is not a study, but another SQLite database or an empty file")
+        raise StudyDamaged(f"{path} is not a study, but another SQLite database")
     if form != FORMAT:
         raise StudyVersionError(f"{path} has format {form}; this pybandit reads format {FORMAT}")
     found = os.path.getsize(database.path)
