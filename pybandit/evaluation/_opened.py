@@ -4,13 +4,11 @@ import os
 
 import numpy as np
 
-from pybandit.evaluation._score_csv import Scores, read_scores
+from pybandit.evaluation._score_csv import MOST_CELLS, Scores, read_scores
 from pybandit.tables._open import FILES, NUMPY, is_lazy, open_array, suffix_of
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
 TEXT = (".csv", ".tsv", ".txt")
-# A table of so many cells is read into memory where its rows were not shuffled: 256 MiB.
-MOST_CELLS = 1 << 25
 
 
 def opened(scores):
