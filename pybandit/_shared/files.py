@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import struct
+import threading
 import zipfile
 
 from pybandit._shared.cells import BadFile
@@ -17,6 +18,7 @@ MOST_JSON = 1 << 22
 # XML compresses 10 to 15 times.
 LEAST_EXPANDED, RATIO, MOST_EXPANDED = 1 << 24, 64, 1 << 28
 MOST_DIRECTORY = 1 << 20  # bytes of the directory of an archive: some 10,000 parts
+_seeking = threading.Lock()  # held where the system has no pread: Windows
 DIRECTORY_END = struct.Struct("<4s4H2LH")
 
 
@@ -59,6 +61,30 @@ def read_regular(path, most):
     if len(content) > most:
         raise BadFile(f"{os.fspath(path)} must have at most {most:,} bytes; it has more")
     return content
+
+
+def read_at(handle, room, offset):
+    """Read a descriptor at `offset` into a memoryview; return the bytes read, fewer at the end.
+
+    Threads may share the descriptor.
+    """
+    n = 0
+    while n < len(room):  # a signal may end a call early, and Linux reads at most 2 GiB in one
+        more = _read_some(handle, room[n:], offset + n)
+        if not more:
+            break
+        n += more
+    return n
+
+
+def _read_some(handle, room, offset):
+    if hasattr(os, "preadv"):
+        return os.preadv(handle, [room], offset)
+    with _seeking:
+        os.lseek(handle, offset, os.SEEK_SET)
+        part = os.read(handle, min(len(room), 1 << 24))
+    room[:len(part)] = part
+    return len(part)
 
 
 def reason_of(error):

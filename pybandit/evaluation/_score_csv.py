@@ -14,11 +14,10 @@ import numpy as np
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile
 from pybandit._shared.files import Lines, opened_regular, reason_of
+from pybandit.tables._open import MOST_CELLS
 
 LABEL_HEADERS = ("", "id", "item", "name", "index", "unnamed: 0")
 LABEL_ENDS = ("_id", " id")
-# A table of so many cells is read into memory: 256 MiB.
-MOST_CELLS = 1 << 25
 MOST_LINES, MOST_CHARACTERS, LONGEST_ROW = 1 << 21, 1 << 29, 1 << 23
 
 

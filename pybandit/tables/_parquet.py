@@ -1,14 +1,29 @@
 """Tables in files of Parquet: a row group is a block."""
 
-import json
 import threading
 
 import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import as_list, shown
+from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
+
+
+# A number takes 8 bytes in a page, and as many in a dictionary, with its place there.
+MOST_OF_ROW, MOST_OF_PAGE = 24, 1 << 20
+MOST_PANDAS = 1 << 22  # bytes of what pandas says of an index: some 20,000 columns
+
+
+def opened_parquet(path, **options):
+    """A ParquetFile; BadFile if it cannot be opened."""
+    parquet = require("pyarrow.parquet", "tables")
+    try:
+        check_regular(path)
+        return parquet.ParquetFile(path, **options)
+    except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
+        raise BadFile(f"{path} cannot be read: {reason_of(error)[:500]}") from None
 
 
 class ParquetTable:
@@ -34,23 +49,40 @@ class ParquetTable:
                 raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
                                 f"{fields[name].type}: Blocks.open(path, columns=) takes the "
                                 "others")
-        self._groups = [group for group in range(self._file.num_row_groups)
-                        if self._file.metadata.row_group(group).num_rows]
-        self.sizes = np.array([self._file.metadata.row_group(group).num_rows
-                               for group in self._groups], dtype=np.int64)
+        metadata = self._file.metadata
+        sizes = np.array([metadata.row_group(group).num_rows
+                          for group in range(metadata.num_row_groups)], dtype=np.int64)
+        self._groups = np.flatnonzero(sizes).tolist()
+        self.sizes = sizes[self._groups]
         if not self.sizes.size:
             raise BadFile(f"{path} must have rows; it has none")
+        if (sizes < 0).any() or self.sizes.sum(dtype=np.float64) != metadata.num_rows:
+            raise BadFile(f"{path} must have as many rows as its row groups together; got "
+                          f"{metadata.num_rows:,}")
+        self._check_columns(metadata)
+
+    def _check_columns(self, metadata):
+        """Refuse row groups that expand to more than their rows of numbers can take."""
+        wanted = set(self.columns)
+        for group, n_rows in zip(self._groups, self.sizes.tolist(), strict=True):
+            of_group = metadata.row_group(group)
+            for place in range(of_group.num_columns):
+                column = of_group.column(place)
+                n_bytes = column.total_uncompressed_size
+                if column.path_in_schema in wanted and n_bytes > MOST_OF_ROW * n_rows + MOST_OF_PAGE:
+                    raise BadFile(f"{self.path}: row group {group}, column "
+                                  f"{shown(column.path_in_schema)}: {n_rows:,} numbers must expand "
+                                  f"to at most {MOST_OF_ROW * n_rows + MOST_OF_PAGE:,} bytes; got "
+                                  f"{n_bytes:,}")
 
     def _open(self):
-        parquet = require("pyarrow.parquet", "tables")
-        try:
-            self._file = parquet.ParquetFile(self.path)
-        except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
-            raise BadFile(f"{self.path} cannot be read: {error}") from None
+        self._file = opened_parquet(self.path)
         self._schema, self._lock = self._file.schema_arrow, threading.Lock()
 
     def __reduce__(self):
         return ParquetTable, (self.path, self.columns)
+
+    by_column = True  # a part of the columns is read at the cost of that part
 
     def __call__(self, block, columns):
         names = [self.columns[column] for column in columns]
@@ -64,7 +96,8 @@ class ParquetTable:
                 table = self._file.read_row_group(self._groups[block], columns=names)
             return [table.column(name) for name in names]
         except (OSError, require("pyarrow", "tables").ArrowException) as error:
-            raise BadFile(f"{self.path} cannot be read: {error}") from None
+            raise BadFile(f"{self.path} cannot be read: row group {self._groups[block]}: "
+                          f"{error!s:.500}") from None
 
     def kinds(self):
         """Arrow's type of each column."""
@@ -116,7 +149,7 @@ def numbers_of(column):
 def models_of(schema):
     """All columns but labels: an index of pandas, or text in the first."""
     try:
-        told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
         index = [name for name in told.get("index_columns", []) if isinstance(name, str)]
     except (ValueError, AttributeError):
         index = []

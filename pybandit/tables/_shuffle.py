@@ -16,7 +16,7 @@ import numpy as np
 from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
-from pybandit.tables._open import CELLS, PARQUET, suffix_of
+from pybandit.tables._open import CELLS, MOST_CELLS, PARQUET, suffix_of
 from pybandit.tables._rows import open_rows
 from pybandit.tables.blocks import Blocks
 
@@ -107,7 +107,11 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     rows = open_rows(table)
     if block_rows is None:
         block_rows = max(LEAST_ROWS, min(CELLS // len(rows.schema.names), rows.n_rows // BLOCKS))
+        block_rows = max(1, min(block_rows, MOST_CELLS // len(rows.models)))
     block_rows = check_integer("block_rows", block_rows, 1, LARGEST)
+    if min(block_rows, rows.n_rows) * len(rows.models) > MOST_CELLS:
+        raise ValueError(f"block_rows must make blocks of at most {MOST_CELLS:,} cells, to be read; "
+                         f"got {block_rows:,} rows of {len(rows.models):,} columns")
     folder = target.parent / f".pybandit-{secrets.token_hex(16)}"
     try:
         folder.mkdir(0o700)
