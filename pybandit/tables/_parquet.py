@@ -10,7 +10,6 @@ from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
 
-
 # A number takes 8 bytes in a page, and as many in a dictionary, with its place there.
 MOST_OF_ROW, MOST_OF_PAGE = 24, 1 << 20
 MOST_PANDAS = 1 << 22  # bytes of what pandas says of an index: some 20,000 columns
@@ -68,12 +67,11 @@ class ParquetTable:
             of_group = metadata.row_group(group)
             for place in range(of_group.num_columns):
                 column = of_group.column(place)
-                n_bytes = column.total_uncompressed_size
-                if column.path_in_schema in wanted and n_bytes > MOST_OF_ROW * n_rows + MOST_OF_PAGE:
+                n_bytes, most = column.total_uncompressed_size, MOST_OF_ROW * n_rows + MOST_OF_PAGE
+                if column.path_in_schema in wanted and n_bytes > most:
                     raise BadFile(f"{self.path}: row group {group}, column "
                                   f"{shown(column.path_in_schema)}: {n_rows:,} numbers must expand "
-                                  f"to at most {MOST_OF_ROW * n_rows + MOST_OF_PAGE:,} bytes; got "
-                                  f"{n_bytes:,}")
+                                  f"to at most {most:,} bytes; got {n_bytes:,}")
 
     def _open(self):
         self._file = opened_parquet(self.path)

@@ -60,7 +60,8 @@ class ZarrFolder:
         shard = self._meta.shard
         file = ((row, column) if shard is None else
                 (row // shard.counts[0], column // shard.counts[1]))
-        path = os.path.join(self.path, self._meta.prefix + self._meta.separator.join(map(str, file)))
+        name = self._meta.prefix + self._meta.separator.join(map(str, file))
+        path = os.path.join(self.path, name)
         try:
             data = (read_regular(path, encoded_bound(self._n_bytes())) if shard is None
                     else self._of_shard(path, row % shard.counts[0], column % shard.counts[1]))
@@ -70,7 +71,7 @@ class ZarrFolder:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise BadFile(f"{self.path}: chunk {os.path.relpath(path, self.path)} cannot be read: "
+            raise BadFile(f"{self.path}: chunk {name} cannot be read: "
                           f"{reason_of(error)}") from None
         return (values.reshape(self.chunks[::-1]).T if self._meta.is_transposed
                 else values.reshape(self.chunks))
