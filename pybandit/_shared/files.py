@@ -102,7 +102,7 @@ def parsed_json(text, most=MOST_JSON):
         raise ValueError("JSON must not be nested deeply") from None
 
 
-def checked_archive(file, what):
+def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED):
     """Return a ZipFile whose parts are few and expand to a bounded size.
 
     The directory may lie: zipfile stops reading a part at the size given there, so that size
@@ -113,6 +113,8 @@ def checked_archive(file, what):
     file : seekable binary file
     what : str
         The kind of file, for messages.
+    least, most : int
+        Bytes that it may expand to, whatever its size: `least` of any, `most` of the largest.
 
     Raises
     ------
@@ -128,7 +130,7 @@ def checked_archive(file, what):
         raise BadFile(f"it is no {what}: {error!r}") from None
     parts = archive.infolist()
     expanded = sum(part.file_size for part in parts)
-    most = min(MOST_EXPANDED, max(LEAST_EXPANDED, RATIO * size))
+    most = min(most, max(least, RATIO * size))
     if expanded > most:
         raise BadFile(f"a {what} of {size:,} bytes must expand to at most {most:,}; this one "
                       f"expands to {expanded:,}")
@@ -162,14 +164,14 @@ class Lines:
         ``readline(limit)`` of a file.
     longest, most_lines, most_bytes : int
         Most characters or bytes of a row, and most lines and bytes of the file.
-    place : str
-        A format of where in the file an error is, by the line.
+    place, remedy : str
+        A format of where in the file an error is, by the line; the end of its message.
     """
 
-    def __init__(self, readline, longest, most_lines, most_bytes, place):
+    def __init__(self, readline, longest, most_lines, most_bytes, place, remedy=""):
         self._readline, self._longest, self._most_lines = readline, longest, most_lines
         self._most_bytes, self._place, self._left = most_bytes, place, longest
-        self.number, self._n_bytes = 0, 0
+        self.number, self._n_bytes, self._remedy = 0, 0, remedy
 
     def begin_row(self):
         """Allow the next row its length."""
@@ -194,4 +196,4 @@ class Lines:
         return line
 
     def _refuse(self, words):
-        raise BadFile(self._place.format(max(1, self.number)) + words)
+        raise BadFile(self._place.format(max(1, self.number)) + words + self._remedy)

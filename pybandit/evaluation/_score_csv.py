@@ -18,7 +18,7 @@ from pybandit.tables._open import MOST_CELLS
 
 LABEL_HEADERS = ("", "id", "item", "name", "index", "unnamed: 0")
 LABEL_ENDS = ("_id", " id")
-MOST_LINES, MOST_CHARACTERS, LONGEST_ROW = 1 << 21, 1 << 29, 1 << 23
+MOST_LINES, MOST_CHARACTERS, LONGEST_ROW = 1 << 20, 1 << 29, 1 << 23
 
 
 class Scores:
@@ -111,7 +111,8 @@ class _Table:
     def __init__(self, file, delimiter):
         self.labels, self.lines, self.numbers = [], array("q"), array("d")
         self._bad = None  # row, column and text of the first cell that is text, labels aside
-        taken = Lines(file.readline, LONGEST_ROW, MOST_LINES, MOST_CHARACTERS, "line {}: ")
+        taken = Lines(file.readline, LONGEST_ROW, MOST_LINES, MOST_CHARACTERS, "line {}: ",
+                      "; write a large table as Parquet or .npy")
         try:
             for cells in self._rows(taken, delimiter):
                 self._add(cells, self.lines[-1])

@@ -94,9 +94,9 @@ def _loaded(file, data_only):
     try:
         reader = Reader(file, read_only=True, data_only=data_only)
         reader.read()
-    except BadFile:
-        raise
     except Exception as error:  # of damaged archives, XML and numbers: any
+        if isinstance(error.__cause__, BadFile):
+            raise error.__cause__ from None
         raise _no_workbook(error) from None
     return reader.wb
 

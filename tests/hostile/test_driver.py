@@ -39,7 +39,7 @@ def attacked(folder, word, **options):
 @pytest.mark.parametrize("word", ["crash", "hang", "take", "create", "change", "delete"])
 def test_misbehaving_readers_fail(tmp_path, word):
     with pytest.raises(AssertionError):
-        attacked(tmp_path, word, seconds=1.0 if word == "hang" else 20.0, megabytes=50)
+        attacked(tmp_path, word, seconds=0.5 if word == "hang" else 5.0, megabytes=50)
 
 
 def test_outcomes_tell_what_was_raised_or_returned(tmp_path):
