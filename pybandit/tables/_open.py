@@ -97,8 +97,9 @@ def _row_counts(array):
     size = unit * max(1, CELLS // (unit * n_columns))
     whole, rest = divmod(n_rows, size)
     if whole > MOST_BLOCKS:
-        raise ValueError(f"table must have at most {MOST_BLOCKS:,} blocks; got {whole:,} of "
-                         f"{size:,} rows")
+        name = array.path if isinstance(array, (NpyFile, ZarrFolder)) else "table"
+        raise BadFile(f"{name} must have at most {MOST_BLOCKS:,} blocks; got {whole:,} of "
+                      f"{size:,} rows")
     return [size] * whole + [rest] * (rest > 0)
 
 

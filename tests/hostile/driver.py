@@ -11,7 +11,8 @@ in the folder was changed, deleted or created. Whatever a payload would write, l
 `folder / "ran"` is a good name. `refused` checks the error's class and that its text names the
 file and the reason.
 
-The reader is ``module:function``, found below tests/ or installed; it takes the path as str.
+The reader is ``module:function``, found below tests/ or installed; it takes the path as str. `attack_all` takes
+pairs of a reader and a path.
 SQLite may create ``-wal`` and ``-shm`` files next to a study: name them in `may_appear`.
 """
 
@@ -60,16 +61,21 @@ class Outcome(NamedTuple):
         return self.text
 
 
-def attack(folder, reader, paths, seconds=SECONDS, megabytes=MEGABYTES, may_appear=()):
+def attack(folder, reader, paths, **options):
     """Outcomes by the files' names; fails as the module says."""
+    found = attack_all(folder, [(reader, path) for path in paths], **options)
+    return {Path(one.path).name: one for one in found}
+
+
+def attack_all(folder, jobs, seconds=SECONDS, megabytes=MEGABYTES, may_appear=()):
+    """Outcomes of (reader, path) pairs, for which the imports are made once."""
     sentinel = Path(folder) / "sentinel.txt"
     sentinel.write_text("nobody may touch this")
     before = _tree(folder)
-    paths = [str(path) for path in paths]
-    limit = 60 + len(paths) * seconds * SLOWER
-    done = subprocess.run([sys.executable, "-m", "hostile.driver", reader, str(seconds), *paths],
-                          cwd=TESTS, capture_output=True, text=True, timeout=limit,
-                          stdin=subprocess.DEVNULL)
+    jobs = [(reader, str(path)) for reader, path in jobs]
+    done = subprocess.run([sys.executable, "-m", "hostile.driver"], cwd=TESTS, text=True,
+                          input=json.dumps([seconds, jobs]), capture_output=True,
+                          timeout=60 + len(jobs) * seconds * SLOWER)
     assert done.returncode == 0, done.stderr[-3000:]
     outcomes = [Outcome(*one) for one in json.loads(done.stdout.rpartition("\n#")[2])]
     after = _tree(folder)
@@ -77,7 +83,7 @@ def attack(folder, reader, paths, seconds=SECONDS, megabytes=MEGABYTES, may_appe
     bad = [one for one in outcomes
            if one.died or one.seconds >= seconds or one.megabytes >= megabytes]
     assert not bad, bad
-    return {Path(one.path).name: one for one in outcomes}
+    return outcomes
 
 
 def _tree(folder):
@@ -92,10 +98,13 @@ def _tree(folder):
     return found
 
 
-def _main(reader, seconds, *paths):
-    module, _, name = reader.partition(":")
-    function = getattr(importlib.import_module(module), name)
-    outcomes = [_forked(function, path, float(seconds)) for path in paths]
+def _main():
+    seconds, jobs = json.loads(sys.stdin.read())
+    functions = {}
+    for reader in dict(jobs):
+        module, _, name = reader.partition(":")
+        functions[reader] = getattr(importlib.import_module(module), name)
+    outcomes = [_forked(functions[reader], path, seconds) for reader, path in jobs]
     print("\n#" + json.dumps(outcomes))
 
 
@@ -145,4 +154,4 @@ def _peak():
 
 
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    _main()

@@ -2,17 +2,18 @@
 
 import os
 import socket
+from pathlib import Path
 
-from hostile.driver import attack
+from hostile.driver import attack_all
 
 
-def attacked(folder, reader, files, suffix, is_folder=False):
-    """Attack a reader of `hostile.calls`; return (outcome, words) pairs by name.
+def attacked(folder, readers, files, suffix, is_folder=False):
+    """Attack readers of `hostile.calls`, separated by blanks; return pairs (outcome, words).
 
     `files` has for each name the content and the words of its error. The content of a folder is
     a dict of contents by path.
     """
-    words = {}
+    readers, words = readers.split(), {}
     for name, (content, *reasons) in files.items():
         path = folder / f"{name}{suffix}"
         for part, body in (content if is_folder else {"": content}).items():
@@ -20,14 +21,17 @@ def attacked(folder, reader, files, suffix, is_folder=False):
             (path / part).write_bytes(body)
         words[path.name] = reasons
     words |= {name: [word] for name, word in special(folder, suffix, is_folder).items()}
-    found = attack(folder, f"hostile.calls:{reader}", [folder / name for name in words])
-    return {name: (found[name], reasons) for name, reasons in words.items()}
+    pairs = []
+    for reader in readers:
+        pairs += [(f"hostile.calls:{reader}", folder / name) for name in words]
+    found = attack_all(folder, pairs)
+    return [(outcome, words[Path(outcome.path).name]) for outcome in found]
 
 
 def check_refused(found, error="BadFile", least=10):
     """Assert that every file was refused for its reason."""
     assert len(found) >= least
-    for outcome, words in found.values():
+    for outcome, words in found:
         outcome.refused(error, *words)
 
 

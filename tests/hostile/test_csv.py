@@ -25,7 +25,6 @@ def scores():
         "one cell": (b"a,b\n1," + b"9" * 200_000 + b"\n", "line 2", "field"),
         "blank lines": (b"\n" * 2_000_000, "lines"),
         "too many rows": (b"a,b\n" + b"1,1\n" * 1_100_000, "at most 1,048,576 lines"),
-        "no cells": (b",\n" * 10, "names of models must differ"),
         "nulls": (b"a,b\n\0,1\n", "line 2"),
         "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
         "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), "line 1"),
@@ -33,7 +32,6 @@ def scores():
         "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "UTF-8"),
         "formula": (b'a,b\n=cmd|\' /C calc\'!A0,1\n', "line 2"),
         "name of a megabyte": (b"a," + b"x" * 130_000 + b"\n1,y\n", "line 2"),
-        "number of 100,000 digits": (b"a,b\n1," + b"1" * 100_000 + b"\n", "inf"),
         "uneven": (b"a,b\n" + b"1,1\n" * 1000 + b"1," * 100_000 + b"1\n", "line 1002 has 100001"),
         "empty": (b"", "is empty"),
     }
@@ -82,9 +80,11 @@ def test_hostile_tables_of_scores_are_refused(tmp_path):
     check_refused(attacked(tmp_path, "best_of", scores(), ".csv"), "ValueError", 25)
 
 
-@pytest.mark.parametrize("reader", LAB)
-def test_hostile_tables_of_a_laboratory_are_refused(reader, tmp_path):
-    check_refused(attacked(tmp_path, reader, LAB[reader], ".csv"), least=18)
+def test_hostile_tables_of_a_laboratory_are_refused(tmp_path):
+    for reader, files in LAB.items():
+        folder = tmp_path / reader
+        folder.mkdir()
+        check_refused(attacked(folder, reader, files, ".csv"), least=18)
 
 
 def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):

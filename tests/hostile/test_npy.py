@@ -80,13 +80,13 @@ def hostile_files(folder):
     }
 
 
-@pytest.mark.parametrize("reader", ["best_of", "blocks", "shuffle"])
-def test_hostile_arrays_are_refused(reader, tmp_path):
+def test_hostile_arrays_are_refused(tmp_path):
     with open(tmp_path / "sparse.npy", "wb") as file:
         file.write(with_header(told("(100, 5)"), b"", (2, 0), (1 << 32) - 1))
         file.truncate(1 << 33)
-    check_refused(attacked(tmp_path, reader, hostile_files(tmp_path), ".npy"), least=30)
-    found = attack(tmp_path, f"hostile.calls:{reader}", [tmp_path / "sparse.npy"])
+    check_refused(attacked(tmp_path, "best_of blocks shuffle", hostile_files(tmp_path), ".npy"),
+                  least=90)
+    found = attack(tmp_path, "hostile.calls:best_of", [tmp_path / "sparse.npy"])
     found["sparse.npy"].refused("BadFile", "header")
 
 

@@ -134,8 +134,5 @@ def test_hostile_workbooks_are_refused(tmp_path):
 
 
 def test_other_readers_share_the_limits(tmp_path):
-    far = packed({SHEET: sheet(header() + '<row r="99999999999"><c r="A1"/></row>')})
-    for reader in ("arms", "values", "counts", "stock"):
-        folder = tmp_path / reader
-        folder.mkdir()
-        check_refused(attacked(folder, reader, {"row 99999999999": (far, "line")}, ".xlsx"), least=7)
+    far = packed({SHEET: sheet(header() + f'<row r="{1 << 40}"><c r="A1"/></row>')})
+    check_refused(attacked(tmp_path, "arms stock", {"far": (far, "line")}, ".xlsx"), least=14)
