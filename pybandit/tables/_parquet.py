@@ -39,7 +39,7 @@ class ParquetTable:
             raise BadFile(f"{path} must have columns of different names; got "
                           f"{shown(self._schema.names)}")
         if columns is None:
-            columns = models_of(self._schema)
+            columns = models_of(self._schema, path)
         self.columns = as_list("columns", columns, "names of columns")
         for name in self.columns:
             if name not in fields:
@@ -144,17 +144,18 @@ def numbers_of(column):
     return column.cast(arrow.uint8()) if arrow.types.is_boolean(column.type) else column
 
 
-def models_of(schema):
+def models_of(schema, path):
     """All columns but labels: an index of pandas, or text in the first."""
     try:
         told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
-        index = [name for name in told.get("index_columns", []) if isinstance(name, str)]
-    except (ValueError, AttributeError):
-        index = []
+    except ValueError as error:
+        raise BadFile(f"{path} cannot be read: what pandas says of its index: {error}") from None
+    kept = told.get("index_columns") if isinstance(told, dict) else None
+    index = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     names = [field.name for field in schema]
     if _is_text(schema.field(0).type):
         index.append(names[0])
     left = [name for name in names if name not in index]
     if not left:
-        raise BadFile(f"a table must have columns of numbers; got {shown(names)}")
+        raise BadFile(f"{path} must have columns of numbers; got {shown(names)}")
     return left

@@ -54,7 +54,7 @@ class ParquetRows(Rows):
             raise BadFile(f"{path} must have rows and a column of numbers; got {self.n_rows} "
                           f"rows of {shown(self.schema.names)}")
         self.first = numbers[0]
-        self.models = [name for name in models_of(self.schema) if name in numbers]
+        self.models = [name for name in models_of(self.schema, path) if name in numbers]
         if not self.models:
             raise BadFile(f"{path} must have columns of numbers that are no labels; got "
                           f"{shown(self.schema.names)}")
@@ -64,15 +64,19 @@ class ParquetRows(Rows):
         self.row_bytes = tried.nbytes / tried.num_rows
 
     def batches(self, n_rows):
-        batches = self._file.iter_batches(n_rows)
+        batches, n_read = self._file.iter_batches(n_rows), 0
         while True:
             try:
                 batch = next(batches, None)
             except (OSError, require("pyarrow", "tables").ArrowException) as error:
                 raise BadFile(f"{self.path} cannot be read: {error!s:.500}") from None
             if batch is None:
-                return
+                break
+            n_read += batch.num_rows
             yield batch
+        if n_read != self.n_rows:
+            raise BadFile(f"{self.path} must have {self.n_rows:,} rows, as its metadata says; it "
+                          f"has {n_read:,}")
 
 
 class BlockedRows(Rows):

@@ -74,15 +74,15 @@ def marks():
 def forged():
     whole = written()
     return {
-        "2**40 rows": (rows_as(1 << 40, whole), "read"),
-        "2**62 rows": (rows_as(1 << 62, whole), "read"),
+        "2**40 rows": (rows_as(1 << 40, whole), "rows"),
+        "2**62 rows": (rows_as(1 << 62, whole), "rows"),
         "footer of 4 GB": (whole[:-8] + struct.pack("<I", (1 << 32) - 1) + b"PAR1", "read"),
         "footer beyond": (whole[:-8] + struct.pack("<I", len(whole)) + b"PAR1", "read"),
         "deep footer": (b"PAR1" + b"\x1c" * 100_000 + struct.pack("<I", 100_000) + b"PAR1", "read"),
         "only the magic": (b"PAR1PAR1", "read"),
         "encrypted": (whole[:-4] + b"PARE", "read"),
         "half": (whole[:len(whole) // 2], "read"),
-        "pages of zeros": (whole[:4] + bytes(400) + whole[404:], "row group 0"),
+        "pages of zeros": (whole[:4] + bytes(400) + whole[404:], "read"),
         "empty": (b"", "read"),
         "text": (b"a,b\n1,2\n" * 100, "read"),
     }
@@ -95,10 +95,10 @@ def tables():
         nested = pa.array([[]], pa.list_(nested.type))
     return {
         "text": (written({"a": ["x"], "b": ["y"]}), "must hold real numbers"),
-        "nested": (written({"a": [1.0], "b": nested}), "must hold real numbers"),
+        "nested": (written({"a": [1.0], "b": nested}), "too deeply nested"),
         "no rows": (written({"a": np.empty(0), "b": np.empty(0)}), "must have rows"),
         "one name twice": (_named(["a", "a"]), "different names"),
-        "100,000 letters": (written({"x" * 100_000: ["x"], "b": ["y"]}), "read"),
+        "100,000 letters": (written({"x" * 100_000: ["x"], "b": ["y"]}), "real numbers"),
         "deep index of pandas": (written(metadata={b"pandas": b"[" * 200_000}), "pandas"),
         "long index of pandas": (written(metadata={b"pandas": b"[]," * 2_000_000}), "pandas"),
         "a block of 100 million rows": (constant(100_000_000), "cells"),
@@ -147,7 +147,8 @@ def schemas(folder):
 
 
 def test_hostile_tables_are_refused(tmp_path):
-    check_refused(attacked(tmp_path, "best_of blocks", tables(), ".parquet"), least=30)
+    found = attacked(tmp_path, "best_of blocks", tables(), ".parquet")
+    check_refused(found, "Exception", least=30)  # of columns that hold text: a TypeError
 
 
 def test_forged_files_are_refused(tmp_path):
@@ -161,7 +162,7 @@ def test_forged_marks_are_refused(tmp_path):
 def test_large_blocks_that_a_mark_calls_shuffled_are_refused(tmp_path):
     column = np.full(1 << 22, 0.5)
     mark = mark_of(constant(1 << 22), column)
-    files = {"16 columns": (constant(1 << 22, 16, {_mark.KEY: mark}), "cells")}
+    files = {"9 columns": (constant(1 << 22, 9, {_mark.KEY: mark}), "cells")}
     check_refused(attacked(tmp_path, "best_of blocks", files, ".parquet"), least=14)
 
 
