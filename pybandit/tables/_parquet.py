@@ -10,8 +10,6 @@ from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
 
-# A number takes 8 bytes in a page, and as many in a dictionary, with its place there.
-MOST_OF_ROW, MOST_OF_PAGE = 24, 1 << 20
 MOST_PANDAS = 1 << 22  # bytes of what pandas says of an index: some 20,000 columns
 
 
@@ -48,6 +46,7 @@ class ParquetTable:
                 raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
                                 f"{fields[name].type}: Blocks.open(path, columns=) takes the "
                                 "others")
+        # the metadata of columns is not touched: pyarrow ends the process if that is damaged
         metadata = self._file.metadata
         sizes = np.array([metadata.row_group(group).num_rows
                           for group in range(metadata.num_row_groups)], dtype=np.int64)
@@ -58,20 +57,6 @@ class ParquetTable:
         if (sizes < 0).any() or self.sizes.sum(dtype=np.float64) != metadata.num_rows:
             raise BadFile(f"{path} must have as many rows as its row groups together; got "
                           f"{metadata.num_rows:,}")
-        self._check_columns(metadata)
-
-    def _check_columns(self, metadata):
-        """Refuse row groups that expand to more than their rows of numbers can take."""
-        wanted = set(self.columns)
-        for group, n_rows in zip(self._groups, self.sizes.tolist(), strict=True):
-            of_group = metadata.row_group(group)
-            for place in range(of_group.num_columns):
-                column = of_group.column(place)
-                n_bytes, most = column.total_uncompressed_size, MOST_OF_ROW * n_rows + MOST_OF_PAGE
-                if column.path_in_schema in wanted and n_bytes > most:
-                    raise BadFile(f"{self.path}: row group {group}, column "
-                                  f"{shown(column.path_in_schema)}: {n_rows:,} numbers must expand "
-                                  f"to at most {most:,} bytes; got {n_bytes:,}")
 
     def _open(self):
         self._file = opened_parquet(self.path)

@@ -11,8 +11,9 @@ in the folder was changed, deleted or created. Whatever a payload would write, l
 `folder / "ran"` is a good name. `refused` checks the error's class and that its text names the
 file and the reason.
 
-The reader is ``module:function``, found below tests/ or installed; it takes the path as str. `attack_all` takes
-pairs of a reader and a path.
+The reader is ``module:function``, found below tests/ or installed; it takes the path as str.
+`attack_all` takes pairs of a reader and a path.
+
 SQLite may create ``-wal`` and ``-shm`` files next to a study: name them in `may_appear`.
 """
 

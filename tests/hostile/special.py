@@ -50,7 +50,7 @@ def special(folder, suffix, is_folder=False):
     words = {"fifo": "FIFO", "socket": "socket", "zero": "device", "loop": "symbolic links",
              "none": "No such file"}
     if is_folder:
-        words = {name: "folder" for name in ("fifo", "socket", "zero")} | {
+        words = dict.fromkeys(("fifo", "socket", "zero"), "folder") | {
             name: words[name] for name in ("loop", "none")}
     else:
         (folder / f"folder{suffix}").mkdir()

@@ -15,13 +15,14 @@ from hostile.special import attacked, check_refused
 from hostile.test_npy import Payload, told, with_header
 from hostile.test_xlsx import directory_of
 
+ARMS = pb.environments.BernoulliBandit([0.1, 0.5, 0.9])
+
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
     """The parts of a file that `save` wrote, by name."""
     path = tmp_path_factory.mktemp("whole") / "whole.npz"
-    made = pb.compare({"uniform": pb.Uniform(3, 12)}, pb.environments.Bernoulli([0.1, 0.5, 0.9]),
-                      n_runs=20, rng=1)
+    made = pb.compare({"uniform": pb.Uniform(3, 12)}, ARMS, n_runs=20, rng=1)
     made.save(path)
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}
