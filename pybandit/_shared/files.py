@@ -77,6 +77,23 @@ def read_at(handle, room, offset):
     return n
 
 
+def read_all_at(handle, room, offsets, bounds):
+    """Read ``room[bounds[i]:bounds[i + 1]]`` at ``offsets[i]`` for each i.
+
+    Returns None, or the offset at which the file ended.
+    """
+    read = getattr(os, "preadv", None)
+    start = bounds[0]
+    for offset, end in zip(offsets, bounds[1:], strict=True):
+        part = room[start:end]
+        if read is None or read(handle, (part,), offset) != end - start:
+            n = read_at(handle, part, offset)
+            if n < end - start:
+                return offset + n
+        start = end
+    return None
+
+
 def _read_some(handle, room, offset):
     if hasattr(os, "preadv"):
         return os.preadv(handle, [room], offset)

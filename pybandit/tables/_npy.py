@@ -10,10 +10,12 @@ import weakref
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit._shared.files import open_regular, opened_regular, read_at, reason_of
+from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
 
 # Bytes between two cells above which they are read apart: a page.
 APART = 1 << 12
+# Bytes of a row that are read in vain where rows follow each other: a call takes as long.
+BESIDE = 1 << 14
 MOST_HEADER = 10_000  # bytes; numpy's limit
 
 
@@ -59,6 +61,8 @@ class NpyFile:
         if self._is_transposed:
             return self._runs(columns, start, stop).T
         first, last = _span(columns)
+        if (self.shape[1] - (last + 1 - first)) * self.dtype.itemsize <= BESIDE:
+            first, last = 0, self.shape[1] - 1  # whole rows are one read
         return self._runs(np.arange(start, stop), first, last + 1)[:, columns - first]
 
     def __array__(self, dtype=None, copy=None):
@@ -70,11 +74,15 @@ class NpyFile:
         """The array (len(rows), len(columns)) of these rows and columns."""
         lines, within = (columns, rows) if self._is_transposed else (rows, columns)
         made = np.empty((lines.size, within.size), dtype=self.dtype)
-        order = np.argsort(within, kind="stable")
-        apart = np.diff(within[order]) * self.dtype.itemsize > APART
-        for part in np.split(order, np.flatnonzero(apart) + 1):
+        if not made.size:
+            return made.T if self._is_transposed else made
+        # in the order of the file: the system reads ahead
+        down, across = (np.argsort(one, kind="stable") for one in (lines, within))
+        apart = np.diff(within[across]) * self.dtype.itemsize > APART
+        for part in np.split(across, np.flatnonzero(apart) + 1):
             first, last = within[part[0]], within[part[-1]]
-            made[:, part] = self._runs(lines, first, last + 1)[:, within[part] - first]
+            made[np.ix_(down, part)] = self._runs(lines[down], first, last + 1)[
+                :, within[part] - first]
         return made.T if self._is_transposed else made
 
     def _runs(self, lines, first, last):
@@ -85,21 +93,17 @@ class NpyFile:
         width, item = self.shape[not self._is_transposed], self.dtype.itemsize
         joined = np.diff(lines) == 1 if made.shape[1] == width else np.zeros(lines.size - 1, bool)
         starts = np.append(0, np.flatnonzero(~joined) + 1)
-        offsets = (self._offset + (lines[starts].astype(np.int64) * width + first) * item).tolist()
-        bounds = [*starts.tolist(), lines.size]
-        room, line_bytes = memoryview(made.reshape(-1).view(np.uint8)), made.shape[1] * item
-        for offset, start, end in zip(offsets, bounds, bounds[1:], strict=False):
-            self._read(room[start * line_bytes:end * line_bytes], offset)
-        return made
-
-    def _read(self, room, offset):
+        offsets = self._offset + (lines[starts].astype(np.int64) * width + first) * item
+        bounds = np.append(starts, lines.size) * (made.shape[1] * item)
         try:
-            n = read_at(self._handle, room, offset)
+            end = read_all_at(self._handle, memoryview(made.reshape(-1).view(np.uint8)),
+                              offsets.tolist(), bounds.tolist())
         except OSError as error:
             raise BadFile(f"{self.path} cannot be read: {reason_of(error)}") from None
-        if n < len(room):
-            raise BadFile(f"{self.path} was truncated while it was open: it ends at byte "
-                          f"{offset + n:,}; its shape {self.shape} needs more")
+        if end is not None:
+            raise BadFile(f"{self.path} was truncated while it was open: it ends at byte {end:,}; "
+                          f"its shape {self.shape} needs more")
+        return made
 
 
 def _span(columns):
