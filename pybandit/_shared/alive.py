@@ -1,4 +1,4 @@
-"""Whether another process of this machine is still there."""
+"""Tell whether another process of this machine is still running."""
 
 import os
 import socket

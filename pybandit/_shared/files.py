@@ -123,7 +123,7 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED):
     """Return a ZipFile whose parts are few and expand to a bounded size.
 
     The directory may lie: zipfile stops reading a part at the size given there, so that size
-    bounds what is read.
+    bounds the bytes read.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED):
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
-        raise BadFile(f"it is no {what}: {error!r}") from None
+        raise BadFile(f"it must be a {what}; got {error!r}") from None
     parts = archive.infolist()
     expanded = sum(part.file_size for part in parts)
     most = min(most, max(least, RATIO * size))
@@ -164,7 +164,7 @@ def _check_directory(file, size, what):
     if at < 0 or tail[at:at + 4] != b"PK\5\6" or tail[-2:] != b"\0\0":
         at = tail.rfind(b"PK\5\6")
     if at < 0 or at + DIRECTORY_END.size > len(tail):
-        raise BadFile(f"it is no {what}: it is not an archive")
+        raise BadFile(f"it must be a {what}; it is not an archive")
     length = DIRECTORY_END.unpack_from(tail, at)[5]
     if length > MOST_DIRECTORY or tail[max(0, at - 20):at].startswith(b"PK\6\7"):
         raise BadFile(f"the directory of a {what} must have at most {MOST_DIRECTORY:,} bytes")

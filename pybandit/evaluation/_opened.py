@@ -18,7 +18,8 @@ from pybandit.tables._open import (
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
 TEXT = (".csv", ".tsv", ".txt")
-# An array of so many cells is read whole: 32 MiB, some milliseconds. Of a larger one rows are read.
+# Most cells of an array that is read whole: 32 MiB, some milliseconds. From a larger one single
+# rows are read.
 MOST_AT_ONCE = 1 << 22
 
 

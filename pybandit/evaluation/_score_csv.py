@@ -159,7 +159,7 @@ class _Table:
         self.labels.append(cells[0])
 
     def _numbers_of(self, scores):
-        """Numbers of cells among which there is text or a lost score."""
+        """Yield numbers of cells, some of which are text or lost scores."""
         for column, cell in enumerate(scores, 1):
             number = _number(cell)
             if number is None and self._bad is None and self.labels:
@@ -167,7 +167,7 @@ class _Table:
             yield _or_nan(number)
 
     def check_numbers(self, header, labelled, names):
-        """Refuse the first cell below the header that is text, and none of the labels."""
+        """Refuse the first text below the header, apart from labels."""
         bad = [] if self._bad is None else [self._bad]
         if not labelled:
             bad += next(([(row, 0, cell)] for row, cell in enumerate(self.labels)
@@ -179,7 +179,7 @@ class _Table:
                           "column headed 'item'")
 
     def has_all(self, labels):
-        """Whether every label is, as a number, among the scores of the items below the first."""
+        """Return True if every label, as a number, is a score of some item."""
         left = {_or_nan(_number(label)) for label in labels}
         scores = np.frombuffer(self.numbers).reshape(-1, len(self.first))[1:, 1:]
         for start in range(0, len(scores), 1 << 10):

@@ -1,4 +1,4 @@
-"""Whether another process of this machine is still there; see `_shared.alive`."""
+"""Names of `_shared.alive`, for files of scores."""
 
 from pybandit._shared.alive import here, is_alive, started
 

@@ -1,7 +1,7 @@
-"""A text file as rows of cells, read within bounds; what is wrong is named by row and column.
+"""Rows of cells of a text file, read within bounds; errors name line and column.
 
 A file has at most MOST_LINES lines and MOST_BYTES bytes, a row LONGEST_LINE bytes. Reading is
-linear in the size of the file; a file at a limit takes about 4 s and 400 MB.
+linear in the size of the file.
 """
 
 import csv
@@ -135,7 +135,7 @@ def _cells_of(line, delimiter):
 
 
 def _head(lines, taken):
-    """The lines in which a header is looked for: few, and not longer than one may be."""
+    """Return the lines in which to look for a header: at most MOST_TITLE, or LONGEST_LINE bytes."""
     first, n_bytes = [], 0
     for line in itertools.islice(lines, MOST_TITLE):
         taken.begin_row()

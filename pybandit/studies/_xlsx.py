@@ -1,8 +1,8 @@
 """Workbooks, .xlsx: rows of cells out of one, and a table into one.
 
-Reading is bounded, and linear in the size of the file: a sheet has the rows of Excel, at most
-MOST_CELLS cells and MOST_SHEETS neighbours, each part of the archive at most MOST_TAGS tags, and
-`checked_archive` limits what the archive expands to. A file at a limit takes about 5 s and 300 MB.
+Reading is bounded, and linear in the size of the file. A sheet has at most MOST_ROWS rows, as in
+Excel, and MOST_CELLS cells. A workbook has at most MOST_SHEETS sheets, and each part of its archive
+MOST_TAGS tags. `checked_archive` limits the size of the expanded archive.
 """
 
 import datetime
@@ -35,7 +35,7 @@ def rows_of_workbook(path, headers, dialect):
         Where it is no workbook, the sheet is not said or not there, or a formula has no value.
     """
     require("openpyxl", EXTRA)
-    # the file is ours: of one that is no workbook openpyxl closes none
+    # opened here: openpyxl does not close a file that is not a workbook
     with opened_regular(path) as file, ExitStack() as opened:
         _check_parts(file)
         # the values that a spreadsheet computed last, and what it computed them from
@@ -104,7 +104,7 @@ def _loaded(file, data_only):
 def _rows(sheet, **bounds):
     """Its rows, which are parsed as they are read; those that are missing are empty.
 
-    What the sheet says of its size is not used: it may be any, and rows are padded to it.
+    The size that the sheet states is not used: openpyxl would pad rows to it, and it may lie.
     """
     n_cells = 0
     try:

@@ -12,9 +12,9 @@ import numpy as np
 from pybandit._shared.cells import BadFile
 from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
 
-# Bytes between two cells above which they are read apart: a page.
+# Cells of a line that are further apart, in bytes, are read separately: a page.
 APART = 1 << 12
-# Bytes of a row that are read in vain where rows follow each other: a call takes as long.
+# Most unused bytes of a row that are read to join consecutive rows into one call.
 BESIDE = 1 << 14
 MOST_HEADER = 10_000  # bytes; numpy's limit
 
@@ -34,7 +34,7 @@ class NpyFile:
             size = os.fstat(self._handle).st_size
         except (OSError, ValueError) as error:
             raise BadFile(f"{self.path} cannot be read: {reason_of(error)}") from None
-        except Exception as error:  # of a header that is no literal of Python: any
+        except Exception as error:  # a header that is not a Python literal raises any error
             raise BadFile(f"{self.path} cannot be read: its header must be that of an array of "
                           f"NumPy; got {type(error).__name__}") from None
         self.ndim = len(self.shape)
@@ -86,7 +86,7 @@ class NpyFile:
         return made.T if self._is_transposed else made
 
     def _runs(self, lines, first, last):
-        """Cells first:last of lines of the file, which lie together; lines that follow as one."""
+        """Read cells first:last of lines of the file; consecutive whole lines take one call."""
         made = np.empty((lines.size, int(last - first)), dtype=self.dtype)
         if not made.size:
             return made

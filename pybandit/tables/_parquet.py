@@ -10,7 +10,7 @@ from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
 
-MOST_PANDAS = 1 << 22  # bytes of what pandas says of an index: some 20,000 columns
+MOST_PANDAS = 1 << 22  # bytes of the metadata of pandas: some 20,000 columns
 
 
 def opened_parquet(path, **options):
@@ -134,7 +134,7 @@ def models_of(schema, path):
     try:
         told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
     except ValueError as error:
-        raise BadFile(f"{path} cannot be read: what pandas says of its index: {error}") from None
+        raise BadFile(f"{path} cannot be read: its metadata of pandas: {error}") from None
     kept = told.get("index_columns") if isinstance(told, dict) else None
     index = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     names = [field.name for field in schema]

@@ -1,7 +1,7 @@
 """Arrays of Zarr in folders, read without zarr, which runs what the metadata names.
 
-Of formats 2 and 3 those arrays are read whose codecs are known. Files that are not regular, or
-larger than a chunk can be, are refused, and no file outside the folder is named.
+Arrays of formats 2 and 3 with known codecs are read. Files that are not regular, or larger than a
+chunk can be, are refused, and metadata cannot name a file outside the folder.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Codecs of bytes of a closed list, none of which gives more than it was asked for.
 
-What the bytes say of their length is compared with the bound before memory is taken.
+The length stated in the bytes is compared with the bound before memory is allocated.
 """
 
 import bz2

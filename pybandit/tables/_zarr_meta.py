@@ -23,6 +23,8 @@ FIELDS = {2: {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_val
               "dimension_names"}}
 MOST_CHUNK = 1 << 27  # bytes of a chunk, decoded
 MOST_INNER = 1 << 16  # chunks of a shard
+# An array of more than MOST_SMALL chunks has LEAST_CELLS in each: looking for one takes 10 us.
+MOST_SMALL, LEAST_CELLS = 1 << 16, 1 << 10
 REMEDY = "; open it with zarr and pass the array, if you trust the file"
 
 
@@ -119,7 +121,7 @@ def _keys_of(encoding):
 
 
 def _pipeline_of(codecs, name):
-    """Whether chunks are transposed, their byte order, and the codecs of bytes after that."""
+    """Return if chunks are transposed, their byte order, and the codecs of bytes after that."""
     is_transposed, endian, names = False, None, []
     for one in _list_of("codecs", codecs):
         codec = _known("codecs", one, "name", ("transpose", "bytes", *COMPRESSORS[3]))
@@ -165,6 +167,10 @@ def _checked(meta):
     n_bytes = math.prod(meta.chunks) * meta.dtype.itemsize
     if n_bytes > MOST_CHUNK:
         raise ValueError(f"a chunk must have at most {MOST_CHUNK:,} bytes; got {n_bytes:,}")
+    n_chunks = math.prod(-(-n // size) for n, size in zip(meta.shape, meta.chunks, strict=True))
+    if n_chunks > MOST_SMALL and math.prod(meta.chunks) < LEAST_CELLS:
+        raise ValueError(f"chunks must have at least {LEAST_CELLS:,} cells, as there are more than "
+                         f"{MOST_SMALL:,} of them; got {meta.chunks}")
     if len(meta.codecs) > 4:
         raise ValueError(f"codecs of bytes must be at most 4; got {len(meta.codecs)}")
     return meta

@@ -284,7 +284,7 @@ def comparison_parts():
 
 
 def comparisons(content):
-    """A comparison of which bytes, or those of a part, were changed."""
+    """A comparison with changed bytes in the archive or in one part."""
     bits = Choices(content)
     parts = dict(comparison_parts())
     name = bits.of(sorted(parts))

@@ -14,7 +14,7 @@ from pybandit.studies.plates import Layout, Plates
 
 PLATES = Plates(Layout(2, 3), (0, 5))
 NAMES = ["tea", "milk", "gin", "rum"]
-# What readers import is not a cost of a file: openpyxl, and pandas for columns of Arrow.
+# Import lazily imported packages now: openpyxl, and pandas for columns of Arrow.
 workbook_of([["arm"], ["tea"]])
 pyarrow.chunked_array([[1.0]]).to_numpy()
 

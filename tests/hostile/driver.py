@@ -1,4 +1,4 @@
-"""Hand hostile files to a reader, each in a process of its own, and report what came of it.
+"""Hand hostile files to a reader, each in a separate process, and report the outcomes.
 
 One process imports what the reader needs and forks once per file, so a file costs milliseconds.
 A file that hangs, crashes or takes memory ends its own process only. Use::
@@ -39,7 +39,7 @@ BACKSTOP = 4 << 30
 
 
 class Outcome(NamedTuple):
-    """What a reader did with one file."""
+    """Outcome of reading one file."""
 
     path: str
     seconds: float  # of processor time

@@ -49,7 +49,7 @@ def rows_as(n, content):
 
 
 def constant(n_rows, n_columns=1, metadata=None, row_group_size=1 << 27):
-    """Equal numbers, which take a few bytes: a bomb that is no forgery."""
+    """Equal numbers, which take a few bytes: a bomb without forgery."""
     column = pa.array([0.5]).take(pa.array(np.zeros(n_rows, np.int8)))
     return written({f"m{i}": column for i in range(n_columns)}, metadata,
                    row_group_size=row_group_size)
@@ -89,7 +89,7 @@ def forged():
 
 
 def tables():
-    """What is no table of numbers, or a larger one than the file is."""
+    """Files without a table of numbers, or with one much larger than the file."""
     nested = pa.array([1])
     for _ in range(60):
         nested = pa.array([[]], pa.list_(nested.type))
@@ -122,7 +122,7 @@ def arrow_schema(change):
 
 
 def schemas(folder):
-    """Of Arrow; pyarrow refuses them, or reads the columns anyway."""
+    """Changed schemas of Arrow; pyarrow refuses them, or reads the columns anyway."""
     def put(at, body):
         def change(message):
             message[at:at + len(body)] = body

@@ -88,6 +88,9 @@ def metadata(folder):
         "negative": (old(shape=[-100, 4]), "shape"),
         "numbers as text": (old(shape=["100", "4"]), "shape"),
         "three dimensions": (old(shape=[2, 2, 2], chunks=[1, 1, 1]), "two dimensions"),
+        "10**8 chunks": (old(shape=[10_000, 10_000], chunks=[1, 1]), "at least 1,024 cells"),
+        "60,000 missing chunks": (old(shape=[60_000, 1], chunks=[1, 1], fill_value=2.0),
+                                  "chunk 0.0"),
         "wide block": (new(shape=[100_000, 100_000], chunk_grid=grid(1000, 1000)), "cells"),
         "deep JSON": ({"zarr.json": b"[" * 200_000}, "nested deeply"),
         "deep attributes": ({"zarr.json": other.encode() + b', "attributes": ' + b"[" * 100_000
@@ -101,7 +104,7 @@ def metadata(folder):
 
 
 def chunks():
-    """Arrays of which a chunk is not what the metadata says."""
+    """Arrays with a chunk that contradicts the metadata."""
     blosc = bytearray(numcodecs.Blosc(cname="lz4").encode(GOOD))
     bombs = {"blosc": struct.pack("<4B3I", 2, 1, 0, 8, 1 << 31, 1 << 20, 1000) + bytes(984),
              "lz4": struct.pack("<I", 1 << 31) + bytes(1000),
@@ -156,7 +159,7 @@ def test_chunks_that_are_no_regular_files_are_refused(tmp_path):
 
 
 def test_errors_of_arrays_that_are_passed_name_the_block(tmp_path):
-    """A damaged chunk was a traceback of zarr's."""
+    """A damaged chunk previously raised an exception of zarr."""
     path = tmp_path / "t.zarr"
     array = zarr.create_array(path, shape=(100, 4), chunks=(50, 4), dtype="f8")
     array[:] = 1
