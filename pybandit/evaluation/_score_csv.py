@@ -174,7 +174,7 @@ class _Table:
                          if row >= header and _number(cell) is None), [])
         if bad:
             row, column, cell = min(bad)
-            raise BadFile(f"line {self.lines[row]}, column {names[column - labelled]!r}: "
+            raise BadFile(f"line {self.lines[row]}, column {_short([names[column - labelled]])}: "
                           f"{_short([cell])} is not a number; labels of items go into a first "
                           "column headed 'item'")
 

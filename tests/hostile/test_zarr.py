@@ -83,7 +83,7 @@ def metadata(folder):
         "group": (new(node_type="group"), "node_type"),
         "format 4": (new(zarr_format=4), "zarr_format"),
         "huge chunk": (new(shape=[1 << 40, 2], chunk_grid=grid(1 << 40, 2)), "chunk"),
-        "huge shape": (new(shape=[1 << 47, 4]), "blocks"),
+        "huge shape": (new(shape=[1 << 47, 4], chunk_grid=grid(1 << 18, 4)), "blocks"),
         "chunks of 0": (new(chunk_grid=grid(0, 4)), "chunk_shape"),
         "negative": (old(shape=[-100, 4]), "shape"),
         "numbers as text": (old(shape=["100", "4"]), "shape"),
