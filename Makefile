@@ -129,7 +129,8 @@ interrupts: inplace
 # Every fuzzer for so many seconds: of C with clang's libFuzzer, of Python with atheris, where they
 # are; elsewhere at random. What fails is left in build/fuzz/.
 FUZZED := policies refitting races count_races sequences tables scores arms plates codec counts \
-	values stocks sheets picklists cells studies journals forged stores tellers blocks dialects
+	values stocks sheets picklists cells studies journals forged stores tellers blocks dialects \
+	zarrs comparisons
 fuzz: inplace
 	$(BIN)/python tests/fuzz/native.py --seconds $(SECONDS)
 	for target in $(FUZZED); do \

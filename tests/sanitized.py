@@ -17,6 +17,7 @@ LISTS = {
         "embedding/test_linking.py": "links programs with the wheel",
         "test_blocks.py::test_the_blocks_of_a_page_run[embed.md]":
             "links a program that has no sanitizers with libraries",
+        "hostile": "limits of memory and time, of which sanitizers take several times as much",
         "typed": "reads types and runs nothing",
     },
     "later": {

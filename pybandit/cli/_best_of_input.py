@@ -7,9 +7,10 @@ import numpy as np
 from pybandit._shared.cells import BadFile
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
-from pybandit.evaluation._opened import MOST_CELLS, opened
+from pybandit.evaluation._opened import opened
 from pybandit.evaluation._score_csv import Scores, read_scores
-from pybandit.tables._open import FILES
+from pybandit.tables._npy import NpyFile
+from pybandit.tables._open import FILES, MOST_CELLS
 
 
 def load(arguments):
@@ -42,9 +43,9 @@ def _read(arguments):
         raise BadFile(str(error)) from None
     if isinstance(table, Scores):
         return table
-    if isinstance(table, np.ndarray) and table.ndim == 2 and table.size <= MOST_CELLS:
+    if isinstance(table, (np.ndarray, NpyFile)) and table.ndim == 2 and table.size <= MOST_CELLS:
         names = [f"model {i}" for i in range(table.shape[1])]
-        return Scores(names, range(len(table)), np.array(table, dtype=np.float64),
+        return Scores(names, range(len(table)), np.asarray(table).astype(np.float64),
                       range(len(table)))
     for option, given in (("--lower-is-better", arguments.lower_is_better),
                           ("--groups", arguments.groups), ("--costs", arguments.costs),

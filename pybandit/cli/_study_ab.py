@@ -5,6 +5,7 @@ import math
 import os
 from functools import partial
 
+from pybandit._shared.files import opened_regular
 from pybandit.cli._study_options import add_numbers
 from pybandit.cli._types import at_least, number_of
 
@@ -151,7 +152,7 @@ def _named(arguments):
 
 def _is_study(path):
     try:
-        with open(path, "rb") as file:
+        with opened_regular(path) as file:
             return file.read(13) == b"SQLite format"
     except OSError:
         return False
@@ -279,7 +280,7 @@ def read_counts(path, key=None, dialect=None):
 
 def _batches_of(rows, key, name, dialect):
     from pybandit._shared.cells import BadFile
-    from pybandit.studies._sheet import number, rows_under, short
+    from pybandit.studies._sheet import listed, number, rows_under, short
 
     line, head = next(rows)
     places = {}
@@ -294,7 +295,7 @@ def _batches_of(rows, key, name, dialect):
     for wanted in ("arm", "trials", "successes"):
         if wanted not in places:
             raise BadFile(f"line {line}, column 1: no column {wanted!r} is in the header; it has "
-                          f"{', '.join(map(short, head))}")
+                          f"{listed(head)}")
     if key is not None and "key" in places:
         raise BadFile("line 1, column 1: the file has keys of its own; leave out --key")
     batches = {}

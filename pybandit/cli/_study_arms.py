@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._sheet import PLAIN, number, rows_under, short
+from pybandit.studies._sheet import PLAIN, listed, number, rows_under, short
 from pybandit.studies._table import opened
 
 ARM_HEADERS = ("arm", "name", "gene", "id")
@@ -54,7 +54,7 @@ def _column_of(first, line, column, header):
     if column is not None:
         if column.casefold() not in heads:
             raise BadFile(f"line {line}, column 1: no {column!r} is in the header; it has "
-                          f"{', '.join(map(short, first))}; --column says where the names are")
+                          f"{listed(first)}; --column says where the names are")
         return heads.index(column.casefold())
     if header is False and len(first) == 1:
         return None
@@ -67,7 +67,7 @@ def _column_of(first, line, column, header):
         return like[0]
     if len(first) > 1:
         raise BadFile(f"line {line}, column 1: none of arm, name, gene and id is in the header; it "
-                      f"has {', '.join(map(short, first))}; --column says where the names are")
+                      f"has {listed(first)}; --column says where the names are")
     return 0 if header else None
 
 

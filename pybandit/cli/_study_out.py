@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pybandit._shared.cells import unguarded
+from pybandit._shared.files import check_regular, opened_regular
 from pybandit.studies._table import is_workbook
 
 
@@ -46,6 +47,8 @@ def content_of(path, text):
 def put(path, content, force):
     """Write a file whole or not at all; one that holds something else needs `force`."""
     file = Path(path)
+    if file.exists():
+        check_regular(file)
     if file.exists() and not force:
         if file.read_bytes() == content:
             return
@@ -68,7 +71,7 @@ def written(path, write_to):
 
 def check_no_database(path):
     """Refuse to write over a study, which a word that names no file may be."""
-    with suppress(FileNotFoundError, IsADirectoryError), open(path, "rb") as file:
+    with suppress(FileNotFoundError), opened_regular(path) as file:
         if file.read(13) == b"SQLite format":
             raise ValueError(f"{path} is a database, a study perhaps, which is not written over")
 

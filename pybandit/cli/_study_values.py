@@ -6,7 +6,7 @@ import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit.cli._study_arms import ARM_HEADERS
-from pybandit.studies._sheet import number, short
+from pybandit.studies._sheet import listed, number, short
 from pybandit.studies._table import opened
 
 VALUE_HEADERS = "value", "prior", "score", "reading"
@@ -38,7 +38,7 @@ def _values_of(rows):
     if None in at:
         raise BadFile(f"line {line}, column 1: the header must name a column arm (or name, gene, "
                       f"id) and one value (or prior, score, reading); it has "
-                      f"{', '.join(map(short, first))}")
+                      f"{listed(first)}")
     arms, values = [], []
     for line, cells in rows:
         if len(cells) <= max(at):

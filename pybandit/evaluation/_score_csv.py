@@ -1,16 +1,24 @@
-"""Scores out of a CSV file: items in lines, models in columns."""
+"""Scores out of a CSV file: items in lines, models in columns.
+
+Rows become numbers as they are read: a cell takes 8 bytes of memory and about 0.1 us. A file has
+at most MOST_LINES lines and MOST_CELLS cells, a row LONGEST_ROW characters.
+"""
 
 import csv
 import io
 import math
 import sys
+from array import array
 
 import numpy as np
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile
+from pybandit._shared.files import Lines, opened_regular, reason_of
+from pybandit.tables._open import MOST_CELLS
 
 LABEL_HEADERS = ("", "id", "item", "name", "index", "unnamed: 0")
 LABEL_ENDS = ("_id", " id")
+MOST_LINES, MOST_CHARACTERS, LONGEST_ROW = 1 << 20, 1 << 29, 1 << 23
 
 
 class Scores:
@@ -24,15 +32,15 @@ class Scores:
         Labels of the items.
     values : ndarray of float64, shape (n_items, n_models)
         NaN where a score is lost.
-    lines : list of int or range
+    lines : sequence of int
         The line of the file that each item ends on; rows where it has no lines.
-    rows : list of int
+    rows : sequence of int
         Which of the file's items each is.
     """
 
     def __init__(self, columns, index, values, lines, rows=None):
         self.columns, self.index, self.values, self.lines = columns, index, values, lines
-        self.rows = list(range(len(lines))) if rows is None else rows
+        self.rows = range(len(lines)) if rows is None else rows
 
     def to_numpy(self):
         return self.values
@@ -57,62 +65,145 @@ def read_scores(path, delimiter=None):
     BadFile
         Naming line, column and text.
     """
-    lines = _cells(_text(path), delimiter)
-    first = lines[0][1]
-    for line, cells in lines:
-        if len(cells) != len(first):
-            raise BadFile(f"line {line} has {len(cells)} cells; line {lines[0][0]} has "
-                          f"{len(first)}")
+    with _opened(path) as file:
+        table = _Table(file, delimiter)
+    first = table.first
     if len(first) < 2:
-        raise BadFile(f"must have a column for each of at least 2 models; line {lines[0][0]} is "
+        raise BadFile(f"must have a column for each of at least 2 models; line {table.lines[0]} is "
                       f"one cell, {_short(first)}: is the delimiter right?")
-    header = _is_header(first, lines[1:])
-    body = lines[1:] if header else lines
-    if not body:
+    header = _is_header(table)
+    if header and len(table.lines) < 2:
         raise BadFile("there is a header and no items under it")
-    labelled = _has_labels(first, body, header)
+    labels, lines = table.labels[header:], table.lines[header:]
+    labelled = _has_labels(first, labels, lines, header)
     names = _names(first, labelled, header)
-    labels = [cells[0] for _, cells in body] if labelled else range(len(body))
-    values = np.array([[_score(cell, line, name)
-                        for cell, name in zip(cells[labelled:], names, strict=True)]
-                       for line, cells in body])
-    return Scores(names, labels, values, [line for line, _ in body])
+    table.check_numbers(header, labelled, names)
+    values = np.frombuffer(table.numbers).reshape(-1, len(first))[header:, labelled:]
+    return Scores(names, labels if labelled else range(len(labels)), values, lines)
 
 
-def _text(path):
+def _opened(path):
     try:
         if path == "-":
-            return sys.stdin.read().removeprefix("\ufeff")
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return file.read()
+            text = sys.stdin.read(MOST_CHARACTERS + 1)
+            return io.StringIO(text.removeprefix("\ufeff"), newline="")
+        # universal newlines, untranslated: those in quotes stay as they are
+        return io.TextIOWrapper(opened_regular(path), "utf-8-sig", newline="")
     except OSError as error:
-        raise BadFile(f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise BadFile(f"is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        raise BadFile(f"cannot be read: {reason_of(error)}") from None
 
 
-def _cells(text, delimiter):
-    """(line number, stripped cells) of every line that is not blank."""
-    if not text.strip():
-        raise BadFile("is empty")
-    if delimiter is None:
-        line = text.lstrip("\r\n").splitlines()[0]
-        delimiter = max(DELIMITERS, key=line.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if cells]
-    except csv.Error as error:
-        raise BadFile(f"line {reader.line_num}: {error}") from None
+class _Table:
+    """The cells of all lines that are not blank.
+
+    Attributes
+    ----------
+    first : list of str
+        Cells of the first line.
+    labels : list of str
+        The first cell of each line.
+    lines : array of int
+        The line of the file that each ends on.
+    numbers : array of float
+        All cells, row by row; NaN where a score is lost or where there is text.
+    """
+
+    def __init__(self, file, delimiter):
+        self.labels, self.lines, self.numbers = [], array("q"), array("d")
+        self._bad = None  # row, column and text of the first cell that is text, labels aside
+        taken = Lines(file.readline, LONGEST_ROW, MOST_LINES, MOST_CHARACTERS, "line {}: ",
+                      "; write a large table as Parquet or .npy")
+        try:
+            for cells in self._rows(taken, delimiter):
+                self._add(cells, self.lines[-1])
+        except UnicodeDecodeError as error:
+            raise BadFile(f"is not UTF-8 text: {error.reason} after line {taken.number}") from None
+        except OSError as error:
+            raise BadFile(f"cannot be read: {reason_of(error)}") from None
+        if not self.lines:
+            raise BadFile("is empty")
+
+    def _rows(self, taken, delimiter):
+        """Stripped cells of every line that is not blank."""
+        first, blank = next((line for line in taken if line.strip("\r\n")), ""), taken.number - 1
+        if delimiter is None:
+            delimiter = max(DELIMITERS, key=first.count)
+        reader = csv.reader(_chained(first, taken), delimiter=delimiter, strict=True)
+        try:
+            for cells in reader:
+                taken.begin_row()
+                if cells:
+                    self.lines.append(blank + reader.line_num)
+                    yield [cell.strip() for cell in cells]
+        except csv.Error as error:
+            raise BadFile(f"line {blank + reader.line_num}: {error}") from None
+
+    def _add(self, cells, line):
+        if not self.labels:
+            self.first = cells
+        elif len(cells) != len(self.first):
+            raise BadFile(f"line {line} has {len(cells)} cells; line {self.lines[0]} has "
+                          f"{len(self.first)}")
+        if len(self.numbers) + len(cells) > MOST_CELLS:
+            raise BadFile(f"line {line}: a file of text must have at most {MOST_CELLS:,} scores; "
+                          "write the table as Parquet, and see pybandit shuffle")
+        self.numbers.append(_or_nan(_number(cells[0])))
+        begin, scores = len(self.numbers), cells[1:]
+        try:
+            if "_" in "".join(scores):
+                raise ValueError
+            self.numbers.extend(map(float, scores))
+        except ValueError:
+            del self.numbers[begin:]
+            self.numbers.extend(self._numbers_of(scores))
+        self.labels.append(cells[0])
+
+    def _numbers_of(self, scores):
+        """Yield numbers of cells, some of which are text or lost scores."""
+        for column, cell in enumerate(scores, 1):
+            number = _number(cell)
+            if number is None and self._bad is None and self.labels:
+                self._bad = len(self.labels), column, cell
+            yield _or_nan(number)
+
+    def check_numbers(self, header, labelled, names):
+        """Refuse the first text below the header, apart from labels."""
+        bad = [] if self._bad is None else [self._bad]
+        if not labelled:
+            bad += next(([(row, 0, cell)] for row, cell in enumerate(self.labels)
+                         if row >= header and _number(cell) is None), [])
+        if bad:
+            row, column, cell = min(bad)
+            raise BadFile(f"line {self.lines[row]}, column {_short([names[column - labelled]])}: "
+                          f"{_short([cell])} is not a number; labels of items go into a first "
+                          "column headed 'item'")
+
+    def has_all(self, labels):
+        """Return True if every label, as a number, is a score of some item."""
+        left = {_or_nan(_number(label)) for label in labels}
+        scores = np.frombuffer(self.numbers).reshape(-1, len(self.first))[1:, 1:]
+        for start in range(0, len(scores), 1 << 10):
+            left.difference_update(scores[start:start + (1 << 10)].ravel().tolist())
+        return not left
 
 
-def _is_header(first, below):
+def _chained(first, rest):
+    yield first
+    yield from rest
+
+
+def _or_nan(number):
+    return math.nan if number is None else number
+
+
+def _is_header(table):
     """Whether the first line names the models: text, or what pandas writes for numbers."""
+    first, labels = table.first, table.labels[1:]
     if any(_number(cell) is None for cell in first):
         return True
-    labels = [cells[0] for _, cells in below]
     if first[0] == "" and labels and (
             _counts(labels) or all(_number(label) is None for label in labels)
-            or _counts(first[1:]) and _are_labels(labels, below)):
+            or _counts(first[1:]) and _are_labels(labels, table)):
         return True
     is_blank_once = first[0] == "" and labels and "" not in labels
     if is_blank_once or len(first) > 2 and _counts(first):
@@ -121,10 +212,9 @@ def _is_header(first, below):
     return False
 
 
-def _are_labels(labels, body):
+def _are_labels(labels, table):
     """Whether numbers can only be labels: all differ, and some are not among the scores."""
-    scores = {cell for _, cells in body for cell in cells[1:]}
-    return "" not in labels and len(set(labels)) == len(labels) and not scores.issuperset(labels)
+    return "" not in labels and len(set(labels)) == len(labels) and not table.has_all(labels)
 
 
 def _counts(cells, start=0):
@@ -132,22 +222,21 @@ def _counts(cells, start=0):
     return cells == [str(i) for i in range(start, start + len(cells))]
 
 
-def _has_labels(first, body, header):
+def _has_labels(first, column, lines, header):
     """Whether the first column holds labels of the items."""
     head = first[0].casefold()
     if header and (head in LABEL_HEADERS or head.endswith(LABEL_ENDS)):
         return True
-    column = [cells[0] for _, cells in body]
     numbered, are_many = column, len(column) > 9  # few scores may be such by chance
     if are_many:
         numbered = sorted(column, key=lambda cell: (len(cell), cell))
-    if (are_many or header and len(body) > 2) and (_counts(numbered) or _counts(numbered, 1)):
+    if (are_many or header and len(column) > 2) and (_counts(numbered) or _counts(numbered, 1)):
         raise BadFile(f"{f'column {first[0]!r}' if header else 'the first column'} numbers the "
                       f"items: head it 'item' if it holds their labels, and put another first if "
                       f"it holds scores")
     labelled = all(_number(cell) is None for cell in column)
     if labelled and header and all(_number(cell) is not None for cell in first[1:]):
-        raise BadFile(f"line {body[0][0] - 1} can be a header or an item: {_short(first)}; "
+        raise BadFile(f"line {lines[0] - 1} can be a header or an item: {_short(first)}; "
                       f"give a header that begins with 'item'")
     return labelled
 
@@ -160,30 +249,22 @@ def _names(first, labelled, header):
     if len(names) < 2:
         raise BadFile(f"must have a column for each of at least 2 models; got {len(names)}: "
                       f"{_short(names)}")
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
-        raise BadFile(f"names of models must differ; got {twice!r} twice")
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise BadFile(f"names of models must differ; got {_short([name])} twice")
+        seen.add(name)
     return names
-
-
-def _score(cell, line, name):
-    number = _number(cell)
-    if number is None:
-        raise BadFile(f"line {line}, column {name!r}: {cell!r} is not a number; labels of items "
-                      f"go into a first column headed 'item'")
-    return number
 
 
 def _number(cell):
     """A float, NaN for a lost score, None for text."""
-    if cell.casefold() in LOST:
-        return math.nan
     try:
         return None if "_" in cell else float(cell)
     except ValueError:
-        return None
+        return math.nan if cell.casefold() in LOST else None
 
 
 def _short(cells):
-    text = ", ".join(map(repr, cells))
+    text = ", ".join(map(repr, cells[:20]))
     return text if len(text) <= 60 else text[:57] + "..."

@@ -18,6 +18,7 @@ from pybandit.betting._paired import MOST_ARMS
 from pybandit.evaluation._opened import opened
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._mapped import cells_of
+from pybandit.tables._npy import NpyFile
 from pybandit.tables.blocks import Blocks
 from pybandit.tables.order import BlockGenerator
 
@@ -155,13 +156,13 @@ class TableSource(Source):
 
     def __init__(self, table):
         self.names, self.labels, values = _parts(table)
-        self.values = self._numbers(values)
+        self.values = values if isinstance(values, NpyFile) else self._numbers(values)
         if self.values.ndim != 2 or self.values.shape[1] < 2 or not len(self.values):
             raise ValueError(f"scores must be a function or a table (items, models) of at least "
                              f"1 item and 2 models; got {type(table).__name__} of shape "
                              f"{self.values.shape}")
         self.n_items, self.n_models = self.values.shape
-        self.table = self.values
+        self.table = self.values if isinstance(self.values, np.ndarray) else None
 
     def read(self, items, models, advance):
         """Scores (len(items), len(models)), and None."""

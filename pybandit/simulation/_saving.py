@@ -4,14 +4,16 @@ import contextlib
 import json
 import os
 import tempfile
-import zipfile
 
 import numpy as np
 
 from pybandit._shared.checks import shown
+from pybandit._shared.files import checked_archive, opened_regular, parsed_json
 from pybandit.simulation.result import WANTED, SimulationResult
 
 FORMAT = "pybandit comparison 1"
+# Bytes that a file may expand to: of any 256 MiB, of a large one as a multiple of its size.
+LEAST_EXPANDED, MOST_EXPANDED = 1 << 28, 1 << 40
 # of the arrays of a result: dtype, and whether they have a column for each checkpoint or arm
 ARRAYS = {
     "errors": (bool, None), "stopped": (bool, None), "regrets": (float, None),
@@ -87,15 +89,16 @@ def checked_path(path):
 def load(path):
     """Results, options and streams of a file that `save` wrote."""
     path = checked_path(path)
-    try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(str(arrays.pop("header")))
-        return _parsed(header, arrays)
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, IndexError,
-            zipfile.BadZipFile, zipfile.zlib.error, NotImplementedError) as error:
-        raise ValueError(f"path must be a file that Comparison.save wrote; got {shown(path)}: "
-                         f"{error}") from error
+    with opened_regular(path) as raw:
+        try:
+            checked_archive(raw, "comparison", LEAST_EXPANDED, MOST_EXPANDED).close()
+            raw.seek(0)
+            with np.load(raw, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            return _parsed(parsed_json(str(arrays.pop("header"))), arrays)
+        except Exception as error:  # of damaged archives and headers: any
+            raise ValueError(f"path must be a file that Comparison.save wrote; got {shown(path)}: "
+                             f"{str(error)[:500]}") from error
 
 
 def _parsed(header, arrays):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pybandit._shared.cells import BadFile
 from pybandit.studies._plate_write import csv_of
-from pybandit.studies._sheet import PLAIN, rows_under, short
+from pybandit.studies._sheet import PLAIN, listed, rows_under, short
 from pybandit.studies._table import opened
 from pybandit.studies.plates import Layout
 
@@ -100,7 +100,7 @@ def _column(heads, names, line, header):
         if name in heads:
             return heads.index(name)
     raise BadFile(f"line {line}, column {names[0]!r}: the column is missing; the columns are "
-                  f"{', '.join(map(short, header))}")
+                  f"{listed(header)}")
 
 
 def transfers_of(plates, batch, names, stock):

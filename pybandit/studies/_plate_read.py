@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._sheet import PLAIN, number, short
+from pybandit.studies._sheet import PLAIN, listed, number, short
 from pybandit.studies._table import opened
 from pybandit.studies.plates import letters, plate_number
 
@@ -207,7 +207,7 @@ def _columns(header, line, sheet):
             role == "plate" and sheet.batch is None and sheet.plate is None)
         if name not in names and (is_needed or role in sheet.dialect.columns):
             raise BadFile(f"line {line}, column {shown!r}: the column is missing; the columns are "
-                          f"{', '.join(map(short, header))}; --{role}-column says which it is")
+                          f"{listed(header)}; --{role}-column says which it is")
         is_there = name in names and not (role == "plate" and sheet.plate is not None)
         found.append(names.index(name) if is_there else None)
     return found

@@ -1,4 +1,8 @@
-"""A text file as rows of cells, read within bounds; what is wrong is named by row and column."""
+"""Rows of cells of a text file, read within bounds; errors name line and column.
+
+A file has at most MOST_LINES lines and MOST_BYTES bytes, a row LONGEST_LINE bytes. Reading is
+linear in the size of the file.
+"""
 
 import csv
 import itertools
@@ -8,9 +12,10 @@ import shlex
 from typing import NamedTuple
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile, unguarded
+from pybandit._shared.files import Lines
 
 # no row that a plate reader writes is near these
-LONGEST_LINE = 1_000_000
+LONGEST_LINE, MOST_LINES, MOST_BYTES = 1_000_000, 1 << 20, 1 << 28
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -89,17 +94,19 @@ def rows_of(file, headers=(), dialect=PLAIN):
     BadFile
         Where the file is not UTF-8 or not CSV.
     """
-    lines = _lines(file)
-    first = list(itertools.islice(lines, MOST_TITLE))
+    taken = Lines(file.readline, LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
+    lines = _decoded(taken)
+    first = _head(lines, taken)
     if not any(line.strip() for line in first):
         rest = next((line for line in lines if line.strip()), None)
         if rest is None:
             raise BadFile("line 1, column 1: the file is empty")
-        raise BadFile(f"line 1, column 1: the first {MOST_TITLE} lines are blank")
+        raise BadFile(f"line 1, column 1: the first {len(first)} lines are blank")
     before, delimiter = _beginning(first, headers, dialect)
     reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
+            taken.begin_row()
             if cells:
                 yield before + reader.line_num, [
                     unguarded(cell) for cell in _checked(cells, before + reader.line_num)]
@@ -127,19 +134,25 @@ def _cells_of(line, delimiter):
         return []
 
 
-def _lines(file):
+def _head(lines, taken):
+    """Return the lines in which to look for a header: at most MOST_TITLE, or LONGEST_LINE bytes."""
+    first, n_bytes = [], 0
+    for line in itertools.islice(lines, MOST_TITLE):
+        taken.begin_row()
+        first.append(line)
+        n_bytes += len(line)
+        if n_bytes > LONGEST_LINE:
+            break
+    return first
+
+
+def _decoded(lines):
     """Lines of text; bytes that are no text pass as surrogates, for `_checked` to name."""
-    for number in itertools.count(1):
-        line = file.readline(LONGEST_LINE)
-        if not line:
-            return
-        if number == 1:
+    for line in lines:
+        if lines.number == 1:
             if line.startswith(UTF16):
                 raise BadFile("line 1, column 1: the file is UTF-16; save it as CSV UTF-8")
             line = line.removeprefix(b"\xef\xbb\xbf")
-        if len(line) >= LONGEST_LINE:
-            raise BadFile(f"line {number}, column 1: the line is longer than {LONGEST_LINE:,} "
-                          "bytes")
         yield line.decode("utf-8", "surrogateescape")
 
 
@@ -200,6 +213,12 @@ def _or_nan(text):
         return float(text)
     except ValueError:
         return math.nan
+
+
+def listed(cells, most=20):
+    """Cells in quotes, the first of many."""
+    more = f", ... ({len(cells):,} in all)" if len(cells) > most else ""
+    return ", ".join(map(short, cells[:most])) + more
 
 
 def short(text):

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pybandit._shared.cells import BadFile
+from pybandit._shared.files import opened_regular
 from pybandit.studies._sheet import PLAIN, rows_of
 
 WORKBOOKS = (".xlsx", ".xlsm")
@@ -30,7 +31,7 @@ def opened(path, headers=(), dialect=PLAIN):
             with rows_of_workbook(path, headers, dialect) as rows:
                 yield rows
         else:
-            with Path(path).open("rb") as file:
+            with opened_regular(path) as file:
                 yield rows_of(file, headers, dialect)
     except OSError as error:
         raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -10,6 +10,8 @@ from pybandit._shared.checks import check_numeric, refuse_masks, shape_of
 
 # Of blocks that are kept; the one that is read from is kept whatever its size.
 MOST_KEPT = 1 << 26
+# Cells that are read at a time, where columns are read apart: a large block is there once.
+MOST_READ = 1 << 22
 
 
 def read_block(read, block, n_rows, columns):
@@ -20,6 +22,14 @@ def read_block(read, block, n_rows, columns):
         raise ValueError(f"{name} must return shape (rows, columns) = {shape}; got "
                          f"{shape_of(name, given)}")
     return name, given
+
+
+def parts_of(read, block, n_rows, columns):
+    """Yield columns and float64 (n_rows, columns.size): all at once, or part after part."""
+    size = max(1, MOST_READ // n_rows if getattr(read, "by_column", False) else columns.size)
+    for start in range(0, columns.size, size):
+        part = columns[start:start + size]
+        yield part, check_numeric(*read_block(read, block, n_rows, part))
 
 
 class Cache:
@@ -71,15 +81,13 @@ class Cache:
         values, there = kept
         missing = columns[~there[columns]]
         if missing.size:
-            values[missing] = self._read(block, missing).T
+            for part, read in parts_of(self.read, block, int(self.sizes[block]), missing):
+                values[part] = read.T
             there[missing] = True
         self._kept[block] = kept
         self._kept.move_to_end(block)
         self._make_room()
         return values
-
-    def _read(self, block, columns):
-        return check_numeric(*read_block(self.read, block, int(self.sizes[block]), columns))
 
     def _make_room(self):
         """Forget the blocks that were read longest ago."""

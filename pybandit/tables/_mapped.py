@@ -5,6 +5,7 @@ import mmap
 import numpy as np
 
 from pybandit._shared.checks import check_numeric
+from pybandit.tables._npy import NpyFile
 
 # Rows that are read between two times that pages are given back. The kernel maps 64 KiB around
 # each cell that is touched, where they are in its cache.
@@ -12,7 +13,9 @@ ROWS = 1024
 
 
 def cells_of(array, rows, columns):
-    """Float64 (len(rows), len(columns)) of an array of two dimensions."""
+    """Float64 (len(rows), len(columns)) of an array of two dimensions, or of a `NpyFile`."""
+    if isinstance(array, NpyFile):
+        return check_numeric("table", array.cells(rows, columns))
     if _mapping_of(array) is None:
         return check_numeric("table", array[rows[:, None], columns])
     made = np.empty((rows.size, columns.size))

@@ -10,6 +10,9 @@ import zlib
 
 import numpy as np
 
+from pybandit._shared.files import parsed_json
+
+MOST = 1 << 10  # bytes
 KEY = b"pybandit_shuffle"
 
 
@@ -31,7 +34,7 @@ def read_mark(metadata):
     if text is None:
         return None
     try:
-        mark = json.loads(text)
+        mark = parsed_json(text, MOST)
         return mark if isinstance(mark, dict) else {}
     except ValueError:
         return {}

@@ -7,11 +7,15 @@ import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import as_list, check_indices, refuse_masks, shown
-from pybandit._shared.optional import require
 from pybandit.tables._mapped import give_back
+from pybandit.tables._npy import NpyFile
+from pybandit.tables._zarr import ZarrFolder
 
 # Cells of a block where nothing says what else: 4 MB of float32, some milliseconds.
 CELLS = 1 << 20
+# Cells of a block of a file at most, or of a table that is read whole: 256 MiB of float64. And
+# blocks of a table at most.
+MOST_CELLS, MOST_BLOCKS = 1 << 25, 1 << 24
 PARQUET, NUMPY, ZARR = (".parquet", ".pq"), (".npy",), (".zarr",)
 FILES = (*PARQUET, *NUMPY, *ZARR)
 
@@ -33,24 +37,29 @@ def open_table(table, columns, shuffled):
             from pybandit.tables._parquet import ParquetTable
 
             read = ParquetTable(os.fspath(table), columns)
+            _check_block(read.path, read.sizes, len(read.columns))
             return read.blocks(shuffled)
-        table = open_array(table)
+        array = open_array(table)
+        made = _blocks_of(array, columns, shuffled)
+        _check_block(array.path, made["sizes"], made["n_columns"])
+        return made
     return _blocks_of(table, columns, shuffled)
 
 
+def _check_block(path, sizes, n_columns):
+    """Refuse blocks of a file that take more memory than a table that is read whole may."""
+    if int(sizes.max()) * n_columns > MOST_CELLS:
+        raise BadFile(f"{path} must have blocks (row groups, chunks) of at most {MOST_CELLS:,} "
+                      f"cells; got {int(sizes.max()):,} rows of {n_columns:,} columns: write it "
+                      "with smaller ones, or name fewer columns")
+
+
 def open_array(path):
-    """The array of a file, as it lies there."""
+    """The array of a file, of which nothing but the metadata is read."""
     suffix = suffix_of(path)
     if suffix not in FILES:
         raise ValueError(f"table must be a file named {', '.join(FILES)}; got {os.fspath(path)!r}")
-    try:
-        if suffix in NUMPY:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
-        return require("zarr", "tables").open_array(path, mode="r")
-    except ImportError:
-        raise
-    except Exception as error:  # what zarr raises is its own
-        raise BadFile(f"{os.fspath(path)} cannot be read: {error}") from None
+    return NpyFile(path) if suffix in NUMPY else ZarrFolder(path)
 
 
 def _blocks_of(array, columns, shuffled):
@@ -87,6 +96,10 @@ def _row_counts(array):
     unit = int(chunks[0]) if chunks else 1
     size = unit * max(1, CELLS // (unit * n_columns))
     whole, rest = divmod(n_rows, size)
+    if whole > MOST_BLOCKS:
+        name = array.path if isinstance(array, (NpyFile, ZarrFolder)) else "table"
+        raise BadFile(f"{name} must have at most {MOST_BLOCKS:,} blocks; got {whole:,} of "
+                      f"{size:,} rows")
     return [size] * whole + [rest] * (rest > 0)
 
 
@@ -105,6 +118,14 @@ class ArrayTable:
         order = np.argsort(columns, kind="stable")
         # Zarr's own way, and what HDF5 takes: increasing columns
         array = getattr(self.array, "oindex", self.array)
-        part = np.asarray(array[rows, columns[order]])
+        try:
+            part = np.asarray(array[rows, columns[order]])
+        except BadFile as error:
+            raise BadFile(f"{error} (block {block})") from None
+        except (ImportError, MemoryError):
+            raise
+        except Exception as error:  # of whatever the array is read from: any
+            raise BadFile(f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, of "
+                          f"{type(self.array).__name__} cannot be read: {error!r:.300}") from error
         give_back(self.array)
         return part if np.array_equal(order, np.arange(order.size)) else part[:, np.argsort(order)]

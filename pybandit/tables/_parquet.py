@@ -1,14 +1,26 @@
 """Tables in files of Parquet: a row group is a block."""
 
-import json
 import threading
 
 import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import as_list, shown
+from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
+
+MOST_PANDAS = 1 << 22  # bytes of the metadata of pandas: some 20,000 columns
+
+
+def opened_parquet(path, **options):
+    """A ParquetFile; BadFile if it cannot be opened."""
+    parquet = require("pyarrow.parquet", "tables")
+    try:
+        check_regular(path)
+        return parquet.ParquetFile(path, **options)
+    except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
+        raise BadFile(f"{path} cannot be read: {reason_of(error)[:500]}") from None
 
 
 class ParquetTable:
@@ -25,7 +37,7 @@ class ParquetTable:
             raise BadFile(f"{path} must have columns of different names; got "
                           f"{shown(self._schema.names)}")
         if columns is None:
-            columns = models_of(self._schema)
+            columns = models_of(self._schema, path)
         self.columns = as_list("columns", columns, "names of columns")
         for name in self.columns:
             if name not in fields:
@@ -34,23 +46,26 @@ class ParquetTable:
                 raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
                                 f"{fields[name].type}: Blocks.open(path, columns=) takes the "
                                 "others")
-        self._groups = [group for group in range(self._file.num_row_groups)
-                        if self._file.metadata.row_group(group).num_rows]
-        self.sizes = np.array([self._file.metadata.row_group(group).num_rows
-                               for group in self._groups], dtype=np.int64)
+        # the metadata of columns is not touched: pyarrow ends the process if that is damaged
+        metadata = self._file.metadata
+        sizes = np.array([metadata.row_group(group).num_rows
+                          for group in range(metadata.num_row_groups)], dtype=np.int64)
+        self._groups = np.flatnonzero(sizes).tolist()
+        self.sizes = sizes[self._groups]
         if not self.sizes.size:
             raise BadFile(f"{path} must have rows; it has none")
+        if (sizes < 0).any() or self.sizes.sum(dtype=np.float64) != metadata.num_rows:
+            raise BadFile(f"{path} must have as many rows as its row groups together; got "
+                          f"{metadata.num_rows:,}")
 
     def _open(self):
-        parquet = require("pyarrow.parquet", "tables")
-        try:
-            self._file = parquet.ParquetFile(self.path)
-        except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
-            raise BadFile(f"{self.path} cannot be read: {error}") from None
+        self._file = opened_parquet(self.path)
         self._schema, self._lock = self._file.schema_arrow, threading.Lock()
 
     def __reduce__(self):
         return ParquetTable, (self.path, self.columns)
+
+    by_column = True  # a part of the columns is read at the cost of that part
 
     def __call__(self, block, columns):
         names = [self.columns[column] for column in columns]
@@ -64,7 +79,8 @@ class ParquetTable:
                 table = self._file.read_row_group(self._groups[block], columns=names)
             return [table.column(name) for name in names]
         except (OSError, require("pyarrow", "tables").ArrowException) as error:
-            raise BadFile(f"{self.path} cannot be read: {error}") from None
+            raise BadFile(f"{self.path} cannot be read: row group {self._groups[block]}: "
+                          f"{error!s:.500}") from None
 
     def kinds(self):
         """Arrow's type of each column."""
@@ -113,17 +129,18 @@ def numbers_of(column):
     return column.cast(arrow.uint8()) if arrow.types.is_boolean(column.type) else column
 
 
-def models_of(schema):
+def models_of(schema, path):
     """All columns but labels: an index of pandas, or text in the first."""
     try:
-        told = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-        index = [name for name in told.get("index_columns", []) if isinstance(name, str)]
-    except (ValueError, AttributeError):
-        index = []
+        told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
+    except ValueError as error:
+        raise BadFile(f"{path} cannot be read: its metadata of pandas: {error}") from None
+    kept = told.get("index_columns") if isinstance(told, dict) else None
+    index = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     names = [field.name for field in schema]
     if _is_text(schema.field(0).type):
         index.append(names[0])
     left = [name for name in names if name not in index]
     if not left:
-        raise BadFile(f"a table must have columns of numbers; got {shown(names)}")
+        raise BadFile(f"{path} must have columns of numbers; got {shown(names)}")
     return left

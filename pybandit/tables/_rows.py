@@ -9,7 +9,7 @@ from pybandit._shared.checks import shown
 from pybandit._shared.optional import require
 from pybandit.tables._cache import read_block
 from pybandit.tables._open import PARQUET, suffix_of
-from pybandit.tables._parquet import ParquetTable, is_number, models_of, numbers_of
+from pybandit.tables._parquet import ParquetTable, is_number, models_of, numbers_of, opened_parquet
 from pybandit.tables.blocks import Blocks
 
 # Rows of which a row's bytes are estimated, where it holds text.
@@ -43,12 +43,8 @@ class ParquetRows(Rows):
     """All columns of a file, whatever they hold."""
 
     def __init__(self, path):
-        parquet = require("pyarrow.parquet", "tables")
-        try:
-            # not a row group at a time: one may be the whole file
-            self._file = parquet.ParquetFile(path, buffer_size=1 << 16, pre_buffer=False)
-        except (OSError, ValueError) as error:
-            raise BadFile(f"{path} cannot be read: {error}") from None
+        # not a row group at a time: one may be the whole file
+        self.path, self._file = path, opened_parquet(path, buffer_size=1 << 16, pre_buffer=False)
         self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
         numbers = [field.name for field in self.schema if is_number(field.type)]
         if len(set(self.schema.names)) < len(self.schema.names):
@@ -58,15 +54,29 @@ class ParquetRows(Rows):
             raise BadFile(f"{path} must have rows and a column of numbers; got {self.n_rows} "
                           f"rows of {shown(self.schema.names)}")
         self.first = numbers[0]
-        self.models = [name for name in models_of(self.schema) if name in numbers]
+        self.models = [name for name in models_of(self.schema, path) if name in numbers]
         if not self.models:
             raise BadFile(f"{path} must have columns of numbers that are no labels; got "
                           f"{shown(self.schema.names)}")
-        tried = next(self._file.iter_batches(TRIED))
+        tried = next(self.batches(TRIED), None)
+        if tried is None:
+            raise BadFile(f"{path} must have {self.n_rows:,} rows; it has none")
         self.row_bytes = tried.nbytes / tried.num_rows
 
     def batches(self, n_rows):
-        return self._file.iter_batches(n_rows)
+        batches, n_read = self._file.iter_batches(n_rows), 0
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, require("pyarrow", "tables").ArrowException) as error:
+                raise BadFile(f"{self.path} cannot be read: {error!s:.500}") from None
+            if batch is None:
+                break
+            n_read += batch.num_rows
+            yield batch
+        if n_read != self.n_rows:
+            raise BadFile(f"{self.path} must have {self.n_rows:,} rows, as its metadata says; it "
+                          f"has {n_read:,}")
 
 
 class BlockedRows(Rows):

@@ -6,8 +6,6 @@ the order is that of the keys, so it follows from the seed alone.
 """
 
 import os
-import secrets
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,9 @@ import numpy as np
 from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
-from pybandit.tables._open import CELLS, PARQUET, suffix_of
+from pybandit.tables._open import CELLS, MOST_CELLS, PARQUET, suffix_of
 from pybandit.tables._rows import open_rows
+from pybandit.tables._scratch import in_scratch
 from pybandit.tables.blocks import Blocks
 
 __all__ = ["shuffle"]
@@ -84,7 +83,9 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     Needs room on the disk, beside `path`, until it is done: for the table once more, 16 bytes
     a row, and what is written beside the numbers of wide rows, the more the less `memory`
     there is: 24 MB of 2,000 columns take 32 MB in 2**24 bytes. A call that fails, Ctrl-C too,
-    leaves nothing behind.
+    leaves nothing behind. Neither does SIGTERM, unless the program handles it itself or calls
+    this from another thread than the main one. After SIGKILL a folder ``.pybandit-...`` stays;
+    the next shuffle into the same directory removes it.
 
     Examples
     --------
@@ -107,21 +108,21 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     rows = open_rows(table)
     if block_rows is None:
         block_rows = max(LEAST_ROWS, min(CELLS // len(rows.schema.names), rows.n_rows // BLOCKS))
+        block_rows = max(1, min(block_rows, MOST_CELLS // len(rows.models)))
     block_rows = check_integer("block_rows", block_rows, 1, LARGEST)
-    folder = target.parent / f".pybandit-{secrets.token_hex(16)}"
-    try:
-        folder.mkdir(0o700)
+    if min(block_rows, rows.n_rows) * len(rows.models) > MOST_CELLS:
+        raise ValueError(f"block_rows must make blocks of at most {MOST_CELLS:,} cells; got "
+                         f"{block_rows:,} rows of {len(rows.models):,} columns")
+
+    def write(folder):
         piles = _Piles(rows, folder, memory)
         piles.fill(np.random.PCG64(seed), memory // BATCH_SHARE)
         made = os.path.join(folder, "made.parquet")
         _write(piles, made, block_rows, seed)
         Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
         os.replace(made, target)
-    finally:
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:  # Ctrl-C may end that too
-            shutil.rmtree(folder, ignore_errors=True)
+
+    in_scratch(target.parent, write)
     return Blocks.open(target, columns=rows.models)
 
 

@@ -6,9 +6,13 @@ whole file of which bytes were changed.
 
 import atexit
 import functools
+import io
+import json
 import os
+import re
 import shutil
 import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +27,9 @@ from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import Dialect
 from pybandit.studies.plates import Layout, Plates
 from pybandit.tables import Blocks
+from pybandit.tables._zarr import METADATA
+from pybandit.tables._zarr_codecs import DECODERS, decoded
+from pybandit.tables._zarr_meta import MOST_CHUNK, parsed_meta
 
 
 @functools.cache
@@ -178,3 +185,120 @@ def blocks(content):
     except (ValueError, TypeError) as error:
         return refused(error)
     assert values.shape == (rows.size, columns.size) and values.dtype == np.float64
+
+
+# folders of Zarr
+
+WORDS = [b"blosc", b"zstd", b"lz4", b"gzip", b"zlib", b"bz2", b"lzma", b"pickle", b"shuffle",
+         b"crc32c", b"bytes", b"transpose", b"sharding_indexed", b"null", b"[]", b"{}", b"-1", b"0",
+         b"1099511627776", b"1e999", b'"NaN"', b'"|O"', b'"<f8"', b'">i2"', b'"F"', b"true", b"/"]
+OLD = {"zarr_format": 2, "shape": [40, 3], "chunks": [15, 2], "dtype": "<f4", "order": "C",
+       "fill_value": 0, "dimension_separator": "."}
+NEW = {"zarr_format": 3, "node_type": "array", "shape": [40, 3], "data_type": "float32",
+       "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [15, 2]}},
+       "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+       "fill_value": 0, "attributes": {}}
+BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+@functools.cache
+def zarr_parts():
+    """Metadata of arrays with each codec, the name of a chunk, and what encodes it."""
+    import numcodecs
+
+    raw = np.random.default_rng(1).integers(0, 9, 30).astype("<f4").tobytes()
+    old = {"blosc": numcodecs.Blosc(), "zstd": numcodecs.Zstd(), "lz4": numcodecs.LZ4(),
+           "gzip": numcodecs.GZip(), "zlib": numcodecs.Zlib(), "bz2": numcodecs.BZ2(),
+           "lzma": numcodecs.LZMA()}
+    found = [(".zarray", OLD | {"compressor": None, "filters": None}, "0.0", raw)]
+    for name, codec in old.items():
+        found.append((".zarray", OLD | {"compressor": {"id": name}, "filters": [
+            {"id": "shuffle", "elementsize": 4}]}, "0.0", codec.encode(numcodecs.Shuffle(4)
+                                                                       .encode(raw))))
+    for name in ("blosc", "zstd", "gzip"):
+        found.append(("zarr.json", NEW | {"codecs": [BYTES, {"name": name}]}, "c/0/0",
+                      old[name].encode(raw)))
+    shard = {"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [5, 2], "codecs": [BYTES, {"name": "zstd"}], "index_codecs": [BYTES]}}
+    parts = [numcodecs.Zstd().encode(raw[40 * i:40 * i + 40]) for i in range(3)]
+    ends = np.cumsum([len(part) for part in parts])
+    index = b"".join(int(n).to_bytes(8, "little") for end, part in zip(ends, parts, strict=True)
+                     for n in (end - len(part), len(part)))
+    found.append(("zarr.json", NEW | {"codecs": [shard]}, "c/0/0", b"".join(parts) + index))
+    return [(name, json.dumps(told).encode(), chunk, bytes(body))
+            for name, told, chunk, body in found]
+
+
+def zarrs(content):
+    """An array of Zarr, of which the metadata or a chunk was changed."""
+    bits = Choices(content)
+    name, told, chunk, body = bits.of(zarr_parts())
+    for _ in range(bits.below(3)):
+        words = re.split(rb"([\w<|.-]+)", told)
+        words[bits.below(len(words))] = bits.of(WORDS)
+        told = b"".join(words)
+    told = damaged(bits, told) if bits.below(4) == 0 else told
+    body = damaged(bits, body) if bits.below(2) else body
+    (zarr_in_memory if bits.below(16) else zarr_in_folder)(name, told, chunk, body)
+
+
+def zarr_in_memory(name, told, chunk, body):
+    """Metadata is refused or has known codecs, which give as many bytes as it says."""
+    try:
+        meta = parsed_meta(told, METADATA[name])
+        assert set(meta.codecs) <= {"shuffle", *DECODERS} and meta.dtype.kind in "biuf"
+        n_bytes = meta.chunks[0] * meta.chunks[1] * meta.dtype.itemsize
+        assert n_bytes <= MOST_CHUNK and len(decoded(meta, body)) == n_bytes
+    except ValueError as error:
+        refused(error)
+
+
+def zarr_in_folder(name, told, chunk, body):
+    path = folder() / "table.zarr"
+    shutil.rmtree(path, ignore_errors=True)
+    (path / chunk).parent.mkdir(parents=True)
+    (path / name).write_bytes(told)
+    (path / chunk).write_bytes(body)
+    try:
+        table = Blocks.open(path)
+        values = table.values(np.unique([0, table.n_rows - 1]),
+                              np.arange(min(3, table.n_columns)))
+    except BadFile as error:
+        assert str(path) in str(error)
+        return refused(error)
+    except (ValueError, TypeError) as error:
+        return refused(error)
+    assert values.dtype == np.float64
+
+
+# comparisons
+
+@functools.cache
+def comparison_parts():
+    """The parts of a file of a comparison."""
+    path = folder() / "whole.npz"
+    pb.compare({"uniform": pb.Uniform(3, 12)}, pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
+               n_runs=20, rng=1).save(path)
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def comparisons(content):
+    """A comparison with changed bytes in the archive or in one part."""
+    bits = Choices(content)
+    parts = dict(comparison_parts())
+    name = bits.of(sorted(parts))
+    is_part = bits.below(4) > 0
+    if is_part:
+        parts[name] = damaged(bits, parts[name])
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as new:
+        for part, body in parts.items():
+            new.writestr(part, body)
+    path = written("made.npz", made.getvalue() if is_part else damaged(bits, made.getvalue()))
+    try:
+        read = pb.Comparison.load(path)
+    except ValueError as error:
+        assert path in str(error)
+        return refused(error)
+    assert read.names

@@ -11,4 +11,5 @@ TARGETS = {
     "sheets": sheets.sheets, "picklists": sheets.picklists, "cells": sheets.cells,
     "studies": ledgers.studies, "journals": ledgers.journals, "forged": ledgers.forged,
     "stores": ledgers.stores, "tellers": tellers.tellers, "blocks": files.blocks,
+    "zarrs": files.zarrs, "comparisons": files.comparisons,
 }

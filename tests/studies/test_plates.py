@@ -296,7 +296,7 @@ def test_what_is_refused(tmp_path, old, new, message):
     (GOOD.encode("utf-16"), "line 1, column 1: the file is UTF-16"),
     (GOOD.encode("utf-16-le"), "line 1, column 1: not UTF-8"),
     (b"\xff" + GOOD.encode(), "line 1, column 1: not UTF-8"),
-    (b"x" * 2_000_000, "line 1, column 1: the line is longer"),
+    (b"x" * 2_000_000, "line 1, column 1: the row must be at most"),
 ])
 def test_what_is_not_text(tmp_path, content, message):
     with pytest.raises(BadFile, match=message):

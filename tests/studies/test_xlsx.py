@@ -90,7 +90,7 @@ def test_sheets(tmp_path):
 def test_what_is_no_workbook(tmp_path, monkeypatch):
     path = tmp_path / "plate.xlsx"
     path.write_text("plate,well,arm,value\n")
-    with pytest.raises(BadFile, match="plate.xlsx: line 1, column 1: it is no workbook"):
+    with pytest.raises(BadFile, match="plate.xlsx: line 1, column 1: it must be a workbook"):
         read(path)
     with pytest.raises(BadFile, match="cannot be read"):
         read(tmp_path / "none.xlsx")

@@ -1,0 +1,216 @@
+"""Files that others wrote: opened without waiting, and read within bounds."""
+
+import errno
+import json
+import os
+import stat
+import struct
+import threading
+import zipfile
+
+from pybandit._shared.cells import BadFile
+
+KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
+         stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
+# Bytes of JSON that are parsed: lists in lists take 20 times as many.
+MOST_JSON = 1 << 22
+# An archive may expand to LEAST_EXPANDED bytes, or to RATIO times its size, at most MOST_EXPANDED.
+# XML compresses 10 to 15 times.
+LEAST_EXPANDED, RATIO, MOST_EXPANDED = 1 << 24, 64, 1 << 28
+MOST_DIRECTORY = 1 << 20  # bytes of the directory of an archive: some 10,000 parts
+_seeking = threading.Lock()  # held where the system has no pread: Windows
+DIRECTORY_END = struct.Struct("<4s4H2LH")
+
+
+def check_regular(path):
+    """Raise OSError, without opening it, if `path` is not a regular file.
+
+    Opening a FIFO waits for a writer, and opening a device may do anything.
+    """
+    _check_mode(path, os.stat(path).st_mode)
+
+
+def _check_mode(path, mode):
+    if not stat.S_ISREG(mode):
+        kind = KINDS.get(stat.S_IFMT(mode), "something else")
+        raise OSError(errno.EINVAL, f"it must be a regular file; got {kind}", os.fspath(path))
+
+
+def open_regular(path):
+    """Return a descriptor of a regular file for reading; OSError if it is something else."""
+    check_regular(path)
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+                     | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _check_mode(path, os.fstat(handle).st_mode)  # the path may name another file by now
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def opened_regular(path):
+    """Return a regular file, opened as ``open(path, "rb")`` does."""
+    return os.fdopen(open_regular(path), "rb")
+
+
+def read_regular(path, most):
+    """Return the bytes of a regular file; BadFile if there are more than `most`."""
+    with opened_regular(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise BadFile(f"{os.fspath(path)} must have at most {most:,} bytes; it has more")
+    return content
+
+
+def read_at(handle, room, offset):
+    """Read a descriptor at `offset` into a memoryview; return the bytes read, fewer at the end.
+
+    Threads may share the descriptor.
+    """
+    n = 0
+    while n < len(room):  # a signal may end a call early, and Linux reads at most 2 GiB in one
+        more = _read_some(handle, room[n:], offset + n)
+        if not more:
+            break
+        n += more
+    return n
+
+
+def read_all_at(handle, room, offsets, bounds):
+    """Read ``room[bounds[i]:bounds[i + 1]]`` at ``offsets[i]`` for each i.
+
+    Returns None, or the offset at which the file ended.
+    """
+    read = getattr(os, "preadv", None)
+    start = bounds[0]
+    for offset, end in zip(offsets, bounds[1:], strict=True):
+        part = room[start:end]
+        if read is None or read(handle, (part,), offset) != end - start:
+            n = read_at(handle, part, offset)
+            if n < end - start:
+                return offset + n
+        start = end
+    return None
+
+
+def _read_some(handle, room, offset):
+    if hasattr(os, "preadv"):
+        return os.preadv(handle, [room], offset)
+    with _seeking:
+        os.lseek(handle, offset, os.SEEK_SET)
+        part = os.read(handle, min(len(room), 1 << 24))
+    room[:len(part)] = part
+    return len(part)
+
+
+def reason_of(error):
+    """Return the words of an OSError without its number and path, or those of another error."""
+    return getattr(error, "strerror", None) or str(error) or repr(error)
+
+
+def parsed_json(text, most=MOST_JSON):
+    """Return the value of JSON text, str or bytes; ValueError if it is long or nested deeply."""
+    if len(text) > most:
+        raise ValueError(f"JSON must have at most {most:,} bytes; got {len(text):,}")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON must not be nested deeply") from None
+
+
+def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED):
+    """Return a ZipFile whose parts are few and expand to a bounded size.
+
+    The directory may lie: zipfile stops reading a part at the size given there, so that size
+    bounds the bytes read.
+
+    Parameters
+    ----------
+    file : seekable binary file
+    what : str
+        The kind of file, for messages.
+    least, most : int
+        Bytes that it may expand to, whatever its size: `least` of any, `most` of the largest.
+
+    Raises
+    ------
+    BadFile
+        If it is not an archive, or if a limit is exceeded.
+    """
+    size = file.seek(0, os.SEEK_END)
+    _check_directory(file, size, what)
+    file.seek(0)
+    try:
+        archive = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
+        raise BadFile(f"it must be a {what}; got {error!r}") from None
+    parts = archive.infolist()
+    expanded = sum(part.file_size for part in parts)
+    most = min(most, max(least, RATIO * size))
+    if expanded > most:
+        raise BadFile(f"a {what} of {size:,} bytes must expand to at most {most:,}; this one "
+                      f"expands to {expanded:,}")
+    if len({part.filename for part in parts}) < len(parts):
+        raise BadFile(f"the parts of a {what} must have different names")
+    return archive
+
+
+def _check_directory(file, size, what):
+    """Refuse a directory that zipfile would read whole into memory; it is found as there."""
+    file.seek(max(0, size - (1 << 16) - DIRECTORY_END.size))
+    tail = file.read()
+    at = len(tail) - DIRECTORY_END.size
+    if at < 0 or tail[at:at + 4] != b"PK\5\6" or tail[-2:] != b"\0\0":
+        at = tail.rfind(b"PK\5\6")
+    if at < 0 or at + DIRECTORY_END.size > len(tail):
+        raise BadFile(f"it must be a {what}; it is not an archive")
+    length = DIRECTORY_END.unpack_from(tail, at)[5]
+    if length > MOST_DIRECTORY or tail[max(0, at - 20):at].startswith(b"PK\6\7"):
+        raise BadFile(f"the directory of a {what} must have at most {MOST_DIRECTORY:,} bytes")
+
+
+class Lines:
+    """Lines of a text file, within limits; iterate over it.
+
+    A row of CSV may span lines: its reader calls `begin_row` after each row.
+
+    Parameters
+    ----------
+    readline : callable
+        ``readline(limit)`` of a file.
+    longest, most_lines, most_bytes : int
+        Most characters or bytes of a row, and most lines and bytes of the file.
+    place, remedy : str
+        A format of where in the file an error is, by the line; the end of its message.
+    """
+
+    def __init__(self, readline, longest, most_lines, most_bytes, place, remedy=""):
+        self._readline, self._longest, self._most_lines = readline, longest, most_lines
+        self._most_bytes, self._place, self._left = most_bytes, place, longest
+        self.number, self._n_bytes, self._remedy = 0, 0, remedy
+
+    def begin_row(self):
+        """Allow the next row its length."""
+        self._left = self._longest
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        line = self._readline(self._left)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._left -= len(line)
+        self._n_bytes += len(line)
+        if self._left <= 0:
+            self._refuse(f"the row must be at most {self._longest:,} bytes long")
+        if self.number > self._most_lines:
+            self._refuse(f"the file must have at most {self._most_lines:,} lines")
+        if self._n_bytes > self._most_bytes:
+            self._refuse(f"the file must have at most {self._most_bytes:,} bytes")
+        return line
+
+    def _refuse(self, words):
+        raise BadFile(self._place.format(max(1, self.number)) + words + self._remedy)

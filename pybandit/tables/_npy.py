@@ -1,0 +1,130 @@
+"""Arrays of NumPy in files, read by pread into memory of ours.
+
+A map of a file that another process truncates ends this one by SIGBUS; here it is a BadFile.
+"""
+
+import math
+import os
+import weakref
+
+import numpy as np
+
+from pybandit._shared.cells import BadFile
+from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
+
+# Cells of a line that are further apart, in bytes, are read separately: a page.
+APART = 1 << 12
+# Most unused bytes of a row that are read to join consecutive rows into one call.
+BESIDE = 1 << 14
+MOST_HEADER = 10_000  # bytes; numpy's limit
+
+
+class NpyFile:
+    """A table in a file: `shape`, `dtype`, and the cells that are asked for.
+
+    Threads may share it, and children of a fork.
+    """
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        try:
+            self._handle = open_regular(self.path)
+            weakref.finalize(self, os.close, self._handle)
+            self.shape, self._is_transposed, self.dtype, self._offset = _header_of(self.path)
+            size = os.fstat(self._handle).st_size
+        except (OSError, ValueError) as error:
+            raise BadFile(f"{self.path} cannot be read: {reason_of(error)}") from None
+        except Exception as error:  # a header that is not a Python literal raises any error
+            raise BadFile(f"{self.path} cannot be read: its header must be that of an array of "
+                          f"NumPy; got {type(error).__name__}") from None
+        self.ndim = len(self.shape)
+        if self.ndim != 2:
+            raise BadFile(f"{self.path} must hold a table of two dimensions; got shape "
+                          f"{self.shape}")
+        self.size = math.prod(self.shape)
+        if self.dtype.kind not in "biuf":
+            raise BadFile(f"{self.path} must hold real numbers; got dtype {self.dtype}")
+        if size < self._offset + self.size * self.dtype.itemsize:
+            raise BadFile(f"{self.path} must have {self.size * self.dtype.itemsize:,} bytes of "
+                          f"numbers, of shape {self.shape}; it has {size - self._offset:,}")
+
+    def __reduce__(self):
+        return NpyFile, (self.path,)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, key):
+        """Cells of a slice of rows and an array of columns."""
+        rows, columns = key
+        start, stop, _ = rows.indices(self.shape[0])
+        if self._is_transposed:
+            return self._runs(columns, start, stop).T
+        first, last = _span(columns)
+        if (self.shape[1] - (last + 1 - first)) * self.dtype.itemsize <= BESIDE:
+            first, last = 0, self.shape[1] - 1  # whole rows are one read
+        return self._runs(np.arange(start, stop), first, last + 1)[:, columns - first]
+
+    def __array__(self, dtype=None, copy=None):
+        made = self._runs(np.arange(self.shape[self._is_transposed]), 0,
+                          self.shape[not self._is_transposed])
+        return (made.T if self._is_transposed else made).astype(dtype or self.dtype, copy=False)
+
+    def cells(self, rows, columns):
+        """The array (len(rows), len(columns)) of these rows and columns."""
+        lines, within = (columns, rows) if self._is_transposed else (rows, columns)
+        made = np.empty((lines.size, within.size), dtype=self.dtype)
+        if not made.size:
+            return made.T if self._is_transposed else made
+        # in the order of the file: the system reads ahead
+        down, across = (np.argsort(one, kind="stable") for one in (lines, within))
+        apart = np.diff(within[across]) * self.dtype.itemsize > APART
+        for part in np.split(across, np.flatnonzero(apart) + 1):
+            first, last = within[part[0]], within[part[-1]]
+            made[np.ix_(down, part)] = self._runs(lines[down], first, last + 1)[
+                :, within[part] - first]
+        return made.T if self._is_transposed else made
+
+    def _runs(self, lines, first, last):
+        """Read cells first:last of lines of the file; consecutive whole lines take one call."""
+        made = np.empty((lines.size, int(last - first)), dtype=self.dtype)
+        if not made.size:
+            return made
+        width, item = self.shape[not self._is_transposed], self.dtype.itemsize
+        joined = np.diff(lines) == 1 if made.shape[1] == width else np.zeros(lines.size - 1, bool)
+        starts = np.append(0, np.flatnonzero(~joined) + 1)
+        offsets = self._offset + (lines[starts].astype(np.int64) * width + first) * item
+        bounds = np.append(starts, lines.size) * (made.shape[1] * item)
+        try:
+            end = read_all_at(self._handle, memoryview(made.reshape(-1).view(np.uint8)),
+                              offsets.tolist(), bounds.tolist())
+        except OSError as error:
+            raise BadFile(f"{self.path} cannot be read: {reason_of(error)}") from None
+        if end is not None:
+            raise BadFile(f"{self.path} was truncated while it was open: it ends at byte {end:,}; "
+                          f"its shape {self.shape} needs more")
+        return made
+
+
+def _span(columns):
+    return (int(columns.min()), int(columns.max())) if columns.size else (0, -1)
+
+
+def _header_of(path):
+    """Shape, whether columns lie together, dtype, and where the numbers begin."""
+    with opened_regular(path) as file:
+        version = np.lib.format.read_magic(file)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0,
+                   (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in readers:  # of fields whose names are not Latin
+            raise ValueError(f"its format must be 1.0 or 2.0; got {version[0]}.{version[1]}")
+        # numpy reads the header whole before it compares its length with a limit
+        begin, n_bytes = file.tell(), 2 * version[0]
+        length = int.from_bytes(file.read(n_bytes), "little")
+        if length > MOST_HEADER:
+            raise ValueError(f"its header must have at most {MOST_HEADER:,} bytes; got {length:,}")
+        file.seek(begin)
+        shape, is_transposed, dtype = readers[version](file)
+        if any(n < 0 for n in shape) or math.prod(shape) * max(1, dtype.itemsize) >= 1 << 62:
+            raise ValueError(f"its shape must be that of an array; got {shape}")
+        return shape, is_transposed, dtype, file.tell()

@@ -1,0 +1,58 @@
+"""Readers for `attack`: each opens a file by its path and reads what a user would of it."""
+
+import numpy as np
+import pyarrow.parquet
+
+import pybandit as pb
+from pybandit.cli._study_ab import read_counts
+from pybandit.cli._study_arms import read_arms
+from pybandit.cli._study_values import read_values
+from pybandit.studies._picklists import read_stock
+from pybandit.studies._plate_read import read_plates
+from pybandit.studies._xlsx import workbook_of
+from pybandit.studies.plates import Layout, Plates
+
+PLATES = Plates(Layout(2, 3), (0, 5))
+NAMES = ["tea", "milk", "gin", "rum"]
+# Import lazily imported packages now: openpyxl, and pandas for columns of Arrow.
+workbook_of([["arm"], ["tea"]])
+pyarrow.chunked_array([[1.0]]).to_numpy()
+
+
+def best_of(path):
+    return pb.best_of(path, value_range=(0, 1), rng=1).best
+
+
+def blocks(path):
+    """Rows from both ends, as of a table whose rows are in random order."""
+    table = pb.Blocks.open(path, shuffled=True)
+    rows = np.unique([0, table.n_rows // 2, table.n_rows - 1])
+    return table.values(rows, np.arange(min(table.n_columns, 4))).tolist()
+
+
+def shuffle(path):
+    return pb.tables.shuffle(path, path + ".out.parquet", seed=1).n_rows
+
+
+def plates(path):
+    return read_plates(path, PLATES, lambda number: NAMES).values.tolist()
+
+
+def arms(path):
+    return len(read_arms(path)[0])
+
+
+def values(path):
+    return len(read_values(path)[0])
+
+
+def counts(path):
+    return len(read_counts(path))
+
+
+def stock(path):
+    return len(read_stock(path))
+
+
+def comparison(path):
+    return pb.simulation.Comparison.load(path).names

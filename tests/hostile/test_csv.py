@@ -1,0 +1,106 @@
+"""Hostile text: tables of scores, and tables of a laboratory (plates, arms, values, counts)."""
+
+import io
+import tracemalloc
+
+import pytest
+
+from pybandit._shared.cells import BadFile
+from pybandit.evaluation import _score_csv
+
+from hostile.special import attacked, check_refused
+
+WIDE = b",".join(b"m%d" % i for i in range(40_000))
+
+
+def scores():
+    rows = b"0.5,0.5\n" * 3
+    return {
+        "twice among 40,000 columns": (WIDE + b",m7\n" + b"1," * 40_000 + b"1\n", "'m7' twice"),
+        "text in 40,000 columns": (WIDE + b"\n" + b"1," * 39_999 + b"x\n", "line 2", "'m39999'"),
+        "3 million columns": (b"10," * 3_000_000 + b"1\n", "at most 8,388,608"),
+        "quoted lines": (b'a,b\n1,"' + b"x\n" * 4_000_000, "line"),
+        "open quote": (b'a,b\n0.5,"0.6\n' + rows * 100_000, "line"),
+        "rows in quotes": (b'a,b\n' + b'1,"2222222222\n",' * 1_000_000, "at most 8,388,608"),
+        "one cell": (b"a,b\n1," + b"9" * 200_000 + b"\n", "line 2", "field"),
+        "blank lines": (b"\n" * 2_000_000, "lines"),
+        "too many rows": (b"a,b\n" + b"1,1\n" * 1_100_000, "at most 1,048,576 lines"),
+        "nulls": (b"a,b\n1,\0\n", "line 2"),
+        "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
+        "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), "csv"),
+        "half a character": (b"a,b\n0.5,\xe2\x82", "UTF-8"),
+        "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "UTF-8"),
+        "formula": (b"a,b\n1,=cmd|' /C calc'!A0\n", "line 2"),
+        "long name": (b"a," + b"x" * 130_000 + b"\n1,y\n", "line 2"),
+        "uneven": (b"a,b\n" + b"1,1\n" * 1000 + b"1," * 100_000 + b"1\n", "line 1002 has 100001"),
+        "empty": (b"", "is empty"),
+    }
+
+
+def table(header, row):
+    """Return files that are wrong in other places than this header and row."""
+    return {
+        "500,000 columns": (b"a," * 490_000 + b"a\n", "line 1"),
+        "titles of a megabyte": ((b"," * 900_000 + b"\n") * 199 + header + row, "line"),
+        "line of 2 MB": (header + b"x" * 2_000_000 + b"\n", "at most 1,000,000 bytes"),
+        "lines in a quote": (header + b'"' + b"x\n" * 1_000_000, "line"),
+        "rows in quotes": (header + b'7,"2\n",' * 1_000_000, "at most 1,000,000 bytes"),
+        "blank lines": (header + b"\n" * 1_100_000, "line"),
+        "blank lines before": (b"\n" * 5_000_000, "blank"),
+        "open quote": (header + b'"' + row * 100, "line"),
+        "nulls": (header + row.replace(b"A1", b"A\0"), "not UTF-8"),
+        "UTF-16": ((header + row).decode().encode("utf-16"), "UTF-16"),
+        "half a character": (header + row.strip() + b"\xe2\x82\n", "not UTF-8"),
+        "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "line"),
+        "empty": (b"", "is empty"),
+    }
+
+
+LAB = {
+    "plates": table(b"plate,well,arm,value\n", b"7,A1,control,1\n") | {
+        "well of 100,000 letters": (b"plate,well,arm,value\n7," + b"A" * 100_000 + b"1,tea,1\n",
+                                    "is not a well"),
+        "plate of 100,000 digits": (b"plate,well,arm,value\n" + b"7" * 100_000 + b",A1,tea,1\n",
+                                    "line 2"),
+        "rows without end": (b"plate,well,arm,value\n" + b"7,A1,control,1\n" * 500_000,
+                             "line 2 already"),
+        "digits": (b"plate,well,arm,value\n7,A1,control," + b"1" * 100_000 + b"\n",
+                   "not a finite number")},
+    "arms": table(b"arm,plate,well\n", b"tea,7,A1\n") | {
+        "2 million arms": (b"arm\n" + b"".join(b"a%d\n" % i for i in range(2_000_000)),
+                           "at most 1,048,576 lines"),
+        "twice": (b"arm\n" + b"".join(b"a%d\n" % i for i in range(500_000)) + b"a7\n",
+                  "line 9 already")},
+    "values": table(b"arm,value,x\n", b"A1,1,1\n"),
+    "counts": table(b"arm,trials,sum\n", b"A1,3,1\n"),
+}
+
+
+def test_hostile_tables_of_scores_are_refused(tmp_path):
+    check_refused(attacked(tmp_path, "best_of", scores(), ".csv"), "ValueError", 22)
+
+
+def test_hostile_tables_of_a_laboratory_are_refused(tmp_path):
+    for reader, files in LAB.items():
+        folder = tmp_path / reader
+        folder.mkdir()
+        check_refused(attacked(folder, reader, files, ".csv"), least=18)
+
+
+def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
+    """Cells of a row were kept as text: some 100 bytes each."""
+    path = tmp_path / "scores.csv"
+    path.write_text(",".join(f"m{i}" for i in range(100)) + ("\n0.25" + ",0.75" * 99) * 3000)
+    tracemalloc.start()
+    try:
+        assert _score_csv.read_scores(path).values.shape == (3000, 100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 300_000 * 20
+
+
+def test_stdin_is_read_within_bounds(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("a,b\n1," + "1," * (1 << 22)))
+    with pytest.raises(BadFile, match="line 2: the row must be at most 8,388,608 bytes long"):
+        _score_csv.read_scores("-")

@@ -1,0 +1,138 @@
+"""Hostile workbooks: archives, XML, rows and cells without end."""
+
+import io
+import struct
+import warnings
+import zipfile
+
+from pybandit.studies._xlsx import workbook_of
+
+from hostile.special import attacked, check_refused
+
+ROWS = [["plate", "well", "arm", "value"], [7, "A1", "control", 2], [7, "A2", "tea", 1]]
+SHEET, STRINGS = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
+HEAD = ('<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/'
+        '2006/main">')
+
+
+def packed(changes=None, method=zipfile.ZIP_DEFLATED, more=()):
+    """The workbook with parts replaced by bytes, or by what a function makes of them."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook_of(ROWS))) as old, zipfile.ZipFile(
+            made, "w", method, compresslevel=1) as new:
+        parts = {name: old.read(name) for name in old.namelist()}
+        for name, change in (changes or {}).items():
+            parts[name] = change(parts.get(name, b"")) if callable(change) else change
+        with warnings.catch_warnings(action="ignore"):  # of names that are there twice
+            for name, body in (*parts.items(), *more):
+                new.writestr(name, body)
+    return made.getvalue()
+
+
+def sheet(rows, head=HEAD):
+    return (head + "<sheetData>" + rows + "</sheetData></worksheet>").encode()
+
+
+def header():
+    """A row with the names of a long table."""
+    cells = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>'
+                    for name in ("plate", "well", "value"))
+    return f'<row r="1">{cells}</row>'
+
+
+def row(number, cell="A1", value="1"):
+    return f'<row r="{number}"><c r="{cell}"><v>{value}</v></c></row>'
+
+
+def entities(n):
+    """A billion laughs."""
+    told = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "ha"}">' for i in range(n))
+    return (f"<?xml version='1.0'?><!DOCTYPE x [{told}]>" + HEAD.partition("?>")[2]
+            + f"<sheetData>{row(1, value=f'&e{n - 1};')}</sheetData></worksheet>").encode()
+
+
+def sheets(n):
+    """A list of sheets that are all one part."""
+    def change(body):
+        text = body.decode()
+        begin, end = text.index("<sheets>") + 8, text.index("</sheets>")
+        one = text[begin:end]
+        return (text[:begin] + "".join(one.replace('name="plate"', f'name="p{i}"')
+                                       for i in range(n)) + text[end:]).encode()
+
+    return packed({"xl/workbook.xml": change})
+
+
+def directory_of(n_bytes):
+    """An archive that says that its directory is long."""
+    return bytes(n_bytes) + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 65535, 65535, n_bytes, 0, 0)
+
+
+def lying(size):
+    """An archive whose directory gives the sheet's expanded size as `size`."""
+    content = bytearray(packed({SHEET: sheet(row(1) * 1000)}))
+    at = content.rindex(b"PK\1\2", 0, content.rindex(SHEET.encode()))
+    content[at + 24:at + 28] = struct.pack("<L", size)
+    return bytes(content)
+
+
+def workbooks():
+    far = '<row r="{}"><c r="A1"><v>1</v></c></row>'
+    strings = HEAD.replace("worksheet", "sst") + "<si><t>a</t></si>" * 5_000_000 + "</sst>"
+    wide = header() + "".join(f'<row r="{i}"><c r="XFD{i}"/></row>' for i in range(2, 20_000))
+    link = packed({"xl/_rels/workbook.xml.rels": lambda body: body.replace(
+        b"worksheets/sheet1.xml", b"../../../../etc/passwd")})
+    return {
+        "row 99999999999": (packed({SHEET: sheet(header() + far.format(99999999999))}),
+                            "line 1048577", "at most 1,048,576 rows"),
+        "first row 99999999999": (packed({SHEET: sheet(far.format(99999999999))}), "line 1"),
+        "row of 5,000 digits": (packed({SHEET: sheet(far.format("9" * 5000))}), "line"),
+        "row of 100,000 columns": (packed({SHEET: sheet(row(1, "ZZZZ1"))}), "workbook"),
+        "wide rows": (packed({SHEET: sheet(wide)}), "rows and 4,194,304 cells"),
+        "lying dimension": (packed({SHEET: sheet(row(1), HEAD + '<dimension ref="A1:XFD99999999"/>')
+                                    }), "line 1"),
+        "5 million strings": (packed({STRINGS: strings.encode()}), "must expand"),
+        "5 million strings stored": (packed({STRINGS: strings.encode()}, zipfile.ZIP_STORED),
+                                     "at most 4,194,304 tags"),
+        "2 million cells": (packed({SHEET: sheet("<row>" + "<c><v>1</v></c>" * 2_000_000
+                                                 + "</row>")}, zipfile.ZIP_STORED), "tags"),
+        "bomb of 1 GB": (packed({SHEET: sheet(" " * (1 << 20)) * 300}), "must expand"),
+        "bomb beside": (packed(more=[("xl/media/a.png", bytes(1 << 28))]), "must expand"),
+        "billion laughs": (packed({SHEET: entities(10)}), "must not declare a type"),
+        "external entity": (packed({SHEET: sheet(row(1, value="&e;")).replace(
+            b"<worksheet", b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><worksheet')}),
+            "must not declare a type"),
+        "UTF-16": (packed({SHEET: sheet(row(1)).decode().encode("utf-16")}), "UTF-8"),
+        "EBCDIC": (packed({SHEET: sheet(row(1)).replace(b'"1.0"', b'"1.0" encoding="cp037"')}),
+                   "UTF-8"),
+        "5,000 sheets": (sheets(5000), "at most 1,000"),
+        "deep XML": (packed({SHEET: sheet("<row>" * 200_000 + "</row>" * 200_000)}), "line"),
+        "one part twice": (packed(more=[("xl/media/a.png", b""), ("xl/media/a.png", b"")]),
+                           "different names"),
+        "20,000 parts": (packed(more=[(f"part {i}", b"") for i in range(20_000)]), "directory"),
+        "directory of 4 GB": (directory_of(1 << 22), "directory"),
+        "directory lies, less": (lying(10), "workbook"),
+        "directory lies, 4 GB": (lying((1 << 32) - 2), "must expand"),
+        "encrypted": (_encrypted(), "workbook"),
+        "another file's part": (link, "line 1"),
+        "half": (packed()[:-200], "workbook"),
+        "not an archive": (b"PK\3\4" + bytes(1000), "workbook"),
+        "empty": (b"", "workbook"),
+    }
+
+
+def _encrypted():
+    content = bytearray(packed())
+    at = -1
+    while (at := content.find(b"PK\1\2", at + 1)) >= 0:
+        content[at + 8] |= 1
+    return bytes(content)
+
+
+def test_hostile_workbooks_are_refused(tmp_path):
+    check_refused(attacked(tmp_path, "plates", workbooks(), ".xlsx"), least=30)
+
+
+def test_other_readers_share_the_limits(tmp_path):
+    far = packed({SHEET: sheet(header() + f'<row r="{1 << 40}"><c r="A1"/></row>')})
+    check_refused(attacked(tmp_path, "arms stock", {"far": (far, "line")}, ".xlsx"), least=14)
