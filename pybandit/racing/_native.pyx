@@ -5,9 +5,11 @@ import numpy as np
 
 from pybandit.racing._callbacks import Bound
 
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 
+from pybandit._shared._csrc cimport pb_read_once
 from pybandit.racing._csrc cimport (
     pb_factor_function, pb_pairwise, pb_pairwise_memory, pb_pairwise_read, pb_pairwise_totals,
     pb_quadratic, pb_quadratic_read, pb_quadratic_totals,
@@ -18,7 +20,10 @@ cdef bytes SIGNATURE = (b"int (const int64_t *, int64_t, const int64_t *, int64_
 
 
 cdef class Native:
-    """Arrays behind a compiled function; read anew at every call, checked by who made it.
+    """Arrays behind a compiled function, which reads them again at every call.
+
+    Shapes and members are checked by the caller. Members are not written to afterwards; labels
+    may be, and are checked when they are read.
 
     ``totals(n_factors)`` is the sum over all factors, shape (D,), not finite where one is not;
     `bound` what `Factors` takes.
@@ -104,26 +109,31 @@ def native_of(factors):
 
 
 def members_of(const int64_t[::1] labels, int64_t n_labels):
-    """Where each label stands, as one int32 array in the order of labels; and where each begins.
+    """Return the places of all labels, label by label, as one frozen int32 array; and its parts.
 
-    -1 for the second where a label is outside [0, n_labels).
+    Part i begins at the i-th of the second array. Each label is read once, as another thread may
+    write to it: later passes use the copy. ValueError if one is outside [0, n_labels).
     """
-    cdef int64_t n = labels.shape[0], i
+    cdef int64_t n = labels.shape[0], i, label = 0
     cdef int64_t[::1] begins = np.zeros(n_labels + 1, dtype=np.int64)
-    cdef int32_t[::1] order = np.empty(n, dtype=np.int32)
+    cdef int32_t[::1] known = np.empty(n, dtype=np.int32)
+    memory = PyBytes_FromStringAndSize(NULL, n * sizeof(int32_t))  # nothing else has it yet
+    cdef int32_t *order = <int32_t *>PyBytes_AS_STRING(memory)
     with nogil:
         for i in range(n):
-            if not 0 <= labels[i] < n_labels:
+            label = pb_read_once(&labels[i])
+            if not 0 <= label < n_labels:
                 break
-            begins[labels[i] + 1] += 1
+            begins[label + 1] += 1
+            known[i] = <int32_t>label
         else:
             i = n
     if i < n:
-        return i, None
+        raise ValueError(f"labels must be in [0, {n_labels}); got {label} at index {i}")
     ends = np.cumsum(begins)
     cdef int64_t[::1] at = ends.copy()
     with nogil:
         for i in range(n):
-            order[at[labels[i]]] = <int32_t>i
-            at[labels[i]] += 1
-    return np.asarray(order), ends
+            order[at[known[i]]] = <int32_t>i
+            at[known[i]] += 1
+    return np.ndarray(n, np.int32, memory), ends

@@ -6,20 +6,17 @@ from collections import OrderedDict
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric, refuse_masks, shape_of
+from pybandit._shared.checks import check_numeric, refuse_masks, returned
 
 # Of blocks that are kept; the one that is read from is kept whatever its size.
 MOST_KEPT = 1 << 26
 
 
 def read_block(read, block, n_rows, columns):
-    """What messages call it, and what `read` returned: of this shape, and without masks."""
+    """Name for messages, and the array that `read` returned: of this shape, without masks."""
     name, shape = f"read({block}, columns) of Blocks", (n_rows, columns.size)
     given = refuse_masks(name, read(block, columns.copy()))
-    if shape_of(name, given) != shape:
-        raise ValueError(f"{name} must return shape (rows, columns) = {shape}; got "
-                         f"{shape_of(name, given)}")
-    return name, given
+    return name, returned(name, given, shape, f"{name} must return shape (rows, columns)")
 
 
 class Cache:
@@ -79,7 +76,8 @@ class Cache:
         return values
 
     def _read(self, block, columns):
-        return check_numeric(*read_block(self.read, block, int(self.sizes[block]), columns))
+        return check_numeric(*read_block(self.read, block, int(self.sizes[block]), columns),
+                             copy=False)
 
     def _make_room(self):
         """Forget the blocks that were read longest ago."""
