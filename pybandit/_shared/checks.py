@@ -81,8 +81,8 @@ def check_integer(name, value, minimum, maximum=LARGEST):
 def check_in(name, values, expected, holds, copy=True):
     """Return `values` as float64 if `holds` is true of all of them.
 
-    `holds` gets the array; NaN must make it false. `expected` says in words
-    what is allowed. `copy` as in `check_numeric`.
+    `holds` gets the array; NaN must make it false. `expected` describes the allowed
+    values in the message. `copy` is that of `check_numeric`.
     """
     array = check_numeric(name, values, copy=copy)
     bad = ~np.asarray(holds(array), dtype=bool)
@@ -131,8 +131,8 @@ def is_masked(values):
 def check_numeric(name, values, masked_as_nan=False, copy=True):
     """Return a float64 copy of `values`, C-contiguous.
 
-    Refuses text, objects, complex numbers and masks: what is masked is not there, and an
-    array of float64 has no place for that. With `masked_as_nan` it is NaN there.
+    Refuses text, objects, complex numbers and masked entries, for which float64 has no
+    value; with `masked_as_nan` they become NaN.
 
     Another thread, or a view, may write to the original at any time, and `__array__` may
     return another array at its next call. Therefore a copy is made first; the caller checks
@@ -263,7 +263,7 @@ def returned(name, values, shape, expected):
 
 
 def numbers_returned(name, values, shape, expected):
-    """As `returned`, as float64 without masks."""
+    """Return the array of `returned` as float64; refuses masks."""
     if is_masked(values):
         return check_numeric(name, values)  # which refuses it
     return check_numeric(name, returned(name, values, shape, expected), copy=False)

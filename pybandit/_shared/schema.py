@@ -44,7 +44,7 @@ class Entry:
     def _as_array(self, value, known, low, high):
         shape = tuple(known.get(size, size) for size in self.shape)
         try:
-            array = np.array(np.asarray(value), order="C")  # what is checked is what is used
+            array = np.array(np.asarray(value), order="C")  # checked and used
         except (ValueError, TypeError, OverflowError):
             array = np.asarray(None)
         if array.shape != shape:

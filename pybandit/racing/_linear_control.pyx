@@ -16,7 +16,7 @@ from pybandit.racing._source cimport CompiledControl
 def viewed(name, array, *shape):
     """Return an array over the memory of `array`, which is read again at every call.
 
-    Refuses what is not aligned, C-contiguous float64 of this shape.
+    Raises TypeError unless it is aligned, C-contiguous float64, ValueError for another shape.
     """
     given = array
     if isinstance(given, np.ndarray):

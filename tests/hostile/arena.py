@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 WORDS = 1 << 13
-# of 64 bits, as integers: indices and sizes that are none; two of them in 32 bits; floats
+# words of 64 bits: indices and sizes out of range, pairs of such int32, and odd floats
 ODD = np.array([2**31 - 1, -1, 2**62, -2**63, 2**63 - 1, 0x7FFFFFFF7FFFFFFF, 10**9, 3,
                 *np.array([np.nan, np.inf, -np.inf, 1e308, -1e-310, -3.0]).view(np.int64)],
                dtype=np.int64)
@@ -65,7 +65,7 @@ def read_only(values):
     return view
 
 
-# what is made of an array: whatever a user may hand over that shares its memory
+# objects over the memory of an array that a user may pass
 FORMS = [lambda values: values, read_only, lambda values: np.asfortranarray(values),
          lambda values: values.view(Lying), Another, Interface,
          lambda values: memoryview(values) if values.ndim else values,

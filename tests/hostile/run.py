@@ -21,8 +21,6 @@ from hostile.drivers import DRIVERS
 
 # longer than any call takes on a loaded machine, and with sanitizers
 HANGS = 300
-# arguments after which a call takes long, with any number
-USUAL = {"costs", "sizes", "n_anneals"}
 
 
 class Slow(BaseException):
@@ -34,13 +32,13 @@ def stop(*_):
 
 
 def drivers_of(made):
-    """What to do with an object: that of its class and of all classes above."""
+    """Return the calls of an object by name: those of its class and of its base classes."""
     return {name: drive for cls in reversed(type(made).__mro__)
             for name, drive in DRIVERS.get(cls, {}).items()}
 
 
 def attempt(call, seconds):
-    """Make a call, which may take so long; return what it returns, None if it raises."""
+    """Make a call, which may take `seconds`; return its result, or None if it raises."""
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -68,7 +66,7 @@ def attack(arena, function, given, seconds):
 
 
 def main(seconds, *rooms):
-    """Every public callable of these rooms, for so many seconds each."""
+    """Attack every public callable of these rooms for `seconds` each."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
