@@ -11,6 +11,8 @@ LARGEST_REWARD = 1e150
 MOST_PULLS = 2**53
 # of what arrays are made of: 8 TB of numbers, and sizes that do not overflow
 MOST_HELD = 2**40
+# types of which NumPy makes new arrays, C-contiguous and aligned
+NEW = {bool, int, float, list, tuple}
 
 
 class InfeasibleBudget(ValueError):
@@ -125,7 +127,7 @@ def as_list(name, values, expected, least=1):
 def is_masked(values):
     """Whether some of these values are masked."""
     # where numpy.ma was never imported, which takes a while, there is no masked array
-    return "numpy.ma" in sys.modules and np.ma.is_masked(values)
+    return type(values) is not np.ndarray and "numpy.ma" in sys.modules and np.ma.is_masked(values)
 
 
 def check_numeric(name, values, masked_as_nan=False, copy=True):
@@ -144,7 +146,7 @@ def check_numeric(name, values, masked_as_nan=False, copy=True):
         raise TypeError(f"{name} must hold real numbers; got {type(values).__name__} with "
                         "masked entries: fill them or leave them out")
     try:
-        array = _unshared(values)
+        array = _as_own(values, copy)
     except Exception as error:  # rows of unequal lengths, or an __array__ of the user's
         raise ValueError(f"{name} must hold real numbers; got {shown(values)}: {error}") from error
     if array.dtype.kind not in "biuf":
@@ -154,11 +156,11 @@ def check_numeric(name, values, masked_as_nan=False, copy=True):
         )
     if masked:
         return np.where(values.mask, np.nan, array.astype(np.float64))
-    if copy or array.dtype != np.float64 or not array.flags.aligned:
+    if array.dtype != np.float64:
         # a signalling NaN of 32 bits is one that processors tell of; a longer number is infinite
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.array(array, dtype=np.float64, order="C")
-    return array
+            return array.astype(np.float64, order="C")
+    return array if array.flags.aligned else array.copy()
 
 
 def labels_of(table, what="index"):
@@ -194,7 +196,7 @@ def refuse_masks(name, values):
     return values
 
 
-def as_array(name, values):
+def as_array(name, values, copy=False):
     """Return `values` as an array of any dtype; refuses masks and objects without an array.
 
     The data may be shared with the caller; shape and dtype are not: see `owned`.
@@ -202,14 +204,17 @@ def as_array(name, values):
     if is_masked(values):
         raise TypeError(f"{name} must be an array without masked entries; got {shown(values)}")
     try:
-        return _unshared(values)
+        return _as_own(values, copy)
     except Exception as error:
         raise TypeError(f"{name} must be an array; got {shown(values)}: {error}") from error
 
 
-def _unshared(values):
-    """Return an array over the data of `values` whose shape and dtype no other code can set."""
-    return np.asarray(values).view()
+def _as_own(values, copy):
+    """Return a new array whose shape and dtype no other code can set; with `copy` its data too."""
+    array = np.asarray(values)
+    if type(values) in NEW:
+        return array
+    return np.array(array, order="C") if copy else array.view()
 
 
 def owned(name, values):
@@ -217,7 +222,7 @@ def owned(name, values):
 
     Check and use this copy, never the original: see `check_numeric`.
     """
-    return np.array(as_array(name, values), order="C")
+    return as_array(name, values, copy=True)
 
 
 def check_indices(name, values, n, dtype=np.int64):
@@ -240,13 +245,6 @@ def frozen(array):
     return np.ndarray(array.shape, array.dtype, array.tobytes())
 
 
-def is_frozen(array):
-    """Return True if the memory of `array` belongs to `bytes`, as that of `frozen` does."""
-    while isinstance(array, np.ndarray):
-        array = array.base
-    return type(array) is bytes
-
-
 def returned(name, values, shape, expected):
     """Return what a user's function returned as an array of this shape and of any dtype.
 
@@ -254,7 +252,7 @@ def returned(name, values, shape, expected):
     be shared. `expected` is the first half of the message for another shape.
     """
     try:
-        array = _unshared(values)
+        array = _as_own(values, copy=False)
     except Exception as error:  # rows of unequal lengths
         raise ValueError(f"{name} must be an array; got {shown(values)}: {error}") from error
     if array.shape != shape:

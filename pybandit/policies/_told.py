@@ -7,7 +7,7 @@ from pybandit._shared.checks import LARGEST_REWARD, check_numeric, owned, refuse
 
 def arms_asked(asked, n_arms, name):
     """What `ask` of a subclass returned, as int64: it will index the arms' statistics."""
-    array = owned(f"the return value of ask of {name}", asked)
+    array = owned("the return value of ask", asked)
     if array.dtype.kind not in "iu" and array.size or array.ndim != 1:
         raise TypeError(f"ask of {name} must return a flat array of integers; got "
                         f"{type(asked).__name__} of shape {array.shape}, dtype {array.dtype}")

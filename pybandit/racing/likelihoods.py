@@ -8,12 +8,11 @@ from pybandit._shared.checks import (
     check_indices,
     check_integer,
     check_numeric,
-    is_frozen,
     is_masked,
     shown,
 )
 from pybandit._shared.types import ArrayLike, Ints
-from pybandit.racing._native import Pairwise, Quadratic, members_of
+from pybandit.racing._native import Pairwise, Quadratic, is_sorted_labels, members_of
 from pybandit.racing.factors import Factors
 
 # What members number.
@@ -305,7 +304,7 @@ def _members(name, given, n):
         raise ValueError(f"{name} must be left out beyond {MOST_MEMBERS} observations; got {n}")
     if is_masked(given):
         raise ValueError(f"{name} must have no masked entries")
-    if type(given) is np.ndarray and is_frozen(given):
+    if is_sorted_labels(given):
         found = given.view()  # of `members`: not copied
         if found.dtype != np.int32 or found.ndim != 1 or not found.flags.c_contiguous or (
                 found.size and not (found.min() >= 0 and found.max() < n)):

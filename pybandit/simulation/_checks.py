@@ -106,7 +106,7 @@ def check_horizon(policy, horizon):
 
 def check_asked(arms, policy, environment):
     """Return a copy of the arms that `ask` returned, one or more, all of which exist."""
-    array = owned(f"the return value of ask of {type(policy).__name__}", arms)
+    array = owned("the return value of ask", arms)
     if array.dtype.kind not in "iu" or array.ndim != 1 or not array.size:
         raise ValueError(f"ask of {type(policy).__name__} must return a flat array of integers, "
                          f"one or more until it is done; got {repr(arms)[:60]}")

@@ -183,7 +183,7 @@ def k_of(policy, n_arms):
 def answer_of(policy, n_arms):
     """What a policy recommends: a flat array of arms that exist."""
     chosen = policy.recommend()
-    array = owned(f"the return value of recommend of {type(policy).__name__}", chosen)
+    array = owned("the return value of recommend", chosen)
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 1:

@@ -218,7 +218,7 @@ class _PythonRun:
         if hasattr(self.rewards, "reset"):
             self.rewards.reset()
         while not policy.done and not self.runs.stop.is_set():
-            arms = as_array(f"the return value of ask of {type(policy).__name__}", policy.ask())
+            arms = as_array("the return value of ask", policy.ask())
             reached = self.n_pulls + arms.size
             while self.next_mark < len(marks) and reached > marks[self.next_mark]:
                 self.enter_mark()
