@@ -225,14 +225,15 @@ def owned(name, values):
     return as_array(name, values, copy=True)
 
 
-def check_indices(name, values, n, dtype=np.int64):
-    """Return a C-contiguous copy of `values` whose integers are in [0, n)."""
+def check_indices(name, values, n, dtype=np.int64, size=""):
+    """Return a C-contiguous copy of `values`, integers in [0, n); messages add what n is."""
     values = owned(name, values)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
                         f"{values.dtype}")
     if values.size and not (values.min() >= 0 and values.max() < n):
-        raise ValueError(f"{name} must be in [0, {n}); got {values.min()} to {values.max()}")
+        raise ValueError(f"{name} must be in [0, {n}){size}; got {values.min()} to "
+                         f"{values.max()}")
     return values.astype(dtype, copy=False)
 
 

@@ -11,6 +11,7 @@ from pybandit._shared.checks import (
     check_integer,
     check_numeric,
     is_masked,
+    shown,
 )
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.mcmc._gibbs import Graph, check_edges
@@ -142,7 +143,7 @@ class PairwiseTable:
                 or not values.flags.aligned):
             raise TypeError(f"values must be a C-contiguous array of int64 of shape "
                             f"({self.n_variables},), for it is read anew at every draw; got "
-                            f"{type(given).__name__} of shape {np.shape(given)}")
+                            f"{shown(given)}")
         prior = None if self._log_prior is None else self._log_prior[variable].copy()
         part = slice(self._begins[variable], self._begins[variable + 1])
         if part.start == part.stop:

@@ -304,13 +304,14 @@ def _members(name, given, n):
         raise ValueError(f"{name} must be left out beyond {MOST_MEMBERS} observations; got {n}")
     if is_masked(given):
         raise ValueError(f"{name} must have no masked entries")
+    size = ", the size of labels or y"
     if is_sorted_labels(given):
         found = given.view()  # of `members`: not copied
         if found.dtype != np.int32 or found.ndim != 1 or not found.flags.c_contiguous or (
                 found.size and not (found.min() >= 0 and found.max() < n)):
-            found = check_indices(name, found, n, np.int32)
+            found = check_indices(name, found, n, np.int32, size)
     else:
-        found = check_indices(name, given, n, np.int32)
+        found = check_indices(name, given, n, np.int32, size)
     if not found.size:
         raise ValueError(f"{name} must hold at least one")
     return found, found.size

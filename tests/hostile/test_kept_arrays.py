@@ -80,7 +80,7 @@ def test_members_are_copied(kind, share, dtype):
     factors = KEPT[kind](given)
     change(FAR)
     assert answers(factors) == expected
-    with pytest.raises(ValueError, match=r"must be in \[0, 4000\); got 2147483647"):
+    with pytest.raises(ValueError, match=r"must be in \[0, 4000\), .*; got 2147483647"):
         KEPT[kind](given)
 
 
