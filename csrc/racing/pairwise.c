@@ -7,12 +7,14 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "pybandit/_shared/read_once.h"
+
 enum { LANES = 4 };
 
 /* The label of a factor; -1 where it is none. */
 static inline int64_t label_of(const pb_pairwise *p, int64_t n)
 {
-    const int64_t label = p->labels[p->members ? p->members[n] : n];
+    const int64_t label = pb_read_once(p->labels + (p->members ? p->members[n] : n));
     return label >= 0 && label < p->n_labels ? label : -1;
 }
 
@@ -36,7 +38,7 @@ int pb_pairwise_read(const int64_t *factors, int64_t n_factors, const int64_t *s
 static inline int add(const pb_pairwise *p, int64_t n, const int32_t *members,
                       const double *weights, double *counts)
 {
-    const int64_t label = p->labels[members ? members[n] : n];
+    const int64_t label = pb_read_once(p->labels + (members ? members[n] : n));
     if ((uint64_t)label >= (uint64_t)p->n_labels)
         return 0;
     counts[LANES * label + n % LANES] += weights ? weights[n] : 1.0;

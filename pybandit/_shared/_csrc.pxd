@@ -26,6 +26,10 @@ cdef extern from "pybandit/_shared/bitgen.h" nogil:
     void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out) noexcept
 
 
+cdef extern from "pybandit/_shared/read_once.h" nogil:
+    int64_t pb_read_once(const int64_t *at) noexcept
+
+
 cdef extern from "pybandit/_shared/bounds.h" nogil:
     double pb_bounds_normal(double n, double population, double std, double boundary) noexcept
     void pb_bounds_bernstein_serfling_terms(double n, double population, double delta,

@@ -11,6 +11,8 @@ LARGEST_REWARD = 1e150
 MOST_PULLS = 2**53
 # of what arrays are made of: 8 TB of numbers, and sizes that do not overflow
 MOST_HELD = 2**40
+# types of which NumPy makes new arrays, C-contiguous and aligned
+NEW = {bool, int, float, list, tuple}
 
 
 class InfeasibleBudget(ValueError):
@@ -78,13 +80,13 @@ def check_integer(name, value, minimum, maximum=LARGEST):
     return number
 
 
-def check_in(name, values, expected, holds):
+def check_in(name, values, expected, holds, copy=True):
     """Return `values` as float64 if `holds` is true of all of them.
 
-    `holds` gets the array; NaN must make it false. `expected` says in words
-    what is allowed.
+    `holds` gets the array; NaN must make it false. `expected` describes the allowed
+    values in the message. `copy` is that of `check_numeric`.
     """
-    array = check_numeric(name, values)
+    array = check_numeric(name, values, copy=copy)
     bad = ~np.asarray(holds(array), dtype=bool)
     if bad.any():
         where = "" if array.ndim == 0 else f" at index {_index(bad)}"
@@ -98,7 +100,7 @@ def check_scalar(name, value, expected, holds):
     number = check_numeric(name, value)
     if number.ndim:
         raise ValueError(f"{name} must be a number; got shape {number.shape}")
-    return float(check_in(name, number, expected, holds))
+    return float(check_in(name, number, expected, holds, copy=False))
 
 
 def check_positive(name, value):
@@ -125,21 +127,26 @@ def as_list(name, values, expected, least=1):
 def is_masked(values):
     """Whether some of these values are masked."""
     # where numpy.ma was never imported, which takes a while, there is no masked array
-    return "numpy.ma" in sys.modules and np.ma.is_masked(values)
+    return type(values) is not np.ndarray and "numpy.ma" in sys.modules and np.ma.is_masked(values)
 
 
-def check_numeric(name, values, masked_as_nan=False):
-    """Return `values` as an aligned float64 array of any order.
+def check_numeric(name, values, masked_as_nan=False, copy=True):
+    """Return a float64 copy of `values`, C-contiguous.
 
-    Refuses text, objects, complex numbers and masks: what is masked is not there, and an
-    array of float64 has no place for that. With `masked_as_nan` it is NaN there.
+    Refuses text, objects, complex numbers and masked entries, for which float64 has no
+    value; with `masked_as_nan` they become NaN.
+
+    Another thread, or a view, may write to the original at any time, and `__array__` may
+    return another array at its next call. Therefore a copy is made first; the caller checks
+    this copy and uses it. Without `copy`, an aligned float64 array shares the memory of
+    `values`, and has any order: for large tables whose values are never an index or a size.
     """
     masked = is_masked(values)
     if masked and not masked_as_nan:
         raise TypeError(f"{name} must hold real numbers; got {type(values).__name__} with "
                         "masked entries: fill them or leave them out")
     try:
-        array = np.asarray(values)
+        array = _as_own(values, copy)
     except Exception as error:  # rows of unequal lengths, or an __array__ of the user's
         raise ValueError(f"{name} must hold real numbers; got {shown(values)}: {error}") from error
     if array.dtype.kind not in "biuf":
@@ -152,7 +159,7 @@ def check_numeric(name, values, masked_as_nan=False):
     if array.dtype != np.float64:
         # a signalling NaN of 32 bits is one that processors tell of; a longer number is infinite
         with np.errstate(invalid="ignore", over="ignore"):
-            array = array.astype(np.float64)
+            return array.astype(np.float64, order="C")
     return array if array.flags.aligned else array.copy()
 
 
@@ -189,33 +196,76 @@ def refuse_masks(name, values):
     return values
 
 
-def as_array(name, values):
-    """`values` as an array of whatever it holds; refuses masks and what is none."""
+def as_array(name, values, copy=False):
+    """Return `values` as an array of any dtype; refuses masks and objects without an array.
+
+    The data may be shared with the caller; shape and dtype are not: see `owned`.
+    """
     if is_masked(values):
         raise TypeError(f"{name} must be an array without masked entries; got {shown(values)}")
     try:
-        return np.asarray(values)
+        return _as_own(values, copy)
     except Exception as error:
         raise TypeError(f"{name} must be an array; got {shown(values)}: {error}") from error
 
 
-def check_indices(name, values, n):
-    """`values` as a C-contiguous copy of int64 in [0, n)."""
-    values = as_array(name, values)
+def _as_own(values, copy):
+    """Return a new array whose shape and dtype no other code can set; with `copy` its data too."""
+    array = np.asarray(values)
+    if type(values) in NEW:
+        return array
+    return np.array(array, order="C") if copy else array.view()
+
+
+def owned(name, values):
+    """Return a C-contiguous copy of `values`, of any dtype.
+
+    Check and use this copy, never the original: see `check_numeric`.
+    """
+    return as_array(name, values, copy=True)
+
+
+def check_indices(name, values, n, dtype=np.int64, size=""):
+    """Return a C-contiguous copy of `values`, integers in [0, n); messages add what n is."""
+    values = owned(name, values)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
                         f"{values.dtype}")
     if values.size and not (values.min() >= 0 and values.max() < n):
-        raise ValueError(f"{name} must be in [0, {n}); got {values.min()} to {values.max()}")
-    return np.array(values, dtype=np.int64)
+        raise ValueError(f"{name} must be in [0, {n}){size}; got {values.min()} to "
+                         f"{values.max()}")
+    return values.astype(dtype, copy=False)
 
 
-def shape_of(name, values):
-    """The shape of what a user's function returned; refuses rows of unequal lengths."""
+def frozen(array):
+    """Return a copy of `array` in memory that no array can be made to write to.
+
+    An array that owns its memory can be made writable again with `setflags`; one on `bytes`
+    cannot.
+    """
+    return np.ndarray(array.shape, array.dtype, array.tobytes())
+
+
+def returned(name, values, shape, expected):
+    """Return what a user's function returned as an array of this shape and of any dtype.
+
+    It is converted once, so the array that is checked is the one that is used; the data may
+    be shared. `expected` is the first half of the message for another shape.
+    """
     try:
-        return np.shape(values)
-    except Exception as error:
+        array = _as_own(values, copy=False)
+    except Exception as error:  # rows of unequal lengths
         raise ValueError(f"{name} must be an array; got {shown(values)}: {error}") from error
+    if array.shape != shape:
+        raise ValueError(f"{expected} = {shape}; got shape {array.shape}")
+    return array
+
+
+def numbers_returned(name, values, shape, expected):
+    """Return the array of `returned` as float64; refuses masks."""
+    if is_masked(values):
+        return check_numeric(name, values)  # which refuses it
+    return check_numeric(name, returned(name, values, shape, expected), copy=False)
 
 
 def nonnegative(x):

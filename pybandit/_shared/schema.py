@@ -38,13 +38,13 @@ class Entry:
         low, high = _found(self.low, known), _found(self.high, known)
         array = self._as_array(values[self.name], known, low, high)
         self._check_range(array, low, high)
-        array = np.array(array, dtype=self.dtype, order="C")
+        array = array.astype(self.dtype, copy=False)
         return array if array.ndim else array.item()
 
     def _as_array(self, value, known, low, high):
         shape = tuple(known.get(size, size) for size in self.shape)
         try:
-            array = np.asarray(value)
+            array = np.array(np.asarray(value), order="C")  # checked and used
         except (ValueError, TypeError, OverflowError):
             array = np.asarray(None)
         if array.shape != shape:

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric, refuse_masks
+from pybandit._shared.checks import check_numeric, owned, refuse_masks
 
 
 def as_told(arms, items, rewards):
-    """Arms, items and rewards as arrays of one shape."""
+    """Return arms, items and rewards as arrays of one shape, copies."""
     arms, items = _integers("arms", arms), _integers("items", items)
     rewards = check_numeric("rewards", refuse_masks("rewards", rewards))
     for name, values in (("items", items), ("rewards", rewards)):
@@ -42,7 +42,7 @@ def check_spread(values, arms, items, most):
 
 
 def _integers(name, values):
-    array = np.asarray(refuse_masks(name, values))
+    array = owned(name, refuse_masks(name, values))
     if array.dtype.kind not in "iu" or array.ndim != 1:
         raise TypeError(f"{name} must be a flat array of integers; got "
                         f"{type(values).__name__} of dtype {array.dtype}, {array.ndim} "

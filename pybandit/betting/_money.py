@@ -29,6 +29,7 @@ def check_costs(costs, n_arms, n_items):
     if isinstance(costs, str):
         raise ValueError(f"costs must be numbers, 'told' or None; got {shown(costs)}")
     prices = _check_prices("costs", costs)
+    shape = prices.shape
     if prices.ndim == 1:
         if prices.size == n_arms == n_items:
             raise ValueError(f"costs must have two dimensions where there are as many items as "
@@ -39,8 +40,8 @@ def check_costs(costs, n_arms, n_items):
             prices.shape[0] in rows and prices.shape[1] in columns):
         item = "" if n_items is None else f", ({n_items},) or ({n_items}, {n_arms})"
         raise ValueError(f"costs must be 'told', or have the shape ({n_arms},){item}; got shape "
-                         f"{np.shape(costs)}")
-    return np.array(prices.reshape(1, 1) if prices.ndim == 0 else prices, order="C")
+                         f"{shape}")
+    return prices.reshape(1, 1) if prices.ndim == 0 else prices
 
 
 def check_told(costs, arms, items):

@@ -43,7 +43,7 @@ def check_weights(weights, n_items, population):
         raise ValueError(f"weights must be at least {SMALLEST_WEIGHT:g} of the largest, "
                          f"{weights.max():g}; got {weights[least]} at index {least}: leave out "
                          "items that do not count")
-    return weights.copy()
+    return weights
 
 
 def draw_order(rng, n_items, weights):

@@ -21,12 +21,12 @@ def check_known(name, known, n_items):
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[0] != n_items or not table.shape[1]:
         raise ValueError(f"{name} must have a row for each of {n_items} items; got shape "
-                         f"{np.shape(known)}")
+                         f"{table.shape}")
     if not np.isfinite(table).all():
         row, column = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(f"{name} must be finite; got {table[row, column]} for item {row} in "
                          f"column {column}")
-    return np.array(table, dtype=np.float64, order="C")
+    return table
 
 
 def components(table):

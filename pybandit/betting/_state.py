@@ -71,9 +71,9 @@ def flat(state, name, kinds):
 
 
 def array_of(state, name, ndim, kinds, form):
-    """An array of so many dimensions and of these kinds, which is called `form`."""
+    """Return a copy of an array with `ndim` dimensions and of these kinds; messages say `form`."""
     try:
-        array = np.asarray(state[name])
+        array = np.array(np.asarray(state[name]))
     except (TypeError, ValueError):  # a ragged list
         array = np.asarray(None)
     if array.ndim != ndim or array.dtype.kind not in kinds:

@@ -127,9 +127,9 @@ class Told(Ordered):
         """A block as it was asked, which most are."""
         width = self._race.alive.size
         check_range(rewards, arms, items, self._limits(), self.value_range)
-        values = np.array(rewards, order="C").reshape(-1, width)
+        values = rewards.reshape(-1, width)
         check_spread(values, arms[:width], items[::width], self._limits()[2])
-        self._play(values, None if costs is None else np.array(costs).reshape(-1, width))
+        self._play(values, None if costs is None else costs.reshape(-1, width))
 
     def _play(self, values, costs):
         """A block into the kernel and the books; a row an item, a column an alive arm."""

@@ -4,7 +4,14 @@ from typing import Literal
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, MOST_PULLS, InfeasibleBudget, check_integer, shown
+from pybandit._shared.checks import (
+    LARGEST,
+    MOST_PULLS,
+    InfeasibleBudget,
+    check_integer,
+    owned,
+    shown,
+)
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._estimate import error_probability, reliability
@@ -315,12 +322,12 @@ class BudgetRace(PairedRace):
         return super()._state() | {"keys": self._keys.copy()}
 
     def _restore(self, state):
-        keys = np.asarray(state["keys"])
+        keys = owned("keys of the state", state["keys"])
         if keys.dtype.kind not in "iu" or not np.array_equal(np.sort(keys, axis=None),
                                                              np.arange(self.n_arms)):
             raise ValueError(f"state must hold keys, each of 0 to {self.n_arms - 1} once; got "
                              f"shape {keys.shape} of dtype {keys.dtype}")
-        self._keys = keys.astype(np.int64)
+        self._keys = keys.astype(np.int64, copy=False)
 
     @guarded
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric, shape_of
+from pybandit._shared.checks import numbers_returned
 from pybandit._shared.optional import require
 from pybandit._shared.types import Floats
 
@@ -60,11 +60,8 @@ def rounding_of(backend):
 
 
 def _checked(values, rows):
-    shape = shape_of("the return value of log_likelihood", values)
-    if shape != rows.shape:
-        raise ValueError(f"log_likelihood must return shape (n,) = {rows.shape}; got shape "
-                         f"{shape}")
-    return check_numeric("the return value of log_likelihood", values)
+    return numbers_returned("the return value of log_likelihood", values, rows.shape,
+                            "log_likelihood must return shape (n,)")
 
 
 def _jax(log_likelihood, n_factors, center):

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_numeric, shape_of, shown
+from pybandit._shared.checks import check_in, numbers_returned, shown
 from pybandit.mcmc._exact import Own
 from pybandit.mcmc._problem import Expanded
 from pybandit.mcmc._ranges import row_bounds
@@ -44,11 +44,8 @@ def factors_of(log_likelihood, make, control, n_factors, points):
 def _ratios(log_likelihood, points):
     def function(indices, states):
         values = log_likelihood(indices, points)
-        shape = shape_of("the return value of log_likelihood", values)
-        if shape != (indices.size, 2):
-            raise ValueError(f"log_likelihood must return shape (n, 2) = {(indices.size, 2)}; got "
-                             f"shape {shape}")
-        values = check_numeric("the return value of log_likelihood", values)
+        values = numbers_returned("the return value of log_likelihood", values,
+                                  (indices.size, 2), "log_likelihood must return shape (n, 2)")
         return values[:, 1:] - values[:, :1]
 
     return function

@@ -116,7 +116,7 @@ cdef class Chain:
         self.chain.z, self.chain.point = &self.memory[0], &self.memory[d]
         self.chain.next_z, self.chain.next_point = &self.memory[2 * d], &self.memory[3 * d]
         self.chain.work = &self.memory[4 * d]
-        self.moves = MoveList(moves)
+        self.moves = MoveList(moves, d)
         self.chain.moves, self.chain.n_moves = self.moves.moves, self.moves.n
         self._begin_at(np.ascontiguousarray(start))
 
@@ -126,6 +126,9 @@ cdef class Chain:
         cdef double *z = self.chain.z
         cdef double left
         cdef int64_t i, j
+        if start.shape[0] != factor.shape[0]:
+            raise ValueError(f"chains must start at {factor.shape[0]} values; got "
+                             f"{start.shape[0]}")
         for i in range(start.shape[0]):
             left = start[i] - self.problem.problem.mode[i]
             for j in range(i):

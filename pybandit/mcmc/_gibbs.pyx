@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from numpy.random cimport bitgen_t
 from numpy.random.c_distributions cimport random_poisson
 
-from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
+from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_read_once, pb_status
 from pybandit._shared.bits cimport bitgen_of
 from pybandit.mcmc._csrc cimport (
     pb_alias, pb_alias_build, pb_graph, pb_graph_counts, pb_graph_draw, pb_graph_draw_counts,
@@ -55,7 +55,7 @@ def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weight
     with nogil:
         for v in range(n):
             for i in range(begins[v], begins[v + 1]):
-                u = neighbours[i]
+                u = pb_read_once(&neighbours[i])  # another thread may write to it
                 if not 0 <= u < n or u == v:
                     fault = 1 if u != v else 2
                     break
@@ -167,6 +167,9 @@ cdef class GraphChain:
     def __cinit__(self, Graph owner not None, rng, int64_t[::1] values, str method, double rate,
                   bint random, dict options):
         cdef int64_t n_states = owner.graph.n_states
+        if values.shape[0] != owner.graph.n_variables:
+            raise ValueError(f"values must be those of {owner.graph.n_variables} variables; got "
+                             f"{values.shape[0]}")
         self.owner, self.graph = owner, &owner.graph
         self.rng, self.lock, self.bitgen = rng, rng.bit_generator.lock, bitgen_of(rng)
         self.values, self.states = np.asarray(values), values

@@ -3,6 +3,8 @@
 
 import numpy as np
 
+from pybandit.racing._linear_control import viewed
+
 from libc.stdint cimport int64_t
 
 from pybandit.mcmc._csrc cimport PB_MOVE_AUTOREGRESSIVE, PB_MOVE_WALK, pb_move
@@ -14,9 +16,11 @@ cdef class MoveList:
     Parameters
     ----------
     moves : sequence of Move
+    d : int
+        Parameters.
     """
 
-    def __cinit__(self, moves):
+    def __cinit__(self, moves, int64_t d):
         cdef const double[:, ::1] factor
         cdef const double[::1] center
         cdef pb_move *to
@@ -30,10 +34,10 @@ cdef class MoveList:
             to.kind = PB_MOVE_WALK if move.is_walk else PB_MOVE_AUTOREGRESSIVE
             to.below, to.target, to.scale = move.below, move.target, move.scale
             if move.factor is not None:
-                factor = move.factor
+                factor = viewed("factor", move.factor, d, d)
                 to.factor = &factor[0, 0]
             if move.center is not None:
-                center = move.center
+                center = viewed("center", move.center, d)
                 to.center = &center[0]
 
     @property

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from pybandit._shared.checks import shown
+from pybandit.racing._linear_control import viewed
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
@@ -73,7 +74,7 @@ cdef class RaceChain:
         self.chain.points, self.chain.work = &self.points[0, 0], &self.memory[0]
         self.chain.start, self.chain.farthest = &self.memory[3 * d], NULL
         self.take_test(test)
-        self.moves = MoveList(moves)
+        self.moves = MoveList(moves, d)
         self.chain.moves, self.chain.n_moves = self.moves.moves, self.moves.n
         self._take_prior(log_prior, precision)
         if control is not None:
@@ -86,22 +87,25 @@ cdef class RaceChain:
         self.chain.test = <pb_accept *><uintptr_t>test.address
 
     cdef _take_prior(self, log_prior, precision):
+        cdef int64_t d = self.chain.n_parameters
         self.log_prior = log_prior
         if log_prior is not None:
             self.chain.log_prior, self.chain.prior_data = _ask_prior, <void *>self
         if precision is not None:
-            self.precision = precision
+            self.precision = viewed("precision", precision, d, d)
             self.chain.precision = &self.precision[0, 0]
 
     cdef _take_control(self, control, ranges):
-        self.center, self.gradient = control.center, control.gradient
-        self.hessian = control.hessian
+        cdef int64_t d = self.chain.n_parameters
+        self.center = viewed("center", control.center, d)
+        self.gradient = viewed("gradient", control.gradient, d)
+        self.hessian = viewed("hessian", control.hessian, d, d)
         self.chain.center, self.chain.gradient = &self.center[0], &self.gradient[0]
         self.chain.hessian = &self.hessian[0, 0]
-        self.chain.farthest = self.chain.start + self.chain.n_parameters
+        self.chain.farthest = self.chain.start + d
         if ranges is None:
             return
-        self.inverse, self.chain.is_line = ranges.inverse, ranges.is_line
+        self.inverse, self.chain.is_line = viewed("inverse", ranges.inverse, d, d), ranges.is_line
         self.chain.inverse = &self.inverse[0, 0]
         self.chain.largest, self.chain.slack = ranges.largest, ranges.slack
 

@@ -86,16 +86,15 @@ class TaylorControl(Quadratic):
 
     def __init__(self, center: ArrayLike, gradients: ArrayLike,
                  hessians: ArrayLike | None = None, *, third: ArrayLike | None = None) -> None:
-        self.center = np.array(_finite("center", center, (None,)), order="C")
+        self.center = _finite("center", center, (None,))
         d = self.center.size
         # copies: their sums are taken once, and a caller may use a buffer again
-        self.gradients = np.array(_finite("gradients", gradients, (None, d)), order="C")
+        self.gradients = _finite("gradients", gradients, (None, d))
         self.hessians = self.directions = self.weights = None
         self.gradient = np.ascontiguousarray(self.gradients.sum(axis=0))
         self.hessian = np.zeros((d, d))
         if hessians is not None:
-            self.hessians = np.array(
-                _finite("hessians", hessians, (len(self.gradients), d, d)), order="C")
+            self.hessians = _finite("hessians", hessians, (len(self.gradients), d, d))
             self.hessian = np.ascontiguousarray(self.hessians.sum(axis=0))
         self.third = _bounds(third, len(self.gradients))
 
@@ -160,7 +159,7 @@ class TaylorControl(Quadratic):
         if not callable(log_likelihood):
             raise TypeError(f"log_likelihood must be callable; got {shown(log_likelihood)}")
         n = check_integer("n_factors", n_factors, 1, MOST_PULLS)
-        point = np.array(_finite("center", center, (None,)), order="C")
+        point = _finite("center", center, (None,))
         d, gradients, kept = point.size, [], []
         most = d // 2
         for _, slopes, hessians in blocks_of(log_likelihood, n, point, backend):
@@ -170,7 +169,7 @@ class TaylorControl(Quadratic):
         if any(isinstance(block, np.ndarray) for block in kept):
             # the rank of a row was too high: matrices for all, which nobody else holds
             self.hessians = _finite("hessians", np.concatenate([_matrices_of(b) for b in kept]),
-                                    (n, d, d))
+                                    (n, d, d), copy=False)
             self.hessian = np.ascontiguousarray(self.hessians.sum(axis=0))
             return self
         rank = max(weights.shape[1] for weights, _ in kept)
@@ -248,12 +247,13 @@ class GLMControl(Quadratic):
 
     def __init__(self, features: ArrayLike, slopes: ArrayLike, curvatures: ArrayLike,
                  center: ArrayLike, *, third: ArrayLike | None = None) -> None:
-        self.features = np.ascontiguousarray(_finite("features", features, (None, None)))
+        self.features = np.ascontiguousarray(
+            _finite("features", features, (None, None), copy=False))
         n, d = self.features.shape
         # copies: their sums are taken once, and a caller may use a buffer again
-        self.slopes = np.array(_finite("slopes", slopes, (n,)), order="C")
-        self.curvatures = np.array(_finite("curvatures", curvatures, (n,)), order="C")
-        self.center = np.array(_finite("center", center, (d,)))
+        self.slopes = _finite("slopes", slopes, (n,))
+        self.curvatures = _finite("curvatures", curvatures, (n,))
+        self.center = _finite("center", center, (d,))
         self.gradient = self.slopes @ self.features
         self.hessian = np.ascontiguousarray(
             self.features.T @ (self.curvatures[:, None] * self.features))
@@ -273,9 +273,9 @@ class GLMControl(Quadratic):
         return LinearChange(self.features, self.slopes, self.curvatures, self.center, points)
 
 
-def _finite(name, array, shape):
+def _finite(name, array, shape, copy=True):
     """Finite float64 of this shape, where None is any length of at least 1."""
-    array = check_in(name, array, "finite", np.isfinite)
+    array = check_in(name, array, "finite", np.isfinite, copy)
     if array.ndim != len(shape) or 0 in array.shape or any(
             wanted not in (None, got) for wanted, got in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} must have shape {shape} (None: any); got {array.shape}")
@@ -297,4 +297,4 @@ def _bounds(third, n):
     if third.shape not in ((), (n,)):
         raise ValueError(f"third must be a number or have shape ({n},), one a factor; got "
                          f"{third.shape}")
-    return np.array(third)
+    return third

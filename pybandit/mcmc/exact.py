@@ -196,7 +196,7 @@ class ExactMinibatch:
         if mode is None:
             found, sums = find_mode(self._regression, n, prior, np.zeros(d))
         else:
-            found = np.array(check_in("mode", mode, "finite", np.isfinite), order="C")
+            found = check_in("mode", mode, "finite", np.isfinite)
             if found.shape != (d,):
                 raise ValueError(f"mode must have shape ({d},); got {found.shape}")
             sums = sums_at(self._regression, prior, found)
@@ -404,12 +404,12 @@ def _radius(radius):
 
 
 def _data(x, y):
-    x = np.ascontiguousarray(check_in("x", x, "finite", np.isfinite))
+    x = np.ascontiguousarray(check_in("x", x, "finite", np.isfinite, copy=False))
     if x.ndim != 2 or not x.size:
         raise ValueError(f"x must have shape (N, d), neither 0; got {x.shape}")
     if len(x) > MOST_ROWS:
         raise ValueError(f"x must have at most {MOST_ROWS} rows; got {len(x)}")
-    y = np.ascontiguousarray(check_in("y", y, "finite", np.isfinite))
+    y = np.ascontiguousarray(check_in("y", y, "finite", np.isfinite, copy=False))
     if y.shape != x.shape[:1]:
         raise ValueError(f"y must have shape ({len(x)},), one a row of x; got {y.shape}")
     return x, y

@@ -44,8 +44,8 @@ class Binomial:
     trials: ArrayLike
 
     def __post_init__(self):
-        trials = np.array(check_in("trials", self.trials, "finite and above 0",
-                                   lambda n: np.isfinite(n) & (n > 0)))
+        trials = check_in("trials", self.trials, "finite and above 0",
+                          lambda n: np.isfinite(n) & (n > 0))
         if trials.ndim != 1:
             raise ValueError(f"trials must have shape (N,); got {trials.shape}")
         object.__setattr__(self, "trials", trials)
@@ -114,7 +114,7 @@ def arguments_of(family: Any, y: Floats, radius: float | None) -> dict[str, Any]
     if family == "poisson":
         if radius is None:
             raise ValueError(f"radius must be given for family='poisson': {NO_BOUND}")
-        check_in("y", y, "at least 0", lambda v: v >= 0)
+        check_in("y", y, "at least 0", lambda v: v >= 0, copy=False)
         return dict(trials=None, family=family, df=1.0, scale=1.0)
-    check_in("y", y, "0 or 1", lambda v: (v == 0) | (v == 1))
+    check_in("y", y, "0 or 1", lambda v: (v == 0) | (v == 1), copy=False)
     return dict(trials=None, family=family, df=1.0, scale=1.0)

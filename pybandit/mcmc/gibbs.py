@@ -276,7 +276,7 @@ class _Chain:
         if isinstance(factors, Factors):
             shape = factors.n_factors, factors.n_states
         else:
-            factors = check_numeric("the return value of conditional", factors)
+            factors = check_numeric("the return value of conditional", factors, copy=False)
             shape = factors.shape
         if len(shape) != 2:
             raise ValueError(f"conditional must return factors of shape (N, D), Factors, "

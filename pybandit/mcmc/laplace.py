@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_numeric, shape_of, shown
+from pybandit._shared.checks import check_in, check_integer, check_numeric, numbers_returned, shown
 from pybandit._shared.types import ArrayLike, Floats, Ints
 
 # Rows that the function gets at a time.
@@ -96,8 +96,8 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     n = check_integer("n_factors", n_factors, 1)
     d = check_integer("n_parameters", n_parameters, 1, 10_000)
     max_steps = check_integer("max_steps", max_steps, 1)
-    point = np.zeros(d) if initial is None else np.array(
-        check_in("initial", initial, "finite", np.isfinite))
+    point = np.zeros(d) if initial is None else check_in("initial", initial, "finite",
+                                                         np.isfinite)
     if point.shape != (d,):
         raise ValueError(f"initial must have shape ({d},); got {point.shape}")
     posterior = _Posterior(log_likelihood, log_prior, n)
@@ -127,11 +127,9 @@ class _Posterior:
         total = np.zeros(2)
         for rows in self.blocks:
             values = self.log_likelihood(rows, points)
-            shape = shape_of("the return value of log_likelihood", values)
-            if shape != (rows.size, 2):
-                raise ValueError(f"log_likelihood must return shape (n, 2) = {(rows.size, 2)}; got "
-                                 f"shape {shape}")
-            total += check_numeric("the return value of log_likelihood", values).sum(axis=0)
+            total += numbers_returned(
+                "the return value of log_likelihood", values, (rows.size, 2),
+                "log_likelihood must return shape (n, 2)").sum(axis=0)
         if self.log_prior is not None:
             total += [float(check_numeric("the return value of log_prior", self.log_prior(x)))
                       for x in points]

@@ -278,7 +278,7 @@ class RacingMetropolis:
         >>> for _ in range(10):
         ...     theta, n_accepted, n_evaluations = sampler.step(theta, rng=rng)
         """
-        start = np.array(check_in("value", value, "finite", np.isfinite))
+        start = check_in("value", value, "finite", np.isfinite)
         if start.shape != (self.n_parameters,):
             raise ValueError(f"value must have shape ({self.n_parameters},); got {start.shape}")
         n_steps = check_integer("n_steps", n_steps, 1)

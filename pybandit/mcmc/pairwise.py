@@ -11,6 +11,7 @@ from pybandit._shared.checks import (
     check_integer,
     check_numeric,
     is_masked,
+    shown,
 )
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.mcmc._gibbs import Graph, check_edges
@@ -69,7 +70,7 @@ class PairwiseTable:
 
     def __init__(self, table: ArrayLike, neighbours: Any, *, weights: Any = None,
                  log_prior: ArrayLike | None = None) -> None:
-        self._table = np.array(check_in("table", table, "finite", np.isfinite), order="C")
+        self._table = check_in("table", table, "finite", np.isfinite)
         if self._table.ndim != 2 or not self._table.size or (
                 self._table.shape[0] != self._table.shape[1]):
             raise ValueError(f"table must have shape (D, D), D >= 1; got {self._table.shape}")
@@ -134,12 +135,15 @@ class PairwiseTable:
         array([[0., 0., 1.]])
         """
         variable = check_integer("variable", variable, 0, self.n_variables - 1)
-        if not isinstance(values, np.ndarray) or values.dtype != np.int64 or (
+        given = values
+        if isinstance(given, np.ndarray) and not is_masked(given):
+            values = as_array("values", given)  # a subclass may lie about its size
+        if values is given or values.dtype != np.int64 or (
                 values.shape != (self.n_variables,) or not values.flags.c_contiguous
-                or not values.flags.aligned or is_masked(values)):
+                or not values.flags.aligned):
             raise TypeError(f"values must be a C-contiguous array of int64 of shape "
                             f"({self.n_variables},), for it is read anew at every draw; got "
-                            f"{type(values).__name__} of shape {np.shape(values)}")
+                            f"{shown(given)}")
         prior = None if self._log_prior is None else self._log_prior[variable].copy()
         part = slice(self._begins[variable], self._begins[variable + 1])
         if part.start == part.stop:
@@ -154,6 +158,7 @@ def _flatten(name, given, dtype):
     if is_masked(given):
         raise ValueError(f"{name} must have no masked entries")
     if isinstance(given, np.ndarray) and given.dtype != object:
+        given = as_array(name, given)
         if given.ndim != 2:
             raise ValueError(f"{name} must have shape (V, N) or be a sequence of V arrays; got "
                              f"{given.shape}")
@@ -184,7 +189,7 @@ def _weights_of(weights, begins):
     flat, given = _flatten("weights", weights, np.float64)
     if not np.array_equal(given, begins):
         raise ValueError("weights must have the shape of neighbours, one each")
-    return np.array(check_in("weights", flat, "finite", np.isfinite), order="C")
+    return check_in("weights", flat, "finite", np.isfinite)
 
 
 def _prior_of(log_prior, n, n_states):

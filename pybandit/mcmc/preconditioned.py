@@ -64,7 +64,7 @@ class Preconditioned:
     target: float = 0.65
 
     def __post_init__(self):
-        mode = np.array(check_in("mode", self.mode, "finite", np.isfinite))
+        mode = check_in("mode", self.mode, "finite", np.isfinite)
         if mode.ndim != 1 or not mode.size:
             raise ValueError(f"mode must have shape (d,); got {mode.shape}")
         object.__setattr__(self, "mode", mode)
@@ -180,8 +180,8 @@ class Mixture:
                             f"at least one; got {shown(proposals)}")
         if any(isinstance(one, Mixture) for one in proposals):
             raise TypeError("proposals must not be mixtures: give their proposals themselves")
-        weights = np.ones(len(proposals)) if self.weights is None else np.array(check_in(
-            "weights", self.weights, "finite and above 0", lambda w: np.isfinite(w) & (w > 0)))
+        weights = np.ones(len(proposals)) if self.weights is None else check_in(
+            "weights", self.weights, "finite and above 0", lambda w: np.isfinite(w) & (w > 0))
         if weights.shape != (len(proposals),):
             raise ValueError(f"weights must have shape ({len(proposals)},), one a proposal; got "
                              f"{weights.shape}")
@@ -222,7 +222,7 @@ def precision_of(prior_precision: ArrayLike, d: int) -> Floats:
 
 def cholesky_of(name: str, matrix: ArrayLike, d: int, what: str = "") -> tuple[Floats, Floats]:
     """The symmetric matrix of shape (d, d) and its lower Cholesky factor."""
-    given = np.array(check_in(name, matrix, "finite", np.isfinite))
+    given = check_in(name, matrix, "finite", np.isfinite)
     if given.shape != (d, d):
         raise ValueError(f"{name} must have shape ({d}, {d}); got {given.shape}")
     scale = np.sqrt(np.abs(np.diagonal(given)))

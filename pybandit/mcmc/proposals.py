@@ -55,7 +55,7 @@ class RandomWalk:
     target: float | None = None
 
     def __post_init__(self):
-        scale = np.array(check_in("scale", self.scale, "finite", np.isfinite))
+        scale = check_in("scale", self.scale, "finite", np.isfinite)
         if scale.ndim > 2 or scale.ndim == 2 and scale.shape[0] != scale.shape[1]:
             raise ValueError(f"scale must be a number, one a coordinate or a (d, d) Cholesky "
                              f"factor; got shape {scale.shape}")
@@ -146,8 +146,8 @@ class SGLD:
             function = getattr(self, name)
             if not callable(function) and not (name == "prior_gradient" and function is None):
                 raise TypeError(f"{name} must be callable; got {shown(function)}")
-        step_size = np.array(check_in("step_size", self.step_size, "finite and above 0",
-                                      lambda s: np.isfinite(s) & (s > 0)))
+        step_size = check_in("step_size", self.step_size, "finite and above 0",
+                             lambda s: np.isfinite(s) & (s > 0))
         if step_size.ndim > 1:
             raise ValueError(f"step_size must be a number or one a coordinate; got shape "
                              f"{step_size.shape}")

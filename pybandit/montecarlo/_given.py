@@ -15,7 +15,7 @@ def checked_costs(costs, n):
     costs = check_in("costs", costs, "finite and at least 0", lambda c: np.isfinite(c) & (c >= 0))
     if costs.shape != (n,):
         raise ValueError(f"costs must have the shape of estimators, ({n},); got {costs.shape}")
-    return np.ascontiguousarray(costs)
+    return costs
 
 
 def bandit_policy(policy, n_arms):

@@ -140,7 +140,7 @@ cdef class Stakes:
 
 def _checked(rows, n_estimators):
     try:
-        rows = np.array(check_numeric("stakes", rows), order="C")
+        rows = check_numeric("stakes", rows)
     except (TypeError, ValueError):
         rows = np.empty(0)
     if rows.ndim != 2 or rows.shape[0] != 4 or not np.isfinite(rows).all():

@@ -233,7 +233,8 @@ cdef class LogisticEvidence(Environment):
 
     def __init__(self, features, labels, n_anneals=(400, 2000, 8000), *, prior_variance=0.05,
                  width=0.5, log_scale=None, log_evidence=None):
-        signed = _signed(features, labels)
+        features, labels = _checked_rows(features, labels)
+        signed = features * (2.0 * labels - 1.0)[:, None]
         lengths = check_numeric("n_anneals", n_anneals)
         if lengths.ndim != 1 or not lengths.size:
             raise ValueError(f"n_anneals must be flat and not empty; got shape {lengths.shape}")
@@ -261,7 +262,7 @@ cdef class LogisticEvidence(Environment):
                                       &self.columns[0, 0], prior_variance, width)
         self._draws_each = True
         self._made(LogisticEvidence, dict(
-            features=np.array(features), labels=np.array(labels), n_anneals=lengths,
+            features=features, labels=labels, n_anneals=lengths,
             prior_variance=prior_variance, width=width, log_scale=log_scale,
             log_evidence=log_evidence))
 
@@ -301,7 +302,7 @@ cdef class LogisticEvidence(Environment):
         """
         cdef const double[::1] point
         cdef double[::1] margins = np.empty(self.annealing.n_rows)
-        point = np.ascontiguousarray(check_in("theta", theta, "finite", np.isfinite))
+        point = check_in("theta", theta, "finite", np.isfinite)
         if point.shape[0] != self.annealing.n_features:
             raise ValueError(f"theta must have shape ({self.annealing.n_features},); got "
                              f"({point.shape[0]},)")
@@ -320,8 +321,8 @@ def _checked_evidence(log_evidence, log_scale):
                         lambda x: x < log_scale + 700.0)
 
 
-def _signed(features, labels):
-    """Features times 1 or -1."""
+def _checked_rows(features, labels):
+    """Features (n_rows, n_features) and labels (n_rows,), copies."""
     features = check_in("features", features, "finite", np.isfinite)
     if features.ndim != 2 or not features.size:
         raise ValueError(f"features must have shape (n_rows, n_features), neither 0; got "
@@ -330,4 +331,4 @@ def _signed(features, labels):
     if labels.shape != features.shape[:1]:
         raise ValueError(f"labels must have shape ({features.shape[0]},), one for each row of "
                          f"features; got {labels.shape}")
-    return features * (2.0 * labels - 1.0)[:, None]
+    return features, labels

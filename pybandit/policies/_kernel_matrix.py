@@ -44,7 +44,7 @@ def checked_features(features):
     if features.ndim != 2 or not features.size:
         raise ValueError("features must have a row an arm, at least one, and a column or more; "
                          f"got shape {features.shape}")
-    return np.array(features, order="C")
+    return features
 
 
 def checked_kernel(kernel):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST_REWARD, check_numeric, refuse_masks
+from pybandit._shared.checks import LARGEST_REWARD, check_numeric, owned, refuse_masks
 
 
 def arms_asked(asked, n_arms, name):
     """What `ask` of a subclass returned, as int64: it will index the arms' statistics."""
-    array = np.asarray(asked)
+    array = owned("the return value of ask", asked)
     if array.dtype.kind not in "iu" and array.size or array.ndim != 1:
         raise TypeError(f"ask of {name} must return a flat array of integers; got "
                         f"{type(asked).__name__} of shape {array.shape}, dtype {array.dtype}")
@@ -16,7 +16,7 @@ def arms_asked(asked, n_arms, name):
         at = int(bad.argmax())
         raise ValueError(f"ask of {name} must return arms in [0, {n_arms}); got {array[at]} at "
                          f"index {at}")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def arms_told(arms, asked):
@@ -24,12 +24,12 @@ def arms_told(arms, asked):
     if not asked.size:
         raise ValueError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
     refuse_masks("arms", arms)
-    told = np.asarray(arms)
+    told = owned("arms", arms)
     if told.dtype.kind not in "iu":
         raise TypeError(f"arms must be integers; got dtype {told.dtype}")
     if told.shape != asked.shape:
         raise ValueError(f"arms must have the shape of ask(), {asked.shape}; got {told.shape}")
-    told = np.array(told, dtype=np.int64, order="C")
+    told = told.astype(np.int64, copy=False)
     if not np.array_equal(told, asked):
         arms, at = np.unique(np.concatenate([told, asked]), return_inverse=True)
         n_told = np.bincount(at[:told.size], minlength=arms.size)
@@ -44,7 +44,7 @@ def arms_told(arms, asked):
 def late_arms(arms, n_arms, n_lost):
     """Arms of rewards that come late as int64, a copy."""
     refuse_masks("arms", arms)
-    told = np.asarray(arms)
+    told = owned("arms", arms)
     if told.dtype.kind not in "iu" and told.size:
         raise TypeError(f"arms must be integers; got dtype {told.dtype}")
     if told.ndim != 1:
@@ -55,7 +55,7 @@ def late_arms(arms, n_arms, n_lost):
         raise ValueError(f"arms must be in [0, {n_arms}); got {told[at]} at index {at}")
     if told.size > n_lost:
         raise ValueError(f"arms must be of pulls that were lost, {n_lost} by now; got {told.size}")
-    return np.array(told, dtype=np.int64, order="C")
+    return told.astype(np.int64, copy=False)
 
 
 def rewards_told(arms, rewards, missing):
@@ -72,4 +72,4 @@ def rewards_told(arms, rewards, missing):
         what = f"at most {LARGEST_REWARD:g} in size" if np.isfinite(rewards[at]) else "finite"
         raise ValueError(f"rewards must be {what}{' or NaN' if missing == 'drop' else ''}; got "
                          f"{rewards[at]} at index {at}, arm {arms[at]}")
-    return np.array(rewards, order="C")
+    return rewards

@@ -109,7 +109,7 @@ cdef class EBTC(SequentialPolicy):
             if variances.shape != (self.n_arms,):
                 raise ValueError(f"variances must have shape ({self.n_arms},); got "
                                  f"{variances.shape}")
-            self.known = np.array(variances)
+            self.known = variances
         self._wants_rewards = self._wants_rewards or self.variance_aware
         self.led, self.own = np.zeros((2, self.n_arms), dtype=np.int64)
         self.squares, self.indices = np.zeros((2, self.n_arms))

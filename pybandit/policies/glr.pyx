@@ -334,9 +334,9 @@ def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
     1740
     """
     delta = check_delta(delta)
-    least = solved(means, law, sigma)[1]
+    shares, least = solved(means, law, sigma)
     needed = (2 * delta - 1) * np.log(delta / (1 - delta)) if delta < 0.5 else 0.0
-    if np.size(means) == 1 or needed == 0.0:
+    if shares.size == 1 or needed == 0.0:
         return 0.0
     return float(needed / least) if least > 0 else np.inf
 
@@ -351,6 +351,6 @@ def solved(means, law, sigma):
         raise ValueError(f"means must have shape (n_arms,); got {means.shape}")
     check_means(law, means)
     kernel = (<GLR>rule)._kernel(means.size - 1)
-    values, shares = np.array(means), np.empty(means.size)
+    values, shares = means, np.empty(means.size)
     least = pb_proportions(&kernel, &values[0], values.size, &shares[0])
     return np.asarray(shares), least

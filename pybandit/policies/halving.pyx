@@ -194,7 +194,7 @@ cdef class SHVar(_Halving):
         if variances.shape != (self.n_arms,):
             raise ValueError(f"variances must have shape ({self.n_arms},); got "
                              f"{variances.shape}")
-        self.known = np.array(variances)
+        self.known = variances
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
         self.shares, self.heap = np.zeros(self.n_arms), Heap(self.n_arms)
         if self.n_stages:

@@ -124,7 +124,7 @@ cdef class BatchScreening(_BatchPolicy):
         prior = check_in("prior_means", prior_means, "finite", np.isfinite)
         if prior.shape != (self.n_arms,):
             raise ValueError(f"prior_means must have shape ({self.n_arms},); got {prior.shape}")
-        return np.array(prior)
+        return prior
 
     cdef int _make_room(self) except -1:
         cdef int64_t n = self.n_arms, size

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_indices
+from pybandit._shared.checks import as_array, check_indices
 
 from libc.stdint cimport int64_t
 
@@ -14,11 +14,17 @@ from pybandit.racing._source cimport CompiledControl
 
 
 def viewed(name, array, *shape):
-    """`array` itself, which is read anew at every call: float64 of this shape as it lies."""
-    if not isinstance(array, np.ndarray) or array.dtype != np.float64 or not (
+    """Return an array over the memory of `array`, which is read again at every call.
+
+    Raises TypeError unless it is aligned, C-contiguous float64, ValueError for another shape.
+    """
+    given = array
+    if isinstance(given, np.ndarray):
+        array = as_array(name, given)  # a subclass may lie about its size
+    if array is given or array.dtype != np.float64 or not (
             array.dtype.isnative and array.flags.c_contiguous and array.flags.aligned):
         raise TypeError(f"{name} must be an aligned, C-contiguous array of float64, for it is "
-                        f"read anew at every call; got {type(array).__name__}")
+                        f"read anew at every call; got {type(given).__name__}")
     if array.shape != shape or not array.size:
         raise ValueError(f"{name} must have shape {shape}; got {array.shape}")
     return array
@@ -36,9 +42,10 @@ cdef class LinearChange(CompiledControl):
     cdef const double[::1] slopes, curvatures, center
 
     def __cinit__(self, features, slopes, curvatures, center, points):
-        if np.ndim(features) != 2:
-            raise ValueError(f"features must have shape (N, d); got {np.shape(features)}")
-        n, d = np.shape(features)
+        features = as_array("features", features)
+        if features.ndim != 2:
+            raise ValueError(f"features must have shape (N, d); got {features.shape}")
+        n, d = features.shape
         self.features = viewed("features", features, n, d)
         self.slopes = viewed("slopes", slopes, n)
         self.curvatures = viewed("curvatures", curvatures, n)
@@ -74,7 +81,7 @@ cdef class ExpansionChange(CompiledControl):
     cdef const double[::1] center
 
     def __cinit__(self, gradients, matrices, directions, weights, center, points):
-        n, d = np.shape(gradients)
+        n, d = as_array("gradients", gradients).shape
         self.gradients = viewed("gradients", gradients, n, d)
         self.center, self.points = viewed("center", center, d), viewed("points", points, 2, d)
         e = &self.expansion
@@ -84,7 +91,7 @@ cdef class ExpansionChange(CompiledControl):
             self.matrices = viewed("matrices", matrices, n, d, d)
             e.matrices = &self.matrices[0, 0, 0]
         if directions is not None:
-            e.rank = np.shape(weights)[1]
+            e.rank = as_array("weights", weights).shape[1]
             self.directions = viewed("directions", directions, n, e.rank, d)
             self.weights = viewed("weights", weights, n, e.rank)
             e.directions, e.weights = &self.directions[0, 0, 0], &self.weights[0, 0]
@@ -118,7 +125,7 @@ cdef class TotalChange:
     cdef const double[:, ::1] hessian, points
 
     def __cinit__(self, gradient, hessian, center, points):
-        d = np.size(center)
+        d = as_array("center", center).size
         self.gradient, self.center = viewed("gradient", gradient, d), viewed("center", center, d)
         self.hessian = viewed("hessian", hessian, d, d)
         self.points = viewed("points", points, 2, d)

@@ -5,20 +5,28 @@ import numpy as np
 
 from pybandit.racing._callbacks import Bound
 
+cimport numpy as cnp
+from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 
+from pybandit._shared._csrc cimport pb_read_once
 from pybandit.racing._csrc cimport (
     pb_factor_function, pb_pairwise, pb_pairwise_memory, pb_pairwise_read, pb_pairwise_totals,
     pb_quadratic, pb_quadratic_read, pb_quadratic_totals,
 )
+
+cnp.import_array()
 
 cdef bytes SIGNATURE = (b"int (const int64_t *, int64_t, const int64_t *, int64_t, double *, "
                         b"void *)")
 
 
 cdef class Native:
-    """Arrays behind a compiled function; read anew at every call, checked by who made it.
+    """Arrays behind a compiled function, which reads them again at every call.
+
+    Shapes and members are checked by the caller. Members are not written to afterwards; labels
+    may be, and are checked when they are read.
 
     ``totals(n_factors)`` is the sum over all factors, shape (D,), not finite where one is not;
     `bound` what `Factors` takes.
@@ -103,27 +111,58 @@ def native_of(factors):
     return None
 
 
-def members_of(const int64_t[::1] labels, int64_t n_labels):
-    """Where each label stands, as one int32 array in the order of labels; and where each begins.
+cdef class _ReadOnly:
+    """An array that only this object can reach, and its memory as a buffer, read-only."""
 
-    -1 for the second where a label is outside [0, n_labels).
+    cdef cnp.ndarray array
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, cnp.PyArray_DATA(self.array),
+                          cnp.PyArray_NBYTES(self.array), True, flags)
+
+
+def is_sorted_labels(array):
+    """Return True if the memory of `array` is that of `members_of`, which nothing writes to."""
+    if type(array) is not np.ndarray:
+        return False
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return type(array) is _ReadOnly
+
+
+def members_of(const int64_t[::1] labels, int64_t n_labels):
+    """Return the places of all labels, label by label, as one read-only int32 array; and its parts.
+
+    Part i begins at the i-th of the second array. ValueError if a label is outside [0, n_labels),
+    or if another thread changed one between the two times that it was read.
     """
-    cdef int64_t n = labels.shape[0], i
+    cdef int64_t n = labels.shape[0], i, label = 0
     cdef int64_t[::1] begins = np.zeros(n_labels + 1, dtype=np.int64)
-    cdef int32_t[::1] order = np.empty(n, dtype=np.int32)
+    cdef _ReadOnly owner = _ReadOnly()
+    owner.array = np.empty(n, dtype=np.int32)
+    cdef int32_t *order = <int32_t *>cnp.PyArray_DATA(owner.array)
     with nogil:
         for i in range(n):
-            if not 0 <= labels[i] < n_labels:
+            label = pb_read_once(&labels[i])
+            if not 0 <= label < n_labels:
                 break
-            begins[labels[i] + 1] += 1
+            begins[label + 1] += 1
         else:
             i = n
     if i < n:
-        return i, None
+        raise ValueError(f"labels must be in [0, {n_labels}); got {label} at index {i}")
     ends = np.cumsum(begins)
     cdef int64_t[::1] at = ends.copy()
+    cdef const int64_t[::1] end = ends
     with nogil:
         for i in range(n):
-            order[at[labels[i]]] = <int32_t>i
-            at[labels[i]] += 1
-    return np.asarray(order), ends
+            label = pb_read_once(&labels[i])
+            if not 0 <= label < n_labels or at[label] == end[label + 1]:
+                break
+            order[at[label]] = <int32_t>i
+            at[label] += 1
+        else:
+            i = n
+    if i < n:
+        raise ValueError(f"labels must not change while they are sorted; got another at index {i}")
+    return np.ndarray(n, np.int32, owner), ends

@@ -53,6 +53,7 @@ cdef class Source:
     cdef _subtract(self, control):
         cdef const double[:, ::1] matrix
         cdef const double[::1] totals = control.totals
+        control.check_sizes(self.factors.n_factors, self.factors.n_states)
         self.control_totals, self.totals = control.totals, &totals[0]
         self.control_values = control.values
         self.control.factors = self.factors

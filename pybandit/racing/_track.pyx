@@ -167,7 +167,7 @@ cdef class Plan:
 
 def check_offsets(name, values, int64_t n_states):
     """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
-    values = np.array(check_numeric(name, values), order="C")
+    values = check_numeric(name, values)
     if values.shape != (n_states,):
         raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
     cdef double[::1] view = values

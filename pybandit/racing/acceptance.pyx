@@ -410,7 +410,7 @@ def _as_factors(log_ratios):
             raise ValueError(f"log_ratios must have n_states = 1; got Factors with n_states = "
                              f"{log_ratios.n_states}")
         return log_ratios
-    ratios = check_numeric("log_ratios", log_ratios)
+    ratios = check_numeric("log_ratios", log_ratios, copy=False)
     if ratios.ndim != 1 or ratios.size == 0:
         raise ValueError(f"log_ratios must have shape (N,) with N >= 1; got shape {ratios.shape}")
     return np.ascontiguousarray(ratios)[:, None]

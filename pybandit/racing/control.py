@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_numeric, shown
+from pybandit._shared.checks import check_in, check_numeric, frozen, shown
 
 # The totals of an array may differ from its sums by this share of its absolute sums.
 TOLERANCE = 1e-8
@@ -70,7 +70,7 @@ class ControlVariate:
         totals = check_in("totals", self.totals, "finite", np.isfinite)
         if totals.ndim != 1 or not totals.size:
             raise ValueError(f"totals must have shape (D,); got {totals.shape}")
-        object.__setattr__(self, "totals", _frozen(totals))
+        object.__setattr__(self, "totals", frozen(totals))
         if not callable(self.values):
             object.__setattr__(self, "values", self._check_values())
 
@@ -83,7 +83,7 @@ class ControlVariate:
         if values.ndim != 2 or values.shape[1] != self.totals.size or not values.size:
             raise ValueError(f"values must have shape (N, D) with D = {self.totals.size}, the "
                              f"size of totals; got {values.shape}")
-        values = _frozen(values)  # the totals are of what it holds now
+        values.flags.writeable = False  # the totals are of what it holds now
         sums = values.sum(axis=0)
         off = ~(np.abs(sums - self.totals) <= TOLERANCE * np.abs(values).sum(axis=0))
         if off.any():
@@ -104,9 +104,3 @@ class ControlVariate:
             raise ValueError(f"control must have values of shape (N, D) = "
                              f"{(n_factors, n_states)}; got {shape}")
 
-
-def _frozen(array):
-    """A C-contiguous copy that nobody writes to."""
-    array = np.array(array, order="C")
-    array.flags.writeable = False
-    return array

@@ -14,7 +14,8 @@ from pybandit._shared.checks import (
     check_indices,
     check_integer,
     check_numeric,
-    shape_of,
+    frozen,
+    numbers_returned,
     shown,
 )
 from pybandit._shared.types import ArrayLike, Floats
@@ -206,9 +207,7 @@ class Populations:
             raise ValueError(f"sizes must have shape (D,), D >= 1; got {sizes.shape}")
         if sizes.sum() > MOST_PULLS:
             raise ValueError(f"sizes must sum to at most {MOST_PULLS}; got {sizes.sum():.17g}")
-        sizes = sizes.astype(np.int64)
-        sizes.flags.writeable = False
-        object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "sizes", frozen(sizes.astype(np.int64)))
 
 
 class BlockFactors(Factors):
@@ -239,7 +238,7 @@ def as_factors(factors):
             and factors.dtype.kind in "biuf" and factors.dtype != np.float64):
         return Factors(functools.partial(cells_of, factors), *factors.shape)
     try:
-        matrix = check_numeric("factors", factors)
+        matrix = check_numeric("factors", factors, copy=False)
     except TypeError as error:
         raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors: "
                         f"{error}") from None
@@ -251,7 +250,5 @@ def as_factors(factors):
 
 def check_returned(values, shape, name="the function of Factors"):
     """What a user's function returned, as C-contiguous float64 of this shape."""
-    got = shape_of(f"the return value of {name}", values)
-    if got != shape:
-        raise ValueError(f"{name} must return shape (n, k) = {shape}; got shape {got}")
-    return np.ascontiguousarray(check_numeric(f"the return value of {name}", values))
+    return np.ascontiguousarray(numbers_returned(
+        f"the return value of {name}", values, shape, f"{name} must return shape (n, k)"))

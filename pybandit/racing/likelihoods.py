@@ -12,7 +12,7 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.types import ArrayLike, Ints
-from pybandit.racing._native import Pairwise, Quadratic, members_of
+from pybandit.racing._native import Pairwise, Quadratic, is_sorted_labels, members_of
 from pybandit.racing.factors import Factors
 
 # What members number.
@@ -215,7 +215,7 @@ def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
     -------
     list of ndarray of int32
         One a label, increasing; empty where a label does not occur. They share one array of
-        N. O(N + n_labels).
+        N, which is read-only and stays so. O(N + n_labels).
 
     Raises
     ------
@@ -230,17 +230,14 @@ def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
     """
     n_labels = check_integer("n_labels", n_labels, 1, MOST_MEMBERS)
     labels = as_array("labels", labels)
-    if labels.ndim != 1 or labels.dtype.kind not in "iu" or is_masked(labels):
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
         raise TypeError(f"labels must be a 1-D array of integers without masks; got shape "
                         f"{labels.shape} of {labels.dtype}")
     if labels.size > MOST_MEMBERS:
         raise ValueError(f"labels must be at most {MOST_MEMBERS}; got {labels.size}")
-    if labels.dtype == np.uint64 and labels.size and labels.max() >= n_labels:
-        raise ValueError(f"labels must be in [0, {n_labels}); got {labels.max()}")
+    if labels.dtype == np.uint64:
+        labels = check_indices("labels", labels, n_labels)
     order, ends = members_of(np.require(labels, np.int64, "CA"), n_labels)
-    if ends is None:
-        raise ValueError(f"labels must be in [0, {n_labels}); got {labels[order]} at index {order}")
-    order.flags.writeable = False
     return [order[begin:end] for begin, end in zip(ends[:-1], ends[1:], strict=True)]
 
 
@@ -255,7 +252,7 @@ def _quadratic(constants, slopes, curvatures, center, y, members):
 
 def _observations(y):
     """`y` as float64, its values not looked at: a race reads few of them."""
-    y = check_numeric("y", y)
+    y = check_numeric("y", y, copy=False)
     if y.ndim != 1 or not y.size:
         raise ValueError(f"y must have shape (N,), N >= 1; got {y.shape}")
     return np.ascontiguousarray(y)
@@ -268,7 +265,7 @@ def _counts(y):
         return counts
     whole = isinstance(y, np.ndarray) and y.dtype.kind != "f"
     return check_in("y", counts, "counts, whole numbers of at least 0",
-                    lambda n: n >= 0 if whole else (n >= 0) & (np.floor(n) == n))
+                    lambda n: n >= 0 if whole else (n >= 0) & (np.floor(n) == n), copy=False)
 
 
 def _finite(name, values, ndim):
@@ -276,35 +273,45 @@ def _finite(name, values, ndim):
     if values.ndim != ndim or not values.size:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, none of them 0; "
                          f"got shape {values.shape}")
-    return np.ascontiguousarray(values)
+    return values
 
 
 def _viewed_labels(labels, name="labels"):
-    """`labels` themselves, which are read anew at every call."""
-    if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or is_masked(labels) or not (
+    """Return an array over the memory of `labels`, which is read again at every draw.
+
+    The kernel checks each label when it reads it.
+    """
+    given = labels
+    if isinstance(given, np.ndarray) and not is_masked(given):
+        labels = as_array(name, given)  # a subclass may lie about its size
+    if labels is given or labels.dtype != np.int64 or not (
             labels.dtype.isnative and labels.flags.c_contiguous and labels.flags.aligned):
         raise TypeError(f"{name} must be a C-contiguous array of int64 without masks, for it is "
-                        f"read anew at every call; got {shown(labels)}")
+                        f"read anew at every call; got {shown(given)}")
     if labels.ndim != 1 or not labels.size:
         raise ValueError(f"{name} must have shape (n,), n >= 1; got {labels.shape}")
     return labels
 
 
 def _members(name, given, n):
-    """Indices below n as int32, or None for all; and how many."""
+    """Indices below n as int32 that nothing can change, or None for all; and their number.
+
+    The kernel reads observations at them without a check.
+    """
     if given is None:
         return None, n
     if n > MOST_MEMBERS:
         raise ValueError(f"{name} must be left out beyond {MOST_MEMBERS} observations; got {n}")
-    if isinstance(given, np.ndarray) and given.dtype == np.int32 and given.ndim == 1 and (
-            given.flags.c_contiguous and not given.flags.writeable and given.size
-            and given.min() >= 0 and given.max() < n and not is_masked(given)):
-        return given, given.size  # nobody changes it
     if is_masked(given):
         raise ValueError(f"{name} must have no masked entries")
-    found = check_indices(name, given, MOST_MEMBERS + 1).astype(np.int32)
-    if found.size and found.max() >= n:
-        raise ValueError(f"{name} must be in [0, {n}), the size of labels or y; got {found.max()}")
+    size = ", the size of labels or y"
+    if is_sorted_labels(given):
+        found = given.view()  # of `members`: not copied
+        if found.dtype != np.int32 or found.ndim != 1 or not found.flags.c_contiguous or (
+                found.size and not (found.min() >= 0 and found.max() < n)):
+            found = check_indices(name, found, n, np.int32, size)
+    else:
+        found = check_indices(name, given, n, np.int32, size)
     if not found.size:
         raise ValueError(f"{name} must hold at least one")
     return found, found.size

@@ -126,7 +126,7 @@ cdef class Arms:
     def __cinit__(self, populations, offsets, int64_t first_look):
         cdef int64_t n_arms
         if isinstance(populations, Populations):
-            self.sizes = populations.sizes
+            self.sizes = populations.sizes  # frozen
             self.source = Source(Factors(populations.function, max(1, *populations.sizes),
                                          populations.sizes.size))
             self.race.function = self.source.factors.function
@@ -206,7 +206,7 @@ def _as_arrays(populations):
     if not np.iterable(populations):
         raise TypeError(f"populations must be a sequence of arrays, one an arm, or "
                         f"pybandit.Populations; got {shown(populations)}")
-    arrays = [np.ascontiguousarray(check_numeric(f"populations[{i}]", array))
+    arrays = [np.ascontiguousarray(check_numeric(f"populations[{i}]", array, copy=False))
               for i, array in enumerate(populations)]
     if not arrays:
         raise ValueError("populations must hold at least one arm; got none")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, shape_of, shown
+from pybandit._shared.checks import check_integer, check_numeric, numbers_returned, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.racing.acceptance import AcceptanceTest
@@ -197,11 +197,8 @@ class _Slice:
     def _ratios(self, indices, states):
         points = np.stack([self.present, self._proposed])
         values = self._log_likelihood(indices, points[:, 0] if self._scalar else points)
-        shape = shape_of("the return value of log_likelihood", values)
-        if shape != (indices.size, 2):
-            raise ValueError(f"log_likelihood must return shape (n, 2) = {(indices.size, 2)}; "
-                             f"got shape {shape}")
-        values = check_numeric("the return value of log_likelihood", values)
+        values = numbers_returned("the return value of log_likelihood", values,
+                                  (indices.size, 2), "log_likelihood must return shape (n, 2)")
         return values[:, 1:] - values[:, :1]
 
 
@@ -240,7 +237,7 @@ def _check_point(x, width, lower, upper):
     """Whether x is a number; x, width and limits as arrays (d,)."""
     point = check_numeric("x", x)
     scalar = point.ndim == 0
-    point = np.array(point, ndmin=1)
+    point = np.atleast_1d(point)
     if point.ndim != 1 or not point.size:
         raise ValueError(f"x must be a number or have shape (d,); got {point.shape}")
     each = {}

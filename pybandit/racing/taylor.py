@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import as_array, check_in, check_numeric
+from pybandit._shared.checks import check_in, check_numeric, owned
 from pybandit._shared.types import ArrayLike
 from pybandit.racing.control import ControlVariate
 
@@ -69,7 +69,7 @@ class PopulationMoments:
 
     def __init__(self, points: ArrayLike, labels: ArrayLike | None = None,
                  outliers: ArrayLike | None = None) -> None:
-        points = check_in("points", points, "finite", np.isfinite)
+        points = check_in("points", points, "finite", np.isfinite, copy=False)
         points = points[:, None] if points.ndim == 1 else points
         if points.ndim != 2 or 0 in points.shape:
             raise ValueError(f"points must have shape (N, p); got {points.shape}")
@@ -77,7 +77,7 @@ class PopulationMoments:
         self.labels = _check_labels(labels, len(points))
         self.outliers = None
         if outliers is not None:
-            self.outliers = np.array(as_array("outliers", outliers))
+            self.outliers = owned("outliers", outliers)
             if self.outliers.dtype != bool or self.outliers.ndim not in (1, 2) or (
                     len(self.outliers) != len(points)):
                 raise ValueError(f"outliers must be bool of shape (N,) or (N, D), N = "
@@ -169,8 +169,8 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
         moments = PopulationMoments(points, labels, outliers)
     elif labels is not None or outliers is not None:
         raise ValueError("labels and outliers must be given to PopulationMoments, not here")
-    (n_bins, _, p), shape = moments.means.shape, check_numeric("values", values).shape
-    n_states = shape[-1] if shape else 0
+    values = check_numeric("values", values)
+    (n_bins, _, p), n_states = moments.means.shape, values.shape[-1] if values.ndim else 0
     expansion = _Expansion(
         moments,
         _shaped("centers", centers, (n_bins, p)),
@@ -261,18 +261,18 @@ def _broadcast(terms, away):
 def _check_labels(labels, n_points):
     if labels is None:
         return np.zeros(n_points, dtype=np.int64)
-    labels = as_array("labels", labels)
+    labels = owned("labels", labels)
     if labels.dtype.kind not in "iu" or labels.shape != (n_points,) or labels.min() < 0:
         raise ValueError(f"labels must be integers of at least 0, shape (N,) = ({n_points},); got "
                          f"{labels.dtype} of shape {labels.shape}")
     if labels.max() >= MOST_BINS:
         raise ValueError(f"labels must be below {MOST_BINS}, a bin each; got {labels.max()}")
-    return labels.astype(np.int64)
+    return labels.astype(np.int64, copy=False)
 
 
 def _shaped(name, array, shape, bins=True):
     """A finite float64 copy of this shape; the first axis may be left out if it is 1."""
-    array = np.array(check_in(name, check_numeric(name, array), "finite", np.isfinite))
+    array = check_in(name, array, "finite", np.isfinite)
     if bins and shape[0] == 1 and array.shape == shape[1:]:
         array = array[None]
     if array.shape != shape:

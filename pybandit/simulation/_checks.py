@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import InfeasibleBudget, check_in, check_numeric, shown
+from pybandit._shared.checks import InfeasibleBudget, check_in, check_numeric, owned, shown
 from pybandit.policies.functions import FunctionPolicy
 from pybandit.simulation._engine import draws_natively, size_of_next
 from pybandit.simulation.base import Environment
@@ -105,8 +105,8 @@ def check_horizon(policy, horizon):
 
 
 def check_asked(arms, policy, environment):
-    """Arms that exist, one or more."""
-    array = np.asarray(arms)
+    """Return a copy of the arms that `ask` returned, one or more, all of which exist."""
+    array = owned("the return value of ask", arms)
     if array.dtype.kind not in "iu" or array.ndim != 1 or not array.size:
         raise ValueError(f"ask of {type(policy).__name__} must return a flat array of integers, "
                          f"one or more until it is done; got {repr(arms)[:60]}")
@@ -114,6 +114,7 @@ def check_asked(arms, policy, environment):
     if bad.any():
         raise ValueError(f"ask of {type(policy).__name__} must return arms in "
                          f"[0, {environment.n_arms}); got {array[bad][0]}")
+    return array.astype(np.int64, copy=False)
 
 
 def checked_rewards(rewards, arms, environment):

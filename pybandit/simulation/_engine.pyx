@@ -202,7 +202,7 @@ cdef class Session:
         environment.guard.check()
         policy.guard.enter()
         try:
-            self._check(policy, environment)
+            self._check(i, policy, environment)
             self._begin(i, policy, truth)
             if not (self.absorbs or policy._wants_costs):
                 for arm in range(policy.n_arms):
@@ -240,7 +240,8 @@ cdef class Session:
             self.play(i, policy, environment, truth, None, seeds)
         return end
 
-    cdef int _check(self, NativePolicy policy, Environment environment) except -1:
+    cdef int _check(self, int64_t i, NativePolicy policy, Environment environment) except -1:
+        self.ledger.check_arms(i, environment.n_arms)  # a subclass may say otherwise in Python
         if environment.n_arms != policy.n_arms:
             raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
                              f"got {policy.n_arms}")

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import shown
+from pybandit._shared.checks import owned, shown
 
 from libc.math cimport NAN, isfinite
 from libc.stdint cimport INT64_MAX, int64_t
@@ -122,10 +122,12 @@ cdef class Ledger:
 
         `lost`: the pseudo-regret where means vary, NaN where `truth` has all.
         """
-        cdef const int64_t[::1] counts = np.ascontiguousarray(pulls, dtype=np.int64)
+        cdef const int64_t[::1] counts = pulls
         cdef unsigned char[::1] marks = np.empty(self.n_arms, dtype=np.uint8)
         cdef const int64_t[::1] arms = answer_of(policy, self.n_arms)
         cdef int64_t none = -1
+        self.check_arms(i, counts.shape[0])
+        self.check_arms(i, truth.n_arms)
         cdef verdict found = judged(
             truth, &arms[0] if arms.shape[0] else &none, arms.shape[0],
             k_of(policy, self.n_arms) if truth.kind == BEST else 0, &counts[0], &marks[0])
@@ -181,7 +183,7 @@ def k_of(policy, n_arms):
 def answer_of(policy, n_arms):
     """What a policy recommends: a flat array of arms that exist."""
     chosen = policy.recommend()
-    array = np.asarray(chosen)
+    array = owned("the return value of recommend", chosen)
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 1:
@@ -194,4 +196,4 @@ def answer_of(policy, n_arms):
     if bad.any():
         raise ValueError(f"recommend of {type(policy).__name__} must return arms in "
                          f"[0, {n_arms}); got {array[bad][0]}")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return array.astype(np.int64, copy=False)

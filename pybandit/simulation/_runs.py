@@ -5,7 +5,7 @@ from math import nan
 
 import numpy as np
 
-from pybandit._shared.checks import check_scalar
+from pybandit._shared.checks import as_array, check_scalar
 from pybandit._shared.threads import in_threads
 from pybandit.policies.base import NativePolicy
 from pybandit.simulation._checks import (
@@ -218,14 +218,13 @@ class _PythonRun:
         if hasattr(self.rewards, "reset"):
             self.rewards.reset()
         while not policy.done and not self.runs.stop.is_set():
-            arms = policy.ask()
-            reached = self.n_pulls + np.size(arms)
+            arms = as_array("the return value of ask", policy.ask())
+            reached = self.n_pulls + arms.size
             while self.next_mark < len(marks) and reached > marks[self.next_mark]:
                 self.enter_mark()
             if reached > most:
                 break
-            check_asked(arms, policy, environment)
-            self.pull(arms)
+            self.pull(check_asked(arms, policy, environment))
         while self.next_mark < len(marks):
             self.enter_mark()
         self.enter(None, bool(policy.done))
@@ -246,7 +245,7 @@ class _PythonRun:
             given = rewards.pull(arms, self.rng)
             self.policy.tell(arms, checked_rewards(given, arms, environment))
         self.pulls += np.bincount(arms, minlength=self.pulls.size)
-        self.n_pulls += np.size(arms)
+        self.n_pulls += arms.size
         self.n_batches += 1
 
     def enter_mark(self):

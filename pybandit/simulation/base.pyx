@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, refuse_masks
+from pybandit._shared.checks import check_in, check_integer, owned, refuse_masks
 from pybandit._shared.generators import as_generator
 
 from libc.math cimport isfinite
@@ -188,8 +188,8 @@ cdef class Environment:
         self.guard.check()
         if type(self).pull is Environment.pull and type(self).costs is Environment.costs:
             return self._draw_all(arms, rng)
-        rewards = self.pull(arms, rng)
-        return rewards, costs_of(self)[np.asarray(arms)]
+        arms = self._check_arms(arms)
+        return self.pull(arms.copy(), rng), costs_of(self)[arms]
 
     def _draw_all(self, arms, rng):
         self.guard.check()
@@ -215,7 +215,7 @@ cdef class Environment:
 
     def _check_arms(self, arms):
         refuse_masks("arms", arms)
-        arms = np.asarray(arms)
+        arms = owned("arms", arms)
         if arms.dtype.kind not in "iu" or arms.ndim != 1:
             raise TypeError(f"arms must be a flat array of integers; got dtype {arms.dtype}, "
                             f"{arms.ndim} dimensions")
@@ -223,7 +223,7 @@ cdef class Environment:
         if bad.any():
             raise ValueError(f"arms must be in [0, {self.n_arms}); got {arms[bad][0]} at index "
                              f"{int(bad.argmax())}")
-        return np.array(arms, dtype=np.int64, order="C")
+        return arms.astype(np.int64, copy=False)
 
     def __repr__(self):
         if self.guard.reason is not None:
@@ -244,7 +244,7 @@ def arm_values(name, values, expected, holds):
     array = check_in(name, values, expected, holds)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")
-    return np.array(array)
+    return array
 
 
 def costs_of(environment):

@@ -14,7 +14,7 @@ from math import fsum
 import numpy as np
 
 from pybandit._shared.checks import (MOST_PULLS, as_list, check_in, check_integer, check_positive,
-                                     shown)
+                                     owned, shown)
 from pybandit.simulation._truncated_normal import TruncatedNormalBandit
 from pybandit.simulation.base import arm_values
 
@@ -410,7 +410,7 @@ cdef class EmpiricalBandit(Environment):
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
         self._draws_each = True
         self._made(EmpiricalBandit, dict(samples=arms) if samples is not None else dict(
-            values=values, counts=np.array(counts)))
+            values=values, counts=counts))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         cdef int64_t low = self.starts[arm], high = self.starts[arm + 1] - 1, middle
@@ -492,7 +492,7 @@ cdef class TableBandit(Environment):
             return (*super().__reduce__(), np.array(self.seen))
 
     def __setstate__(self, seen):
-        counts = np.asarray(seen)
+        counts = owned("state", seen)
         # nearer to 2^63 they would be negative after a few pulls
         if counts.shape != (self.n_arms,) or counts.dtype.kind not in "iu" or (
                 (counts < 0) | (counts > MOST_PULLS)).any():

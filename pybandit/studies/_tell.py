@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST_REWARD, check_choice, check_numeric, labels_of, shown
+from pybandit._shared.checks import (
+    LARGEST_REWARD,
+    check_choice,
+    check_numeric,
+    labels_of,
+    owned,
+    shown,
+)
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import KNOWN, LATE, LOST, OPEN
 
@@ -119,7 +126,7 @@ def _are_rows(labels):
 
 
 def _placed(wells, results, positions):
-    values = np.array(check_numeric("results", results))
+    values = check_numeric("results", results)
     values[np.isnan(values)] = np.nan  # of which there are many, for equal bytes
     n = wells.arms.size
     if positions is None:
@@ -127,13 +134,13 @@ def _placed(wells, results, positions):
             raise ValueError(f"results must have the shape of batch {wells.number}, ({n},); got "
                              f"{values.shape}")
         return np.arange(n), values
-    at = np.asarray(positions)
+    at = owned("positions", positions)
     if at.dtype.kind not in "iu" and at.size:
         raise TypeError(f"positions must be integers; got dtype {at.dtype}")
     if at.ndim != 1 or values.shape != at.shape:
         raise ValueError(f"results must have the shape of positions, {at.shape}, and that one "
                          f"axis; got {values.shape}")
-    at = at.astype(np.int64)
+    at = at.astype(np.int64, copy=False)
     outside = (at < 0) | (at >= n)
     if outside.any():
         raise ValueError(f"positions must be in [0, {n}) for batch {wells.number}; got "

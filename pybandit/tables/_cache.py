@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from pybandit._shared.checks import check_numeric, refuse_masks, shape_of
+from pybandit._shared.checks import check_numeric, refuse_masks, returned
 
 # Of blocks that are kept; the one that is read from is kept whatever its size.
 MOST_KEPT = 1 << 26
@@ -15,13 +15,10 @@ MOST_READ = 1 << 22
 
 
 def read_block(read, block, n_rows, columns):
-    """What messages call it, and what `read` returned: of this shape, and without masks."""
+    """Name for messages, and the array that `read` returned: of this shape, without masks."""
     name, shape = f"read({block}, columns) of Blocks", (n_rows, columns.size)
     given = refuse_masks(name, read(block, columns.copy()))
-    if shape_of(name, given) != shape:
-        raise ValueError(f"{name} must return shape (rows, columns) = {shape}; got "
-                         f"{shape_of(name, given)}")
-    return name, given
+    return name, returned(name, given, shape, f"{name} must return shape (rows, columns)")
 
 
 def parts_of(read, block, n_rows, columns):
@@ -29,7 +26,7 @@ def parts_of(read, block, n_rows, columns):
     size = max(1, MOST_READ // n_rows if getattr(read, "by_column", False) else columns.size)
     for start in range(0, columns.size, size):
         part = columns[start:start + size]
-        yield part, check_numeric(*read_block(read, block, n_rows, part))
+        yield part, check_numeric(*read_block(read, block, n_rows, part), copy=False)
 
 
 class Cache:

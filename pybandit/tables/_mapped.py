@@ -17,11 +17,11 @@ def cells_of(array, rows, columns):
     if isinstance(array, NpyFile):
         return check_numeric("table", array.cells(rows, columns))
     if _mapping_of(array) is None:
-        return check_numeric("table", array[rows[:, None], columns])
+        return check_numeric("table", array[rows[:, None], columns], copy=False)
     made = np.empty((rows.size, columns.size))
     for start in range(0, rows.size, ROWS):
-        made[start:start + ROWS] = check_numeric("table", array[rows[start:start + ROWS, None],
-                                                                columns])
+        part = array[rows[start:start + ROWS, None], columns]
+        made[start:start + ROWS] = check_numeric("table", part, copy=False)
         give_back(array)
     return made
 

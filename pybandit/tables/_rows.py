@@ -106,9 +106,8 @@ class BlockedRows(Rows):
         return [require("pyarrow", "tables").from_numpy_dtype(self._dtype)] * len(array.T)
 
     def _read(self, block):
-        name, given = read_block(self._blocks.read, block, int(self._blocks.sizes[block]),
-                                 np.arange(self._blocks.n_columns))
-        return name, np.asarray(given)
+        return read_block(self._blocks.read, block, int(self._blocks.sizes[block]),
+                          np.arange(self._blocks.n_columns))
 
     def batches(self, n_rows):
         arrow = require("pyarrow", "tables")

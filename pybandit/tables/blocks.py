@@ -14,6 +14,7 @@ from pybandit._shared.checks import (
     check_in,
     check_indices,
     check_integer,
+    frozen,
     refuse_masks,
     shown,
 )
@@ -103,8 +104,7 @@ class Blocks:
             raise ValueError(f"sizes must have shape (B,), B >= 1; got {counts.shape}")
         if counts.sum() > MOST_HELD:
             raise ValueError(f"sizes must sum to at most {MOST_HELD}; got {counts.sum():.17g}")
-        counts = counts.astype(np.int64)
-        counts.flags.writeable = False
+        counts = frozen(counts.astype(np.int64))
         n_columns = check_integer("n_columns", n_columns, 1, MOST_HELD)
         if names is not None:
             names = tuple(as_list("names", refuse_masks("names", names), "names of the columns", 0))

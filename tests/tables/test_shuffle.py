@@ -341,8 +341,8 @@ def test_a_block_that_the_first_ones_type_does_not_hold(first, later, tmp_path):
 @pytest.mark.parametrize("block", [0, 1])
 @pytest.mark.parametrize("part, error", [
     (np.ma.masked_array(np.ones((4, 2)), np.eye(4, 2)), "must not be masked"),
-    (np.ones((3, 2)), r"must return shape \(rows, columns\) = \(4, 2\); got \(3, 2\)"),
-    (np.ones((5, 2)), r"must return shape .*got \(5, 2\)"),
+    (np.ones((3, 2)), r"must return shape \(rows, columns\) = \(4, 2\); got shape \(3, 2\)"),
+    (np.ones((5, 2)), r"must return shape .*got shape \(5, 2\)"),
     (np.array([["a", "b"]] * 4), "must")])
 def test_what_read_returns_is_checked_block_by_block(part, error, block, tmp_path):
     parts = [np.ones((4, 2))] * 2

@@ -12,7 +12,8 @@ extern "C" {
  *   weights[n] * table[labels[members[n]] * n_states + i].
  * Potts and Ising models have them, `labels` the states of all variables and `members` the
  * neighbours of one; so have categories that were observed, a row of the table each.
- * All arrays are read anew at every call.
+ * All arrays are read again at every call. Labels are checked when they are read, so another
+ * thread may write to them; members are not.
  */
 typedef struct {
     int64_t n_states;
