@@ -7,6 +7,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_scalar
 from pybandit._shared.threads import in_threads
+from pybandit._shared.worker import Stop
 from pybandit.policies.base import NativePolicy
 from pybandit.simulation._checks import (
     check_asked,
@@ -26,7 +27,6 @@ from pybandit.simulation._engine import (
     PLAIN_SEED,
     RunRewards,
     Session,
-    Stop,
     draws_natively,
     is_fresh,
     is_native,
