@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, check_integer, check_numeric, check_positive, shown
 from pybandit._shared.optional import require
-from pybandit.evaluation._workers import NotBegun, Workers, answer_of, give_up, workers_of
+from pybandit.evaluation._workers import LostCall, NotBegun, Workers, answer_of, give_up, workers_of
 
 CONCURRENCY = 64
 # Times that a call is made for exceptions in `retry`, and for workers that died: with one
@@ -198,7 +198,7 @@ class Calls:
         await self._workers.begin(future)
         try:
             with self._time():
-                given = await answer_of(future)
+                given = await answer_of(self.anyio, future)
                 if inspect.isawaitable(given):  # of a function around an async one
                     given = await given
         except TimeoutError:  # nobody waits for it any more
@@ -219,10 +219,6 @@ def close_unawaited(future):
     if not future.cancelled() and future.exception() is None and (
             inspect.iscoroutine(future.result())):
         future.result().close()
-
-
-class LostCall(Exception):
-    """A call that somebody else cancelled."""
 
 
 def is_lost(error):
