@@ -50,12 +50,6 @@ def best_of(seen, **options):
     return pb.best_of(judge_of(seen), 3, 50, value_range=(0, 1), rng=1, **options)
 
 
-def pairs(seen, **options):
-    def judge(model, opponent, item):
-        seen.look()
-        return float(model > opponent)
-
-    return pb.best_of_pairs(judge, 3, 50, rng=1, **options)
 
 
 def estimators(seen, executor):

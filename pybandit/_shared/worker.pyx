@@ -19,7 +19,6 @@ from cpython.pythread cimport (
     PyThread_release_lock,
     PyThread_type_lock,
 )
-from cpython.ref cimport Py_REFCNT
 from libc.math cimport INFINITY
 
 
@@ -75,7 +74,7 @@ cdef class Worker:
     cdef object task, raised
     cdef Stop stop
     cdef PyThread_type_lock running      # held from the start to the end of the thread
-    cdef bint begun
+    cdef bint asked, refused, begun      # to start; by the system; in the thread, or soon
     cdef readonly bint over              # True once the thread has ended
 
     def __cinit__(self, task, Stop stop=None):
@@ -103,26 +102,30 @@ cdef class Worker:
         RuntimeError, MemoryError
             If no thread can be started.
         """
-        # new, so that a second reference to it is that of the thread
-        cdef tuple arguments = (self.task,)
         cdef bint is_known = False
-        if self.begun:
+        if self.asked:
             raise RuntimeError("a worker can be started once")
+        self.asked = True
         PyThread_acquire_lock(self.running, NOWAIT_LOCK)
-        self.begun = True
         try:
-            _thread.start_new_thread(self, arguments)
+            _thread.start_new_thread(self, ())
             is_known = True
         finally:
-            # memory may run out after the start, when the number of the thread is returned
-            if not (is_known or self.over or Py_REFCNT(arguments) > 1):
-                self.begun = False
+            # memory may run out after the start, when the number of the thread is returned: a
+            # thread that has not begun by now will not
+            if is_known or self.begun:
+                self.begun = True
+            else:
+                self.refused = True
                 PyThread_release_lock(self.running)
 
-    def __call__(self, task):
+    def __call__(self):
         """Run in the thread. Every path ends with the release of the lock."""
+        if self.refused:
+            return
+        self.begun = True
         try:
-            task()
+            self.task()
             self.raised = None
         except BaseException as error:
             self.raised = error
