@@ -29,7 +29,7 @@ def run(name):
 
 
 @linux
-@pytest.mark.skipif("san" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers reserve terabytes")
+@pytest.mark.skipif("san" in os.environ.get("LD_PRELOAD", ""), reason="they reserve terabytes")
 @pytest.mark.parametrize("name", low_memory.CALLS)
 def test_calls_end_when_the_address_space_is_limited(name):
     found = run(name)

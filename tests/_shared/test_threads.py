@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pybandit._shared.threads import in_threads
-from pybandit._shared.worker import Stop, Worker, run_together
+from pybandit._shared.worker import Stop
 
 
 def is_set_within(stop, seconds):
