@@ -14,7 +14,9 @@ import re
 SMALL = 16_384
 # Bytes per result: a value of up to 24 digits, its position, separators and indentation.
 PER_RESULT = 64
+# Results of one request; another array of the same length holds their positions.
 MOST_RESULTS = 1_000_000
+MOST_FIELDS = 4
 # Bytes of bodies above SMALL that are in memory at once; one of the largest fits.
 HELD = SMALL + PER_RESULT * MOST_RESULTS
 # Bytes that are parsed in one call, which keeps other threads waiting: about 5 ms at worst.
@@ -76,8 +78,10 @@ class Room:
                 self._changed.notify_all()
 
 
-def parsed(body):
-    """Return the object in a body of JSON; null in an array of a large one is NaN.
+def parsed(body, n_results=MOST_RESULTS):
+    """Return the object in a body of JSON.
+
+    Arrays of a large one have at most `n_results` entries, and NaN instead of null.
 
     In a body above `PIECE`, arrays must be of numbers and null: they are read in parts, between
     which other threads run. Nothing in it can be nested.
@@ -96,8 +100,12 @@ def parsed(body):
         name, at = field[1].decode(), field.end()
         if name in value:
             raise ValueError(f"{name!r} must stand once in an object")
-        read = _array if body[at:at + 1] == b"[" else _scalar
-        value[name], at = read(name, body, at)
+        if body[at:at + 1] == b"[":
+            value[name], at = _array(name, body, at, n_results)
+        else:
+            value[name], at = _scalar(name, body, at)
+        if len(value) > MOST_FIELDS:
+            raise ValueError(f"an object must have at most {MOST_FIELDS} fields")
         found = _found(NEXT, body, at, f"',' or '}}' after {name}")
         sign, at = found[1], found.end()
     if at < len(body):
@@ -112,7 +120,7 @@ def _found(pattern, body, at, what):
     return found
 
 
-def _array(name, body, at):
+def _array(name, body, at, most):
     """The numbers of an array that starts at a byte, and where it ends."""
     values, start, end = [], at + 1, body.find(b"]", at)
     if end < 0:
@@ -125,6 +133,8 @@ def _array(name, body, at):
                              f"{start}")
         values += [math.nan if one is None else one
                    for one in json.loads(b"[" + piece + b"]", parse_constant=_no_constant)]
+        if len(values) > most:
+            raise ValueError(f"{name} must have at most {most:,} entries")
         start = cut + 1
     return values, end + 1
 

@@ -170,7 +170,8 @@ class Server:
             elif len(body) <= PIECE:
                 fields = fields_of(body, route)
             else:
-                fields = await self._parser.do(lambda: fields_of(body, route))
+                fields = await self._parser.do(
+                    lambda: fields_of(body, route, self._n_results))
             done = await route.do(self, fields, token)
             return plain(done) if isinstance(done, dict) else done
         except Refused as error:

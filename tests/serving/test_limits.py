@@ -3,6 +3,8 @@
 import asyncio
 import json
 import math
+import os
+import sys
 import threading
 import time
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 from pybandit.serving import _limits
+from pybandit.serving._access import tokens_of
 from pybandit.serving._lane import Lane
 from pybandit.serving._limits import (
     HELD,
@@ -24,22 +27,32 @@ from pybandit.serving._limits import (
     check_bytes,
     parsed,
 )
+from pybandit.serving._server import Server
 
-from serving.served import READ, call, exchange, request, serving
+from serving.served import ENVIRONMENT, READ, call, exchange, request, serving
 
 N = 60_000
+LONG = b"1," * PIECE
 NUMBERS = st.one_of(st.none(), st.integers(-2**63, 2**63), st.floats(allow_nan=False,
                                                                      allow_infinity=False))
 BODIES = st.fixed_dictionaries({"batch_id": st.integers(0, 10**6),
                                 "results": st.lists(NUMBERS, max_size=30)},
                                optional={"positions": st.lists(st.integers(0, 99), max_size=9),
-                                         "missing": st.text(max_size=9), "done": st.booleans(),
-                                         "reason": st.text(max_size=30)})
+                                         "reason": st.text(max_size=30) | st.booleans()})
 
 
 def filled(value):
     return {name: [math.inf if one is None or one != one else one for one in part]
             if isinstance(part, list) else part for name, part in value.items()}
+
+
+@pytest.mark.parametrize("body", [
+    b'{"results": [' + b"1," * _limits.MOST_RESULTS + b"1]}",
+    b"{" + b",".join(b'"%c": [%s1]' % (97 + i, LONG) for i in range(5)) + b"}"],
+    ids=["entries", "fields"])
+def test_entries_and_fields_are_counted(body):
+    with pytest.raises(ValueError, match="must have at most"):
+        parsed(body)
 
 
 @given(BODIES, st.integers(1, 60), st.sampled_from([None, 2]), st.booleans())
@@ -55,9 +68,6 @@ def test_parts_give_what_json_gives(value, piece, indent, ascii_only):
             assert piece < 60
             return
     assert filled(found) == filled(value)
-
-
-LONG = b"1," * PIECE
 
 
 @pytest.mark.parametrize("body", [
@@ -174,6 +184,7 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(large):
             large, lambda path=path: exchange(large.port, request("POST", path, body)))
         assert status == 413 and b"must be at most" in answer
         assert longest < 1.5
+    print(f"413: {longest:.3f} s, {peak_of(large) - before:.0f} MB more")
     assert peak_of(large) < before + 50
 
 
@@ -195,6 +206,7 @@ def test_bodies_of_odd_arrays_hold_up_no_reader(large):
         _, longest = while_reading(large, tell)
         assert statuses == [400] * 8
         assert longest < 1.5
+        print(f"{part[:9]}: {longest:.3f} s, {peak_of(large) - before:.0f} MB more")
     assert peak_of(large) < before + 400
 
 
@@ -202,3 +214,52 @@ def test_a_tell_of_a_large_batch_is_recorded(large):
     values = [i / N for i in range(N)]
     assert call(large.port, "POST", "/tell", {"batch_id": 0, "results": values}) == (
         200, {"n_new": N, "n_known": 0, "complete": True})
+
+
+CLIENTS = """
+import sys, threading
+from serving.served import exchange, request
+port, size = int(sys.argv[1]), int(sys.argv[2])
+parts = [b"[],", b"1,", b"null,", b'"a",', b"-1.5e-300,"]
+def tell(part):
+    body = b'{"batch_id": 0, "results": [' + part * (size // len(part)) + b"1]}"
+    assert exchange(port, request("POST", "/tell", body))[0] == 400
+threads = [threading.Thread(target=tell, args=(part,)) for part in 2 * parts]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_the_event_loop_goes_on_while_bodies_are_parsed(tmp_path, monkeypatch):
+    """The loop itself, apart from clients: how much later than asked it wakes."""
+    for name, token in ENVIRONMENT.items():
+        monkeypatch.setenv(name, token)
+    pb.Study.create(tmp_path / "study.db", pb.RoundRobin(N, 1, N, 10**9)).close()
+    server, late = Server(tmp_path / "study.db", tokens_of(None)[0]), []
+
+    async def tick():
+        while True:
+            due = time.perf_counter() + 0.002
+            await asyncio.sleep(0.002)
+            late.append(time.perf_counter() - due)
+
+    async def main():
+        port = await server.start("127.0.0.1", 0)
+        await server.writer.record(lambda study: study.ask())
+        ticking = asyncio.create_task(tick())
+        clients = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", CLIENTS, str(port), str(SMALL + PER_RESULT * N - 100),
+            env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
+        assert await clients.wait() == 0
+        ticking.cancel()
+        await server.stop()
+
+    server.open()
+    try:
+        asyncio.run(main())
+    finally:
+        server.close()
+    late.sort()
+    print(f"the loop woke {1e3 * late[-1]:.0f} ms late at most, {1e3 * late[len(late) // 2]:.1f} "
+          f"in the median, of {len(late)}")
+    assert late[-1] < 0.5 and late[len(late) // 2] < 0.1
