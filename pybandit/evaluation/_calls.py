@@ -35,6 +35,10 @@ class FailedForGood(Exception):
     """A call that may be given up: what it raised last is the cause."""
 
 
+class NoAnswer(ValueError):
+    """A call that returned None or NaN instead of a number."""
+
+
 def is_async(score):
     """Whether a call of it is awaited."""
     return inspect.iscoroutinefunction(score) or inspect.iscoroutinefunction(
@@ -94,6 +98,18 @@ def numbers_of(name, given, parts):
     return tuple(numbers_of(name, part, parts[:1])[0] for part in given)
 
 
+def is_missing(number):
+    """Return True for None and for a scalar that is NaN."""
+    if number is None:
+        return True
+    if isinstance(number, (str, bytes)) or np.ndim(number):
+        return False
+    try:
+        return math.isnan(number)
+    except (TypeError, ValueError, OverflowError):  # not a number: its error is raised later
+        return False
+
+
 class Calls:
     """Makes calls: each waits for its turn, ends in time, and is tried again."""
 
@@ -110,10 +126,11 @@ class Calls:
             async for attempt in self._attempts():
                 with attempt:
                     given = await self._once(model, item)
+                    self._check_answered(model, item, given)
         except NotBegun as error:
             not_begun = error.__cause__
         except Exception as error:
-            if isinstance(error, self._retried()) and not is_lost(error):
+            if self._may_be_given_up(error) and not is_lost(error):
                 raise FailedForGood from error
             raise
         else:
@@ -128,9 +145,19 @@ class Calls:
         """Whether a worker died, and there will be others: a pool that was given stays broken."""
         return is_lost(error) and (self._workers.own or not isinstance(error, BrokenExecutor))
 
-    def _retried(self):
-        return self.options.retry if self.options.timeout is None else (
-            *self.options.retry, TimeoutError)
+    def _check_answered(self, model, item, given):
+        """Raise NoAnswer if a score, or its cost, is None or NaN."""
+        parts = given if isinstance(given, tuple) and len(self.parts) > 1 else (given,)
+        if any(map(is_missing, parts)):
+            raise NoAnswer(f"score({model}, {item}) must return a number"
+                           f"{' and its cost' * (len(self.parts) > 1)}; got {shown(given)}: pass "
+                           "retry= to have such calls tried again, failed= to count them")
+
+    def _may_be_given_up(self, error):
+        if isinstance(error, NoAnswer):
+            return bool(self.options.retry) or self.options.failed is not None
+        return isinstance(error, self.options.retry) or (
+            isinstance(error, TimeoutError) and self.options.timeout is not None)
 
     def _attempts(self):
         """Tries of one call, a time apart that is drawn from one twice as long every time."""
@@ -142,7 +169,8 @@ class Calls:
             if is_lost(error):
                 lost += 1
                 return self._is_passing(error) and lost < LOST
-            return (isinstance(error, self.options.retry) and not isinstance(error, NotBegun)
+            named = isinstance(error, (*self.options.retry, NoAnswer) if self.options.retry else ())
+            return (named and not isinstance(error, NotBegun)
                     and state.attempt_number - lost < ATTEMPTS)
 
         return tenacity.AsyncRetrying(

@@ -28,7 +28,6 @@ from pybandit.serving._limits import (
     parsed,
 )
 from pybandit.serving._server import Server
-
 from serving.served import ENVIRONMENT, READ, call, exchange, request, serving
 
 N = 60_000
