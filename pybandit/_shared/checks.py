@@ -210,6 +210,13 @@ def check_indices(name, values, n):
     return np.array(values, dtype=np.int64)
 
 
+def read_only(array):
+    """Return a view of an array that a user's function gets: writing to it raises."""
+    view = array[...]
+    view.flags.writeable = False
+    return view
+
+
 def shape_of(name, values):
     """The shape of what a user's function returned; refuses rows of unequal lengths."""
     try:

@@ -225,6 +225,9 @@ class _PythonRun:
             if reached > most:
                 break
             check_asked(arms, policy, environment)
+            # a copy: neither an environment nor a policy changes what the other gets
+            arms = np.array(arms)
+            arms.flags.writeable = False
             self.pull(arms)
         while self.next_mark < len(marks):
             self.enter_mark()
