@@ -147,7 +147,7 @@ def settled(n):
 
 
 def attempt(call, limit):
-    """What came of a call under a limit, and how long it took."""
+    """Result, error and seconds of a call under a limit."""
     found, start = None, time.monotonic()
     with limit:
         try:

@@ -136,7 +136,7 @@ def sampler(given):
                              given(lambda n, i: np.zeros((n.size, i.size))), np.zeros(5)))
     sampler = pb.RacingSampler(factors, rng=1)
     return [[sampler.draw() for _ in range(5)], pb.lil_ucb(
-        factors, np.zeros(5), value_range=9.0, rng=1)]
+        factors, np.zeros(5), value_range=20.0, rng=1)]
 
 
 def races(given):

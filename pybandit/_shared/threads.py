@@ -12,8 +12,8 @@ from pybandit._shared.worker import Worker, run_together
 def in_threads(run, n_tasks, n_threads, stop, hears=True):
     """Call ``run(i)`` for each i below `n_tasks` in `n_threads` threads, and wait for their end.
 
-    Each thread has a copy of the caller's context. If `n_threads` is 1, that thread is the
-    caller's, or a new one if the tasks do not look at Ctrl-C themselves (`hears` is False). An
+    Each thread has a copy of the caller's context. If `n_threads` is 1, the calling thread runs
+    the tasks, or a new one if they do not look at Ctrl-C themselves (`hears` is False). An
     exception or Ctrl-C sets the `Stop` `stop`: no further task starts, and running tasks should
     return soon. The first exception is raised.
     """
@@ -49,7 +49,7 @@ def with_context(executor, function):
 
     A context cannot be sent to another process.
     """
-    # whoever has one has imported its module, which takes 5 ms
+    # not imported here, which takes 5 ms: without it there are no such executors
     threads = sys.modules.get("concurrent.futures.thread")
     if threads is not None and isinstance(executor, threads.ThreadPoolExecutor):
         return functools.partial(contextvars.copy_context().run, function)

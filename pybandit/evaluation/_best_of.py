@@ -139,10 +139,10 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         does not say how many workers it has they are handed over so.
     failed : float or (float, float), optional
         The score of a call that failed for good, by `retry` or `timeout`, or that returned None
-        or NaN (as score or as cost); with ``costs="told"`` score and cost. It counts as any other, and `BestOfResult.failures`
-        counts them; of more than 5 % of all scores, or of a model's, there is a
-        RuntimeWarning. In a `store` it is known to calls of the same `failed`; others make the
-        call again. Without it the race stops there.
+        or NaN (as score or as cost); with ``costs="told"`` score and cost. It counts as any
+        other, and `BestOfResult.failures` counts them; of more than 5 % of all scores, or of a
+        model's, there is a RuntimeWarning. In a `store` it is known to calls of the same
+        `failed`; others make the call again. Without it the race stops there.
     store : str or path-like, optional
         A file for `paid` (SQLite), made where there is none. A score is on the disk before it
         counts; called again after whatever happened, or with more models, only what is

@@ -10,14 +10,14 @@ SETTLE = 0.5  # seconds between two looks at whether work has ended without a wo
 
 
 class Job:
-    """Work, and what came of it."""
+    """Work, and its result or error."""
 
     def __init__(self, work):
         self.work, self.result, self.error, self.over = work, None, None, False
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
 
     def end(self):
-        """Tell the event loop, from the thread; what it cannot be told it finds out."""
+        """Wake the event loop, from the thread. If that fails, the loop finds out by itself."""
         self.over = True
         with contextlib.suppress(RuntimeError, MemoryError):
             self._loop.call_soon_threadsafe(self._ended.set)
@@ -45,7 +45,7 @@ class Lane:
         """Return what `work()` returns in the thread; raise what it raises."""
         job = Job(work)
         self._queue.put(job)
-        # whoever goes away does not take back what was queued
+        # a cancelled request leaves its work in the queue
         while not job.over:
             await job.wait()
             if self._worker.over and not job.over:
@@ -55,7 +55,7 @@ class Lane:
         return job.result
 
     async def stop(self):
-        """Do what has queued, and end the thread."""
+        """Finish the queued jobs, and end the thread."""
         self._queue.put(None)
         while not self._worker.over:
             await asyncio.sleep(0.005)
@@ -75,7 +75,7 @@ class Lane:
                 job.end()
 
     def _take(self, jobs):
-        """Put what has queued into `jobs`; returns False if nothing follows."""
+        """Move queued jobs into `jobs`; returns False if it is the end of the queue."""
         job = self._queue.get()
         while job is not None:
             jobs.append(job)
@@ -85,6 +85,6 @@ class Lane:
         return False
 
     def handle(self, jobs):
-        """Do them."""
+        """Run the jobs."""
         for job in jobs:
             job.result = job.work()

@@ -156,4 +156,4 @@ def _single(pairs):
 
 
 def _no_constant(name):
-    raise ValueError(f"{name} is no number of JSON; null is a result that is not known")
+    raise ValueError(f"{name} is not a number of JSON; null is a result that is not known")

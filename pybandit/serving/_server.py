@@ -32,7 +32,7 @@ LINGER = 1.0  # seconds for which what was refused is read to its end
 class Server:
     """Serves the study of a file until it is stopped.
 
-    One thread records, with a connection of its own to the file; one reads what is short, one
+    One thread records, with a connection of its own to the file; one makes short reads, one
     makes pages and tables, and one parses long bodies. The event loop only receives and sends.
     """
 
@@ -78,11 +78,11 @@ class Server:
             study.close()
 
     async def read(self, work):
-        """Return what `work()` returns in the thread that reads what is short."""
+        """Return `work()`, called in the thread for short reads."""
         return await self._reader.do(work)
 
     async def make(self, work):
-        """Return what `work()` returns in the thread that makes what is long."""
+        """Return `work()`, called in the thread that makes pages and tables."""
         return await self._maker.do(work)
 
     async def _connected(self, reader, writer):

@@ -100,7 +100,7 @@ def test_limits_by_kind():
 
 
 def test_the_longest_results_fit():
-    """Of n results: a double of 24 digits, a position, each on a line of its own."""
+    """Doubles of 24 digits and positions, one per line."""
     n, value = 50_000, -2.2250738585072014e-308
     text = json.dumps({"batch_id": 10**9, "results": [value] * n,
                        "positions": list(range(10**6 - n, 10**6)), "missing": "drop"}, indent=4)
@@ -155,7 +155,7 @@ def peak_of(server):
 
 
 def while_reading(server, work):
-    """What `work` returns, and the longest time that a reader waited meanwhile."""
+    """Result of `work`, and the longest time that a reader waited meanwhile."""
     found, times = [], []
     thread = threading.Thread(target=lambda: found.append(work()))
     thread.start()
@@ -188,7 +188,7 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(large):
 
 
 def test_bodies_of_odd_arrays_hold_up_no_reader(large):
-    """As large as a tell may be, eight at a time."""
+    """Eight at a time, each the largest that a tell may be."""
     size, before = SMALL + PER_RESULT * N - 100, peak_of(large)
     for part in (b"[],", b"{},", b"1,", b"null,", b'"a",', b"1" * 4000 + b","):
         body = b'{"batch_id": 0, "results": [' + part * (size // len(part)) + b"1]}"
