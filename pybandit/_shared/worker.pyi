@@ -1,12 +1,14 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, final
 
+@final
 class Stop:
     def set(self) -> None: ...
     def is_set(self) -> bool: ...
 
+@final
 class Worker:
-    def __init__(self, task: Callable[[], Any], stop: Stop | None = None) -> None: ...
+    def __new__(cls, task: Callable[[], Any], stop: Stop | None = None) -> Self: ...
     @property
     def error(self) -> BaseException | None: ...
     @property

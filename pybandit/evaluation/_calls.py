@@ -100,6 +100,8 @@ def numbers_of(name, given, parts):
 
 def is_missing(number):
     """Return True for None and for a scalar that is NaN."""
+    if isinstance(number, float):
+        return number != number
     if number is None:
         return True
     if isinstance(number, (str, bytes)) or np.ndim(number):
@@ -147,6 +149,8 @@ class Calls:
 
     def _check_answered(self, model, item, given):
         """Raise NoAnswer if a score, or its cost, is None or NaN."""
+        if type(given) is float and given == given:
+            return  # the usual case
         parts = given if isinstance(given, tuple) and len(self.parts) > 1 else (given,)
         if any(map(is_missing, parts)):
             raise NoAnswer(f"score({model}, {item}) must return a number"
