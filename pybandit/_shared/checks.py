@@ -246,6 +246,13 @@ def frozen(array):
     return np.ndarray(array.shape, array.dtype, array.tobytes())
 
 
+def read_only(array):
+    """Return a view of an array that a user's function gets: writing to it raises."""
+    view = array[...]
+    view.flags.writeable = False
+    return view
+
+
 def returned(name, values, shape, expected):
     """Return what a user's function returned as an array of this shape and of any dtype.
 

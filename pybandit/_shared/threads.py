@@ -1,25 +1,21 @@
-"""Work in threads, of which Ctrl-C leaves none behind and none waiting.
+"""Run tasks in threads so that neither Ctrl-C nor a lack of memory leaves one behind."""
 
-The locks of a pool are Python's: Ctrl-C in the thread that hands out work may come
-between taking one and giving it back, and all wait for ever. So a thread that hears no
-signals hands it out, and the caller's waits at a lock of C.
-"""
-
-import _thread
-import collections
 import contextvars
 import functools
 import itertools
-import operator
-import time
+import sys
+import threading
+
+from pybandit._shared.worker import Worker, run_together
 
 
 def in_threads(run, n_tasks, n_threads, stop, hears=True):
-    """Call ``run(i)`` for i below `n_tasks` in so many threads, and wait until all have ended.
+    """Call ``run(i)`` for each i below `n_tasks` in `n_threads` threads, and wait for their end.
 
-    One thread is the caller's; where it `hears` no Ctrl-C, for tasks look at `stop` alone, it is
-    another one in the caller's context. The first exception is raised again. It, and Ctrl-C, set
-    the event `stop`, upon which no task is begun and those that run are to return soon.
+    Each thread has a copy of the caller's context. If `n_threads` is 1, the calling thread runs
+    the tasks, or a new one if they do not look at Ctrl-C themselves (`hears` is False). An
+    exception or Ctrl-C sets the `Stop` `stop`: no further task starts, and running tasks should
+    return soon. The first exception is raised.
     """
     following = itertools.count()
 
@@ -28,49 +24,33 @@ def in_threads(run, n_tasks, n_threads, stop, hears=True):
         while (i := next(following)) < n_tasks and not stop.is_set():
             run(i)
 
-    def share_out():
-        import concurrent.futures  # and logging with it: only where there are threads
-
-        with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
-            try:
-                futures = [pool.submit(work) for _ in range(n_threads)]
-                for future in concurrent.futures.as_completed(futures):
-                    future.result()
-            except BaseException:
-                stop.set()
-                raise
-
     if n_threads == 1 and hears:
         work()
     else:
-        one = functools.partial(contextvars.copy_context().run, work)
-        _deaf_to_signals(one if n_threads == 1 else share_out, stop)
+        run_together([worker_of(work, stop) for _ in range(n_threads)], stop)
 
 
-def _deaf_to_signals(task, stop):
-    started, ended, errors, lock = [], [], [], _thread.allocate_lock()
-    lock.acquire()
+def worker_of(function, stop=None):
+    """Return a `Worker` that calls `function` in a copy of the current context."""
+    return Worker(functools.partial(_in_thread, contextvars.copy_context(), function), stop)
 
-    def run():
-        try:
-            task()
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            ended.append(True)
-            lock.release()
 
-    steps = [functools.partial(_thread.start_new_thread, run, ()),
-             functools.partial(started.append, True)]
+def _in_thread(context, function):
     try:
-        # one call, in which no signal is heard: it is started and known to be, or neither
-        collections.deque(map(operator.call, steps), maxlen=0)
-        while not lock.acquire(timeout=0.1):  # on Windows no signal ends it
-            pass
-    except BaseException:
-        stop.set()
-        while len(ended) < len(started):
-            time.sleep(1e-4)
-        raise
-    if errors:
-        raise errors.pop()
+        context.run(function)
+    finally:
+        # listed by `threading.current_thread`; up to Python 3.12 it would stay so
+        if isinstance(threading._active.get(threading.get_ident()), threading._DummyThread):
+            threading._active.pop(threading.get_ident(), None)
+
+
+def with_context(executor, function):
+    """Return `function`, for one call, in a copy of the caller's context if `executor` has threads.
+
+    A context cannot be sent to another process.
+    """
+    # not imported here, which takes 5 ms: without it there are no such executors
+    threads = sys.modules.get("concurrent.futures.thread")
+    if threads is not None and isinstance(executor, threads.ThreadPoolExecutor):
+        return functools.partial(contextvars.copy_context().run, function)
+    return function

@@ -124,7 +124,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         function around an async one is awaited.
     retry : exception type or tuple of them, optional
         Failures of a call that may pass: it is tried five times in all, again after a time
-        that is drawn from [0, 0.5] seconds, then [0, 1] and so on. A call whose worker died,
+        that is drawn from [0, 0.5] seconds, then [0, 1] and so on. If `retry` names any
+        exception, a call that returns None or NaN is tried again too. A call whose worker died,
         or that somebody else cancelled, is tried ten times; then the race stops, whatever
         `failed` says. So it does at once where an executor that was given is broken.
     timeout : float, optional
@@ -137,11 +138,11 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         Calls, tries among them, are begun at most so often, evenly; by an executor that
         does not say how many workers it has they are handed over so.
     failed : float or (float, float), optional
-        The score of a call that failed for good, by `retry` or `timeout`; with
-        ``costs="told"`` score and cost. It counts as any other, and `BestOfResult.failures`
-        counts them; of more than 5 % of all scores, or of a model's, there is a
-        RuntimeWarning. In a `store` it is known to calls of the same `failed`; others make the
-        call again. Without it the race stops there.
+        The score of a call that failed for good, by `retry` or `timeout`, or that returned None
+        or NaN (as score or as cost); with ``costs="told"`` score and cost. It counts as any
+        other, and `BestOfResult.failures` counts them; of more than 5 % of all scores, or of a
+        model's, there is a RuntimeWarning. In a `store` it is known to calls of the same
+        `failed`; others make the call again. Without it the race stops there.
     store : str or path-like, optional
         A file for `paid` (SQLite), made where there is none. A score is on the disk before it
         counts; called again after whatever happened, or with more models, only what is

@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, check_integer, check_numeric, check_positive, shown
 from pybandit._shared.optional import require
-from pybandit.evaluation._workers import NotBegun, Workers, answer_of, give_up, workers_of
+from pybandit.evaluation._workers import LostCall, NotBegun, Workers, answer_of, give_up, workers_of
 
 CONCURRENCY = 64
 # Times that a call is made for exceptions in `retry`, and for workers that died: with one
@@ -33,6 +33,10 @@ class CallOptions(NamedTuple):
 
 class FailedForGood(Exception):
     """A call that may be given up: what it raised last is the cause."""
+
+
+class NoAnswer(ValueError):
+    """A call that returned None or NaN instead of a number."""
 
 
 def is_async(score):
@@ -94,6 +98,20 @@ def numbers_of(name, given, parts):
     return tuple(numbers_of(name, part, parts[:1])[0] for part in given)
 
 
+def is_missing(number):
+    """Return True for None and for a scalar that is NaN."""
+    if isinstance(number, float):
+        return number != number
+    if number is None:
+        return True
+    if isinstance(number, (str, bytes)) or np.ndim(number):
+        return False
+    try:
+        return math.isnan(number)
+    except (TypeError, ValueError, OverflowError):  # not a number: its error is raised later
+        return False
+
+
 class Calls:
     """Makes calls: each waits for its turn, ends in time, and is tried again."""
 
@@ -110,10 +128,11 @@ class Calls:
             async for attempt in self._attempts():
                 with attempt:
                     given = await self._once(model, item)
+                    self._check_answered(model, item, given)
         except NotBegun as error:
             not_begun = error.__cause__
         except Exception as error:
-            if isinstance(error, self._retried()) and not is_lost(error):
+            if self._may_be_given_up(error) and not is_lost(error):
                 raise FailedForGood from error
             raise
         else:
@@ -128,9 +147,21 @@ class Calls:
         """Whether a worker died, and there will be others: a pool that was given stays broken."""
         return is_lost(error) and (self._workers.own or not isinstance(error, BrokenExecutor))
 
-    def _retried(self):
-        return self.options.retry if self.options.timeout is None else (
-            *self.options.retry, TimeoutError)
+    def _check_answered(self, model, item, given):
+        """Raise NoAnswer if a score, or its cost, is None or NaN."""
+        if type(given) is float and given == given:
+            return  # the usual case
+        parts = given if isinstance(given, tuple) and len(self.parts) > 1 else (given,)
+        if any(map(is_missing, parts)):
+            raise NoAnswer(f"score({model}, {item}) must return a number"
+                           f"{' and its cost' * (len(self.parts) > 1)}; got {shown(given)}: pass "
+                           "retry= to have such calls tried again, failed= to count them")
+
+    def _may_be_given_up(self, error):
+        if isinstance(error, NoAnswer):
+            return bool(self.options.retry) or self.options.failed is not None
+        return isinstance(error, self.options.retry) or (
+            isinstance(error, TimeoutError) and self.options.timeout is not None)
 
     def _attempts(self):
         """Tries of one call, a time apart that is drawn from one twice as long every time."""
@@ -142,7 +173,8 @@ class Calls:
             if is_lost(error):
                 lost += 1
                 return self._is_passing(error) and lost < LOST
-            return (isinstance(error, self.options.retry) and not isinstance(error, NotBegun)
+            named = isinstance(error, (*self.options.retry, NoAnswer) if self.options.retry else ())
+            return (named and not isinstance(error, NotBegun)
                     and state.attempt_number - lost < ATTEMPTS)
 
         return tenacity.AsyncRetrying(
@@ -198,7 +230,7 @@ class Calls:
         await self._workers.begin(future)
         try:
             with self._time():
-                given = await answer_of(future)
+                given = await answer_of(self.anyio, future)
                 if inspect.isawaitable(given):  # of a function around an async one
                     given = await given
         except TimeoutError:  # nobody waits for it any more
@@ -219,10 +251,6 @@ def close_unawaited(future):
     if not future.cancelled() and future.exception() is None and (
             inspect.iscoroutine(future.result())):
         future.result().close()
-
-
-class LostCall(Exception):
-    """A call that somebody else cancelled."""
 
 
 def is_lost(error):

@@ -8,14 +8,22 @@ in time is missing until it does.
 import asyncio
 import atexit
 import contextlib
+import functools
 import math
-import threading
+import os
+import sys
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 
 from pybandit._shared.checks import shown
+from pybandit._shared.threads import with_context, worker_of
 
 LOOK = 0.002  # seconds between two looks at whether a call has begun
+SETTLE = 0.5  # seconds between two looks at whether a thread has ended without an answer
+
+
+class LostCall(Exception):
+    """A call that was cancelled, not by `best_of`."""
 
 
 class NotBegun(Exception):
@@ -23,22 +31,20 @@ class NotBegun(Exception):
 
 
 class Threads:
-    """A thread for each call: one that never ends keeps no other from being begun.
+    """A thread for each call: one that never ends does not keep another from starting.
 
-    The process does not wait for those that were given up; for others, whose answer is still
-    kept, it does, until they would be.
+    The process does not wait for calls that were given up. It waits for the others, whose answer
+    is still kept, until their time is over.
     """
 
     def __init__(self, timeout):
         self.timeout = math.inf if timeout is None else timeout
 
     def submit(self, function, *args):
-        future = Future()
-        future.set_running_or_notify_cancel()
-        thread = threading.Thread(target=_run, args=(future, function, args), daemon=True)
-        _out[future] = thread, time.monotonic() + self.timeout
+        future = Call(functools.partial(function, *args))
+        _out[future] = time.monotonic() + self.timeout
         try:
-            thread.start()
+            future.worker.start()
         except BaseException:
             _out.pop(future)
             raise
@@ -48,28 +54,43 @@ class Threads:
         """Nothing is left to end."""
 
 
-_out = {}  # threads by future, and until when they are waited for
+class Call(Future):
+    """A call in a thread of its own, in a copy of the caller's context."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.set_running_or_notify_cancel()
+        self.worker = worker_of(functools.partial(self._run, function))
+
+    def _run(self, function):
+        try:
+            answer = function()
+        except BaseException as error:
+            self.set_exception(error)
+        else:
+            self.set_result(answer)
+        _out.pop(self, None)
+
+    def settle(self):
+        """Fail if the thread has ended without an answer: memory ran out in it."""
+        if self.worker.over and not self.done():
+            _out.pop(self, None)
+            self.set_exception(self.worker.error or MemoryError("memory ran out in a thread"))
 
 
-def _run(future, function, args):
-    try:
-        answer = function(*args)
-    except BaseException as error:
-        future.set_exception(error)
-    else:
-        future.set_result(answer)
-    _out.pop(future, None)
+_out = {}  # calls, and until when the end of the process waits for them
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_out.clear)  # a fork has no copy of their threads
 
 
 @atexit.register
 def _wait():
-    for thread, deadline in list(_out.values()):
-        left = deadline - time.monotonic()
-        thread.join(None if math.isinf(left) else max(left, 0.0))
+    for call, deadline in list(_out.items()):
+        call.worker.wait(deadline - time.monotonic())
 
 
 def give_up(future):
-    """Nobody waits for its answer any more, at the end of the process neither."""
+    """Wait no longer for an answer, nor at the end of the process."""
     _out.pop(future, None)
 
 
@@ -88,22 +109,38 @@ def has_workers(executor):
     return isinstance(n, int) and n >= 1
 
 
-async def answer_of(future):
-    """What it gives, awaited. asyncio's own way waits for ever, in Python 3.11, where that is
-    StopIteration; of a coroutine it is a RuntimeError.
+async def answer_of(anyio, future):
+    """Return what a future of a thread or an executor gives.
+
+    asyncio's own way, in Python 3.11, waits indefinitely if that is StopIteration.
     """
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    future.add_done_callback(lambda _: _soon(loop, ended.set))
-    await ended.wait()
+    ended = anyio.Event()
+    future.add_done_callback(soon(ended.set))
+    while not future.done():
+        # a callback may fail for want of memory, and a thread end without an answer
+        with anyio.move_on_after(SETTLE):
+            await ended.wait()
+        if isinstance(future, Call):
+            future.settle()
     try:
         return future.result()
     except CancelledError as error:
-        raise asyncio.CancelledError from error
+        raise LostCall("a call was cancelled, not by best_of") from error
 
 
-def _soon(loop, function):
-    with contextlib.suppress(RuntimeError):  # the race is over, and the loop closed
-        loop.call_soon_threadsafe(function)
+def soon(function):
+    """Return a callback, for any thread, that calls `function` in the loop of this one."""
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_task():
+        call, is_over = trio.lowlevel.current_trio_token().run_sync_soon, trio.RunFinishedError
+    else:
+        call, is_over = asyncio.get_running_loop().call_soon_threadsafe, RuntimeError
+
+    def callback(_):
+        with contextlib.suppress(is_over):  # the race is over, and the loop closed
+            call(function)
+
+    return callback
 
 
 class Slots:
@@ -132,8 +169,7 @@ class Slots:
             self._free.release()
             return
         self.n_stuck += 1
-        loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: _soon(loop, self._unstuck))
+        future.add_done_callback(soon(self._unstuck))
 
     def _unstuck(self):
         self.n_stuck -= 1
@@ -176,7 +212,7 @@ class Workers:
 
     def _submit(self, pool, function, *args):
         try:
-            return pool.submit(function, *args)
+            return pool.submit(with_context(pool, function), *args)
         except BrokenExecutor:
             raise
         except Exception as error:
@@ -233,7 +269,7 @@ class Workers:
         if not isinstance(pool, ThreadPoolExecutor):
             try:
                 for future in [self._submit(pool, _nothing) for _ in range(n)]:
-                    await answer_of(future)
+                    await answer_of(self.anyio, future)
             except BrokenExecutor:
                 self._broke(pool)
                 raise

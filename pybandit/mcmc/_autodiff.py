@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import numbers_returned
+from pybandit._shared.checks import numbers_returned, read_only
 from pybandit._shared.optional import require
 from pybandit._shared.types import Floats
 
@@ -33,10 +33,10 @@ def blocks_of(log_likelihood, n_factors, center, backend):
     """Rows, gradients (n, d) and `Hessians`, block by block."""
     d = center.size
     make = {"jax": _jax, "autograd": _autograd, "finite": _finite}[backend]
-    derivatives = make(log_likelihood, n_factors, center)
+    derivatives = make(log_likelihood, n_factors, read_only(center))
     size = max(1, NUMBERS // (d * d))
     for begin in range(0, n_factors, size):
-        rows = np.arange(begin, min(begin + size, n_factors))
+        rows = read_only(np.arange(begin, min(begin + size, n_factors)))
         gradients, hessians = derivatives(rows)
         for name, values in (("gradient", gradients), ("Hessian", hessians)):
             good = np.isfinite(values.reshape(rows.size, -1)).all(axis=1)
@@ -146,7 +146,8 @@ def _finite(log_likelihood, n_factors, center):
 
 def _lengths(value, n_factors, center):
     """How far along each coordinate some rows change by a nat or so."""
-    rows = np.unique(np.linspace(0, n_factors - 1, min(n_factors, SAMPLE)).astype(np.int64))
+    rows = read_only(np.unique(
+        np.linspace(0, n_factors - 1, min(n_factors, SAMPLE)).astype(np.int64)))
     here = value(rows, center)
     lengths = np.maximum(1.0, np.abs(center))
     for j in range(center.size):

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, numbers_returned, shown
+from pybandit._shared.checks import check_in, numbers_returned, read_only, shown
 from pybandit.mcmc._exact import Own
 from pybandit.mcmc._problem import Expanded
 from pybandit.mcmc._ranges import row_bounds
@@ -29,9 +29,9 @@ def check_control(control, n_factors, n_parameters):
 def factors_of(log_likelihood, make, control, n_factors, points):
     """The log ratios between the rows of `points`, less what the control knows."""
     if make is None:
-        factors = Factors(_ratios(log_likelihood, points), n_factors, 1)
+        factors = Factors(_ratios(log_likelihood, read_only(points)), n_factors, 1)
     else:
-        factors = make(points)
+        factors = make(read_only(points))
         if not isinstance(factors, Factors) or factors.n_states != 1:
             raise TypeError(f"factors must return pybandit.Factors with n_states = 1; got "
                             f"{shown(factors)}")

@@ -1,7 +1,6 @@
 """Chains in threads, and their draws as an xarray DataTree."""
 
 import functools
-import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from pybandit._shared.optional import require
 from pybandit._shared.progress import make_bar
 from pybandit._shared.threads import in_threads
 from pybandit._shared.version import __version__
+from pybandit._shared.worker import Stop
 from pybandit.racing.bounds import SHORTCUTS
 
 # Steps between two updates of the bar of progress.
@@ -54,7 +54,7 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
     values = np.empty((n_chains, n_samples, layout.n_values), dtype=layout.dtype)
     statistics = {name: np.empty((n_chains, n_samples), dtype=dtype)
                   for name, dtype in layout.statistics.items()}
-    stop = threading.Event()
+    stop = Stop()
 
     def run(i):
         chain, t = chains[i], -n_warmup

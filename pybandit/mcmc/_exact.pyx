@@ -3,6 +3,8 @@
 
 import numpy as np
 
+from pybandit._shared.checks import read_only
+
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from numpy.random cimport bitgen_t
@@ -44,11 +46,11 @@ cdef class Own:
     cdef pb_own_rows own
     cdef Source source
     cdef double[:, ::1] memory
-    cdef object spread, points, error
+    cdef object spread, points, error     # points as `spread` gets them, read-only
 
     def __cinit__(self, factors, points, double slack, spread=None):
         self.source = Source(factors)
-        self.points = self.memory = points
+        self.memory, self.points = points, read_only(points)
         self.own.factors, self.own.points = self.source.factors, &self.memory[0, 0]
         self.own.slack, self.spread = slack, spread
         self.own.spread, self.own.spread_data = _ask_spread, <void *>self

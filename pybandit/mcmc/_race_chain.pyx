@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import shown
+from pybandit._shared.checks import read_only, shown
 from pybandit.racing._linear_control import viewed
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -59,6 +59,7 @@ cdef class RaceChain:
     cdef object rng, lock, log_prior, error
     cdef pb_bitgen *bitgen
     cdef double[:, ::1] points
+    cdef tuple shown_points       # its rows, read-only, as the prior gets them
     cdef double[::1] memory
     cdef const double[::1] center, gradient
     cdef const double[:, ::1] precision, hessian, inverse
@@ -67,6 +68,7 @@ cdef class RaceChain:
                   precision, control, ranges, bint adapts):
         cdef int64_t d = points.shape[1]
         self.points, self.rng, self.lock = points, rng, rng.bit_generator.lock
+        self.shown_points = tuple(read_only(np.asarray(points)))
         self.bitgen, self.chain.n_parameters = bitgen_of(rng), d
         self.chain.adapts = adapts
         self.chain.normal, self.chain.exponential = next_normal, next_exponential
@@ -224,7 +226,7 @@ cdef int _ask_prior(const double *theta, void *data, double *out) noexcept with 
     """The function's value at one of the chain's own points."""
     cdef RaceChain self = <RaceChain>data
     try:
-        point = np.asarray(self.points)[0 if theta == self.chain.points else 1]
+        point = self.shown_points[0 if theta == self.chain.points else 1]
         self.lock.release()  # it may draw from the generator
         try:
             value = self.log_prior(point)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from pybandit._shared.checks import read_only
 from pybandit.mcmc._leverage import warn_of_leverage
 from pybandit.mcmc._race_chain import RaceChain, checked_prior, set_range
 from pybandit.mcmc._reading import warn_of_reading
@@ -70,6 +71,8 @@ class PythonLoop:
         self.warned, self.n_steps = warned, 0
         self.points = np.stack([start, start])
         self.values, self.proposed = self.points
+        self.shown_values, self.shown_proposed = read_only(self.points)
+        self.offered = self.points.copy()  # what a proposal writes to
         self.rng, self.log_prior, control = rng, sampler.log_prior, sampler.control
         self.precision, self.ranges = sampler.precision, sampler.ranges
         self.start, self.control = start.copy(), control
@@ -81,7 +84,7 @@ class PythonLoop:
         sampler._check_control(self.n_factors)
         self.proposal = sampler.proposal.start(self.n_factors, sampler.n_parameters, rng)
         self.movers = getattr(self.proposal, "parts", [self.proposal])
-        self.log_density = self.prior(self.values)
+        self.log_density = self.prior(self.shown_values)
         if self.log_density == -math.inf:
             raise ValueError(f"initial, or the value of a step, must have a finite log prior; got "
                              f"-inf at {start}")
@@ -122,8 +125,10 @@ class PythonLoop:
     def step(self):
         part = self.proposal.choose() if len(self.movers) > 1 else 0
         mover = self.movers[part]
-        correction = mover.propose(self.points, self.scales[part])
-        log_density = self.prior(self.proposed)
+        self.offered[0] = self.values
+        correction = mover.propose(self.offered, self.scales[part])
+        self.proposed[:] = self.offered[1]
+        log_density = self.prior(self.shown_proposed)
         accepted = False
         if log_density > -math.inf:
             threshold = (self.log_density - log_density - correction

@@ -5,7 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_numeric, numbers_returned, shown
+from pybandit._shared.checks import (
+    check_in,
+    check_integer,
+    check_numeric,
+    numbers_returned,
+    read_only,
+    shown,
+)
 from pybandit._shared.types import ArrayLike, Floats, Ints
 
 # Rows that the function gets at a time.
@@ -121,10 +128,11 @@ class _Posterior:
 
     def __init__(self, log_likelihood, log_prior, n_factors):
         self.log_likelihood, self.log_prior = log_likelihood, log_prior
-        self.blocks = [np.arange(i, min(i + ROWS, n_factors)) for i in range(0, n_factors, ROWS)]
+        self.blocks = [read_only(np.arange(i, min(i + ROWS, n_factors)))
+                       for i in range(0, n_factors, ROWS)]
 
     def __call__(self, points):
-        total = np.zeros(2)
+        total, points = np.zeros(2), read_only(points)
         for rows in self.blocks:
             values = self.log_likelihood(rows, points)
             total += numbers_returned(

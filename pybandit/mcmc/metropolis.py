@@ -75,20 +75,20 @@ class RacingMetropolis:
     ----------
     log_likelihood : callable
         ``log_likelihood(indices, points)``: log p(y_n | point) of these n factors at
-        both rows of `points`, float64 of shape (2, d), current and proposed; returns
-        shape (n, 2). None where `factors` is given.
+        both rows of `points`, float64 of shape (2, d), current and proposed, read-only;
+        returns shape (n, 2). None where `factors` is given.
     n_factors : int
         N. May be left out with `factors`.
     n_parameters : int
         d.
     factors : callable, optional
         Instead of `log_likelihood`, for compiled functions: ``factors(points)`` is
-        called once a chain, with that chain's own array of shape (2, d), which the
-        sampler changes in place, and returns `Factors` of N factors and one state, the
+        called once a chain, with a read-only view of that chain's array of shape (2, d),
+        which the sampler changes in place, and returns `Factors` of N factors and one state, the
         log ratios d_n.
     log_prior : callable, optional
         ``log_prior(point)``: a number, up to a constant; -inf rejects without reading.
-        Flat by default. It gets the sampler's own array: copy what is to be kept.
+        Flat by default. `point` is read-only and changes as the chain goes on: copy it to keep it.
     prior_precision : float or array_like of float, shape (d,) or (d, d), optional
         Of a normal prior of mean 0, times `log_prior` where there is one: compiled.
     proposal : RandomWalk, SGLD, Preconditioned or Mixture, default RandomWalk()

@@ -171,6 +171,7 @@ class _Langevin:
     def propose(self, points, scale):
         proposal, rng = self.proposal, self.rng
         batch = rng.integers(self.n_factors, size=proposal.batch_size)
+        batch.flags.writeable = False  # it is for both gradients
         variance = proposal.step_size * scale**2
         noise = rng.standard_normal(self.shape)
         points[1] = points[0] + 0.5 * variance * self.slope(batch, points[0])

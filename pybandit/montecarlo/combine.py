@@ -9,6 +9,7 @@ import numpy as np
 from pybandit._shared.checks import as_array, check_choice, check_flag, check_integer, shown
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
+from pybandit._shared.threads import with_context
 from pybandit._shared.types import Rng
 from pybandit.montecarlo.allocation import EstimatorAllocator
 
@@ -192,7 +193,8 @@ class _Runner:
             for (positions, _), call in zip(tasks, calls, strict=True):
                 yield positions, lambda call=call: _call(*call)
             return
-        futures = [self.executor.submit(_call, *call) for call in calls]
+        futures = [self.executor.submit(with_context(self.executor, _call), *call)
+                   for call in calls]
         # those that are not done yet are waited for even after a failure: nothing is lost
         interrupt = _wait(futures)
         ended = [(positions, future) for (positions, _), future in zip(tasks, futures, strict=True)

@@ -6,7 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, numbers_returned, shown
+from pybandit._shared.checks import (
+    check_integer,
+    check_numeric,
+    numbers_returned,
+    read_only,
+    shown,
+)
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.racing.acceptance import AcceptanceTest
@@ -185,7 +191,7 @@ class _Slice:
     def _prior_of(self, point):
         if self._log_prior is None:
             return 0.0
-        value = self._log_prior(float(point[0]) if self._scalar else point)
+        value = self._log_prior(float(point[0]) if self._scalar else read_only(point))
         try:
             value = float(value)
         except Exception:

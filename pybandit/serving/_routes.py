@@ -27,9 +27,14 @@ class Route(NamedTuple):
     may_take: tuple[str, ...] = ()
     body: str = "json"
 
+    @property
+    def has_results(self):
+        """True if the size of a body grows with the results in it."""
+        return "results" in self.takes
+
 
 async def ask(server, fields, token):
-    batch = await server.writer.do(lambda study: study.ask(), token.who)
+    batch = await server.writer.record(lambda study: study.ask(), token.who)
     if batch is None:
         return {"done": True, "batch_id": None, "arms": [], "names": []}
     items = {} if batch.items is None else {"items": batch.items.tolist()}
@@ -38,24 +43,24 @@ async def ask(server, fields, token):
 
 
 async def tell(server, fields, token):
-    done = await server.writer.do(lambda study: study.tell(**fields), token.who)
+    done = await server.writer.record(lambda study: study.tell(**fields), token.who)
     return done._asdict()
 
 
 async def amend(server, fields, token):
-    done = await server.writer.do(lambda study: study.amend(**fields), token.who)
+    done = await server.writer.record(lambda study: study.amend(**fields), token.who)
     return done._asdict()
 
 
 async def close_batch(server, fields, token):
-    await server.writer.do(lambda study: study.close_batch(**fields), token.who)
+    await server.writer.record(lambda study: study.close_batch(**fields), token.who)
     return {"batch_id": fields["batch_id"]}
 
 
 async def abandon(server, fields, token):
     if not isinstance(fields.get("discard", False), bool):
         raise Refused(400, f"discard must be true or false; got {shown(fields['discard'])}")
-    await server.writer.do(lambda study: study.abandon(**fields), token.who)
+    await server.writer.record(lambda study: study.abandon(**fields), token.who)
     return {"batch_id": fields["batch_id"]}
 
 

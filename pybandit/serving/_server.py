@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import sys
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qsl
 
 from pybandit.serving._access import Door
@@ -19,20 +18,22 @@ from pybandit.serving._http import (
     read_request,
     send,
 )
+from pybandit.serving._lane import Lane
+from pybandit.serving._limits import PIECE, Busy, Room, TooLarge, check_bytes, most_bytes
 from pybandit.serving._live import Live
 from pybandit.serving._routes import SIGN_IN_BYTES, route_of
 from pybandit.serving._writer import Writer
 from pybandit.studies import Study, StudyError
 
-MOST_BYTES, MOST_CONNECTIONS = 32 << 20, 512
+MOST_CONNECTIONS = 512
 LINGER = 1.0  # seconds for which what was refused is read to its end
 
 
 class Server:
     """Serves the study of a file until it is stopped.
 
-    One thread records, with a connection of its own to the file; one reads what is short, one
-    makes pages and tables. The others, of `asyncio`, only hear and speak.
+    One thread records, with a connection of its own to the file; one makes short reads, one
+    makes pages and tables, and one parses long bodies. The event loop only receives and sends.
     """
 
     def __init__(self, path, tokens, names=(), who=None):
@@ -46,13 +47,15 @@ class Server:
 
     async def start(self, host, port):
         """Listen; returns the port."""
-        self._reader, self._maker = (ThreadPoolExecutor(1, name) for name in ("read", "make"))
+        self._reader, self._maker, self._parser = Lane(), Lane(), Lane()
+        self._room, self._n_results = Room(), 0
         self.live = Live(self)
         self._listener = await asyncio.start_server(
             self._connected, host, port, limit=HEAD_BYTES, backlog=256, start_serving=False)
         port = self._listener.sockets[0].getsockname()[1]
         self.door = Door(self.tokens, self.names, port)
-        self.writer.start()
+        for lane in (self.writer, self._reader, self._maker, self._parser):
+            lane.start()
         self._watch = asyncio.create_task(self.live.watch())
         await self._listener.start_serving()
         return port
@@ -61,26 +64,26 @@ class Server:
         """Hear nobody new, answer who was heard, and close the files."""
         self._listener.close()
         self._watch.cancel()
-        await asyncio.to_thread(self.writer.stop)
+        await self.writer.stop()
         await asyncio.sleep(0.05)  # for answers to what was recorded last
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(self._watch, *self._tasks, return_exceptions=True)
-        for pool in (self._reader, self._maker):
-            pool.shutdown(cancel_futures=True)
+        for lane in (self._reader, self._maker, self._parser):
+            await lane.stop()
 
     def close(self):
         """Close the file."""
         for study in (self.study, self.pages, self.writer.study):
             study.close()
 
-    def read(self, work):
-        """What `work()` returns, of the thread that reads what is short."""
-        return asyncio.get_running_loop().run_in_executor(self._reader, work)
+    async def read(self, work):
+        """Return `work()`, called in the thread for short reads."""
+        return await self._reader.do(work)
 
-    def make(self, work):
-        """The same of the thread that makes what is long."""
-        return asyncio.get_running_loop().run_in_executor(self._maker, work)
+    async def make(self, work):
+        """Return `work()`, called in the thread that makes pages and tables."""
+        return await self._maker.do(work)
 
     async def _connected(self, reader, writer):
         task = asyncio.current_task()
@@ -105,14 +108,19 @@ class Server:
                 return await self._part(reader, writer, error)
             try:
                 route, token = self._admitted(request)
-                body = await self._body(request, route, reader, writer)
+                await self._check_size(request, route)
+                async with self._room.for_body(request.length):
+                    body = await self._body(request, route, reader, writer)
+                    answer = await self._answer(request, route, body, token)
+                    del body
+            except Busy as error:
+                return await self._part(reader, writer,
+                                        Refused(503, str(error), Retry_After="1"))
             except Refused as error:
                 # the body is unread, so that what follows is no request
                 if request.length:
                     return await self._part(reader, writer, error)
                 answer = _apology(error)
-            else:
-                answer = await self._answer(request, route, body, token)
             if hasattr(answer.body, "__aiter__"):
                 return await self._stream(writer, answer, request.method == "HEAD")
             await send(writer, answer, request.keep_alive, request.method == "HEAD")
@@ -127,13 +135,29 @@ class Server:
             self.door.check_role(token, route.role)
         return route, token
 
+    async def _check_size(self, request, route):
+        """Refuse a body above the limit of its kind before it is read."""
+        n_results = None
+        if route.has_results and request.length > most_bytes(self._n_results):
+            # a batch that is larger than all before may have been asked for
+            store = self.study._store
+            self._n_results = await self.read(
+                lambda: store.run(store.largest_batch, write=False))
+        if route.has_results:
+            n_results = self._n_results
+        try:
+            check_bytes(request.path, request.length, n_results)
+        except TooLarge as error:
+            raise Refused(413, str(error)) from None
+
     async def _body(self, request, route, reader, writer):
         if route.body == "json" and request.method == "POST":
             kind = request.headers.get("content-type", "application/json")
             if kind.partition(";")[0].strip().casefold() != "application/json":
                 raise Refused(415, "the body must be application/json")
         small = route.body == "form" or request.method != "POST"
-        return await read_body(request, reader, writer, SIGN_IN_BYTES if small else MOST_BYTES)
+        return await read_body(request, reader, writer,
+                               SIGN_IN_BYTES if small else request.length)
 
     async def _answer(self, request, route, body, token):
         try:
@@ -143,8 +167,11 @@ class Server:
                 raise Refused(400, "what is recorded stands in the body, not after a ?")
             elif route.body == "form":
                 fields = checked(dict(parse_qsl(body.decode("latin-1"), max_num_fields=4)), route)
-            else:
+            elif len(body) <= PIECE:
                 fields = fields_of(body, route)
+            else:
+                fields = await self._parser.do(
+                    lambda: fields_of(body, route, self._n_results))
             done = await route.do(self, fields, token)
             return plain(done) if isinstance(done, dict) else done
         except Refused as error:

@@ -14,6 +14,7 @@ from libc.string cimport memset
 
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
+from pybandit._shared.worker cimport Stop
 from pybandit.policies._csrc cimport pb_batch, pb_batch_count
 from pybandit.policies.base cimport NativePolicy
 from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
@@ -30,36 +31,6 @@ cdef enum:
     PULLS_BETWEEN_SIGNALS = 1 << 22
     # between two looks at `stop`, which are cheap: a draw may take some hundredths of a second
     DRAWS_BETWEEN_LOOKS = 64
-
-
-cdef extern from *:
-    """
-    #ifdef _MSC_VER
-    #define flag_is_raised(flag) (*(volatile int *)(flag))
-    #define raise_flag(flag) (*(volatile int *)(flag) = 1)
-    #else
-    #define flag_is_raised(flag) __atomic_load_n(flag, __ATOMIC_RELAXED)
-    #define raise_flag(flag) __atomic_store_n(flag, 1, __ATOMIC_RELAXED)
-    #endif
-    """
-    bint flag_is_raised(int *flag) noexcept nogil
-    void raise_flag(int *flag) noexcept nogil
-
-
-@cython.final
-cdef class Stop:
-    """Raised like a flag: replications that see it end early, in whatever thread they are."""
-
-    cdef int flag
-
-    cdef inline bint raised(self) noexcept nogil:
-        return flag_is_raised(&self.flag)
-
-    def set(self):
-        raise_flag(&self.flag)
-
-    def is_set(self):
-        return self.raised()
 
 
 def is_native(policy, environment):

@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from pybandit._shared.checks import shown
+from pybandit._shared.threads import with_context
 from pybandit.simulation._ledger import added
 from pybandit.simulation._runs import Runs
 
@@ -29,7 +30,8 @@ def run_in(executor, plan, streams, bar):
     try:
         for first in range(0, streams.n_runs, size):
             part = streams.part(first, min(size, streams.n_runs - first))
-            futures.append(executor.submit(functools.partial(run_share, plan, part)))
+            share = with_context(executor, functools.partial(run_share, plan, part))
+            futures.append(executor.submit(share))
         for future in futures:
             parts.append(future.result())
             bar.update(parts[-1][0]["errors"].size)

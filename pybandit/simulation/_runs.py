@@ -7,6 +7,7 @@ import numpy as np
 
 from pybandit._shared.checks import as_array, check_scalar
 from pybandit._shared.threads import in_threads
+from pybandit._shared.worker import Stop
 from pybandit.policies.base import NativePolicy
 from pybandit.simulation._checks import (
     check_asked,
@@ -26,7 +27,6 @@ from pybandit.simulation._engine import (
     PLAIN_SEED,
     RunRewards,
     Session,
-    Stop,
     draws_natively,
     is_fresh,
     is_native,
@@ -224,7 +224,10 @@ class _PythonRun:
                 self.enter_mark()
             if reached > most:
                 break
-            self.pull(check_asked(arms, policy, environment))
+            # a copy: neither an environment nor a policy changes what the other gets
+            arms = np.array(check_asked(arms, policy, environment))
+            arms.flags.writeable = False
+            self.pull(arms)
         while self.next_mark < len(marks):
             self.enter_mark()
         self.enter(None, bool(policy.done))

@@ -3,7 +3,7 @@
 import os
 import secrets
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from pybandit.studies._errors import StudyDamaged, StudyError
 

@@ -103,6 +103,12 @@ class Store:
         """The only row of `head`."""
         return _head(self.path, self.db)
 
+    def largest_batch(self):
+        """Return the size of the largest batch, rounded up by a few results."""
+        (length,) = self.db.execute(
+            "SELECT coalesce(max(length(arms)), 0) FROM batches").fetchone()
+        return length // 8  # 8 bytes per arm
+
     def events(self, start=0, most=-1, kind=None):
         """Rows of `log` from an event on, all or of one kind."""
         rows = self.db.execute("SELECT number, kind, time, who, body, digest FROM log WHERE "

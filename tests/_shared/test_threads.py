@@ -8,6 +8,14 @@ import numpy as np
 import pytest
 
 from pybandit._shared.threads import in_threads
+from pybandit._shared.worker import Stop
+
+
+def is_set_within(stop, seconds):
+    end = time.monotonic() + seconds
+    while not stop.is_set() and time.monotonic() < end:
+        time.sleep(1e-4)
+    return stop.is_set()
 
 
 def test_every_task_is_done_once_by_as_many_threads():
@@ -18,7 +26,7 @@ def test_every_task_is_done_once_by_as_many_threads():
             began.wait(30)  # all five are here at once
         done.append((i, threading.get_ident()))
 
-    in_threads(run, 12, 5, threading.Event())
+    in_threads(run, 12, 5, Stop())
     assert sorted(i for i, _ in done) == list(range(12))
     threads = {thread for _, thread in done}
     assert len(threads) == 5 and threading.get_ident() not in threads
@@ -26,18 +34,18 @@ def test_every_task_is_done_once_by_as_many_threads():
 
 def test_one_thread_is_the_callers():
     done = []
-    in_threads(lambda i: done.append((i, threading.get_ident())), 3, 1, threading.Event())
+    in_threads(lambda i: done.append((i, threading.get_ident())), 3, 1, Stop())
     assert done == [(i, threading.get_ident()) for i in range(3)]
 
 
 def test_what_one_raises_stops_the_others():
-    stop, done = threading.Event(), []
+    stop, done = Stop(), []
 
     def run(i):
         done.append(i)
         if i == 0:
             raise OSError("lost")
-        assert stop.wait(30)
+        assert is_set_within(stop, 30)
 
     with pytest.raises(OSError, match="lost"):
         in_threads(run, 100, 4, stop)
@@ -52,11 +60,11 @@ def test_ctrl_c_leaves_no_thread_behind(moments):
     rng, stopped = np.random.default_rng(4), 0
     try:
         for moment in rng.uniform(1e-5, 2e-3, moments):
-            stop, working = threading.Event(), []
+            stop, working = Stop(), []
 
             def run(i, stop=stop, working=working):
                 working.append(None)
-                stop.wait(2e-3)
+                is_set_within(stop, 2e-3)
                 working.pop()
 
             try:

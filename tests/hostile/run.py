@@ -16,6 +16,7 @@ import zlib
 import numpy as np
 
 from border_calls import ROOMS
+
 from hostile.arena import FORMS, Arena
 from hostile.drivers import DRIVERS
 

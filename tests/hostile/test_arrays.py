@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from border_calls import ROOMS
-from hostile.drivers import DRIVERS, ELSEWHERE
 from public_classes import CLASSES, methods_of
+
+from hostile.drivers import DRIVERS, ELSEWHERE
 
 TESTS = Path(__file__).parents[1]
 # rooms in one process: what each process imports takes seconds

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+
 from hostile.arena import Another, Interface, Lying
 
 N = 4000

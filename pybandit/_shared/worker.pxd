@@ -1,0 +1,8 @@
+"""Declarations of `Stop`, which compiled loops look at without the GIL."""
+
+
+cdef class Stop:
+    cdef int flag
+    cdef object error      # first exception of the workers that share it
+
+    cdef bint raised(self) noexcept nogil

@@ -1,0 +1,189 @@
+"""Threads whose end is always known, also if memory runs out in them.
+
+The start of `threading.Thread` waits for a flag that a thread sets in Python. A MemoryError
+before that, up to Python 3.14.0, leaves the starting thread waiting indefinitely, and so do
+locks that Python code releases. Here no lock is held over code that can fail: the last thing
+that a thread does is to release a lock of C, which allocates nothing.
+"""
+
+import _thread
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.pythread cimport (
+    NOWAIT_LOCK,
+    PY_LOCK_ACQUIRED,
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+)
+from libc.math cimport INFINITY
+
+
+cdef extern from "pythread.h":
+    int PyThread_acquire_lock_timed(PyThread_type_lock, long long microseconds,
+                                    int interruptible) nogil
+
+
+cdef extern from *:
+    """
+    #ifdef _MSC_VER
+    #define flag_is_raised(flag) (*(volatile int *)(flag))
+    #define raise_flag(flag) (*(volatile int *)(flag) = 1)
+    #else
+    #define flag_is_raised(flag) __atomic_load_n(flag, __ATOMIC_RELAXED)
+    #define raise_flag(flag) __atomic_store_n(flag, 1, __ATOMIC_RELAXED)
+    #endif
+    """
+    bint flag_is_raised(int *flag) noexcept nogil
+    void raise_flag(int *flag) noexcept nogil
+
+
+# Microseconds between two looks at Ctrl-C: on Windows no signal ends the wait for a lock.
+cdef enum:
+    LOOK = 100_000
+
+
+@cython.final
+cdef class Stop:
+    """A flag that any thread may set; tasks that see it are to return soon."""
+
+    cdef bint raised(self) noexcept nogil:
+        return flag_is_raised(&self.flag)
+
+    def set(self):
+        raise_flag(&self.flag)
+
+    def is_set(self):
+        return self.raised()
+
+
+@cython.final
+cdef class Worker:
+    """One thread that calls ``task()`` once.
+
+    Parameters
+    ----------
+    task : callable
+    stop : Stop, optional
+        Set if the task raises.
+    """
+
+    cdef object task, raised
+    cdef Stop stop
+    cdef PyThread_type_lock running      # held from the start to the end of the thread
+    cdef bint asked, refused, begun      # to start; by the system; in the thread, or soon
+    cdef readonly bint over              # True once the thread has ended
+
+    def __cinit__(self, task, Stop stop=None):
+        self.running = PyThread_allocate_lock()
+        if self.running == NULL:
+            raise MemoryError("no lock can be made for a thread")
+        self.task, self.stop = task, stop
+        # of a thread in which not even an exception can be made
+        self.raised = MemoryError("memory ran out in a thread")
+
+    def __dealloc__(self):
+        if self.running != NULL:
+            PyThread_free_lock(self.running)
+
+    @property
+    def error(self):
+        """Exception with which the thread ended, or None."""
+        return self.raised if self.over else None
+
+    def start(self):
+        """Start the thread. No signal is handled between its start and the record of it.
+
+        Raises
+        ------
+        RuntimeError, MemoryError
+            If no thread can be started.
+        """
+        cdef bint is_known = False
+        if self.asked:
+            raise RuntimeError("a worker can be started once")
+        self.asked = True
+        PyThread_acquire_lock(self.running, NOWAIT_LOCK)
+        try:
+            _thread.start_new_thread(self, ())
+            is_known = True
+        finally:
+            # memory may run out after the start, when the number of the thread is returned: a
+            # thread that has not begun by now will not
+            if is_known or self.begun:
+                self.begun = True
+            else:
+                self.refused = True
+                PyThread_release_lock(self.running)
+
+    def __call__(self):
+        """Run in the thread. Every path ends with the release of the lock."""
+        if self.refused:
+            return
+        self.begun = True
+        try:
+            self.task()
+            self.raised = None
+        except BaseException as error:
+            self.raised = error
+        finally:
+            if self.raised is not None and self.stop is not None:
+                if self.stop.error is None:
+                    self.stop.error = self.raised
+                raise_flag(&self.stop.flag)
+            self.task, self.over = None, True
+            PyThread_release_lock(self.running)
+
+    cdef bint ends(self, bint hears) except -1:
+        """Return True if the thread has ended or ends within one look; then look at Ctrl-C."""
+        cdef int status
+        if self.over or not self.begun:
+            return True
+        with nogil:
+            status = PyThread_acquire_lock_timed(self.running, LOOK, hears)
+        if status == PY_LOCK_ACQUIRED:
+            PyThread_release_lock(self.running)
+        elif hears:
+            PyErr_CheckSignals()
+        return self.over
+
+    def wait(self, double seconds=INFINITY):
+        """Return True if the thread has ended, after about `seconds` at most."""
+        cdef double left = seconds
+        while not self.ends(True):
+            left -= LOOK / 1e6
+            if left <= 0:
+                return False
+        return True
+
+
+def run_together(list workers, Stop stop):
+    """Start all and wait until every one that has started has ended; raise the first error.
+
+    An exception, Ctrl-C or a failed start sets `stop`. Allocates nothing once one has started
+    that could keep the call from waiting for it. A second Ctrl-C ends the wait.
+    """
+    cdef Py_ssize_t i
+    cdef Worker worker
+    try:
+        for i in range(len(workers)):
+            (<Worker?>workers[i]).start()
+        for i in range(len(workers)):
+            while not (<Worker>workers[i]).ends(True):
+                pass
+    finally:
+        # nothing is left to stop after a wait to the end
+        for i in range(len(workers)):
+            if not (<Worker>workers[i]).over:
+                raise_flag(&stop.flag)
+        for i in range(len(workers)):
+            while not (<Worker>workers[i]).ends(True):
+                pass
+    error, stop.error = stop.error, None
+    for worker in workers:
+        worker.raised = None  # its traceback leads to the workers
+    if error is not None:
+        raise error

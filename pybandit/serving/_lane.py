@@ -1,0 +1,90 @@
+"""One thread that does one piece of work after the other, for an event loop."""
+
+import asyncio
+import contextlib
+import queue
+
+from pybandit._shared.threads import worker_of
+
+SETTLE = 0.5  # seconds between two looks at whether work has ended without a word of it
+
+
+class Job:
+    """Work, and its result or error."""
+
+    def __init__(self, work):
+        self.work, self.result, self.error, self.over = work, None, None, False
+        self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
+
+    def end(self):
+        """Wake the event loop, from the thread. If that fails, the loop finds out by itself."""
+        self.over = True
+        with contextlib.suppress(RuntimeError, MemoryError):
+            self._loop.call_soon_threadsafe(self._ended.set)
+
+    async def wait(self):
+        """Wait until it is over, or for `SETTLE` seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE):
+                await self._ended.wait()
+
+
+class Lane:
+    """The thread and its queue. An error, a lack of memory too, ends its job, not the thread."""
+
+    most = 1  # jobs at once
+
+    def __init__(self):
+        self._queue, self._worker = queue.SimpleQueue(), worker_of(self._run)
+
+    def start(self):
+        """Start the thread, or raise."""
+        self._worker.start()
+
+    async def do(self, work):
+        """Return what `work()` returns in the thread; raise what it raises."""
+        job = Job(work)
+        self._queue.put(job)
+        # a cancelled request leaves its work in the queue
+        while not job.over:
+            await job.wait()
+            if self._worker.over and not job.over:
+                raise RuntimeError("a thread of the server has ended")
+        if job.error is not None:
+            raise job.error
+        return job.result
+
+    async def stop(self):
+        """Finish the queued jobs, and end the thread."""
+        self._queue.put(None)
+        while not self._worker.over:
+            await asyncio.sleep(0.005)
+
+    def _run(self):
+        is_open = True
+        while is_open:
+            jobs = []
+            try:
+                is_open = self._take(jobs)
+                self.handle(jobs)
+            except BaseException as error:
+                for job in jobs:
+                    if job.result is None and job.error is None:
+                        job.error = error
+            for job in jobs:
+                job.end()
+
+    def _take(self, jobs):
+        """Move queued jobs into `jobs`; returns False if it is the end of the queue."""
+        job = self._queue.get()
+        while job is not None:
+            jobs.append(job)
+            if len(jobs) == self.most or self._queue.empty():
+                return True
+            job = self._queue.get()
+        return False
+
+    def handle(self, jobs):
+        """Run the jobs."""
+        for job in jobs:
+            job.result = job.work()

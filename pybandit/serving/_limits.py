@@ -1,0 +1,159 @@
+"""Limits of requests: bytes by kind, bytes of all bodies at once, and time of the event loop.
+
+Independent of how requests are read and answered.
+"""
+
+import asyncio
+import codecs
+import contextlib
+import json
+import math
+import re
+
+# Bytes of a request without results: names, numbers, and the reason of an amendment.
+SMALL = 16_384
+# Bytes per result: a value of up to 24 digits, its position, separators and indentation.
+PER_RESULT = 64
+# Results of one request; another array of the same length holds their positions.
+MOST_RESULTS = 1_000_000
+MOST_FIELDS = 4
+# Bytes of bodies above SMALL that are in memory at once; one of the largest fits.
+HELD = SMALL + PER_RESULT * MOST_RESULTS
+# Bytes that are parsed in one call, which keeps other threads waiting: about 5 ms at worst.
+PIECE = 16_384
+FIELD = re.compile(rb'[ \t\r\n]*"([a-z_]{1,32})"[ \t\r\n]*:[ \t\r\n]*')
+NEXT = re.compile(rb"[ \t\r\n]*([,}])[ \t\r\n]*")
+OPEN = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
+
+
+class TooLarge(ValueError):
+    """A body above the limit of its kind."""
+
+
+class Busy(Exception):
+    """Too many large bodies are in memory."""
+
+
+def most_bytes(n_results=None):
+    """Return the largest body of a request, with up to `n_results` results if it has some."""
+    return SMALL + (0 if n_results is None else PER_RESULT * min(n_results, MOST_RESULTS))
+
+
+def check_bytes(name, size, n_results=None):
+    """Raise TooLarge if the body of request `name` is above its limit."""
+    most = most_bytes(n_results)
+    if size > most:
+        why = "" if n_results is None else (f": {SMALL:,}, and {PER_RESULT} per result of the "
+                                            f"largest batch, which has {n_results:,}")
+        raise TooLarge(f"the body of {name} must be at most {most:,} bytes{why}; got {size:,}")
+
+
+class Room:
+    """Memory of the bodies that are in work at the same time.
+
+    Small ones are not counted: the number of connections bounds them.
+    """
+
+    def __init__(self, most=HELD, patience=15.0):
+        self.most, self.patience, self.held = most, patience, 0
+        self._changed = asyncio.Condition()
+
+    @contextlib.asynccontextmanager
+    async def for_body(self, size):
+        """Hold memory for a body of `size` bytes; wait for it, or raise Busy."""
+        if size <= SMALL:
+            yield
+            return
+        try:
+            async with asyncio.timeout(self.patience), self._changed:
+                await self._changed.wait_for(lambda: self.held + size <= self.most)
+                self.held += size
+        except TimeoutError:
+            raise Busy("too many large bodies come at the same time: send it again") from None
+        try:
+            yield
+        finally:
+            self.held -= size
+            async with self._changed:
+                self._changed.notify_all()
+
+
+def parsed(body, n_results=MOST_RESULTS):
+    """Return the object in a body of JSON.
+
+    Arrays of a large one have at most `n_results` entries, and NaN instead of null.
+
+    In a body above `PIECE`, arrays must be of numbers and null: they are read in parts, between
+    which other threads run. Nothing in it can be nested.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        If it is not JSON, or not of that form.
+    """
+    if len(body) <= PIECE:
+        return json.loads(body.decode() if body else "{}", object_pairs_hook=_single,
+                          parse_constant=_no_constant)
+    at, value, sign = _found(OPEN, body, 0, "an object").end(), {}, b","
+    while sign == b",":
+        field = _found(FIELD, body, at, "the name of a field")
+        name, at = field[1].decode(), field.end()
+        if name in value:
+            raise ValueError(f"{name!r} must stand once in an object")
+        if body[at:at + 1] == b"[":
+            value[name], at = _array(name, body, at, n_results)
+        else:
+            value[name], at = _scalar(name, body, at)
+        if len(value) > MOST_FIELDS:
+            raise ValueError(f"an object must have at most {MOST_FIELDS} fields")
+        found = _found(NEXT, body, at, f"',' or '}}' after {name}")
+        sign, at = found[1], found.end()
+    if at < len(body):
+        raise ValueError(f"nothing must follow the object; got more at byte {at}")
+    return value
+
+
+def _found(pattern, body, at, what):
+    found = pattern.match(body, at)
+    if found is None:
+        raise ValueError(f"{what} must be at byte {at}")
+    return found
+
+
+def _array(name, body, at, most):
+    """The numbers of an array that starts at a byte, and where it ends."""
+    values, start, end = [], at + 1, body.find(b"]", at)
+    if end < 0:
+        raise ValueError(f"{name} must end with ']'")
+    while start <= end:
+        cut = end if end - start <= PIECE else body.rfind(b",", start, start + PIECE)
+        piece = body[start:cut] if cut > 0 else b'"'
+        if any(mark in piece for mark in (b"[", b"{", b'"')) or (values and not piece.strip()):
+            raise ValueError(f"{name} must be an array of numbers and null; it is not from byte "
+                             f"{start}")
+        values += [math.nan if one is None else one
+                   for one in json.loads(b"[" + piece + b"]", parse_constant=_no_constant)]
+        if len(values) > most:
+            raise ValueError(f"{name} must have at most {most:,} entries")
+        start = cut + 1
+    return values, end + 1
+
+
+def _scalar(name, body, at):
+    """A number, text or word that starts at a byte, and where it ends."""
+    text = codecs.getincrementaldecoder("utf-8")().decode(body[at:at + SMALL])
+    if text[:1] == "{":
+        raise ValueError(f"{name} must not be an object")
+    value, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text)
+    return value, at + len(text[:end].encode())
+
+
+def _single(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a name must stand once in an object")
+    return value
+
+
+def _no_constant(name):
+    raise ValueError(f"{name} is not a number of JSON; null is a result that is not known")

@@ -1,0 +1,84 @@
+"""best_of_async under trio: async and plain functions, executors, failures, cancellation."""
+
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+import pybandit as pb
+from pybandit.evaluation import _calls
+
+from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
+
+trio = pytest.importorskip("trio")
+EXPECTED = pb.best_of(in_blocks(), K, N, **GIVEN)
+
+
+def choose(score, **options):
+    async def run():
+        return await pb.best_of_async(score, K, N, **{**GIVEN, **options})
+
+    return trio.run(run)
+
+
+async def awaited(model, item):
+    await trio.sleep(0.0005)
+    return SCORES[item, model]
+
+
+@pytest.mark.parametrize("score", [awaited, Judge().call], ids=["async", "plain"])
+def test_async_and_plain_functions_give_the_same_answer(score):
+    found = choose(score, concurrency=8)
+    assert found.top.tolist() == EXPECTED.top.tolist()
+    assert found.n_evaluations == EXPECTED.n_evaluations
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": 30.0}], ids=repr)
+def test_executors(options):
+    with ThreadPoolExecutor(3) as pool:
+        found = choose(Judge().call, executor=pool, **options)
+    assert found.n_evaluations == EXPECTED.n_evaluations
+
+
+def test_failures_are_tried_again(monkeypatch):
+    monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
+    judge = Judge(fails=lambda i, model, item: OSError("no") if i % 5 == 4 else None)
+    assert choose(judge.call, retry=OSError).n_evaluations == EXPECTED.n_evaluations
+
+
+def test_a_call_that_never_answers_fails_in_time():
+    released = threading.Event()
+
+    def judge(model, item):
+        released.wait(20)
+        return 0.5
+
+    try:
+        with pytest.raises(TimeoutError):
+            choose(judge, timeout=0.1)
+    finally:
+        released.set()
+
+
+def test_a_task_that_is_cancelled_ends():
+    async def run():
+        with trio.move_on_after(0.2) as scope:
+            await pb.best_of_async(lambda model, item: time.sleep(0.05) or 0.5, K, N,
+                                   **{**GIVEN, "concurrency": 2})
+        return scope.cancelled_caught
+
+    assert trio.run(run)
+
+
+def test_a_future_that_is_cancelled_is_a_lost_call(monkeypatch):
+    monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
+
+    class Cancels:
+        def submit(self, function, *args):
+            future = Future()
+            future.cancel()
+            return future
+
+    with pytest.raises(_calls.LostCall, match="cancelled, not by best_of"):
+        choose(Judge().call, executor=Cancels())
