@@ -130,7 +130,7 @@ interrupts: inplace
 # are; elsewhere at random. What fails is left in build/fuzz/.
 FUZZED := policies refitting races count_races sequences tables scores arms plates codec counts \
 	values stocks sheets picklists cells studies journals forged stores tellers blocks dialects \
-	zarrs comparisons
+	zarrs comparisons neighbours names
 fuzz: inplace
 	$(BIN)/python tests/fuzz/native.py --seconds $(SECONDS)
 	for target in $(FUZZED); do \

@@ -225,7 +225,7 @@ class _PythonRun:
             if reached > most:
                 break
             # a copy: neither an environment nor a policy changes what the other gets
-            arms = np.array(check_asked(arms, policy, environment))
+            arms = check_asked(arms, policy, environment)
             arms.flags.writeable = False
             self.pull(arms)
         while self.next_mark < len(marks):

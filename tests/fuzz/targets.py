@@ -1,6 +1,6 @@
 """The fuzzers of Python by name; each takes bytes, and raises where something is wrong."""
 
-from fuzz import dialects, files, ledgers, sheets, states, tellers
+from fuzz import dialects, files, ledgers, neighbours, sheets, states, tellers
 
 TARGETS = {
     "policies": states.policies, "refitting": states.refitting, "races": states.races,
@@ -11,5 +11,6 @@ TARGETS = {
     "sheets": sheets.sheets, "picklists": sheets.picklists, "cells": sheets.cells,
     "studies": ledgers.studies, "journals": ledgers.journals, "forged": ledgers.forged,
     "stores": ledgers.stores, "tellers": tellers.tellers, "blocks": files.blocks,
+    "neighbours": neighbours.neighbours, "names": neighbours.names,
     "zarrs": files.zarrs, "comparisons": files.comparisons,
 }

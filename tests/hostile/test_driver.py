@@ -51,4 +51,4 @@ def test_outcomes_tell_what_was_raised_or_returned(tmp_path):
             refused.refused(*wrong)
     with pytest.raises(AssertionError):
         refused.read()
-    attacked(tmp_path, "create", may_appear=("ran",))
+    attacked(tmp_path, "create", may_change=("ran",))

@@ -5,7 +5,7 @@ import pytest
 
 import pybandit as pb
 
-from hostile.arena import Another, Interface, Lying
+from hostile_arrays.arena import Another, Interface, Lying
 
 N = 4000
 FAR = 2**31 - 1

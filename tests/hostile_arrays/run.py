@@ -17,8 +17,8 @@ import numpy as np
 
 from border_calls import ROOMS
 
-from hostile.arena import FORMS, Arena
-from hostile.drivers import DRIVERS
+from hostile_arrays.arena import FORMS, Arena
+from hostile_arrays.drivers import DRIVERS
 
 # longer than any call takes on a loaded machine, and with sanitizers
 HANGS = 300

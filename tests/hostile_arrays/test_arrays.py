@@ -13,7 +13,7 @@ import pytest
 from border_calls import ROOMS
 from public_classes import CLASSES, methods_of
 
-from hostile.drivers import DRIVERS, ELSEWHERE
+from hostile_arrays.drivers import DRIVERS, ELSEWHERE
 
 TESTS = Path(__file__).parents[1]
 # rooms in one process: what each process imports takes seconds
@@ -49,7 +49,7 @@ def test_no_room_is_forgotten():
 
 def attack(rooms, seconds, most):
     """Run rooms in a process group of its own, which must end by itself with "whole"."""
-    command = [sys.executable, "-m", "hostile.run", str(seconds), *rooms]
+    command = [sys.executable, "-m", "hostile_arrays.run", str(seconds), *rooms]
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     with subprocess.Popen(command, cwd=TESTS, env=os.environ | {"PYTHONPATH": path}, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -1,0 +1,33 @@
+"""Readers for `attack`: studies and stores, opened as their users and commands open them."""
+
+import pandas  # noqa: F401  imported by a study's history, once for all files
+
+from pybandit.studies import Study
+from pybandit.studies._cells import Cells
+from pybandit.studies._export import export
+from pybandit.studies._report_facts import facts_of
+from pybandit.studies.plates import Plates
+
+
+def study(path):
+    """Everything that reads a study."""
+    with Study.open(path) as opened:
+        opened.status()
+        opened.recommend()
+        opened.history()
+        list(opened.log())
+        export(opened, Plates.of(opened.settings), lambda text: None)
+        facts_of(opened)  # of a report
+        return opened.verify().n_events
+
+
+def store(path):
+    """Everything that reads and writes a store of scores."""
+    cells = Cells(path, 9, False)
+    try:
+        known = dict(cells)
+        cells.claim([(7, 7)])
+        cells[7, 7] = 0.5
+        return len(known), len(cells)
+    finally:
+        cells.close()
