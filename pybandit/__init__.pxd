@@ -6,7 +6,7 @@ their C names without ``pb_``; those that a header defines inline keep it.
 
 from pybandit._shared._csrc cimport (
     PB_CALLBACK, PB_GROW, PB_NOT_FINITE, PB_NO_SOLUTION, PB_OK, PB_RANGE, pb_bitgen,
-    pb_bitgen_below, pb_bitgen_open, pb_heap, pb_status,
+    pb_bitgen_below, pb_bitgen_open, pb_heap, pb_read_once, pb_status,
 )
 from pybandit.betting._csrc cimport (
     PB_CONFIDENCE_ASYMPTOTIC, PB_CONFIDENCE_BERNSTEIN, PB_CONFIDENCE_BETS,

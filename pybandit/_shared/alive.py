@@ -5,7 +5,7 @@ import socket
 
 
 def here():
-    """This machine, and how it numbers its processes: a container has numbers of its own."""
+    """Return the name of this machine and of its process numbers, which a container has its own."""
     try:
         numbers = os.readlink("/proc/self/ns/pid")
     except OSError:  # only Linux has it
@@ -14,12 +14,12 @@ def here():
 
 
 def started(pid):
-    """When a process began; "" where the system does not say, None where there is none."""
+    """Return the start of a process as text: "" if unknown, None if there is no such process."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return None
-    except OSError:  # another user's
+    except OSError:  # a process of another user
         pass
     try:
         with open(f"/proc/{pid}/stat") as file:
@@ -28,11 +28,11 @@ def started(pid):
             boot = file.read().strip()
     except OSError:
         return ""
-    # nobody has asked yet how a zombie ended, but it has
+    # a zombie has ended
     return None if state in "ZX" else f"{boot} {numbers[18]}"
 
 
 def is_alive(pid, began):
-    """Whether the process of that number is the one that began then: numbers come again."""
+    """Return True if process `pid` runs and began at `began`; process numbers are reused."""
     now = started(pid)
     return now is not None and (now == began or "" in (now, began))

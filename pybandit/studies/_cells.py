@@ -16,7 +16,7 @@ import warnings
 import weakref
 from collections.abc import MutableMapping
 
-from pybandit.studies import _alive
+from pybandit._shared import alive
 from pybandit.studies._database import PATIENCE, WRITES, Database, begin_writes
 from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
 from pybandit.studies._files import checked, published, size_of
@@ -249,8 +249,8 @@ class Cells(MutableMapping):
     def _say_alive(self):
         self._beat = time.time()
         self._db.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?, ?)",
-                         (self._owner, _alive.here(), os.getpid(),
-                          _alive.started(os.getpid()) or "", self._beat))
+                         (self._owner, alive.here(), os.getpid(),
+                          alive.started(os.getpid()) or "", self._beat))
 
     def beat(self):
         """Say that this process is alive, now and then."""
@@ -265,10 +265,10 @@ class Cells(MutableMapping):
         host, pid, began, beat = row
         if not (isinstance(pid, int) and 0 < pid < 2**31 and isinstance(beat, float)):
             self._refuse("owners", f"process {pid!r}, heard of at {beat!r},")
-        if host != _alive.here():
+        if host != alive.here():
             return time.time() - beat <= SILENT
         # however long it was silent: a block may take hours
-        return owner in _OPEN if pid == os.getpid() else _alive.is_alive(pid, began)
+        return owner in _OPEN if pid == os.getpid() else alive.is_alive(pid, began)
 
     def release(self, places):
         """Give up claims: somebody else may pay for these."""

@@ -1,14 +1,14 @@
-"""SQLite files: the one place that opens them, and their transactions.
+"""Open SQLite files, and run transactions on them. Nothing else in the package opens SQLite.
 
-A file from a stranger may be anything, so `_files.checked` looks at it and at its neighbours
-before SQLite does, and `_guarded` restricts what its contents can make SQLite do. [1]_
+A file from a stranger may contain anything. `_files.checked` and `check_header` examine it and
+its neighbours before SQLite does, and `Database._guard` restricts what SQLite may do. [1]_
 
-The newest changes of a file are in its log, ``<path>-wal``, until SQLite moves them into the file.
-A file that was moved without its log is complete in itself, only older. So that it is recognized,
-the table ``writes`` holds the number of transactions so far, `done`, and the number of them when
-the log was begun, `before_log`, which is in the file itself before the first of the others is in
-the log. If both are equal and there is no log, later transactions are missing. SQLite ends a log
-by moving all of it into the file, where `done` is then larger.
+The newest transactions of a file are in its log, ``<path>-wal``, until SQLite moves them into
+the file. A file that was moved without its log looks complete, only older. The table ``writes``
+tells them apart. Its column `done` counts transactions. Its column `before_log` is the count at
+the start of the log, and it is written into the file itself before the log gets its first
+transaction. So if both columns are equal and there is no log, later transactions are missing.
+When SQLite ends a log, it moves all of it into the file, where `done` is then the larger one.
 
 References
 ----------
@@ -32,7 +32,7 @@ from pybandit.studies._errors import (
 from pybandit.studies._files import Place, check_header, checked, size_of
 
 PATIENCE = 30.0  # seconds to wait for another writer
-MARK_PATIENCE = 0.1  # seconds to wait for readers before a log is begun
+MARK_PATIENCE = 0.1  # seconds to wait for readers at the start of a log
 LOG_BYTES = 1 << 22  # size of a log that is moved into the file
 WRITES = """CREATE TABLE writes (only INTEGER PRIMARY KEY CHECK (only = 0),
                      done INTEGER NOT NULL, before_log INTEGER NOT NULL)"""
@@ -145,7 +145,7 @@ class Database:
         self.is_open = True
 
     def _guard(self):
-        """Restrict what a file's contents can make SQLite do, and what is written by itself."""
+        """Restrict SQLite, so that the contents of a file cannot make it run or write anything."""
         db = self.db
         for category, limit in LIMITS.items():
             db.setlimit(category, min(limit, db.getlimit(category)))
@@ -168,14 +168,14 @@ class Database:
         return self._steps > self._allowed
 
     def run(self, work, write=True):
-        """What `work()` returns, all of it or nothing; what it wrote is on the disk afterwards.
+        """Return `work()`, done in one transaction that is on the disk when this returns.
 
-        No context manager: the frame of a call that Ctrl-C ends is left at once, that of a
-        generator only when the traceback is given up, and an interactive session keeps it.
+        This is a function and not a context manager, because the frame of a generator lives as
+        long as the traceback of Ctrl-C, and an interactive session keeps that.
         """
         with named(self.shown, self.kind):
             if not write and (self.path is None or self.db.in_transaction):
-                return work()  # nobody else writes, or what is read is part of a larger reading
+                return work()  # in memory, or part of a larger reading
             if write and self.read_only:
                 raise StudyError(f"{self.shown} cannot be written: it is read-only")
             self._allow_steps()
@@ -261,7 +261,8 @@ class Database:
 def _is_open_here(path):
     """Return True if this process has the file open: then it may not be read by other means.
 
-    The end of a reading would release SQLite's locks on the file, as POSIX has it.
+    Closing another descriptor of a file releases all locks of the process on it (POSIX), those
+    of SQLite included.
     """
     file = Place(path, os.path.realpath(path), "").file
     return any(one.is_open and one._place and one._place.file == file for one in list(_DATABASES))
@@ -273,7 +274,7 @@ def begin_writes(db):
 
 
 def _connect(address):
-    # one connection for all threads: whoever uses it holds a lock
+    # one connection for all threads, which take turns by a lock of the caller
     return sqlite3.connect(address, timeout=PATIENCE, isolation_level=None,
                            check_same_thread=False, uri=address.startswith("file:"))
 
@@ -282,5 +283,5 @@ def _address(path, access):
     if path is None:
         return ":memory:"
     options = {"rw": "mode=rw", "ro": "immutable=1", "draft": "mode=rwc"}[access]
-    # bytes: names may be no text
+    # as bytes: a file name need not be valid text
     return f"file:{quote(os.fsencode(path))}?{options}"

@@ -63,8 +63,8 @@ class Store:
         # parts of the state as they are stored, bytes and digest; number of late results
         self.parts, self.n_late = {}, 0
         self.n_arms = 2**63  # until they are known
-        # Of a study that was not closed: if both are collected at once, __del__ may come after
-        # the connection's own end, which warns.
+        # If an unclosed study and its connection are collected together, __del__ may run after
+        # the connection has warned about itself.
         weakref.finalize(self, database.close).atexit = False
 
     @classmethod

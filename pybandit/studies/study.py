@@ -148,9 +148,9 @@ class Study(Changes, Counted, Looks, Shown):
         ValueError
             If `policy_type` is needed or is another class.
         StudyDamaged
-            If the file is not a study, is truncated, is not what was recorded, or lacks its
+            If the file is not a study, is truncated or differs from its own log. If it lacks its
             newest changes because it was moved or copied without ``<path>-wal``. If there is a
-            ``<path>-journal``, which a study never has and which could make SQLite delete files.
+            ``<path>-journal``, which could make SQLite delete files.
         StudyVersionError
             Where a newer pybandit wrote it.
         StudyError

@@ -13,7 +13,8 @@ from contextlib import closing
 import pytest
 
 import pybandit as pb
-from pybandit.studies import _alive, _cells
+from pybandit._shared import alive
+from pybandit.studies import _cells
 from pybandit.studies._cells import Cells
 
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
@@ -36,7 +37,7 @@ def test_claims(tmp_path, monkeypatch):
     two = Cells(tmp_path / "x.db", 9, False)
     monkeypatch.setattr(_cells, "SILENT", -1.0)  # nobody heard of it
     assert two.claim([(0, 2)]) == []
-    monkeypatch.setattr(_alive, "here", lambda: "elsewhere")
+    monkeypatch.setattr(alive, "here", lambda: "elsewhere")
     assert two.claim([(0, 2)]) == [(0, 2)]  # where it has no number that is silence
     monkeypatch.undo()
     assert one.claim([(0, 2)]) == []  # two was heard of, elsewhere
@@ -49,13 +50,13 @@ def test_claims(tmp_path, monkeypatch):
 
 
 def test_numbers_of_processes_come_again():
-    own = _alive.started(os.getpid())
-    assert own and _alive.is_alive(os.getpid(), own) and _alive.is_alive(os.getpid(), "")
-    assert not _alive.is_alive(os.getpid(), own + "1") and not _alive.is_alive(2**22 + 7, own)
+    own = alive.started(os.getpid())
+    assert own and alive.is_alive(os.getpid(), own) and alive.is_alive(os.getpid(), "")
+    assert not alive.is_alive(os.getpid(), own + "1") and not alive.is_alive(2**22 + 7, own)
     child = subprocess.Popen([sys.executable, "-c", "0"])
-    began = _alive.started(child.pid)
+    began = alive.started(child.pid)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert not _alive.is_alive(child.pid, began)  # a zombie
+    assert not alive.is_alive(child.pid, began)  # a zombie
     child.wait()
 
 

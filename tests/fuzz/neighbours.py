@@ -116,7 +116,7 @@ def names(content):
 
 
 def whole(bits, name):
-    """The same in a study's file, with a module beside it."""
+    """Open a study whose first event has this name and the name of a module."""
     path = str(folder() / "named.db")
     Path(path).write_bytes(study_file(plain))
     with closing(sqlite3.connect(path)) as db, db:

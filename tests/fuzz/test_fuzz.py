@@ -27,7 +27,8 @@ RUNS = {"policies": 800, "refitting": 5, "races": 600, "count_races": 600, "sequ
         "tables": 2000, "scores": 3000, "arms": 3000, "plates": 2000, "codec": 4000,
         "counts": 2000, "values": 3000, "stocks": 2000, "sheets": 40, "picklists": 1000,
         "cells": 4000, "studies": 250, "journals": 250, "forged": 200, "stores": 250,
-        "blocks": 600, "tellers": 60, "dialects": 1000, "zarrs": 1500, "comparisons": 400}
+        "blocks": 600, "tellers": 60, "dialects": 1000, "zarrs": 1500, "comparisons": 400,
+        "neighbours": 400, "names": 1500}
 
 
 @pytest.mark.parametrize("name", TARGETS)

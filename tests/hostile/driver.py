@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     megabytes: float  # peak, above what the imports took
     died: str  # the signal that ended the process, or ""
     errors: list[str]  # classes of the exception, its own first; none if the file was read
-    text: str  # of the exception, or the repr of what was returned
+    text: str  # of the exception, or the repr of the return value
 
     def refused(self, error, *words):
         """Assert that an exception of class `error` named the file and has these words."""

@@ -1,4 +1,4 @@
-"""A journal of SQLite that deletes a file of the user's."""
+"""A SQLite journal that deletes a file of the user."""
 
 import os
 import struct

@@ -31,7 +31,7 @@ def whole(tmp_path_factory):
 
 
 def test_journal_deletes_a_file_if_sqlite_plays_it(whole, tmp_path):
-    """As other programs open such a file: the attack is a real one."""
+    """The attack is real: this is how other programs open such a file."""
     victim = tmp_path / "thesis.txt"
     victim.write_text("years of work")
     path = shutil.copy(whole / "study.db", tmp_path / "study.db")
@@ -199,7 +199,7 @@ def test_sparse_database_is_refused(whole, tmp_path):
 
 
 def test_odd_but_whole_databases_are_read(whole, tmp_path):
-    """Within the limits of time and memory; users may keep tables of their own in a study."""
+    """Users may keep their own tables in a study; time and memory stay within the limits."""
     odd = {"tables": statements("BEGIN", *(f"CREATE TABLE t{i} (x)" for i in range(5_000)),
                                 "COMMIT"),
            "cache": header(48, struct.pack(">i", -2**31))}
@@ -287,7 +287,7 @@ LOGS = {"garbage": bytes(range(256)) * 64, "zeros": bytes(1 << 16), "short": b"\
 
 
 def test_logs_of_garbage_are_ignored(whole, tmp_path):
-    """As SQLite ignores what it did not write; without a mark nothing is missing."""
+    """SQLite ignores a log that it did not write, and without a mark nothing is missing."""
     for name, content in LOGS.items():
         path = shutil.copy(whole / "study.db", tmp_path / f"{name}.db")
         Path(f"{path}-wal").write_bytes(content)

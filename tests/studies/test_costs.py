@@ -73,6 +73,6 @@ def test_calls_read_no_more_of_a_long_study_than_of_a_short_one(tmp_path, make, 
                 costs.append(steps[0])
         short, long = costs[:len(calls)], costs[len(calls):]
         assert min(short) > 0
-        # a tree of pages is deeper, two amendments are counted where one was, and now and then
-        # the log is moved into the file, which takes 42 steps
+        # The tree of pages is deeper and there are two amendments to count. Moving the log into
+        # the file takes 42 steps.
         assert all(b <= a + 62 for a, b in zip(short, long, strict=True)), costs
