@@ -4,11 +4,11 @@ A file from a stranger may contain anything. `_files.checked` and `check_header`
 its neighbours before SQLite does, and `Database._guard` restricts what SQLite may do. [1]_
 
 The newest transactions of a file are in its log, ``<path>-wal``, until SQLite moves them into
-the file. A file that was moved without its log looks complete, only older. The table ``writes``
-tells them apart. Its column `done` counts transactions. Its column `before_log` is the count at
-the start of the log, and it is written into the file itself before the log gets its first
-transaction. So if both columns are equal and there is no log, later transactions are missing.
-When SQLite ends a log, it moves all of it into the file, where `done` is then the larger one.
+the file. A file that was moved without its log looks complete, only older. So the file has a
+mark, `is_next` in the table ``writes``: 1 if the next transaction is in the log. It is set in
+the file itself before the log gets its first transaction, and that transaction resets it. If a
+file has the mark and no log, later transactions are missing. When SQLite ends a log, it moves all
+of it into the file, the reset included.
 
 References
 ----------
@@ -35,7 +35,7 @@ PATIENCE = 30.0  # seconds to wait for another writer
 MARK_PATIENCE = 0.1  # seconds to wait for readers at the start of a log
 LOG_BYTES = 1 << 22  # size of a log that is moved into the file
 WRITES = """CREATE TABLE writes (only INTEGER PRIMARY KEY CHECK (only = 0),
-                     done INTEGER NOT NULL, before_log INTEGER NOT NULL)"""
+                     is_next INTEGER NOT NULL)"""
 LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
           sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 10, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1_000_000,
           sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
@@ -76,7 +76,7 @@ class Database:
         self.path = None if shown == ":memory:" else os.path.realpath(shown)
         self._keeps_log = access == "rw" and self.path is not None
         self._place = Place(shown, self.path, kind) if self.path and access != "draft" else None
-        self._steps, self._allowed, self._is_owed, self.lost_log = 0, 0, False, False
+        self._steps, self._is_owed, self.lost_log = 0, False, False
         self.db = _connect(_address(self.path, access))
         self.is_open = True
         _DATABASES.add(self)
@@ -157,15 +157,14 @@ class Database:
                        "cache_size = -2000", "synchronous = FULL", "wal_autocheckpoint = 0"):
             db.execute(f"PRAGMA {pragma}")
         db.set_progress_handler(self._count_steps, STEP)
-        self._allow_steps()
-
-    def _allow_steps(self):
-        size = 0 if self.path is None else size_of(self.path) + size_of(self.path + "-wal")
-        self._steps, self._allowed = 0, FREE_STEPS + STEPS_PER_BYTE * size
 
     def _count_steps(self):
+        """Return True, which ends the statement, after more steps than the file can need."""
         self._steps += STEP
-        return self._steps > self._allowed
+        if self._steps <= FREE_STEPS or self.path is None:
+            return False
+        size = size_of(self.path) + size_of(self.path + "-wal")
+        return self._steps > FREE_STEPS + STEPS_PER_BYTE * size
 
     def run(self, work, write=True):
         """Return `work()`, done in one transaction that is on the disk when this returns.
@@ -178,7 +177,7 @@ class Database:
                 return work()  # in memory, or part of a larger reading
             if write and self.read_only:
                 raise StudyError(f"{self.shown} cannot be written: it is read-only")
-            self._allow_steps()
+            self._steps = 0
             has_written, keeps_log = False, write and self._keeps_log
             try:
                 if keeps_log:
@@ -189,7 +188,7 @@ class Database:
                 result = work()
                 has_written = self.db.total_changes != before
                 if has_written and keeps_log:
-                    self.db.execute("UPDATE writes SET done = done + 1")
+                    self.db.execute("UPDATE writes SET is_next = 0 WHERE is_next")
                 self.db.execute("COMMIT")
             except BaseException:
                 has_written = False
@@ -212,7 +211,7 @@ class Database:
     # the log
 
     def _is_marked(self):
-        row = self.db.execute("SELECT done = before_log FROM writes").fetchone()
+        row = self.db.execute("SELECT is_next FROM writes").fetchone()
         if row is None:
             raise StudyDamaged(f"{self.shown} is damaged: writes is empty")
         return bool(row[0])
@@ -223,10 +222,10 @@ class Database:
         Readers may keep SQLite from moving this into the file: then the next transaction tries
         again, as none must wait for long readers.
         """
-        self._check_place()
         size = size_of(self.path + "-wal")
         if self._is_owed or size > LOG_BYTES or (size == 0 and not self._is_marked()):
-            self._in_transaction("UPDATE writes SET before_log = done")
+            self._check_place()
+            self._in_transaction("UPDATE writes SET is_next = 1")
             self._set_patience(MARK_PATIENCE)
             try:
                 # FULL keeps the log's room on the disk: the mark can be undone on a full one
@@ -242,7 +241,7 @@ class Database:
             return
         with suppress(sqlite3.Error):  # a mark that stays is an error that names the remedy
             if self._is_marked():
-                self._in_transaction("UPDATE writes SET before_log = -1 WHERE before_log = done")
+                self._in_transaction("UPDATE writes SET is_next = 0")
 
     def _in_transaction(self, statement):
         try:
@@ -270,7 +269,7 @@ def _is_open_here(path):
 
 def begin_writes(db):
     """Fill the table `writes` of a new file."""
-    db.execute("INSERT INTO writes VALUES (0, 0, -1)")
+    db.execute("INSERT INTO writes VALUES (0, 0)")
 
 
 def _connect(address):

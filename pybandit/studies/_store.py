@@ -5,7 +5,7 @@
 ``state``     the policy after the last event, part by part
 ``batches``   arms, results and marks of each batch
 ``late``      late results that wait for the policy
-``writes``    transactions so far (`_database`)
+``writes``    whether later transactions are in the log (`_database`)
 """
 
 import hashlib

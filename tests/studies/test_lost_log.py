@@ -199,9 +199,9 @@ def test_store_moved_without_its_log_warns(tmp_path):
         assert dict(copied) == {(0, 1): 0.5}
 
 
-@pytest.mark.parametrize("stops_at", ["UPDATE writes SET before_log = done",
+@pytest.mark.parametrize("stops_at", ["UPDATE writes SET is_next = 1",
                                       "PRAGMA wal_checkpoint(FULL)", "BEGIN IMMEDIATE", "COMMIT",
-                                      "UPDATE writes SET done = done + 1"])
+                                      "UPDATE writes SET is_next = 0 WHERE is_next"])
 def test_interrupted_mark_leaves_a_study_that_opens(stops_at, tmp_path, monkeypatch):
     """Ctrl-C at every statement of the transaction that begins a log."""
     path = str(tmp_path / "study.db")
