@@ -2,14 +2,18 @@
 
 import argparse
 import math
+import os
 import pathlib
 
 
 def writable(path):
-    """A file in a folder that exists, or None for "-"."""
+    """Return the path of a file in a folder that exists, or None for "-"."""
     folder = pathlib.Path(path).parent
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {str(folder)!r}")
+    for side in ("-wal", "-shm", "-journal"):  # SQLite takes these for parts of a study
+        if path.endswith(side) and os.path.exists(path.removesuffix(side)):
+            raise argparse.ArgumentTypeError(f"{path!r} must not be the name of a file and {side}")
     return None if path == "-" else path
 
 

@@ -34,6 +34,7 @@ from pybandit.studies._files import Place, check_header, checked, size_of
 PATIENCE = 30.0  # seconds to wait for another writer
 MARK_PATIENCE = 0.1  # seconds to wait for readers at the start of a log
 LOG_BYTES = 1 << 22  # size of a log that is moved into the file
+LEAST_LOG = 32 + 24 + 4096  # size of a log with one page: its header, and that of the page
 WRITES = """CREATE TABLE writes (only INTEGER PRIMARY KEY CHECK (only = 0),
                      is_next INTEGER NOT NULL)"""
 LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
@@ -98,11 +99,13 @@ class Database:
             check_header(shown, application, kind)
         with named(shown, kind):
             for is_last in (False, False, True):
-                had_log = os.path.exists(os.path.realpath(shown) + "-wal")
+                had_log = size_of(os.path.realpath(shown) + "-wal") >= LEAST_LOG
                 found = cls._opened(shown, check, kind)
                 found.lost_log = not had_log and found._was_marked
                 if without_log or not found.lost_log:
+                    found._set_patience(0)  # another process may be at the transaction
                     found._forget_mark()
+                    found._set_patience(PATIENCE)
                     return found
                 found.close()
                 if not is_last:
@@ -223,17 +226,23 @@ class Database:
         again, as none must wait for long readers.
         """
         size = size_of(self.path + "-wal")
-        if self._is_owed or size > LOG_BYTES or (size == 0 and not self._is_marked()):
-            self._check_place()
-            self._in_transaction("UPDATE writes SET is_next = 1")
-            self._set_patience(MARK_PATIENCE)
-            try:
-                # FULL keeps the log's room on the disk: the mark can be undone on a full one
-                mode = "TRUNCATE" if size > LOG_BYTES else "FULL"
-                busy, *_ = self.db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
-                self._is_owed = bool(busy)
-            finally:
-                self._set_patience(PATIENCE)
+        if not (self._is_owed or size == 0 or size > LOG_BYTES):
+            return
+        self._check_place()
+        if size > LOG_BYTES:
+            self._move_log("TRUNCATE")
+        self._in_transaction("UPDATE writes SET is_next = 1")
+        # FULL keeps the log's room on the disk: the mark can be undone on a full one
+        self._is_owed = self._move_log("FULL")
+
+    def _move_log(self, mode):
+        """Move the log into the file; return True if readers kept SQLite from it."""
+        self._set_patience(MARK_PATIENCE)
+        try:
+            busy, *_ = self.db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        finally:
+            self._set_patience(PATIENCE)
+        return bool(busy)
 
     def _forget_mark(self):
         """Undo `_mark_log` if no transaction followed: nothing is missing without the log."""

@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+import time
 from contextlib import contextmanager
 
 from pybandit.studies._errors import StudyDamaged, StudyError
@@ -27,13 +28,16 @@ def checked(path, kind):
     path = os.fsdecode(path)
     resolved = os.path.realpath(path)
     try:
-        mode = os.stat(resolved).st_mode
+        mode, n_names = _mode_of(resolved)
     except FileNotFoundError:
         raise FileNotFoundError(f"path must be that of a {kind}; {path} does not exist") from None
     except (OSError, ValueError) as error:  # a name too long or with a null, a loop of links
         raise StudyError(f"{path!r} cannot be opened: {error}") from None
     if not stat.S_ISREG(mode):
         raise StudyDamaged(f"{path} is not a {kind}: it must be a regular file")
+    if n_names > 1:
+        raise StudyDamaged(f"{path} has {n_names} names (hard links), and SQLite would keep a log "
+                           "for each of them; copy it and open the copy")
     for side in SIDES:
         try:
             found = os.lstat(resolved + side)
@@ -47,6 +51,16 @@ def checked(path, kind):
             raise StudyDamaged(f"{path} cannot be opened beside {resolved}{side}, which must be a "
                                "regular file without a second name (a link)")
     return path
+
+
+def _mode_of(path):
+    """Return the mode of a file and its number of names; it has two while it is published."""
+    for _ in range(5):
+        found = os.stat(path)
+        if found.st_nlink == 1 or not stat.S_ISREG(found.st_mode):
+            break
+        time.sleep(0.02)
+    return found.st_mode, found.st_nlink
 
 
 def check_header(path, application, kind):

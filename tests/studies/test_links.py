@@ -50,6 +50,18 @@ def refuse_writing(self):
         raise error
 
 
+def test_file_of_two_names_is_refused(tmp_path):
+    """Each name would have a log, and each process see its own."""
+    path, other = str(tmp_path / "study.db"), str(tmp_path / "other.db")
+    make(path).close()
+    os.link(path, other)
+    for name in (path, other):
+        with pytest.raises(StudyError, match="has 2 names .hard links."):
+            Study.open(name)
+    os.unlink(path)
+    Study.open(other).close()
+
+
 def test_new_study_is_made_where_a_link_points(tmp_path):
     path, link = str(tmp_path / "study.db"), str(tmp_path / "link.db")
     os.symlink(path, link)

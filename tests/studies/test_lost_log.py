@@ -64,6 +64,16 @@ def test_study_moved_without_its_log_is_refused(n_batches, log_bytes, tmp_path):
             assert study.status().n_pulls == n_pulls == 8 * n_batches
 
 
+@pytest.mark.parametrize("left", [0, 10, 32, 4000])
+def test_log_without_a_page_is_a_lost_log(left, tmp_path):
+    path = str(tmp_path / "study.db")
+    killed(path, 3)
+    os.truncate(path + "-wal", left)
+    os.unlink(path + "-shm")
+    with pytest.raises(StudyDamaged, match=LOST):
+        Study.open(path)
+
+
 def test_study_continues_without_a_lost_log_if_told_to(tmp_path):
     path = str(tmp_path / "study.db")
     killed(path, 20, 100_000)
