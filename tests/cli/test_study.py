@@ -264,3 +264,13 @@ def test_as_a_program(study):
     run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
                          check=True, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
     assert run.stdout == "False\n"
+
+
+@pytest.mark.parametrize("side", ["-wal", "-shm", "-journal"])
+def test_output_under_the_name_of_a_log_is_refused(side, capsys):
+    """SQLite would delete the plate, or play it into the study."""
+    Path("study.db").touch()
+    with pytest.raises(SystemExit):
+        cli.main(["study", "next", "-o", f"study.db{side}"])
+    assert f"must not be the name of a file and {side}" in capsys.readouterr().err
+    assert not os.path.exists(f"study.db{side}")
