@@ -1,7 +1,7 @@
 """Sheets of a workbook, .xlsx, read once and within limits.
 
 `checked_archive` limits the bytes of the expanded archive. A workbook has at most MOST_SHEETS
-sheets, each a part of its own. All parts together have at most MOST_ELEMENTS XML elements, and
+sheets, each in a separate part. All parts together have at most MOST_ELEMENTS XML elements, and
 parts other than sheets and strings, such as styles, MOST_OTHER, counted each time that one is
 read. A sheet has at most MOST_ROWS rows and MOST_COLUMNS columns, as in Excel, and all rows that
 are read have at most MOST_CELLS cells together, including empty ones. A number takes a cell and a

@@ -65,7 +65,7 @@ def sheets(n):
 
 
 def sheets_apart(*rows):
-    """A workbook of visible sheets, each a part of its own."""
+    """A workbook of visible sheets in separate parts."""
     from openpyxl import Workbook
 
     book, made = Workbook(), io.BytesIO()
