@@ -7,7 +7,7 @@ import sys
 from pybandit._shared.optional import MissingPackage
 from pybandit._shared.version import __version__
 from pybandit.cli import best_of, config, shuffle, study
-from pybandit.cli._types import at_least, writable
+from pybandit.cli._types import at_least, picture
 
 
 def main(argv=None):
@@ -86,7 +86,7 @@ def _add_demo(commands):
         description="Draw from posteriors over real data, exactly and by racing: what each draw "
                     "reads and takes, and its distance from the exact probabilities. About half a "
                     "minute.")
-    command.add_argument("--out", type=writable, metavar="PNG", default="pybandit_demo.png",
+    command.add_argument("--out", type=picture, metavar="PNG", default="pybandit_demo.png",
                          help="where the picture goes; - for none (default %(default)s)")
     command.add_argument("--draws", type=at_least(1), default=20_000, metavar="N",
                          help="racing draws with control variates (default %(default)s)")

@@ -5,6 +5,10 @@ import math
 import os
 import pathlib
 
+from pybandit._shared.files import check_regular, reason_of
+
+PICTURES = ".png", ".svg", ".pdf", ".eps", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"
+
 
 def writable(path):
     """Return the path of a file in a folder that exists, or None for "-"."""
@@ -15,6 +19,23 @@ def writable(path):
         if path.endswith(side) and os.path.exists(path.removesuffix(side)):
             raise argparse.ArgumentTypeError(f"{path!r} must not be the name of a file and {side}")
     return None if path == "-" else path
+
+
+def picture(path):
+    """A file to draw into: as `writable`, of a format, and not a FIFO, a device or a folder."""
+    if writable(path) is None:
+        return None
+    if pathlib.Path(path).suffix.casefold() not in PICTURES:
+        raise argparse.ArgumentTypeError(f"must end in {', '.join(PICTURES[:-1])} or "
+                                         f"{PICTURES[-1]}; got {path!r}")
+    try:
+        if os.path.lexists(path):
+            check_regular(path)
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"must be a file that can be written, in one of the "
+                                         f"formats {', '.join(PICTURES)}; got {path!r}: "
+                                         f"{reason_of(error)}") from None
+    return path
 
 
 def at_least(minimum):

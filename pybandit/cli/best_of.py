@@ -9,7 +9,8 @@ import textwrap
 import numpy as np
 
 from pybandit._shared.drawing import percent
-from pybandit.cli._types import at_least, writable
+from pybandit._shared.files import reason_of
+from pybandit.cli._types import at_least, picture
 
 # Rows of the table at most, runners-up among them, characters of a name.
 MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
@@ -79,7 +80,7 @@ def add(commands):
                          help="between cells; tab for a tab (default: what the first line has "
                               "most of , ; and tab)")
     command.add_argument("--json", action="store_true", help="print all there is, as JSON")
-    command.add_argument("--plot", type=writable, metavar="PNG",
+    command.add_argument("--plot", type=picture, metavar="PNG",
                          help="draw which models were dropped when")
     command.set_defaults(run=run)
 
@@ -107,7 +108,12 @@ def run(arguments):
         from pybandit._shared.drawing import save
         from pybandit.evaluation._figure import elimination_figure
 
-        save(elimination_figure(result, sign=sign), arguments.plot)
+        try:
+            save(elimination_figure(result, sign=sign), arguments.plot)
+        except OSError as error:
+            print(f"pybandit best-of: --plot must be a file that can be written; got "
+                  f"{arguments.plot!r}: {reason_of(error)}", file=sys.stderr)
+            return 2
     return 0
 
 

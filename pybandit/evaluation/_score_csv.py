@@ -105,7 +105,8 @@ class _Table:
     lines : array of int
         The line of the file that each ends on.
     numbers : array of float
-        All cells, row by row; NaN where a score is lost or where there is text.
+        All cells, row by row; NaN if a score is lost or a cell is text. Reading stops after the
+        first row below the header that has text: `check_numbers` refuses it.
     """
 
     def __init__(self, file, delimiter):
@@ -116,6 +117,8 @@ class _Table:
         try:
             for cells in self._rows(taken, delimiter):
                 self._add(cells, self.lines[-1])
+                if self._bad is not None:
+                    break
         except UnicodeDecodeError as error:
             raise BadFile(f"is not UTF-8 text: {error.reason} after line {taken.number}") from None
         except OSError as error:
@@ -148,18 +151,27 @@ class _Table:
             raise BadFile(f"line {line}: a file of text must have at most {MOST_CELLS:,} scores; "
                           "write the table as Parquet, and see pybandit shuffle")
         self.numbers.append(_or_nan(_number(cells[0])))
-        begin, scores = len(self.numbers), cells[1:]
-        try:
-            if "_" in "".join(scores):
-                raise ValueError
-            self.numbers.extend(map(float, scores))
-        except ValueError:
-            del self.numbers[begin:]
+        scores = cells[1:]
+        # an exception per lost score would cost six times as much as this
+        if not (self._extend(scores) or self._extend(
+                [cell if cell and cell.casefold() not in LOST else "nan" for cell in scores])):
             self.numbers.extend(self._numbers_of(scores))
         self.labels.append(cells[0])
 
+    def _extend(self, scores):
+        """Append numbers of a row; return False, with nothing appended, if some are text."""
+        begin = len(self.numbers)
+        try:
+            if "_" in "".join(scores):
+                return False
+            self.numbers.extend(map(float, scores))
+        except ValueError:
+            del self.numbers[begin:]
+            return False
+        return True
+
     def _numbers_of(self, scores):
-        """Yield numbers of cells, some of which are text or lost scores."""
+        """Yield numbers of cells, some of which are text."""
         for column, cell in enumerate(scores, 1):
             number = _number(cell)
             if number is None and self._bad is None and self.labels:

@@ -14,10 +14,12 @@ import re
 import secrets
 from typing import NamedTuple
 
+from pybandit._shared.files import read_regular
 from pybandit.serving._http import Refused
 
 ROLES = "read", "record"
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
+MOST_TOKENS = 1 << 16  # bytes of a file of tokens
 VARIABLES = {"read": "PYBANDIT_READ_TOKEN", "record": "PYBANDIT_RECORD_TOKEN"}
 
 
@@ -40,12 +42,14 @@ def tokens_of(path, environment=os.environ):
     Raises
     ------
     ValueError
-        Where one is short or has odd letters, or a line is not as it must be; no message
-        has the token.
+        If one is short or has odd letters, a line is not as it must be, or the file is not UTF-8
+        or has more than MOST_TOKENS bytes; no message has the token.
+    OSError
+        If the file cannot be read or is not a regular file.
     """
     if path is not None:
-        with open(path, encoding="utf-8") as file:
-            lines = [(number, line.split()) for number, line in enumerate(file, 1)]
+        lines = [(number, line.split())
+                 for number, line in enumerate(_text_of(path).splitlines(), 1)]
         tokens = [_of_line(path, number, words) for number, words in lines
                   if words and not words[0].startswith("#")]
         if not tokens:
@@ -56,6 +60,15 @@ def tokens_of(path, environment=os.environ):
     if len({token.secret for token in tokens}) < len(tokens):
         raise ValueError(f"{path or 'the environment'}: tokens must differ from each other")
     return tokens or [Token(role, secrets.token_urlsafe(24)) for role in ROLES], not tokens
+
+
+def _text_of(path):
+    content = read_regular(path, MOST_TOKENS)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:  # without the bytes, which may be a token
+        raise ValueError(f"{path}: tokens must be UTF-8 text; byte {error.start:,} is "
+                         "not") from None
 
 
 def _of_line(path, number, words):

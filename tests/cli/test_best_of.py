@@ -11,6 +11,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
+from pybandit._shared import drawing
 
 NAMES = ["plain", "chain of thought", "few-shot", "none", "terse"]
 SCORES = np.round(np.random.default_rng(0).random((300, 5)) * [0.6, 1.0, 0.9, 0.3, 0.7], 4)
@@ -210,6 +211,32 @@ def test_options_that_argparse_refuses(options, table, capsys):
     assert end.value.code == 2
     error = capsys.readouterr().err
     assert options[0] in error and "pybandit best-of" in error
+
+
+@pytest.mark.parametrize("name, reason", [
+    ("x.csv", "must end in .png, .svg"), ("x", "must end in .png"), ("fifo.png", "got a FIFO"),
+    ("folder.png", "got a folder"), ("device.png", "got a device"), ("loop.png", ".png, .svg")])
+def test_plot_refuses_other_formats_and_special_files(name, reason, table, tmp_path, capsys):
+    os.mkfifo(tmp_path / "fifo.png")
+    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "device.png").symlink_to("/dev/zero")
+    (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
+    with pytest.raises(SystemExit) as end:
+        cli.main(["best-of", table, "--plot", str(tmp_path / name)])
+    assert end.value.code == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "argument --plot: must" in error and reason in error and name in error
+    assert ".png, .svg, .pdf" in error
+
+
+def test_plot_that_cannot_be_written_is_an_error_of_one_line(table, tmp_path, monkeypatch,
+                                                               capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(drawing, "save", lambda figure, path: os.stat(path))
+    assert cli.main(["best-of", table, "--plot", str(tmp_path / "x.png")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("pybandit best-of: --plot must be a file that can be written; got ")
+    assert "No such file or directory" in error and error.count("\n") == 1
 
 
 def test_a_missing_package_names_the_extra(table, monkeypatch, capsys):

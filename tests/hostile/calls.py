@@ -9,6 +9,7 @@ from pybandit.cli._study_arms import read_arms
 from pybandit.cli._study_values import read_values
 from pybandit.studies._picklists import read_stock
 from pybandit.studies._plate_read import read_plates
+from pybandit.studies._table import opened
 from pybandit.studies._xlsx import workbook_of
 from pybandit.studies.plates import Layout, Plates
 
@@ -56,3 +57,8 @@ def stock(path):
 
 def comparison(path):
     return pb.simulation.Comparison.load(path).names
+
+
+def sheet_rows(path):
+    with opened(path) as rows:
+        return sum(1 for _ in rows)

@@ -8,6 +8,7 @@ import pytest
 from pybandit._shared.cells import BadFile
 from pybandit.evaluation import _score_csv
 
+from hostile.driver import attack
 from hostile.special import attacked, check_refused
 
 WIDE = b",".join(b"m%d" % i for i in range(40_000))
@@ -33,8 +34,19 @@ def scores():
         "formula": (b"a,b\n1,=cmd|' /C calc'!A0\n", "line 2"),
         "long name": (b"a," + b"x" * 130_000 + b"\n1,y\n", "line 2"),
         "uneven": (b"a,b\n" + b"1,1\n" * 1000 + b"1," * 100_000 + b"1\n", "line 1002 has 100001"),
+        "text in 600,000 lines": (b"item,a,b\n" + b"i,zz,yy\n" * 600_000,
+                                  "line 2, column 'a': 'zz' is not a number"),
+        "text after lost scores": (lost(b"") + b"i," + b"," * 3999 + b"x\n",
+                                   "line 2002, column 'm3999': 'x' is not a number"),
+        "text, then an uneven line": (b"item,a,b\ni,1,x\ni,1\n", "line 2, column 'b'"),
         "empty": (b"", "is empty"),
     }
+
+
+def lost(cell):
+    """2,000 items of 4,000 models, all without a score."""
+    header = b"item," + b",".join(b"m%d" % i for i in range(4000))
+    return header + b"\n" + (b"i," + b",".join([cell] * 4000) + b"\n") * 2000
 
 
 def table(header, row):
@@ -78,6 +90,15 @@ LAB = {
 
 def test_hostile_tables_of_scores_are_refused(tmp_path):
     check_refused(attacked(tmp_path, "best_of", scores(), ".csv"), "ValueError", 22)
+
+
+def test_lost_scores_cost_no_more_than_others(tmp_path):
+    for name, cell in (("empty", b""), ("null", b"NuLL")):
+        (tmp_path / f"{name}.csv").write_bytes(lost(cell))
+    found = attack(tmp_path, "hostile.calls:best_of", sorted(tmp_path.glob("*.csv")))
+    assert len(found) == 2
+    for outcome in found.values():
+        assert "ValueError" in outcome.errors and "scores must be finite; got nan" in outcome.text
 
 
 def test_hostile_tables_of_a_laboratory_are_refused(tmp_path):

@@ -7,6 +7,7 @@ import zipfile
 
 from pybandit.studies._xlsx import workbook_of
 
+from hostile.driver import attack
 from hostile.special import attacked, check_refused
 
 ROWS = [["plate", "well", "arm", "value"], [7, "A1", "control", 2], [7, "A2", "tea", 1]]
@@ -63,6 +64,78 @@ def sheets(n):
     return packed({"xl/workbook.xml": change})
 
 
+def sheets_apart(*rows):
+    """A workbook of visible sheets in separate parts."""
+    from openpyxl import Workbook
+
+    book, made = Workbook(), io.BytesIO()
+    for _ in rows[1:]:
+        book.create_sheet()
+    book.save(made)
+    parts = {f"xl/worksheets/sheet{i}.xml": sheet(body) for i, body in enumerate(rows, 1)}
+    with zipfile.ZipFile(made) as old:
+        parts = {name: old.read(name) for name in old.namelist()} | parts
+    return archive_of(parts)
+
+
+def archive_of(parts):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
+        for name, body in parts.items():
+            new.writestr(name, body)
+    return made.getvalue()
+
+
+def styled(body):
+    """A workbook whose styles are this XML."""
+    return packed({"xl/styles.xml": (HEAD.replace("worksheet", "styleSheet") + body
+                                     + "</styleSheet>").encode()})
+
+
+def inline(content):
+    return sheet(f'<row><c t="inlineStr"><is>{content}</is></c></row>')
+
+
+def expensive():
+    """Small files that take long, or much memory, to read; the last ones are within the limits."""
+    wide, nested = "<row>" + "<c/>" * 400_000 + "</row>", "<a>" * 1_500_000 + "</a>" * 1_500_000
+    late = ("<row>" + "<c/>" * 16_000 + "</row>") * 50 + row(51)
+    names = "".join(f'<definedName name="a{i}">A1</definedName>' for i in range(100_000))
+    elements = "at most 850,000 elements"
+    return {
+        "300 sheets of one part": (with_rows(sheets(300), wide), "different names and parts"),
+        "2 sheets of a wide row": (sheets_apart(wide, wide), "at most 16,384 columns"),
+        "2 sheets, values late": (sheets_apart(late, ""), "1,048,576 cells"),
+        "3.5 million cells": (packed({SHEET: sheet("<row>" + "<c/>" * 3_500_000 + "</row>")}),
+                              elements),
+        "3 million styles": (styled("<cellXfs>" + "<xf/>" * 3_000_000 + "</cellXfs>"), elements),
+        "100,000 styles": (styled("<cellXfs>" + "<xf/>" * 100_000 + "</cellXfs>"),
+                           "at most 65,536 elements"),
+        "100,000 names": (packed({"xl/workbook.xml": lambda body: body.replace(
+            b"</sheets>", f"</sheets><definedNames>{names}</definedNames>".encode())}),
+            "at most 65,536 elements"),
+        "nested styles": (styled(nested), elements),
+        "nested cells": (packed({SHEET: sheet(f"<row><c>{nested}</c></row>")}), elements),
+        "600,000 runs": (packed({SHEET: inline("<r><t>a</t></r>" * 600_000)}), elements),
+        "500,000 rows": (packed({SHEET: sheet("".join(
+            f'<row r="{i}"><c t="inlineStr"><is><t>a{i}</t></is></c></row>'
+            for i in range(1, 500_001)))}), elements),
+        "hidden in comments": (packed({SHEET: sheet("<!--</</-->" * 1000 + wide * 3)}), elements),
+        "400,000 runs": (packed({SHEET: inline("<r><t>a</t></r>" * 400_000)}), "line"),
+        "800,000 nested": (packed({SHEET: sheet("<row><c>" + "<a>" * 800_000 + "</a>" * 800_000
+                                                + "</c></row>")}), "line"),
+        "800,000 rows": (packed({SHEET: sheet("<row/>" * 800_000)}), "is empty"),
+        "800,000 cells": (packed({SHEET: sheet(("<row>" + "<c/>" * 100 + "</row>") * 8000)}),
+                          "is empty"),
+    }
+
+
+def with_rows(content, rows):
+    with zipfile.ZipFile(io.BytesIO(content)) as old:
+        return archive_of({name: old.read(name) for name in old.namelist()}
+                          | {SHEET: sheet(rows)})
+
+
 def directory_of(n_bytes):
     """An archive that says that its directory is long."""
     return bytes(n_bytes) + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 65535, 65535, n_bytes, 0, 0)
@@ -88,14 +161,14 @@ def workbooks():
         "first row 99999999999": (packed({SHEET: sheet(far.format(99999999999))}), "line 1"),
         "row of 5,000 digits": (packed({SHEET: sheet(far.format("9" * 5000))}), "line"),
         "row of 100,000 columns": (packed({SHEET: sheet(row(1, "ZZZZ1"))}), "workbook"),
-        "wide rows": (packed({SHEET: sheet(wide)}), "rows and 4,194,304 cells"),
+        "wide rows": (packed({SHEET: sheet(wide)}), "rows and 1,048,576 cells"),
         "lying dimension": (packed({SHEET: sheet(row(1), HEAD + '<dimension ref="A1:XFD99999999"/>')
                                     }), "line 1"),
         "5 million strings": (packed({STRINGS: strings.encode()}), "must expand"),
         "5 million strings stored": (packed({STRINGS: strings.encode()}, zipfile.ZIP_STORED),
-                                     "at most 4,194,304 tags"),
+                                     "at most 850,000 elements"),
         "2 million cells": (packed({SHEET: sheet("<row>" + "<c><v>1</v></c>" * 2_000_000
-                                                 + "</row>")}, zipfile.ZIP_STORED), "tags"),
+                                                 + "</row>")}, zipfile.ZIP_STORED), "elements"),
         "bomb of 1 GB": (packed({SHEET: sheet(" " * (1 << 20)) * 300}), "must expand"),
         "bomb beside": (packed(more=[("xl/media/a.png", bytes(1 << 28))]), "must expand"),
         "billion laughs": (packed({SHEET: entities(10)}), "must not declare a type"),
@@ -136,3 +209,15 @@ def test_hostile_workbooks_are_refused(tmp_path):
 def test_other_readers_share_the_limits(tmp_path):
     far = packed({SHEET: sheet(header() + f'<row r="{1 << 40}"><c r="A1"/></row>')})
     check_refused(attacked(tmp_path, "arms stock", {"far": (far, "line")}, ".xlsx"), least=14)
+
+
+def test_workbooks_that_are_expensive_to_read_are_refused(tmp_path):
+    check_refused(attacked(tmp_path, "plates", expensive(), ".xlsx"), least=20)
+
+
+def test_large_workbook_within_the_limits_is_read(tmp_path):
+    """260 plates of 1,536 wells: 399,360 numbers."""
+    wells = [f"<row>{'<c><v>0.123</v></c>' * 48}</row>"] * (260 * 32)
+    (tmp_path / "large.xlsx").write_bytes(packed({SHEET: sheet("".join(wells))}))
+    found = attack(tmp_path, "hostile.calls:sheet_rows", [tmp_path / "large.xlsx"])
+    assert found["large.xlsx"].read() == str(260 * 32)

@@ -1,5 +1,6 @@
 """Tokens, cookies, and names of the server."""
 
+import os
 import re
 
 import pytest
@@ -25,6 +26,23 @@ def test_files_of_tokens_that_are_refused(text, message, tmp_path):
     with pytest.raises(ValueError, match=message) as refused:
         tokens_of(tmp_path / "tokens", {})
     assert A not in str(refused.value) and "short" not in str(refused.value).rpartition(": ")[2]
+
+
+@pytest.mark.parametrize("name, error, message", [
+    ("fifo", OSError, "must be a regular file; got a FIFO"),
+    ("zero", OSError, "must be a regular file; got a device"),
+    ("folder", OSError, "must be a regular file; got a folder"),
+    ("large", ValueError, "large must have at most 65,536 bytes"),
+    ("latin", ValueError, "latin: tokens must be UTF-8 text; byte 21 is not")])
+def test_tokens_are_read_from_small_regular_files_only(name, error, message, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "large").write_bytes(b"#" * 65_537)
+    (tmp_path / "latin").write_bytes(f"read {A}\xe4".encode("latin-1"))
+    with pytest.raises(error, match=message) as refused:
+        tokens_of(tmp_path / name, {})
+    assert A not in str(refused.value)
 
 
 def test_tokens_of_the_environment():
