@@ -17,6 +17,7 @@ References
 
 import os
 import sqlite3
+import threading
 import time
 import weakref
 from contextlib import suppress
@@ -46,8 +47,9 @@ LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100
 STEP, FREE_STEPS, STEPS_PER_BYTE = 100_000, 20_000_000, 100
 
 
-# of this process
-_DATABASES = weakref.WeakSet()
+# Databases of this process. The lock keeps `check_header` from reading a file while another
+# thread opens it; see `_is_open_here`.
+_DATABASES, _OPENING = weakref.WeakSet(), threading.Lock()
 
 
 class Database:
@@ -78,9 +80,10 @@ class Database:
         self._keeps_log = access == "rw" and self.path is not None
         self._place = Place(shown, self.path, kind) if self.path and access != "draft" else None
         self._steps, self._is_owed, self.lost_log = 0, False, False
-        self.db = _connect(_address(self.path, access))
-        self.is_open = True
-        _DATABASES.add(self)
+        with _OPENING:
+            self.db = _connect(_address(self.path, access))
+            self.is_open = True
+            _DATABASES.add(self)
         try:
             self._guard()
         except BaseException:
@@ -95,8 +98,9 @@ class Database:
         application identifier is `application`. `without_log` accepts a file whose log is lost.
         """
         shown = checked(shown, kind)
-        if not _is_open_here(shown):
-            check_header(shown, application, kind)
+        with _OPENING:
+            if not _is_open_here(shown):
+                check_header(shown, application, kind)
         with named(shown, kind):
             for is_last in (False, False, True):
                 had_log = size_of(os.path.realpath(shown) + "-wal") >= LEAST_LOG
