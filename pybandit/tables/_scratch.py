@@ -12,6 +12,7 @@ import shutil
 import signal
 import stat
 import threading
+import time
 from pathlib import Path
 
 from pybandit._shared import alive
@@ -67,8 +68,7 @@ def _hear_sigterm():
 def remove_stale(parent):
     """Remove folders of shuffles whose process of this machine has ended.
 
-    Folders of other users, of other machines, and without an owner are left: nothing is known
-    of their processes.
+    Folders of other users and of other machines are left: nothing is known of their processes.
     """
     try:
         found = [entry.path for entry in os.scandir(parent) if NAME.fullmatch(entry.name)]
@@ -87,7 +87,16 @@ def _is_stale(path):
             return False
         host, pid, began = parsed_json(read_regular(os.path.join(path, OWNER), MOST_OWNER))
     except (OSError, ValueError, TypeError):
-        return False
+        return _is_abandoned(path)
     if not (isinstance(began, str) and type(pid) is int and 0 < pid < 1 << 31):
         return False
     return host == alive.here() and not alive.is_alive(pid, began)
+
+
+def _is_abandoned(path):
+    """Return True if nothing came into a folder without an owner for a minute."""
+    try:
+        is_old = time.time() - os.lstat(path).st_mtime > 60.0
+        return is_old and stat.S_ISDIR(os.lstat(path).st_mode) and set(os.listdir(path)) <= {OWNER}
+    except OSError:
+        return False
