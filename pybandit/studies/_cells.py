@@ -4,6 +4,7 @@
 ``claims``   cells that a process is at, so that no other one pays for them too
 ``owners``   processes that have claims, and when they last said so
 ``about``    of how many items the scores are, and whether costs are told
+``writes``   whether later transactions are in the log (`_database`)
 """
 
 import math

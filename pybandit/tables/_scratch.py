@@ -97,6 +97,6 @@ def _is_abandoned(path):
     """Return True if nothing came into a folder without an owner for a minute."""
     try:
         is_old = time.time() - os.lstat(path).st_mtime > 60.0
-        return is_old and stat.S_ISDIR(os.lstat(path).st_mode) and set(os.listdir(path)) <= {OWNER}
+        return is_old and set(os.listdir(path)) <= {OWNER}
     except OSError:
         return False
