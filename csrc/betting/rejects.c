@@ -13,15 +13,18 @@
 
 enum { GROWTH = 16, LEAST_BLOCK = 4 };
 
+static const double MANY = 100.0; /* arms from which on the exponents shrink */
 static const double INTEGERS = 0x1p52; /* from here on doubles have no fractions */
 
-void pb_rejects_begin(pb_rejects *s, int64_t n_arms, double tilt)
+void pb_rejects_begin(pb_rejects *s, int64_t n_arms, int64_t k, double strength)
 {
-    const double knee = PB_REJECTS_KNEE;
+    const double few = PB_REJECTS_FEW, shrunk = fmin(1.0, MANY / (double)(n_arms - k + 1));
+    const double late = 1.0 + shrunk * (0.1 + 0.5 * strength);
+    const double early = 1.0 + shrunk * (0.2 * strength);
     for (int64_t j = 1; j <= n_arms; j++)
-        s->weights[j] = j <= PB_REJECTS_KNEE
-                            ? pow((double)j, -(1.0 + tilt))
-                            : pow(knee, -(1.0 + tilt)) * pow((double)j / knee, -0.95);
+        s->weights[j] = j <= PB_REJECTS_FEW
+                            ? pow((double)j, -late)
+                            : pow(few, early - late) * pow((double)j, -early);
 }
 
 /* Items that an arm is read on, no fewer than it has been. */

@@ -24,7 +24,7 @@ from score_tables import parser, tables_of
 
 import pybandit as pb
 
-SHARES = (0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
+SHARES = (0.01, 0.02, 0.03, 0.05, 0.10, 0.15, 0.20)
 
 
 def depths(n_items, n_models, budget):

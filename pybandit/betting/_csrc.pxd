@@ -124,7 +124,8 @@ cdef extern from "pybandit/betting/rejects.h" nogil:
         int64_t n_items
         double *weights
 
-    void pb_rejects_begin(pb_rejects *rejects, int64_t n_arms, double tilt) noexcept
+    void pb_rejects_begin(pb_rejects *rejects, int64_t n_arms, int64_t k,
+                          double strength) noexcept
     int64_t pb_rejects_keep(const pb_rejects *rejects, int64_t n_alive, int64_t places,
                             int64_t n_read, int64_t cells) noexcept
     int64_t pb_rejects_block(const pb_rejects *rejects, int64_t n_alive, int64_t places,

@@ -20,10 +20,10 @@ cdef class Rejects:
     cdef pb_rejects rules
     cdef double[::1] _weights
 
-    def __cinit__(self, int64_t n_arms, int64_t n_items, double tilt):
+    def __cinit__(self, int64_t n_arms, int64_t n_items, int64_t k, double strength):
         self._weights = np.zeros(n_arms + 1)
         self.rules.n_items, self.rules.weights = n_items, &self._weights[0]
-        pb_rejects_begin(&self.rules, n_arms, tilt)
+        pb_rejects_begin(&self.rules, n_arms, k, strength)
 
     cpdef int64_t keep(self, int64_t n_alive, int64_t places, int64_t n_read,
                        int64_t cells) noexcept:
@@ -60,11 +60,11 @@ cdef bint gather(double *made, const double *cells, const int64_t *arms, int64_t
 
 
 def read_looks(LeaderRace race not None, Books books not None, Rejects rejects not None,
-               tilt, const double[:, ::1] table not None, const int64_t[::1] order,
+               measure, const double[:, ::1] table not None, const int64_t[::1] order,
                int64_t budget, const int64_t[::1] keys, within, advance):
     """Looks of a race of one place at a table that holds its rewards, as by ask and tell.
 
-    Ends before a look with a cell that is no reward: `tell` says what it is. `tilt`
+    Ends before a look with a cell that is no reward: `tell` says what it is. `measure`
     makes the schedule that follows when the first arm leaves, None if it is here.
     """
     cdef limits allowed
@@ -88,8 +88,8 @@ def read_looks(LeaderRace race not None, Books books not None, Rejects rejects n
                 if not gather(<double *>rows[row], &table[order[books.n_items + row], 0],
                               race.race.arms, n_alive, &allowed):
                     return
-            if kept < n_alive and tilt is not None:
-                rejects, tilt = tilt(values), None
+            if kept < n_alive and measure is not None:
+                rejects, measure = measure(values), None
                 kept = rejects.keep(n_alive, 1, books.n_items + length, left - length * n_alive)
             race._take(books, arms, values, rows, kept, &keys[0])
             left -= length * n_alive

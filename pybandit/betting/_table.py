@@ -19,6 +19,7 @@ def read_ahead(race, table, advance):
     with race._guard:
         before = books.n_items
         schedule = race._schedule()
-        read_looks(race._race, books, schedule, race._tilt if schedule is race._rejects else None,
-                   table, race._order, race.budget, race._keys, race._limits(), advance)
+        measure = race._measure if schedule is race._rejects else None
+        read_looks(race._race, books, schedule, measure, table, race._order, race.budget,
+                   race._keys, race._limits(), advance)
         return race._order[before:books.n_items].copy()

@@ -14,7 +14,7 @@ from pybandit._shared.checks import (
 )
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Ints, Rng
-from pybandit.betting._estimate import error_probability, reliability
+from pybandit.betting._estimate import error_probability, strength_of
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._money import Costs
 from pybandit.betting._paired import MOST_ARMS, PairedRace
@@ -23,9 +23,8 @@ from pybandit.betting._told import guarded
 
 __all__ = ["BudgetRace"]
 
-# The exponent of the schedule is 1 + TILT where arms are told apart by what was read
-# before the first leaves, 1 where they are not; reliability RELIABLE is told apart.
-TILT, RELIABLE = 0.3, 1 / 1.5
+# The strength of the schedule until the first arm leaves.
+AT_FIRST = 0.5
 
 
 class BudgetRace(PairedRace):
@@ -102,11 +101,14 @@ class BudgetRace(PairedRace):
     Notes
     -----
     *The schedule.* An arm that leaves when r are left is read on a w(r - k + 1) items,
-    at most N; w(j) = j^-(1 + t) up to j = 40, then falling as j^-0.95; a is the largest
-    that the rest of the budget pays for, found anew at every look. t is 0.3 min(1, 1.5
-    rho), rho the reliability of the means when the first arm leaves: the share of their
-    variance that is not noise. With t = 0 throughout these are successive rejects. It is
-    a heuristic, chosen by measurement.
+    at most N. Up to j = 8, w(j) is j^-late, and from there on it falls as j^-early, with
+    ``early = 1 + m (.2 f)``, ``late = 1 + m (.1 + .5 f)`` and
+    ``m = min(1, 100 / (n_arms - k + 1))``. The scale a is the largest that the rest of the
+    budget pays for, found anew at every look. The strength f is 1/2 until the first arm
+    leaves, and then ``(rho - .3) / .5``, at least 0 and at most 1: rho is the reliability of
+    the means of all arms, the share of their variance that is not noise. With both
+    exponents 1 these are successive rejects. The schedule is a heuristic, and its constants
+    were chosen by measurement.
 
     *What is promised.* For k = 1 the best arm is among those excluded with probability
     at most delta, whatever the schedule does: its process against "b is best" is a
@@ -176,8 +178,8 @@ class BudgetRace(PairedRace):
     def _make_race(self):
         # a schedule, and the items read from which on it holds: Ctrl-C in the `tell` that
         # makes the last one leaves it ahead of its time
-        self._rejects = Rejects(self.n_arms, self.n_items, TILT)
-        self._tilted = None, LARGEST
+        self._rejects = Rejects(self.n_arms, self.n_items, self.k, AT_FIRST)
+        self._measured = None, LARGEST
         self._next = -1, 0  # items read, and the length of the block that comes then
         if self.k == 1:
             return LeaderRace(self.n_arms, self._world or 0, self._make_bets(), self._limits(),
@@ -188,7 +190,7 @@ class BudgetRace(PairedRace):
     # -- the schedule -------------------------------------------------------
 
     def _schedule(self):
-        rejects, since = self._tilted
+        rejects, since = self._measured
         return rejects if self._books.n_items >= since else self._rejects
 
     def _places(self):
@@ -230,17 +232,15 @@ class BudgetRace(PairedRace):
         rejects = self._schedule()
         kept = rejects.keep(*where)
         if kept < n_alive and rejects is self._rejects:
-            kept = self._tilt(values).keep(*where)
+            kept = self._measure(values).keep(*where)
         return kept, self._keys
 
-    def _tilt(self, values):
+    def _measure(self, values):
         """The schedule from the look on that takes out the first arms, as these rewards say."""
-        n_read, tilt = self._books.n_items + len(values), TILT
-        if n_read > 1:
-            told = self._told_of(self._race.alive, values)
-            tilt *= min(1.0, reliability(told) / RELIABLE)
-        self._tilted = Rejects(self.n_arms, self.n_items, tilt), n_read
-        return self._tilted[0]
+        strength = strength_of(self._told_of(self._race.alive, values))
+        n_read = self._books.n_items + len(values)
+        self._measured = Rejects(self.n_arms, self.n_items, self.k, strength), n_read
+        return self._measured[0]
 
     def _told_of(self, arms, values):
         """Rewards of arms that are alive on all items read and those of `values`."""
@@ -282,13 +282,14 @@ class BudgetRace(PairedRace):
     def error_estimate(self) -> float:
         """About how probable it is that another arm belongs into the answer, in [0, 1].
 
-        By a model, not from any bets: rewards are the effect of the item, of the arm and
-        normal noise of one variance, and arms' effects are normal, as spread as the first
-        reads say. Given those, how probable is it that an arm of the answer is below one
-        outside; for k > 1 the chances of the arms of the answer are multiplied. 0 where all
-        there is was read of all others; at most `delta` where `decided`. Nothing was fitted.
-        An estimate, no bound: it is rather too large than too small where many are near,
-        and knows nothing of rewards that are nearly always the same, of few items.
+        The estimate comes from a model, not from the bets. In the model a reward is the
+        effect of the item, the effect of the arm and normal noise whose variance is the
+        arm's own; arms' effects are normal, as spread as the first reads say. The estimate is
+        the posterior probability that an arm of the answer is below one outside; for k > 1
+        the chances of the arms of the answer are multiplied. It is 0 where all rewards of the
+        other arms were read, and at most `delta` where `decided`. It is no bound: it tends to
+        be too large where many arms are near the best, and it may be too small where rewards
+        of the few items read are nearly all equal.
         """
         if not self._books.blocks:
             return 1.0 - self.k / self.n_arms

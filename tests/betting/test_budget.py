@@ -30,14 +30,15 @@ def table(seed, n_items=200, n_arms=12, gap=0.02):
 # -- the twin -------------------------------------------------------------------
 
 
-@given(st.integers(2, 120), st.integers(1, 3000), st.floats(0, 1), st.data())
+@given(st.integers(2, 250), st.integers(1, 3000), st.floats(0, 1), st.data())
 @settings(max_examples=300, deadline=None)
-def test_the_schedule_of_the_kernel(n_arms, n_items, tilt, data):
-    n_alive = data.draw(st.integers(2, n_arms))
+def test_the_schedule_of_the_kernel(n_arms, n_items, strength, data):
+    n_alive, k = data.draw(st.integers(2, n_arms)), data.draw(st.integers(1, n_arms - 1))
     places, n_read = data.draw(st.integers(1, n_alive - 1)), data.draw(st.integers(0, n_items - 1))
     cells = data.draw(st.integers(0, n_alive * n_items))
     where = n_alive, places, n_read, cells
-    ours, plain = Rejects(n_arms, n_items, tilt), twin.Schedule(n_arms, n_items, tilt)
+    ours, plain = Rejects(n_arms, n_items, k, strength), twin.Schedule(n_arms, n_items,
+                                                                           strength, k)
     assert ours.keep(*where) == plain.keep(*where)
     assert ours.block(*where) == plain.block(*where)
     assert places <= ours.keep(*where) <= n_alive

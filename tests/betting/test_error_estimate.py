@@ -56,7 +56,7 @@ def test_answers_are_wrong_about_as_often_as_they_say(n_runs):
     for low, high in zip(ends, ends[1:], strict=False):
         said, wrong = made[(made[:, 0] >= low) & (made[:, 0] < high)].T
         n, mean = said.size, said.mean()
-        assert n >= 10
+        assert n >= 5
         assert wrong.sum() <= stats.binom.isf(1e-7, n, min(1.0, 2.2 * mean + 0.02)), (mean, wrong)
         assert wrong.sum() >= stats.binom.ppf(1e-7, n, max(0.0, mean / 2 - 0.02)), (mean, wrong)
     said, wrong = made.T

@@ -93,18 +93,18 @@ def test_ctrl_c_where_the_schedule_changes():
     """It is then ahead of its time, and made again."""
     scores = table(6)
     race = pb.BudgetRace(14, 150, budget=300, rng=5, value_range=(0, 1))
-    tilt = race._tilt
+    measure = race._measure
 
     def interrupted(values):
-        tilt(values)
+        measure(values)
         raise KeyboardInterrupt
 
-    race._tilt = interrupted
+    race._measure = interrupted
     with pytest.raises(KeyboardInterrupt):
         read_ahead(race, scores, lambda n: None)
-    del race._tilt
+    del race._measure
     assert 0 < race.n_pulls < 300 and not race.dropped.size
     read_ahead(race, scores, lambda n: None)
     whole = pb.best_of(scores, budget=300, rng=5, **GIVEN)
     assert frozen(race.get_state()) == frozen(whole._race.get_state())
-    assert race._tilted[1] == whole._race._tilted[1]
+    assert race._measured[1] == whole._race._measured[1]

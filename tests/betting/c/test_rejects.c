@@ -4,30 +4,43 @@
 
 enum { N_ARMS = 90, N_ITEMS = 500 };
 
-static pb_rejects rejects_new(double tilt)
+static pb_rejects rejects_new(double strength)
 {
     pb_rejects made = {.n_items = N_ITEMS, .weights = soiled(N_ARMS + 1, sizeof(double))};
-    pb_rejects_begin(&made, N_ARMS, tilt);
+    pb_rejects_begin(&made, N_ARMS, 1, strength);
     return made;
 }
 
-/* Weights fall; without a tilt the first ones are those of successive rejects. */
+/* Weights fall, by the two exponents, which meet at the few. */
 static void weights_fall(void)
 {
-    for (int tilt = 0; tilt < 3; tilt++) {
-        pb_rejects rejects = rejects_new(0.3 * tilt);
+    for (int half = 0; half < 3; half++) {
+        const double late = 1.1 + 0.25 * half, early = 1.0 + 0.1 * half;
+        pb_rejects rejects = rejects_new(0.5 * half);
         for (int j = 2; j <= N_ARMS; j++)
             assert(rejects.weights[j] > 0.0 && rejects.weights[j] < rejects.weights[j - 1]);
-        if (!tilt)
-            assert(fabs(rejects.weights[7] - 1.0 / 7.0) < 1e-12);
+        assert(fabs(rejects.weights[7] * pow(7.0, late) - 1.0) < 1e-12);
+        assert(fabs(rejects.weights[80] / rejects.weights[8] * pow(10.0, early) - 1.0) < 1e-12);
         free(rejects.weights);
     }
+}
+
+/* From 100 arms on that compete the exponents are nearer to 1. */
+static void exponents_shrink(void)
+{
+    double weights[202];
+    pb_rejects rejects = {.n_items = N_ITEMS, .weights = weights};
+    pb_rejects_begin(&rejects, 200, 1, 1.0);
+    assert(fabs(weights[8] * pow(8.0, 1.3) - 1.0) < 1e-12);
+    assert(fabs(weights[80] / weights[8] * pow(10.0, 1.1) - 1.0) < 1e-12);
+    pb_rejects_begin(&rejects, 200, 101, 1.0);
+    assert(fabs(weights[8] * pow(8.0, 1.6) - 1.0) < 1e-12);
 }
 
 /* Played to the end the budget is kept, all but a few cells of it are used, and k stay. */
 static void a_budget_is_kept(void)
 {
-    pb_rejects rejects = rejects_new(0.3);
+    pb_rejects rejects = rejects_new(0.5);
     for (int64_t budget = N_ARMS; budget < N_ARMS * N_ITEMS; budget = budget * 3 / 2)
         for (int64_t places = 1; places < 40; places += 13) {
             int64_t n_alive = N_ARMS, n_read = 0, left = budget;
@@ -57,6 +70,7 @@ static void a_budget_is_kept(void)
 int main(void)
 {
     weights_fall();
+    exponents_shrink();
     a_budget_is_kept();
     return 0;
 }

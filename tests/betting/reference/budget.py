@@ -14,7 +14,12 @@ from betting.reference import betting
 
 TWIN_OF = ("rejects",)  # kernels of csrc
 
-KNEE, TILT, RELIABLE = 40, 0.3, 1 / 1.5
+# The exponents of the schedule: among the last FEW arms and before, each at strength 0 and 1; they
+# shrink where there are more than MANY arms. Reliabilities of strength 0 and of strength 1.
+FEW, MANY = 8, 100
+LATE, EARLY = (0.1, 0.6), (0.0, 0.2)
+RELIABLE = (0.3, 0.8)
+AT_FIRST = 0.5
 
 
 def successive_rejects(rewards, order, budget, keys):
@@ -50,13 +55,18 @@ def rejects_depths(n_items, n_arms, budget):
 
 
 class Schedule:
-    """Depth min(N, a w(r - places + 1)) for the arm that leaves when r are left."""
+    """Depth min(N, a w(r - places + 1)) for the arm that leaves when r are left.
 
-    def __init__(self, n_arms, n_items, tilt):
+    `n_wanted` of all n_arms are looked for.
+    """
+
+    def __init__(self, n_arms, n_items, strength, n_wanted=1):
+        shrunk = min(1, MANY / (n_arms - n_wanted + 1))
+        late = 1 + shrunk * (LATE[0] + strength * (LATE[1] - LATE[0]))
+        early = 1 + shrunk * (EARLY[0] + strength * (EARLY[1] - EARLY[0]))
         j = np.arange(1, n_arms + 1, dtype=float)
-        steep = j ** -(1 + tilt)
-        flat = KNEE ** -(1 + tilt) * (j / KNEE) ** -0.95
-        self.n_items, self.weights = n_items, np.append(np.inf, np.where(j <= KNEE, steep, flat))
+        weights = np.where(j <= FEW, j**-late, float(FEW) ** (early - late) * j**-early)
+        self.n_items, self.weights = n_items, np.append(np.inf, weights)
 
     def depths(self, scale, n_alive, places):
         """Of those that leave, the first first; at least as deep as the one before."""
@@ -103,6 +113,12 @@ def reliability(values):
     return max(0.0, 1 - noise / spread) if spread > 0 else 0.0
 
 
+def strength_of(values):
+    """The strength of the schedule after the first arm has left, from 0 to 1."""
+    low, high = RELIABLE
+    return min(max((reliability(values) - low) / (high - low), 0.0), 1.0)
+
+
 class Outcome(NamedTuple):
     """pulls: items read of each arm; dropped by the schedule, excluded by bets."""
 
@@ -120,7 +136,7 @@ def race(rewards, order, budget, keys, delta, difference_range, mixture="product
     capital = betting.Leader(n_arms, options)
     alive, sums = np.ones(n_arms, dtype=bool), np.zeros(n_arms)
     pulls, dropped, excluded = np.zeros(n_arms, dtype=int), [], []
-    schedule, tilted, n_read = Schedule(n_arms, n_items, TILT), False, 0
+    schedule, measured, n_read = Schedule(n_arms, n_items, AT_FIRST), False, 0
     while alive.sum() > 1:
         asked = alive.copy()
         length = schedule.block(int(asked.sum()), 1, n_read, budget - int(pulls.sum()))
@@ -138,10 +154,10 @@ def race(rewards, order, budget, keys, delta, difference_range, mixture="product
             break
         where = int(asked.sum()), 1, n_read, budget - int(pulls.sum())
         kept = schedule.keep(*where)
-        if kept < asked.sum() and not tilted:
-            share = 1.0 if n_read == 1 else reliability(rewards[order[:n_read]][:, asked])
-            schedule = Schedule(n_arms, n_items, TILT * min(1.0, share / RELIABLE))
-            tilted, kept = True, schedule.keep(*where)
+        if kept < asked.sum() and not measured:
+            found = 0.0 if n_read == 1 else strength_of(rewards[order[:n_read]][:, asked])
+            schedule = Schedule(n_arms, n_items, found)
+            measured, kept = True, schedule.keep(*where)
         while alive.sum() > kept:
             last = max(np.flatnonzero(alive), key=lambda arm: (-sums[arm], keys[arm]))
             alive[last] = False

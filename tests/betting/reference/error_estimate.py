@@ -1,7 +1,7 @@
 """What a budget's answer says of its error, with a matrix for all arms and a plain integral.
 
-Rewards are the effect of the item, of the arm and noise of one variance; effects of arms are
-normal, of mean 0 together. See pybandit/betting/_estimate.py.
+Rewards are the effect of the item, of the arm and noise of the arm's own variance; effects of arms
+are normal, of mean 0 together. See pybandit/betting/_estimate.py.
 """
 
 import numpy as np
@@ -10,20 +10,44 @@ from scipy.stats import norm
 LEAST_SHARE = 0.02
 
 
-def variances(blocks, n_arms, n_items):
-    """Of noise, from residuals within each block, and of the arms' effects."""
+def grouped(blocks):
+    """Blocks of the same arms as one."""
+    groups = []
+    for arms, values in blocks:
+        if groups and groups[-1][0].size == arms.size:
+            groups[-1][1].extend(values)
+        else:
+            groups.append((arms, list(values)))
+    return [(arms, np.array(values)) for arms, values in groups]
+
+
+def variances(groups, n_arms, n_items):
+    """Of noise, from residuals within each group, and of the arms' effects."""
     squares = freedom = 0.0
-    for _, values in blocks:
+    for _, values in groups:
         rest = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
         squares += (rest**2).sum()
         freedom += (values.shape[0] - 1) * (values.shape[1] - 1)
     if not freedom:
         return None, None
-    noise = squares / freedom
-    first = np.concatenate([values for arms, values in blocks if arms.size == n_arms])
+    noise, first = squares / freedom, groups[0][1]
     seen = first.mean(axis=0).var(ddof=1)
     return noise, max(seen - noise / len(first), noise / n_items, LEAST_SHARE * seen,
                       1e-6 * noise / len(first))
+
+
+def precisions(groups, n_arms, noise):
+    """One over each arm's variance, of which the pooled one counts for five items."""
+    q = np.full(n_arms, 1 / noise)
+    for _ in range(3):
+        own, count = np.zeros(n_arms), np.zeros(n_arms)
+        for arms, values in groups:
+            share = q[arms] / q[arms].sum()
+            rest = values - (values @ share)[:, None]
+            own[arms] += ((rest - rest.mean(axis=0)) ** 2).sum(axis=0)
+            count[arms] += (len(values) - 1) * (1 - share)
+        q = (5 + count) / (5 * noise + own)
+    return q
 
 
 def error_probability(blocks, pulls, answers, rivals, n_items):
@@ -31,15 +55,17 @@ def error_probability(blocks, pulls, answers, rivals, n_items):
     rivals = [arm for arm in rivals if pulls[arm] < n_items]
     if not rivals:
         return 0.0
-    n_arms = len(pulls)
-    noise, spread = variances(blocks, n_arms, n_items)
+    n_arms, groups = len(pulls), grouped(blocks)
+    noise, spread = variances(groups, n_arms, n_items)
     if noise is None:
         return 1 - len(answers) / (len(answers) + len(rivals))
+    q = precisions(groups, n_arms, noise)
     precision, told = np.eye(n_arms) / spread + 100 / (n_arms * spread), np.zeros(n_arms)
-    for arms, values in blocks:
+    for arms, values in groups:
+        p = q[arms]
         for row in values:
-            precision[np.ix_(arms, arms)] += (np.eye(arms.size) - 1 / arms.size) / noise
-            told[arms] += (row - row.mean()) / noise
+            precision[np.ix_(arms, arms)] += np.diag(p) - np.outer(p, p) / p.sum()
+            told[arms] += p * (row - row @ p / p.sum())
     left = np.sqrt(1 - pulls / n_items)
     means = np.linalg.solve(precision, told)
     covariance = np.linalg.inv(precision) * np.outer(left, left)

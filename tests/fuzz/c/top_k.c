@@ -104,7 +104,7 @@ static void rejects(choices *c, pool *p)
     const int64_t n_arms = choose(c, 2, 60), k = choose(c, 1, n_arms - 1);
     const int64_t n_items = choose(c, 1, 400);
     pb_rejects s = {n_items, TAKE(p, n_arms + 1, double)};
-    pb_rejects_begin(&s, n_arms, choose_byte(c) / 255.0);
+    pb_rejects_begin(&s, n_arms, k, choose_byte(c) / 255.0);
     int64_t n_alive = n_arms, n_read = 0, cells = choose(c, 0, 8000);
     while (n_alive > k && n_read < n_items) {
         const int64_t kept = pb_rejects_keep(&s, n_alive, k, n_read, cells);

@@ -12,20 +12,24 @@ extern "C" {
  * of them stay, so that a budget of evaluations ends with the last k of them.
  *
  * An arm that leaves when r arms are left is read on min(N, a w(r - k + 1)) items:
- * w(j) = j^-(1 + tilt) up to PB_REJECTS_KNEE, then falling as j^-0.95. With w(j) =
- * 1 / j these are successive rejects; the tilt gives more to the last few. The
- * scale a is the largest that what is left of the budget pays for, found anew at
- * every look: what is saved on some is spent on the others.
+ * w(j) = j^-late up to PB_REJECTS_FEW, then falling as j^-early. With w(j) = 1 / j
+ * these are successive rejects. With f the strength and m = min(1, 100 / (K - k + 1)),
+ *
+ *     early = 1 + m (.2 f),    late = 1 + m (.1 + .5 f).
+ *
+ * The larger exponents give more to the last few arms. The scale a is the largest that
+ * the rest of the budget pays for, found anew at every look: what is saved on some arms
+ * is spent on the others.
  */
-enum { PB_REJECTS_KNEE = 40 };
+enum { PB_REJECTS_FEW = 8 };
 
 typedef struct {
     int64_t n_items;   /* N >= 1 */
     double *weights;   /* n_arms + 1; weights[j] = w(j) for 2 <= j <= n_arms */
 } pb_rejects;
 
-/* The weights for n_arms >= 2; tilt in [0, 1]. */
-void pb_rejects_begin(pb_rejects *rejects, int64_t n_arms, double tilt);
+/* The weights for n_arms >= 2, of which k are looked for, 1 <= k < n_arms; strength in [0, 1]. */
+void pb_rejects_begin(pb_rejects *rejects, int64_t n_arms, int64_t k, double strength);
 
 /*
  * n_alive arms compete for `places`, 1 <= places < n_alive, and have been read on
