@@ -223,7 +223,7 @@ BETTING = {
 
 
 async def coins(model, item):
-    return (model + item) % 3 / 2
+    return (hash(model) + item) % 3 / 2  # of a number or a name
 
 
 def called(**options):
@@ -236,11 +236,11 @@ def awaited(**options):
 
 EVALUATION = {called: dict(concurrency=2, retry=OSError, timeout=60.0, calls_per_minute=9e6,
                            failed=0.0, executor=None),
-              awaited: dict(n_models=3, n_items=9, value_range=(0, 1), concurrency=2),
+              awaited: dict(models=3, items=9, value_range=(0, 1), concurrency=2),
               pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
                                costs=RNG.random((20, 3))),
               pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
-                                     n_models=3, n_items=9, baseline=0),
+                                     models=3, items=9, baseline=0),
               pb.group_weights: dict(groups=["a", "b", "a"]),
               RaceStopping: dict(n_tasks=3, value_range=(0, 1), value=float)}
 

@@ -5,7 +5,7 @@ Examples
 >>> from pybandit.evaluation import best_of
 >>> def score(model, items):          # of anything that can be called, in batches
 ...     return [(item * (model + 2)) % 7 / 6 + 0.3 * model for item in items]
->>> best_of(score, n_models=3, n_items=1000, value_range=(0, 2), rng=1).best
+>>> best_of(score, models=3, items=1000, value_range=(0, 2), rng=1).best
 2
 """
 

@@ -1,7 +1,7 @@
 """best_of where an event loop runs already."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from pybandit.evaluation._best_of import best_of, prepared
@@ -13,8 +13,9 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["best_of_async"]
 
 
-async def best_of_async(score: Callable[[int, int], Awaitable[Any] | Any], n_models: int,
-                        n_items: int, *, concurrency: int = 64, **options: Any) -> BestOfResult:
+async def best_of_async(score: Callable[[Any, int], Awaitable[Any] | Any],
+                        models: int | Sequence[str], items: int | Sequence[str | int], *,
+                        concurrency: int = 64, **options: Any) -> BestOfResult:
     """`best_of` with many calls at once, to be awaited: in notebooks, servers, other tasks.
 
     Parameters
@@ -22,8 +23,8 @@ async def best_of_async(score: Callable[[int, int], Awaitable[Any] | Any], n_mod
     score : callable
         ``async def score(model, item)``, or a plain function of the same, called in an
         executor.
-    n_models, n_items : int
-        K >= 2 and N >= 1.
+    models, items : int or sequence
+        Their numbers, or names and labels, as in `best_of`.
     concurrency : int, default 64
         Calls that are out at most.
     **options
@@ -52,10 +53,10 @@ async def best_of_async(score: Callable[[int, int], Awaitable[Any] | Any], n_mod
     if not callable(score):
         raise TypeError("score must be a function of (model, item); a table is read by best_of; "
                         f"got {type(score).__name__}")
-    inspect.signature(best_of).bind(score, n_models, n_items, **options)  # names what is unknown
+    inspect.signature(best_of).bind(score, models, items, **options)  # names what is unknown
     if concurrency is None:  # as best_of has it
         concurrency = CONCURRENCY
-    race, source, calls, progress = prepared(score, n_models, n_items, concurrency=concurrency,
+    race, source, calls, progress = prepared(score, models, items, concurrency=concurrency,
                                              **options)
     with handing_over(race, source):
         found = await drive(race, source, calls, progress)

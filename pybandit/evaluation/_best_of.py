@@ -1,7 +1,7 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any, Literal
 
 from pybandit._shared.checks import shown
@@ -17,8 +17,9 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["best_of"]
 
 
-def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None, *, k: int = 1,
-            delta: float = 0.05, value_range: ArrayLike, tolerance: float = 0.0,
+def best_of(scores: Any, models: int | Sequence[str] | None = None,
+            items: int | Sequence[str | int] | None = None, *, k: int = 1, delta: float = 0.05,
+            value_range: ArrayLike, tolerance: float = 0.0,
             max_evaluations: int | None = None, budget: int | None = None, rng: Rng = None,
             progress: bool | None = None, bets: int | None = None, hybrid: bool = False,
             mixture: str | None = None, block_size: int | None = None, costs: Any = None,
@@ -31,7 +32,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             retry: type[Exception] | tuple[type[Exception], ...] = (),
             timeout: float | None = None, calls_per_minute: float | None = None,
             failed: float | tuple[float, float] | None = None,
-            store: str | os.PathLike[str] | None = None) -> BestOfResult:
+            store: str | os.PathLike[str] | None = None,
+            version: str | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -42,7 +44,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     ----------
     scores : callable or table
         ``score(model, items)`` returns the scores of one model on some items:
-        ``model`` an int, ``items`` int64 (n,), the result (n,). It is called once
+        ``model`` its number or name, ``items`` int64 (n,), the result (n,). It is called once
         for each model still in the race and block of items. Or ``async def score(model,
         item)``, of one item and one number, called many times at once; also a plain
         function of these with `concurrency` or `executor`. Or an array, a data
@@ -51,10 +53,16 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
         `Blocks` for what is random of it. Other arrays of Dask, Zarr or HDF5 and the names
         of other files (.csv, .parquet, .npy, .zarr) are read into memory, up to 2**25 cells.
-    n_models, n_items : int, optional
-        K >= 2 and N >= 1; needed with a function.
+    models : int or sequence of str, optional
+        The number of models, K >= 2, or their names; needed with a function. Given names, a
+        function is called with a name, ``score("gpt-5", items)``, and scores are kept by name:
+        the order of the names may then change from call to call. Given a number, it is called
+        with numbers. Of a table without names of columns these become its names.
+    items : int or sequence of str or int, optional
+        The number of items, N >= 1, or their labels; needed with a function. A function is
+        called with positions, 0 to N - 1, in any case; labels are what scores are kept by.
     k : int, default 1
-        How many of the best, in [1, n_models - 1].
+        How many of the best, in [1, K - 1].
     delta : float, default 0.05
         The answer is wrong with probability at most delta, in (0, 1).
     value_range : (float, float) or float
@@ -66,11 +74,11 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         Any model may be the answer whose mean is at most this much below the
         k-th best, so that near ties end.
     max_evaluations : int, optional
-        Scores read at most; at least `n_models`. A cap of the race with a guarantee:
+        Scores read at most; at least K. A cap of the race with a guarantee:
         it narrows only where it is sure. When they are spent the result is not
         `decided`, and `survivors` are left.
     budget : int, optional
-        Scores read at most; at least `n_models`. They are spent to be right as
+        Scores read at most; at least K. They are spent to be right as
         often as possible, as `BudgetRace` does: models leave by a schedule, and
         by bets. The result is `decided` where only bets took models out;
         otherwise it has an `error_estimate`. Not together with `max_evaluations`,
@@ -96,7 +104,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     population : {"items", "sample"} or int, default "items"
         What the answer is about. "items": the mean over these items, and no others.
         "sample": the expected score in the world that these items were drawn from,
-        independently of each other and of the models. A number, at least `n_items`: the
+        independently of each other and of the models. A number, at least N: the
         mean over that many items, of which these were drawn without replacement. Reading
         all of a sample decides nothing by itself.
     weights : array_like of float, shape (n_items,), optional
@@ -109,7 +117,8 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         frame must have the labels of those of `scores`, where both are frames. Beside
         shuffled `Blocks` they are rows of the shuffled file, in its order.
     paid : dict, optional
-        With a function: scores that are known by ``(model, item)``, tuples (score, cost)
+        With a function: scores that are known by ``(model, item)``, a name or number and a label
+        or number as they are given in `models` and `items`; tuples (score, cost)
         with ``costs="told"``. They are not asked for again, and count as read as if they
         were. Every new score is written to it after the call that gave it; a mapping that
         is kept on the disk outlives the process. Of the same `rng` the race is the same,
@@ -148,8 +157,14 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         counts; called again after whatever happened, or with more models, only what is
         missing is paid for. Several processes of one machine may use one at once: none pays
         for what another has paid for, or is at; nor for what a thread is still at after
-        Ctrl-C, which is waited for. It is of one evaluation: the same items, numbered as
-        before, and models that keep their numbers.
+        Ctrl-C, which is waited for. The file holds one evaluation. Give `models` as names, so
+        that scores are kept by name: models may then be added, left out and reordered. By
+        number only more models can be told from others, and the file cannot know if two have
+        changed places. Items given by number must be as many and in the same order. The
+        file refuses another `value_range` or `version`, and costs where it has none.
+    version : str, optional
+        The version of the judge and of all that a score depends on, with a `store`. Scores of
+        one version are not used for another.
 
     Returns
     -------
@@ -162,7 +177,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         masked, infinite or outside `value_range`: the message names item and model;
         where a table holds something else than numbers, read or not.
     InfeasibleBudget
-        For `max_evaluations` or `budget` below `n_models`, `max_cost` or `budget_cost` below
+        For `max_evaluations` or `budget` below K, `max_cost` or `budget_cost` below
         what the dearest item costs of all models.
     MissingPackage
         For ``progress=True`` without tqdm, and for calls of one item without the extra
@@ -208,13 +223,13 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     280
     """
     race, source, calls, progress = prepared(
-        scores, n_models, n_items, k=k, delta=delta, value_range=value_range,
+        scores, models, items, k=k, delta=delta, value_range=value_range,
         tolerance=tolerance, max_evaluations=max_evaluations, budget=budget, rng=rng,
         progress=progress, bets=bets, hybrid=hybrid, mixture=mixture, block_size=block_size,
         costs=costs, max_cost=max_cost, budget_cost=budget_cost, population=population,
         weights=weights, prior_scores=prior_scores, paid=paid, concurrency=concurrency,
         executor=executor, retry=retry, timeout=timeout, calls_per_minute=calls_per_minute,
-        failed=failed, store=store)
+        failed=failed, store=store, version=version)
     if calls is None:
         return run(race, source, progress)
     with handing_over(race, source):
@@ -222,17 +237,17 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
     return result_of(race, source, None, *found)
 
 
-def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,
+def prepared(scores, models=None, items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,
              max_evaluations=None, budget=None, rng=None, progress=None, bets=None, hybrid=False,
              mixture=None, block_size=None, costs=None, max_cost=None, budget_cost=None,
              population="items", weights=None, prior_scores=None, paid=None, concurrency=None,
              executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None,
-             store=None):
+             store=None, version=None):
     """The race, its source, options of calls or None, and progress, of what `best_of` takes."""
     told = isinstance(costs, str) and costs == "told"
     calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute, failed,
                          ("score", "cost") if told else ("score",))
-    source = as_source(scores, n_models, n_items, told, paid)
+    source = as_source(scores, models, items, told, paid)
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
@@ -244,12 +259,23 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
     if calls is not None and calls.failed is not None:
         check_failed(calls.failed, race)
     if store is not None:
-        source.paid = _stored(store, source, paid, told, calls and calls.failed)
+        source.paid = _stored(store, source, paid, told, calls and calls.failed,
+                              _about(race, version))
+    elif version is not None:
+        raise ValueError(f"version must be left out without a store; got {shown(version)}")
     return race, source, calls, progress
 
 
-def _stored(store, source, paid, told, failed):
+def _about(race, version):
+    """What scores of one file have in common."""
+    if version is not None and not isinstance(version, str):
+        raise TypeError(f"version must be text; got {shown(version)}")
+    return {"value_range": str(race.value_range), "version": version or ""}
+
+
+def _stored(store, source, paid, told, failed, about):
     """What is paid for, in a file."""
+    from pybandit.studies._cell_names import Names
     from pybandit.studies._cells import Cells  # SQLite, for who has a file
 
     if source.paid is None or paid is not None:
@@ -261,4 +287,6 @@ def _stored(store, source, paid, told, failed):
     if name in ("", ":memory:") or "\0" in name:  # SQLite's names of what is nowhere, or cut
         raise ValueError("store must be the path of a file, which is on the disk; without one "
                          f"paid= keeps scores in memory; got {shown(store)}")
-    return Paid(Cells(store, source.n_items, told, failed), source.paid.parts)
+    names = Names(source.names, source.labels, source.n_models)
+    cells = Cells(store, source.n_items, told, failed, names=names, about=about)
+    return Paid(cells, source.paid.parts, source.keys)

@@ -11,6 +11,7 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, check_integer, check_numeric, check_positive, shown
 from pybandit._shared.optional import require
+from pybandit.evaluation._keys import Keys
 from pybandit.evaluation._workers import LostCall, NotBegun, Workers, answer_of, give_up, workers_of
 
 CONCURRENCY = 64
@@ -115,9 +116,10 @@ def is_missing(number):
 class Calls:
     """Makes calls: each waits for its turn, ends in time, and is tried again."""
 
-    def __init__(self, score, options, parts):
+    def __init__(self, score, options, parts, keys=None):
         self.anyio, self.tenacity = require("anyio", "async"), require("tenacity", "async")
         self.score, self.options, self.parts = score, options, parts
+        self._keys = Keys() if keys is None else keys
         self.futures, self.begun = {}, set()  # of cells that threads are at; that were asked for
         self._awaited, self._next_turn = is_async(score), 0.0
         self._workers = Workers(self.anyio, options)
@@ -141,7 +143,10 @@ class Calls:
 
     def numbers(self, model, item, given):
         """What a call gave, as floats."""
-        return numbers_of(f"score({model}, {item})", given, self.parts)
+        return numbers_of(self.name(model, item), given, self.parts)
+
+    def name(self, model, item):
+        return f"score({self._keys.model(model)!r}, {item})"
 
     def _is_passing(self, error):
         """Whether a worker died, and there will be others: a pool that was given stays broken."""
@@ -153,7 +158,7 @@ class Calls:
             return  # the usual case
         parts = given if isinstance(given, tuple) and len(self.parts) > 1 else (given,)
         if any(map(is_missing, parts)):
-            raise NoAnswer(f"score({model}, {item}) must return a number"
+            raise NoAnswer(f"{self.name(model, item)} must return a number"
                            f"{' and its cost' * (len(self.parts) > 1)}; got {shown(given)}: pass "
                            "retry= to have such calls tried again, failed= to count them")
 
@@ -187,7 +192,7 @@ class Calls:
         await self._turn()
         self.begun.add((model, item))
         with self._time():
-            return await self.score(model, item)
+            return await self.score(self._keys.model(model), item)
 
     @contextlib.contextmanager
     def _time(self):
@@ -213,7 +218,8 @@ class Calls:
 
     async def _elsewhere(self, *cell):
         try:
-            async with self._workers.call(self._turn, self.score, *cell) as future:
+            given = self._keys.model(cell[0]), *cell[1:]
+            async with self._workers.call(self._turn, self.score, *given) as future:
                 try:
                     return await self._answer(cell, future)
                 finally:

@@ -22,7 +22,7 @@ class Drive:
     def __init__(self, race, source, options, bar):
         self.race, self.source, self.options, self.bar = race, source, options, bar
         self.paid, self.limits = source.paid, _limits_of(race)
-        self.calls = Calls(source.function, options, self.paid.parts)
+        self.calls = Calls(source.function, options, self.paid.parts, source.keys)
         self.anyio, self.out = self.calls.anyio, set()
         self.answers, self.event = [], self.anyio.Event()
         self.queue, self.n_since = [], math.inf
@@ -111,10 +111,10 @@ class Drive:
         """Those of these cells that are ours to pay for; claims of what was planned are kept."""
         if not self.paid.shared:
             return cells
-        mine = set(self.paid.cells.claim(cells, 2 * self.options.concurrency))
+        mine = self.paid.claim(cells, 2 * self.options.concurrency)
         dropped = [cell for cell in before if cell not in mine]
         if dropped:
-            self.paid.cells.release(dropped)
+            self.paid.release(dropped)
         return [cell for cell in cells if cell in mine]
 
     async def _call(self, cell):
@@ -140,8 +140,9 @@ class Drive:
                 raise answer
             self.source.check(np.array([[answer[0]]]), [item], [model], self.limits)
             if (model, item) not in known:
-                raise ValueError(f"score({model}, {item}) must tell costs that are finite and at "
-                                 f"least 0; got {answer[1]}")
+                name = self.calls.name(model, item)
+                raise ValueError(f"{name} must tell costs that are finite and at least 0; got "
+                                 f"{answer[1]}")
 
     def _keep(self, answers):
         """The answers that are numbers of the race's range, kept."""

@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 
 from pybandit._shared.checks import shown
+from pybandit.evaluation._keys import Keys
 
 POLL = 0.05  # seconds between two looks at what others have paid for
 
@@ -19,11 +20,12 @@ POLL = 0.05  # seconds between two looks at what others have paid for
 class Paid:
     """Calls for what is not known, and keeps it; a cell is a number, or one for each part."""
 
-    def __init__(self, cells, parts):
+    def __init__(self, cells, parts, keys=None):
         if cells is not None and not isinstance(cells, MutableMapping):
             raise TypeError("paid must be a dict, or a mapping that can be written to, of scores "
                             f"by (model, item); got {type(cells).__name__}")
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
+        self.keys = Keys() if keys is None else keys
         self.shared = hasattr(cells, "claim")  # with other processes
         self._ours = cells is None
         self._calls = []                  # not written to `cells`
@@ -31,12 +33,14 @@ class Paid:
         self._unwritten, self._failures, self._lock = {}, set(), threading.Lock()
         self._dropped = set()             # items whose scores did not go together
         for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
-            self._check(place)
+            self.keys.check(place, "paid")
 
     def fill(self, values, key, items, call):
         """Values (parts, items): those that are known, and what call(items) gives of the rest."""
         # asked even where nothing is known: a mapping that takes no such keys says so before a call
-        places = [(*key, item) for item in items.tolist()] if self.cells is not None else []
+        places = []
+        if self.cells is not None:
+            places = [self.keys.of((*key, item)) for item in items.tolist()]
         new = np.ones(items.size, dtype=bool)
         for row, place in enumerate(places):
             cell = self.cells.get(place)
@@ -66,8 +70,18 @@ class Paid:
         return np.array([is_new and place in mine
                          for is_new, place in zip(new.tolist(), places, strict=True)])
 
+    def claim(self, places, most):
+        """Those of the places, at most so many, that are ours to pay for; of a shared file."""
+        by_key = {self.keys.of(place): place for place in places}
+        return {by_key[key] for key in self.cells.claim(list(by_key), most)}
+
+    def release(self, places):
+        """Give up claims."""
+        self.cells.release(list(map(self.keys.of, places)))
+
     def known(self, place):
         """The numbers of a place, one for each part, or None."""
+        place = self.keys.of(place)
         cell = None if self.cells is None else self.cells.get(place)
         if cell is None:
             return None
@@ -80,10 +94,11 @@ class Paid:
         `failed` are those of no answers.
         """
         with self._lock:
-            self._unwritten.update({place: numbers[0] if len(self.parts) == 1 else numbers
+            self._unwritten.update({self.keys.of(place): (numbers[0] if len(self.parts) == 1
+                                                          else numbers)
                                     for place, numbers in known.items()
                                     if place[-1] not in self._dropped})
-            self._failures.update(failed)
+            self._failures.update(map(self.keys.of, failed))
             if not self._unwritten:
                 return
             if self.cells is None:
@@ -99,10 +114,11 @@ class Paid:
             return
         with self._lock:
             self._dropped.add(item)
+            label = self.keys.item(item)
             if self.shared:
-                self.cells.drop(item)
+                self.cells.drop(label)
             for cells in (self._unwritten, () if self.shared else self.cells or ()):
-                for place in [place for place in cells if place[-1] == item]:
+                for place in [place for place in cells if place[-1] == label]:
                     del cells[place]
         error.add_note(f"all scores of item {item} are dropped: they will be asked for again")
 
@@ -140,23 +156,17 @@ class Paid:
     def keep_running(self, places):
         """Calls of these go on after the race: nobody else is to make them."""
         if self.shared:
-            self.cells.keep_running(places)
+            self.cells.keep_running(map(self.keys.of, places))
 
     def ended(self, place):
         """A call that went on has ended, whatever came of it."""
         if self.shared:
-            self.cells.ended(place)
+            self.cells.ended(self.keys.of(place))
 
     def close(self):
         """Give up the file, where there is one; calls that go on keep it."""
         if self.shared:
             self.cells.close()
-
-    def _check(self, place):
-        if not isinstance(place, tuple) or len(place) < 2 or not all(
-                isinstance(one, (int, np.integer)) and one >= 0 for one in place):
-            raise TypeError(f"paid must have keys (model, item), integers, or (a, b, item); got "
-                            f"{shown(place)}")
 
     def _cells_of(self, key, items, made):
         """What may be told, by place: what is refused is asked for again."""
@@ -165,7 +175,7 @@ class Paid:
         fine &= (made[1:] >= 0).all(axis=0)  # costs
         fine &= ~np.isin(items, list(self._dropped))
         cells = made[0].tolist() if len(made) == 1 else zip(*made.tolist(), strict=True)
-        return {(*key, item): cell for item, cell, keep in
+        return {self.keys.of((*key, item)): cell for item, cell, keep in
                 zip(items.tolist(), cells, fine.tolist(), strict=True) if keep}
 
     def _numbers(self, place, cell):

@@ -8,16 +8,16 @@ import numpy as np
 
 from pybandit._shared.checks import (
     InfeasibleBudget,
-    as_list,
     check_integer,
     check_numeric,
     refuse_masks,
 )
 from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._options import make_race
 from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import run
-from pybandit.evaluation._scores import MOST_ARMS, Source
+from pybandit.evaluation._scores import Source
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of_pairs"]
@@ -27,9 +27,9 @@ __all__ = ["best_of_pairs"]
 FEW = 16
 
 
-def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_items: int, *,
-                  baseline: int | None = None, names: Sequence[Any] | None = None, k: int = 1,
-                  delta: float = 0.05, tolerance: float = 0.0,
+def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Sequence[str],
+                  items: int | Sequence[str | int], *, baseline: int | str | None = None,
+                  k: int = 1, delta: float = 0.05, tolerance: float = 0.0,
                   max_comparisons: int | None = None, budget: int | None = None,
                   rng: Rng = None, progress: bool | None = None,
                   block_size: int | None = None, weights: ArrayLike | None = None,
@@ -44,17 +44,16 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
     Parameters
     ----------
     pairwise : callable
-        ``pairwise(model_a, model_b, items)`` says how a fares against b on some items:
-        1 where a wins, 0 where b does, .5 for a tie, or anything between; models are
-        ints, ``items`` int64 (n,), the result (n,). How b fares against a is taken for one
-        less that, and nothing is asked twice: where the judge's order matters, let
-        the function ask in both orders and average.
-    n_models, n_items : int
-        K >= 2 and N >= 1.
-    baseline : int, optional
-        A model, in [0, n_models - 1]; against itself it has a half, and is asked nothing.
-    names : sequence, optional
-        A name for each model.
+        ``pairwise(model_a, model_b, items)`` says how a fares against b on some items: 1 where
+        a wins, 0 where b does, .5 for a tie, or anything between. Models are names, or numbers
+        where `models` is a number; ``items`` is int64 (n,), the result (n,). How b fares
+        against a is 1 less that, and nothing is asked twice: if the judge's answer depends on
+        the order of the two, let the function ask in both orders and average.
+    models, items : int or sequence
+        Their numbers, K >= 2 and N >= 1, or names and labels, as in `best_of`.
+    baseline : int or str, optional
+        A model, by its number in [0, K - 1] or by name; against itself it has a half, and
+        is asked nothing.
     k, delta, tolerance, rng, progress, block_size
         As in `best_of`; `delta` and `tolerance` are about win rates.
     max_comparisons : int, optional
@@ -73,7 +72,7 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
     BestOfResult
         `means` are win rates, `cost` is the number of judgements that were asked for,
         `spent` those by the model they were asked for. Without a baseline `items` and
-        `n_items` count pairs of item and opponent: ``item * n_models + opponent``.
+        `n_items` count pairs of item and opponent: ``item * K + opponent``.
 
     Raises
     ------
@@ -81,7 +80,7 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
         Where an argument is outside its range, or a judgement is not in [0, 1]: the
         message names models and item.
     InfeasibleBudget
-        For `max_comparisons` or `budget` below `n_models`.
+        For `max_comparisons` or `budget` below K.
 
     What `pairwise` raises is passed on; its attribute `paid` has the judgements until then.
 
@@ -104,7 +103,7 @@ def best_of_pairs(pairwise: Callable[[int, int, Ints], Any], n_models: int, n_it
     >>> result.best, result.decided
     (3, True)
     """
-    source = PairSource(pairwise, n_models, n_items, baseline, names, paid)
+    source = PairSource(pairwise, models, items, baseline, paid)
     if baseline is None:
         if population != "items":
             raise ValueError("population must be 'items' without a baseline: pairs of one item are "
@@ -133,22 +132,25 @@ class PairSource(Source):
     A unit is an item, or an item and an opponent.
     """
 
-    def __init__(self, pairwise, n_models, n_items, baseline, names, paid=None):
+    def __init__(self, pairwise, models, items, baseline, paid=None):
         if not callable(pairwise):
             raise TypeError("pairwise must be a function of two models and items; got "
                             f"{type(pairwise).__name__}")
         self.function = pairwise
-        self.n_models = check_integer("n_models", n_models, 2, MOST_ARMS)
-        self.n_real = check_integer("n_items", n_items, 1)
-        self.baseline = (None if baseline is None else
-                         check_integer("baseline", baseline, 0, self.n_models - 1))
+        self.names, self.n_models = models_of(models)
+        labels, self.n_real = items_of(items)
+        self.keys = Keys(self.names, labels)
+        self.baseline = baseline
+        if isinstance(baseline, str) and self.names is not None:
+            if baseline not in self.names:
+                raise ValueError(f"baseline must be one of models; got {baseline!r}")
+            self.baseline = self.names.index(baseline)
+        elif baseline is not None:
+            self.baseline = check_integer("baseline", baseline, 0, self.n_models - 1)
         self.n_items = self.n_real * (self.n_models if baseline is None else 1)
-        if names is not None:
-            self.names = tuple(as_list("names", names, "a name for each model"))
-            if len(self.names) != self.n_models:
-                raise ValueError(f"names must be {self.n_models}, one a model; got "
-                                 f"{len(self.names)}")
-        self.paid = Paid(paid, ("judgement",))
+        if baseline is not None:
+            self.labels = labels
+        self.paid = Paid(paid, ("judgement",), self.keys)
         self.known = {}  # of (a, b), a < b: Judgements
 
     def model_name(self, model):
@@ -169,7 +171,8 @@ class PairSource(Source):
 
     def _ask(self, model, opponent, items):
         """Judgements of a model against another, and which of them were new."""
-        pair = min(model, opponent), max(model, opponent)
+        # by name, so that the order in which models are given does not matter
+        pair = tuple(sorted((model, opponent), key=self.keys.model))
         if pair not in self.known:
             self.known[pair] = Judgements(self.n_real)
         found = self.known[pair].of(items)
@@ -189,7 +192,8 @@ class PairSource(Source):
         return 1.0 - self._judged(*pair[::-1], items)
 
     def _judged(self, model, opponent, items):
-        name = f"pairwise({model}, {opponent}, items)"
+        model, opponent = self.keys.model(model), self.keys.model(opponent)
+        name = f"pairwise({model!r}, {opponent!r}, items)"
         given = self.function(model, opponent, items.copy())
         given = check_numeric(name, refuse_masks(name, given))
         if given.shape != items.shape:

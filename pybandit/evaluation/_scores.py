@@ -7,14 +7,13 @@ import numbers
 import numpy as np
 
 from pybandit._shared.checks import (
-    check_integer,
     check_numeric,
     is_masked,
     labels_of,
     refuse_masks,
 )
 from pybandit._shared.generators import as_generator
-from pybandit.betting._paired import MOST_ARMS
+from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._opened import opened
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._mapped import cells_of
@@ -26,14 +25,12 @@ LOST = ("an item whose score is lost must be taken out for all models beforehand
         "would have added to the mean is unknown")
 
 
-def as_source(scores, n_models, n_items, tells_costs=False, paid=None):
+def as_source(scores, models, items, tells_costs=False, paid=None):
     """The source that `scores` is, with n_models, n_items, names and a method `read`."""
     if callable(scores):
-        for name, value in (("n_models", n_models), ("n_items", n_items)):
-            if value is None:
-                raise ValueError(f"{name} must be given where scores is a function; got None")
-        return FunctionSource(scores, check_integer("n_models", n_models, 2, MOST_ARMS),
-                              check_integer("n_items", n_items, 1), tells_costs, paid)
+        names, n_models = models_of(models)
+        labels, n_items = items_of(items)
+        return FunctionSource(scores, n_models, n_items, tells_costs, paid, Keys(names, labels))
     if paid is not None:
         raise ValueError("paid must be left out beside a table of scores: nothing is paid for; got "
                          f"{type(paid).__name__}")
@@ -42,12 +39,28 @@ def as_source(scores, n_models, n_items, tells_costs=False, paid=None):
                          "function, which returns scores and costs; got 'told'")
     scores = opened(scores)
     source = BlockSource(scores) if isinstance(scores, Blocks) else TableSource(scores)
-    for name, value in (("n_models", n_models), ("n_items", n_items)):
-        held = getattr(source, name)
-        if value is not None and check_integer(name, value, 0) != held:
-            raise ValueError(f"{name} must be that of the table, {held}, or left out; got "
-                             f"{value!r}")
+    source.names = _named_so("models", models, source.names, source.n_models, models_of)
+    source.labels = _named_so("items", items, source.labels, source.n_items, items_of)
     return source
+
+
+def _named_so(name, given, held, n_held, read):
+    """Names of a table's models or labels of its items, which must be those that are given."""
+    if given is None:
+        return held
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        labels, n = None, int(given)  # of any size: it is compared
+    else:
+        labels, n = read(given)
+    if n != n_held:
+        raise ValueError(f"{name} must be as many as the table has, {n_held}, or left out; got {n}")
+    if labels is None or held is None:
+        return labels or held
+    for ours, theirs in zip(held, labels, strict=True):
+        if ours != theirs:
+            raise ValueError(f"{name} must be those of the table, in their order, or left out; got "
+                             f"{theirs!r} beside {ours!r}")
+    return held
 
 
 def known_scores(prior_scores, source):
@@ -106,10 +119,12 @@ class Source:
 class FunctionSource(Source):
     """Scores by a function, called once a model and block of items; costs where it tells them."""
 
-    def __init__(self, function, n_models, n_items, tells_costs=False, paid=None):
+    def __init__(self, function, n_models, n_items, tells_costs=False, paid=None, keys=None):
         self.function, self.n_models, self.n_items = function, n_models, n_items
         self.tells_costs = tells_costs
-        self.paid = Paid(paid, ("score", "cost") if tells_costs else ("score",))
+        self.keys = Keys() if keys is None else keys
+        self.names, self.labels = self.keys.names, self.keys.labels
+        self.paid = Paid(paid, ("score", "cost") if tells_costs else ("score",), self.keys)
 
     def read(self, items, models, advance):
         """Scores (len(items), len(models)), and costs or None; `advance` hears of each call."""
@@ -123,7 +138,8 @@ class FunctionSource(Source):
     def _call(self, model, items):
         """What the function gives, a row each of scores and costs."""
         # a copy: the function may do with it as it likes
-        name, given = f"score({model}, items)", self.function(model, items.copy())
+        model = self.keys.model(model)
+        name, given = f"score({model!r}, items)", self.function(model, items.copy())
         if inspect.iscoroutine(given):
             given.close()
             raise TypeError(f"{name} returned a coroutine: pass the async function itself, or "

@@ -1,9 +1,10 @@
 """Scores that were paid for, in a file: SQLite, shared by processes, on the disk when kept.
 
 ``cells``    scores by model and item, and costs where they are told; whether the call failed
+``models``   names of models by number, where the caller gives names; ``items`` likewise
 ``claims``   cells that a process is at, so that no other one pays for them too
 ``owners``   processes that have claims, and when they last said so
-``about``    of how many items the scores are, and whether costs are told
+``about``    what the evaluation is, which every later one must be too
 ``writes``   whether later transactions are in the log (`_database`)
 """
 
@@ -18,14 +19,17 @@ import weakref
 from collections.abc import MutableMapping
 
 from pybandit._shared import alive
+from pybandit.studies._cell_names import SCHEMA as NAMES
+from pybandit.studies._cell_names import Names
 from pybandit.studies._database import PATIENCE, WRITES, Database, begin_writes
 from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
 from pybandit.studies._files import checked, published, size_of
 from pybandit.studies._tables import check_tables
 
-APPLICATION, FORMAT, KIND = 0x70624365, 3, "file of scores"
+APPLICATION, FORMAT, KIND = 0x70624365, 4, "file of scores"
 SCHEMA = f"""
 {WRITES};
+{NAMES}
 CREATE TABLE cells (model INTEGER, item INTEGER, score REAL NOT NULL, cost REAL, time REAL,
                     failed INTEGER NOT NULL, PRIMARY KEY (model, item)) WITHOUT ROWID;
 CREATE TABLE claims (model INTEGER, item INTEGER, owner TEXT NOT NULL,
@@ -46,22 +50,32 @@ _OPEN = weakref.WeakValueDictionary()
 class Cells(MutableMapping):
     """Scores, or tuples (score, cost), by (model, item); what `best_of` takes as paid.
 
+    Models and items are numbers, or the `names` of the evaluation. `about` is what else the
+    file must agree with, as text by name. Models that are numbers may only become more.
     What is written is on the disk when the call returns. Threads may share it, and
     processes of one machine the file.
     """
 
-    def __init__(self, path, n_items, told, failed=None):
+    def __init__(self, path, n_items, told, failed=None, *, names=None, about=()):
         self._failed = (*(failed or ()), None, None)[:2]
         self.path, self._told = os.fsdecode(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._database = threading.RLock(), None
         self._closed, self._running = False, set()
-        self._about = {"n_items": str(n_items), "costs": "told" if told else "not told"}
+        self._names = names or Names()
+        self._about = {"costs": "told" if told else "not told", **self._names.about(n_items),
+                       **dict(about)}
         _OPEN[self._owner] = self
         with self._lock, named(self.path, KIND):
             self._make()
             self._database = Database.open(self.path, self._check, APPLICATION, KIND,
                                            without_log=True)
+            if names is not None:
+                try:
+                    self._database.run(self._join)
+                except BaseException:
+                    self._database.close()
+                    raise
         if self._database.lost_log:
             self._warn_of_loss()
 
@@ -144,6 +158,23 @@ class Cells(MutableMapping):
                 raise ValueError(f"store must be of the same evaluation: {self.path} has {name} "
                                  f"{kept.get(name)}; got {value}")
 
+    def _join(self):
+        """Number the names of this evaluation; refuse fewer models than are known by number."""
+        self._names.join(self._db)
+        if self._names.are_models:
+            return
+        row = self._db.execute("SELECT value FROM about WHERE name = 'n_models'").fetchone()
+        known = 0 if row is None else int(row[0]) if row[0].isdecimal() else -1
+        if not 0 <= known < 1 << 53:
+            self._refuse("about", f"n_models {row[0]!r:.40}")
+        n_models = self._names.n_models
+        if n_models < known:
+            raise ValueError(f"models must be at least the {known} of the store, or names, since "
+                             f"{self.path} knows them by number only; got {n_models}")
+        if n_models > known:
+            self._db.execute("INSERT OR REPLACE INTO about VALUES ('n_models', ?)",
+                             (str(n_models),))
+
     def _within(self, work):
         """Return `work()`, done in a transaction that is on the disk afterwards."""
         with self._lock:
@@ -159,11 +190,12 @@ class Cells(MutableMapping):
 
     # -- a mapping --------------------------------------------------------------
 
-    def __getitem__(self, place):
+    def __getitem__(self, key):
+        place = self._names.of(key)
         row = self._row(f"SELECT score, cost FROM cells WHERE model = ? AND item = ? AND {KNOWN}",
                         (*place, *self._failed))
         if row is None:
-            raise KeyError(place)
+            raise KeyError(key)
         numbers = row if self._told else row[:1]
         if not all(isinstance(one, float) and math.isfinite(one) for one in numbers):
             self._refuse("cells", f"{row} of {place}")
@@ -179,7 +211,7 @@ class Cells(MutableMapping):
         raise TypeError(f"{self.path} keeps what was paid for: nothing is deleted")
 
     def __len__(self):
-        return self._row(f"SELECT count(*) FROM cells WHERE {KNOWN}", self._failed)[0]
+        return len(list(iter(self)))
 
     def __iter__(self):
         with self._lock, named(self.path, KIND):
@@ -189,7 +221,9 @@ class Cells(MutableMapping):
                 # in order: pages that contain each other have places without end
                 if not all(isinstance(one, int) and one >= 0 for one in place) or place <= last:
                     self._refuse("cells", f"the place {place}")
-                places.append(place)
+                key = self._names.key(place)
+                if key is not None:
+                    places.append(key)
                 last = place
         return iter(places)
 
@@ -200,8 +234,8 @@ class Cells(MutableMapping):
     def update(self, cells, failed=()):
         """Keep these, all of them or none; what is known already stays as it is."""
         now = time.time()
-        rows = [(*place, *(cell if self._told else (cell, None)), now, place in failed)
-                for place, cell in dict(cells).items()]
+        rows = [(*self._names.of(key), *(cell if self._told else (cell, None)), now, key in failed)
+                for key, cell in dict(cells).items()]
 
         def work():
             self._db.executemany("DELETE FROM cells WHERE model = ? AND item = ? AND NOT " + KNOWN,
@@ -214,7 +248,8 @@ class Cells(MutableMapping):
 
     def drop(self, item):
         """Forget the scores of an item, which do not go together."""
-        self._within(lambda: self._db.execute("DELETE FROM cells WHERE item = ?", (item,)))
+        number = self._names.item(item)
+        self._within(lambda: self._db.execute("DELETE FROM cells WHERE item = ?", (number,)))
 
     # -- claims -------------------------------------------------------------------
 
@@ -233,7 +268,7 @@ class Cells(MutableMapping):
         for place in places:
             if len(mine) >= most:
                 break
-            owner = taken.get(place)
+            owner = taken.get(self._names.of(place))
             if owner is not None:
                 if owner not in alive:
                     alive[owner] = self._is_alive(owner)
@@ -244,7 +279,7 @@ class Cells(MutableMapping):
         if mine:  # else nothing is written
             self._say_alive()
             self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-                                 [(*place, self._owner) for place in mine])
+                                 [(*self._names.of(place), self._owner) for place in mine])
         return mine
 
     def _say_alive(self):
@@ -275,17 +310,17 @@ class Cells(MutableMapping):
         """Give up claims: somebody else may pay for these."""
         self._within(lambda: self._db.executemany(
             "DELETE FROM claims WHERE model = ? AND item = ? AND owner = ?",
-            [(*place, self._owner) for place in places]))
+            [(*self._names.of(place), self._owner) for place in places]))
 
     def keep_running(self, places):
         """Calls of these go on after the race: their claims outlive `close`."""
         with self._lock:
-            self._running.update(places)
+            self._running.update(map(self._names.of, places))
 
     def ended(self, place):
         """A call that went on has ended; with the last one the file is closed."""
         with self._lock:
-            self._running.discard(place)
+            self._running.discard(self._names.of(place))
             if self._closed:
                 self.close()
 

@@ -73,7 +73,7 @@ def test_every_source_gives_the_same(options):
     result = pb.best_of(score, K, N, **options)
     assert sum(len(items) for _, items in calls) == result.n_evaluations
     assert_same(result, pb.best_of(SCORES, **options))
-    assert_same(result, pb.best_of(SCORES.tolist(), n_models=K, n_items=N, **options))
+    assert_same(result, pb.best_of(SCORES.tolist(), models=K, items=N, **options))
     assert_same(result, pb.best_of(np.asfortranarray(SCORES), **options))
     pandas = pytest.importorskip("pandas")
     names = [f"m{i}" for i in range(K)]
@@ -228,12 +228,12 @@ def test_the_result_is_json_and_can_be_saved():
 
 
 @pytest.mark.parametrize("arguments, options, words", [
-    ((lambda m, i: i, None, 9), {}, ["n_models", "None"]),
-    ((lambda m, i: i, 9), {}, ["n_items", "None"]),
-    ((lambda m, i: i, 1, 9), {}, ["n_models", "2", "1"]),
-    ((lambda m, i: i, 2, 0), {}, ["n_items", "1", "0"]),
-    ((SCORES, 3), {}, ["n_models", "8", "3"]),
-    ((SCORES, None, 3), {}, ["n_items", "400", "3"]),
+    ((lambda m, i: i, None, 9), {}, ["models", "None"]),
+    ((lambda m, i: i, 9), {}, ["items", "None"]),
+    ((lambda m, i: i, 1, 9), {}, ["models", "2", "1"]),
+    ((lambda m, i: i, 2, 0), {}, ["items", "1", "0"]),
+    ((SCORES, 3), {}, ["models", "8", "3"]),
+    ((SCORES, None, 3), {}, ["items", "400", "3"]),
     ((SCORES[:, :1],), {}, ["scores", "2 models", "(400, 1)"]),
     ((SCORES[:0],), {}, ["scores", "1 item", "(0, 8)"]),
     ((SCORES[0],), {}, ["scores", "(8,)"]),
@@ -467,8 +467,8 @@ def test_what_is_masked_is_lost():
 
 
 @pytest.mark.parametrize("options, error, word", [
-    ({"n_models": np.array([K, K])}, TypeError, "n_models"),
-    ({"n_models": K + 1}, ValueError, "n_models"),
+    ({"models": np.array([K, K])}, TypeError, "models"),
+    ({"models": K + 1}, ValueError, "models"),
     ({"mixture": ["product"]}, ValueError, "mixture"),
     ({"tolerance": [0.1, 0.2]}, ValueError, "tolerance"),
     ({"delta": [0.1, 0.2]}, (ValueError, TypeError), "delta"),

@@ -60,12 +60,16 @@ def test_numbers_of_processes_come_again():
     child.wait()
 
 
+# what best_of writes of the evaluation
+ABOUT = {"value_range": "(0.0, 1.0)", "version": ""}
+
+
 def claimed_elsewhere(store):
     """A process that has claimed all cells, and says no more."""
     child = subprocess.Popen([sys.executable, "-c", f"""
 import time
 from pybandit.studies._cells import Cells
-cells = Cells({str(store)!r}, {N}, False)
+cells = Cells({str(store)!r}, {N}, False, about={ABOUT!r})
 cells.claim([(model, item) for model in range({K}) for item in range({N})])
 print("claimed", flush=True)
 time.sleep(1000)
@@ -80,7 +84,7 @@ def test_who_is_silent_is_not_dead(tmp_path, monkeypatch):
     child = claimed_elsewhere(store)
     monkeypatch.setattr(_cells, "SILENT", -1.0)
     try:
-        with closing(Cells(store, N, False)) as other:
+        with closing(Cells(store, N, False, about=ABOUT)) as other:
             assert other.claim([(0, 1)]) == []
     finally:
         os.kill(child.pid, signal.SIGKILL)

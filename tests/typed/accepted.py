@@ -84,7 +84,8 @@ def races(scores: Floats, rng: Generator) -> None:
     pb.best_of(scores, value_range=1.0, population="sample")
     pb.best_of(lambda model, items: items * 1.0, 2, 9, value_range=9.0, paid={(0, 1): 0.5})
     pb.best_of(scores, value_range=1.0, weights=pb.group_weights(["a", "b"]))
-    pairs = pb.best_of_pairs(lambda a, b, items: items > a + b, 3, 9, baseline=1, names="abc")
+    pairs = pb.best_of_pairs(lambda a, b, items: items > a + b, ["a", "b", "c"], 9,
+                             baseline="b")
     assert_type(pairs.versus, str | None)
     assert_type(pb.best_of(score_one, 2, 9, value_range=1.0, concurrency=8, retry=TimeoutError,
                            timeout=5.0, calls_per_minute=600, failed=0.0).waste, int)
