@@ -112,6 +112,13 @@ cdef class Graph:
         self.low, self.high = np.min(table, axis=1), np.max(table, axis=1)
         self.spread = np.max(np.subtract(self.high, self.low))
 
+    def __reduce__(self):
+        # sums and alias tables are made again where they are needed
+        weights = None if self.graph.weights == NULL else np.asarray(self.weights)
+        log_prior = None if self.graph.log_prior == NULL else np.asarray(self.log_prior)
+        return Graph, (np.asarray(self.table), np.asarray(self.begins),
+                       np.asarray(self.neighbours), weights, log_prior)
+
     def prepare_counts(self):
         """Sums of |weights| and alias tables, for draws by counts; once, before chains begin."""
         cdef int64_t n = self.graph.n_variables, v, begin, degree

@@ -47,6 +47,25 @@ cdef class Problem:
                              else PB_MINIBATCH_AUXILIARY)
         self.problem.gamma, self.problem.most = gamma, most
 
+    def _given(self):
+        """What __cinit__ takes."""
+        raise NotImplementedError
+
+    def __reduce__(self):
+        problem = &self.problem
+        if problem.rows == NULL:  # before `anchor`
+            return type(self), self._given()
+        anchored = tuple(map(np.array, (self.mode_memory, self.factor_memory, self.slope_memory,
+                                        self.row_memory)))
+        test = "factorised" if problem.test == PB_MINIBATCH_FACTORISED else "auxiliary"
+        return _anchored, (type(self), self._given(), anchored,
+                           (test, problem.gamma, problem.most))
+
+    def _anchor_again(self, mode, factor, slope, rows):
+        self._begin(mode, factor, slope)
+        np.asarray(self.row_memory)[:] = rows
+        self._settle()
+
     cdef _begin(self, double[::1] mode, double[:, ::1] factor, double[::1] slope):
         cdef int64_t n = self.problem.glm.n_rows
         self.mode_memory, self.factor_memory, self.slope_memory = mode, factor, slope
@@ -63,6 +82,14 @@ cdef class Problem:
         self.problem.rows, self.problem.alias = rows, alias
         self.problem.mode, self.problem.factor = &self.mode_memory[0], &self.factor_memory[0, 0]
         self.problem.slope = &self.slope_memory[0]
+
+
+def _anchored(cls, given, anchored, decided):
+    """A problem that was saved after `anchor`."""
+    problem = cls(*given)
+    problem._anchor_again(*anchored)
+    problem.decide_by(*decided)
+    return problem
 
 
 cdef class Regression(Problem):
@@ -95,6 +122,13 @@ cdef class Regression(Problem):
         if trials is not None:
             self.trials = trials
             glm.trials = &self.trials[0]
+
+    def _given(self):
+        glm = &self.problem.glm
+        trials = None if glm.trials == NULL else np.asarray(self.trials)
+        family = next(name for name, code in FAMILIES.items() if code == glm.family)
+        return (np.asarray(self.x), np.asarray(self.y), trials, family, glm.df, glm.scale,
+                self.problem.radius)
 
     @property
     def third(self):
@@ -166,6 +200,12 @@ cdef class Expanded(Problem):
             self.x = features
             glm.features = &self.x[0, 0]
         self.problem.radius, self.problem.form = radius, <pb_minibatch_form><int>FORMS[form]
+
+    def _given(self):
+        glm = &self.problem.glm
+        features = None if glm.features == NULL else np.asarray(self.x)
+        form = next(name for name, code in FORMS.items() if code == self.problem.form)
+        return glm.n_rows, glm.n_parameters, features, form, self.problem.radius
 
     def anchor(self, double[::1] mode, double[:, ::1] factor, double[::1] slope, bounds, third):
         """Take the rows' bounds c_i and, along lines, third derivatives; make the table; once."""

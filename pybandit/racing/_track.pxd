@@ -16,6 +16,9 @@ cdef class Subsample:
 
     # As it was made, whatever is there.
     cdef void renew(self) noexcept
+    # The order that later draws go on from, for who is pickled; None where there is none.
+    cdef object order(self)
+    cdef int take_order(self, order) except -1
 
 
 # One stream a population; of no use where a size is 0.

@@ -12,7 +12,7 @@ from pybandit.racing.schedule import check_schedule, make_schedule
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.math cimport INFINITY
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from pybandit._shared._csrc cimport PB_CALLBACK, PB_GROW, PB_RANGE
 from pybandit._shared.bits cimport bitgen_of
@@ -63,6 +63,25 @@ cdef class Subsample:
         memset(self.memory, 0, sizeof(uint32_t) * pb_subsample_memory(stream.kind, stream.size,
                                                                       stream.run))
         pb_subsample_init(stream, stream.kind, stream.size, stream.run, self.memory)
+
+    cdef object order(self):
+        # bits that mark what was drawn are cleared before the next draw
+        if self.stream.kind in (PB_SUBSAMPLE_REJECTION, PB_SUBSAMPLE_KEYED):
+            return None
+        cdef int64_t n = pb_subsample_memory(self.stream.kind, self.stream.size, self.stream.run)
+        return np.array(<uint32_t[:n]>self.memory)
+
+    cdef int take_order(self, order) except -1:
+        cdef const uint32_t[::1] given
+        own = self.order()
+        if own is None and order is None:
+            return 0
+        if (own is None or order is None or order.shape != own.shape
+                or not np.array_equal(np.sort(order), np.arange(own.size))):
+            raise ValueError("order must be a permutation of what is drawn from, as it was saved")
+        given = np.require(order, np.uint32, "CA")
+        memcpy(self.memory, &given[0], given.shape[0] * sizeof(uint32_t))
+        return 0
 
     def restart(self, rng):
         self.guard.enter()

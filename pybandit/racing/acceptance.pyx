@@ -204,20 +204,38 @@ cdef class AcceptanceTest:
     cdef Guard guard
     cdef object rng, bits_lock
     cdef pb_bitgen *bitgen
+    cdef tuple given  # what its workspace was made of
 
     def __cinit__(self):
         self.guard = Guard(type(self), "a test is under way")
 
     def __init__(self, log_ratios, *, bound="student", delta=None, first_look=None,
                  value_range=None, max_fraction=1.0, indices="auto", rng=None):
-        work = Workspace(log_ratios, bound, delta, first_look, value_range, max_fraction,
-                         indices, "permutation")
-        rng = as_generator(rng)
+        given = (log_ratios, bound, delta, first_look, value_range, max_fraction, indices,
+                 "permutation")
+        self._make(given, as_generator(rng), None)
+
+    cdef _make(self, tuple given, rng, order):
+        """Lay out the memory; `order` is that of a test that was pickled."""
+        cdef Workspace work = Workspace(*given)
+        if order is not None:
+            work.subsample.take_order(order)
         with self.guard:
             if self.work is not None:
                 raise made_already(type(self))
             self._take(rng)
-            self.work = work
+            self.work, self.given = work, (work.given, *given[1:])
+
+    def __reduce__(self):
+        cdef Workspace work = self.made()
+        self.guard.enter_to_read()
+        try:
+            state = self.given, self.rng, work.subsample.order()
+        finally:
+            self.guard.leave()
+        made = _restored, (type(self), *state)
+        attributes = getattr(self, "__dict__", None)  # of a subclass in Python
+        return (*made, dict(attributes)) if attributes else made
 
     cdef _take(self, rng):
         self.rng, self.bits_lock = rng, rng.bit_generator.lock
@@ -323,6 +341,13 @@ cdef class AcceptanceTest:
             self.guard.leave()
 
 
+def _restored(cls, given, rng, order):
+    """A test that was pickled: it goes on bit for bit."""
+    cdef AcceptanceTest test = cls.__new__(cls)
+    test._make(given, rng, order)
+    return test
+
+
 cdef class Workspace:
     """The memory of a pb_accept on one problem, and how its failures read in Python."""
 
@@ -331,10 +356,12 @@ cdef class Workspace:
     cdef Source source
     cdef Subsample subsample
     cdef ThresholdRace betting
+    cdef object given  # log ratios, as they can be given again
 
     def __cinit__(self, log_ratios, bound, delta, first_look, value_range, max_fraction,
                   indices, str kind):
         factors = _as_factors(log_ratios)
+        self.given = factors if isinstance(factors, Factors) else factors[:, 0]
         self.source = Source(factors)
         self.accept.factors, self.accept.total = self.source.factors, self.source.totals
         n = self.accept.factors.n_factors

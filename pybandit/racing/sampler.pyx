@@ -162,6 +162,7 @@ cdef class RacingSampler:
     cdef Guard guard
     cdef object rng
     cdef double[::1] _log_prior
+    cdef tuple given  # what its track was made of
 
     def __cinit__(self):
         self.guard = Guard(type(self), "already drawing")
@@ -169,8 +170,6 @@ cdef class RacingSampler:
     def __init__(self, factors, log_prior=None, *, bound="student", delta=None,
                  variance="pairwise", first_look=None, value_range=None, max_fraction=None,
                  layout="gather", indices="auto", rng=None):
-        cdef Track track
-        cdef double[::1] prior
         factors = as_factors(factors)
         rng = as_generator(rng)
         check_choice("layout", layout, ("gather", "shuffled"))
@@ -187,19 +186,40 @@ cdef class RacingSampler:
             value_range = _range_of_differences(factors)
         if max_fraction is None:
             max_fraction = MATRIX_FRACTION if matrix else 1.0
-        track = make_track(factors, bound, delta, variance, first_look, value_range,
-                           max_fraction,
-                           "blocks" if order is not None
-                           else index_kind(factors, indices, "permutation"), order)
+        kind = "blocks" if order is not None else index_kind(factors, indices, "permutation")
+        given = (factors, bound, delta, variance, first_look, value_range, max_fraction, kind,
+                 order)
+        self._take(given, log_prior, rng, None)
+
+    cdef _take(self, tuple given, log_prior, rng, order):
+        """Lay out the memory; `order` is that of a sampler that was pickled."""
+        cdef double[::1] prior
+        cdef Track track
+        factors, bound, delta, variance, first_look, value_range, max_fraction, kind, rows = given
+        track = make_track(factors, bound, delta, variance, first_look, value_range, max_fraction,
+                           kind, rows)
         n_states = track.race.factors.n_states
         prior = (np.zeros(n_states) if log_prior is None
                  else check_offsets("log_prior", log_prior, n_states))
         track.sampler.log_prior = &prior[0]
         track.sampler.totals = track.source.totals
+        if order is not None:
+            track.subsample.take_order(order)
         with self.guard:
             if self.track is not None:
                 raise made_already(type(self))
-            self.track, self._log_prior, self.rng = track, prior, rng
+            self.track, self._log_prior, self.rng, self.given = track, prior, rng, given
+
+    def __reduce__(self):
+        cdef Track track = self.made()
+        self.guard.enter_to_read()
+        try:
+            state = self.given, np.array(self._log_prior), self.rng, track.subsample.order()
+        finally:
+            self.guard.leave()
+        made = _restored, (type(self), *state)
+        attributes = getattr(self, "__dict__", None)  # of a subclass in Python
+        return (*made, dict(attributes)) if attributes else made
 
     # What all but __init__ ask of it first.
     cdef Track made(self):
@@ -373,6 +393,13 @@ cdef class RacingSampler:
                         PyErr_CheckSignals()
         if status != PB_OK:
             track.raise_failure(status)
+
+
+def _restored(cls, given, log_prior, rng, order):
+    """A sampler that was pickled: it goes on bit for bit."""
+    cdef RacingSampler sampler = cls.__new__(cls)
+    sampler._take(given, log_prior, rng, order)
+    return sampler
 
 
 def _range_of_differences(matrix):

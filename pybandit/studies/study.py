@@ -188,5 +188,9 @@ class Study(Changes, Counted, Looks, Shown):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a Study is an open file and cannot be pickled or copied; open the file "
+                        f"where it is used: Study.open({self.path!r})")
+
     def __repr__(self) -> str:
         return f"<Study {self.path!r}: {self._type.__name__}, {self._names.size} arms>"

@@ -1,0 +1,175 @@
+"""Every public object can be pickled and deep-copied, and goes on as the original; or says why not.
+
+Results and options are in the table of calls at the borders, or are made here.
+"""
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+
+import border_calls
+from public_classes import CLASSES
+
+N = 300
+COPIES = {"pickle": lambda one: pickle.loads(pickle.dumps(one)), "deepcopy": copy.deepcopy}
+MATRIX = np.random.default_rng(1).normal(size=(N, 4)) + np.linspace(0, 0.3, 4)
+
+
+def from_the_borders():
+    """Classes of the table of calls at the borders, and what they take."""
+    tables = [getattr(border_calls, name) for name in dir(border_calls)]
+    return {called: given for table in tables if isinstance(table, dict)
+            for called, given in table.items()
+            if inspect.isclass(called) and isinstance(given, dict) and called is not pb.Policy}
+
+
+MADE = from_the_borders()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("cls", MADE, ids=lambda cls: cls.__name__)
+def test_public_objects_can_be_copied(cls, kind):
+    again = COPIES[kind](cls(**MADE[cls]))
+    assert type(again) is cls
+
+
+def drawn(sampler, size=20):
+    states, info = sampler.draw(size)
+    return states.tolist(), info.n_evaluations.tolist()
+
+
+def shifted(rows, states):
+    return MATRIX[np.ix_(rows, states)]
+
+
+SAMPLERS = {"array": dict(factors=MATRIX), "shuffled": dict(factors=MATRIX, layout="shuffled"),
+            "rejection": dict(factors=MATRIX, indices="rejection"),
+            "keyed": dict(factors=MATRIX, indices="keyed"),
+            "function": dict(factors=pb.Factors(shifted, N, 4)),
+            "bets": dict(factors=MATRIX, bound="betting", value_range=(-9.0, 9.0)),
+            "prior": dict(factors=MATRIX, log_prior=[0.0, -1.0, -np.inf, 2.0])}
+
+
+@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
+def test_a_copied_sampler_draws_what_the_original_draws(options, kind):
+    """The permutation that earlier draws left is part of it."""
+    sampler = pb.RacingSampler(rng=3, **options)
+    drawn(sampler)
+    again = COPIES[kind](sampler)
+    assert again.address != sampler.address
+    assert again.log_prior.tolist() == sampler.log_prior.tolist()
+    assert drawn(again) == drawn(sampler)
+
+
+@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("ratios", [MATRIX[:, 3] - MATRIX[:, 0], pb.Factors(shifted, N, 1)],
+                         ids=["array", "function"])
+def test_a_copied_acceptance_test_decides_as_the_original(ratios, kind):
+    test = pb.AcceptanceTest(ratios, first_look=20, rng=5)
+    first = [test.test(level) for level in np.linspace(-30, 30, 9)]
+    again = COPIES[kind](test)
+    levels = np.linspace(-40, 90, 30)
+    assert [again.test(level) for level in levels] == [test.test(level) for level in levels]
+    assert first
+
+
+class Named(pb.RacingSampler):
+    """A subclass in Python, with an attribute of its own."""
+
+
+def test_attributes_of_a_subclass_are_copied():
+    sampler = Named(MATRIX, rng=1)
+    sampler.label = "mine"
+    again = pickle.loads(pickle.dumps(sampler))
+    assert type(again) is Named and again.label == "mine"
+    assert drawn(again) == drawn(sampler)
+
+
+def test_an_order_that_is_none_is_refused():
+    restore, given = pb.RacingSampler(MATRIX, rng=1).__reduce__()
+    order = given[-1].copy()
+    order[0] = order[1]
+    with pytest.raises(ValueError, match="order must be a permutation"):
+        restore(*given[:-1], order)
+
+
+@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("family", ["logistic", "binomial", "student", "poisson"])
+def test_a_copied_exact_chain_goes_on_as_the_original(family, kind):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(500, 2))
+    y = rng.poisson(np.exp(0.3 * x[:, 0])) if family == "poisson" else rng.integers(2, size=500)
+    families = {"binomial": pb.mcmc.Binomial(np.full(500, 3)), "student": pb.mcmc.StudentT(4.0)}
+    options = dict(family=families.get(family, family))
+    if family == "poisson":
+        options["radius"] = 5.0
+    sampler = pb.mcmc.ExactMinibatch(x, y, **options)
+    again = COPIES[kind](sampler)
+    steps = [one.step(one.mode, n_steps=200, rng=np.random.default_rng(7))
+             for one in (sampler, again)]
+    assert steps[0].value.tolist() == steps[1].value.tolist() and steps[0][1:] == steps[1][1:]
+
+
+@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("weights", [None, np.full((30, 2), 0.7)], ids=["equal", "weights"])
+def test_a_copied_table_of_pairs_is_the_original(weights, kind):
+    pytest.importorskip("xarray")
+    neighbours = np.stack([np.roll(np.arange(30), 1), np.roll(np.arange(30), -1)], axis=1)
+    table = pb.mcmc.PairwiseTable(np.eye(3), neighbours, weights=weights,
+                                  log_prior=np.linspace(0, 1, 3))
+    for method in ("exact", "poisson", "race"):
+        draws = [pb.mcmc.RacingGibbs(one, method=method).sample(5, n_chains=1, n_warmup=2, rng=1)
+                 ["posterior"]["x"].values.tolist() for one in (table, COPIES[kind](table))]
+        assert draws[0] == draws[1]
+
+
+def results():
+    """Results of runs, which people keep and send between processes."""
+    bandit = pb.environments.BernoulliBandit([0.1, 0.5, 0.8])
+    scores = np.random.default_rng(1).random((200, 4))
+    runs = [pb.best_of(scores, value_range=(0, 1), rng=1),
+            pb.best_of(scores, value_range=(0, 1), budget=99, rng=1),
+            pb.simulate(lambda e: pb.UCB1(3), bandit, 20, horizon=30, rng=1),
+            pb.compare({"a": lambda e: pb.UCB1(3), "b": lambda e: pb.Uniform(3, 30)}, bandit, 20,
+                       horizon=30, rng=1),
+            pb.race(MATRIX, rng=1), pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
+            pb.RacingSampler(MATRIX, rng=1).draw()[1]]
+    return {type(run).__name__ + str(at): run for at, run in enumerate(runs)}
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_results_can_be_copied(kind):
+    for name, result in results().items():
+        assert repr(COPIES[kind](result)) == repr(result), name
+
+
+def test_what_cannot_be_copied_says_the_way_out(tmp_path):
+    study = pb.Study.create(tmp_path / "a.db", pb.UCB1(3))
+    for copied in COPIES.values():
+        with pytest.raises(TypeError, match=r"Study.*cannot be pickled.*Study.open\("):
+            copied(study)
+    compiled = pb.factors.gaussian(np.arange(9.0), np.arange(3.0))
+    with pytest.raises(TypeError, match="cannot be pickled; build them where they are used"):
+        pickle.dumps(pb.RacingSampler(compiled, rng=1))
+    assert drawn(copy.deepcopy(pb.RacingSampler(compiled, rng=1))) == drawn(
+        pb.RacingSampler(compiled, rng=1))
+
+
+# results, which `results` makes, and what takes a file or a model
+OTHERS = {"AcceptResult", "AmendResult", "Amendment", "BanditSearchCV", "Batch", "BatchRecord",
+          "BestOfResult", "Comparison", "ConfidenceBounds", "CountPlan", "DrawInfo", "Event",
+          "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace",
+          "MetropolisStep", "Policy", "PopulationEstimate", "RaceResult", "Recommendation",
+          "SimulationResult", "SliceResult", "Status", "Study", "TellResult", "VerifyResult"}
+
+
+def test_no_class_is_forgotten():
+    missing = {name for name, cls in CLASSES.items() if cls not in MADE} - OTHERS
+    assert not missing, f"neither copied here nor in OTHERS: {sorted(missing)}"
