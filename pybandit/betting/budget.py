@@ -62,7 +62,9 @@ class BudgetRace(PairedRace):
         never exceeded, to 12 digits, and is at least what the dearest item costs of all arms.
         The schedule takes what is left of it for as many evaluations as it buys of the arms
         that are left, at their mean price. Where costs are told the last block may cost more
-        than was expected of it.
+        than was expected of it. Where prices differ by item, a block that the money does not
+        pay for is cut by the prices of its items: the guarantee then needs prices that do not
+        depend on the scores of later items.
     population : {"items", "sample"} or int, default "items"
         As in `BettingRace`.
 

@@ -53,7 +53,9 @@ class RaceStopping:
     Notes
     -----
     Items come in the order of the dataset, which must be shuffled with one seed for all tasks;
-    the guarantee is that of `BettingRace`, about the samples of the run. An item's score is the
+    the guarantee is that of `BettingRace`, about the samples of the run. Draw a new seed for each
+    run: with the same seed every night the same order comes again, and a wrong answer is
+    repeated as long as scores stay the same. An item's score is the
     mean over its epochs. Bets wait for the item that is next: one that fails for good, of which
     Inspect tells nothing here, ends what can be decided, unless ``score_on_error`` scores it.
 

@@ -146,8 +146,9 @@ def kl_variance(pair_statistic, n_pairs, delta):
     ``n kl(2 V, 2 v) <= delta``, where ``V = sum_s Z_s / (2 n)`` and
     ``Z_s = Q_s (Y_2s - Y_2s-1)^2`` in [0, 1] of n pairs of independent draws, Q_s = 1 or
     the cost, over its maximum, of the pair, independent of the draws. With probability
-    at least ``1 - 2 e ceil(delta log n) exp(-delta)`` they hold E[Q] Var[Y] between them
-    for every number of pairs up to n.
+    at least ``1 - 2 e max(1, ceil(delta log n)) exp(-delta)`` they hold E[Q] Var[Y] between them
+    for every number of pairs up to n. The paper has no maximum: at n = 1 its formula would
+    promise 1, and a small delta covers nothing there.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Error rates of races on populations chosen to be nasty: a Markdown table.
 
-    python tests/racing/nasty.py [--quick]
+    python tests/racing/nasty.py [--quick] [--case NAME ...]
 
 Two states whose totals differ by a hair, so that the race has to be wrong as often as
 it decides early for the worse one. Both signs are tried, and the worse one is shown.
@@ -58,6 +58,21 @@ def rare_noise(rng, n):
     return rare(rng, n) + 0.5 * rng.normal(size=n)
 
 
+def t2(rng, n):
+    return np.clip(rng.standard_t(2, size=n), -1e4, 1e4)
+
+
+def t3(rng, n):
+    return np.clip(rng.standard_t(3, size=n), -1e4, 1e4)
+
+
+def outliers(rng, n):
+    """Normal, but for 1 % at ten deviations to either side."""
+    values = rng.normal(size=n)
+    values[: n // 100] = rng.choice([-10.0, 10.0], n // 100)
+    return values
+
+
 # name: (differences, what is added to the rewards of both states)
 CASES = {
     "normal": (normal, 0.0),
@@ -69,6 +84,9 @@ CASES = {
     "two scales, t4 data": (t4, 0.0),
     "1 % rare, others alike": (rare, 0.0),
     "1 % rare, others noise": (rare_noise, 0.0),
+    "Student's t3": (t3, 0.0),
+    "Student's t2": (t2, 0.0),
+    "1 % at ten deviations": (outliers, 0.0),
 }
 
 
@@ -145,11 +163,11 @@ def worst(case, name, delta, n_runs, seed, skewness=True):
                for sign in (1, -1)) / n_runs
 
 
-def table(runs, seed=16):
+def table(runs, cases, seed=16):
     """Lines of Markdown; runs: {delta: how many}."""
     yield "| differences | delta | " + " | ".join(SAMPLERS) + " | RacingSampler, `skewness=False` |"
     yield "| --- " + "| ---: " * (len(SAMPLERS) + 2) + "|"
-    for case in CASES:
+    for case in cases:
         for delta, n_runs in runs.items():
             shares = [worst(case, name, delta, n_runs, seed) for name in SAMPLERS]
             shares.append(worst(case, "RacingSampler", delta, n_runs, seed, skewness=False))
@@ -160,8 +178,10 @@ def table(runs, seed=16):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="an eighth of the runs")
-    quick = parser.parse_args().quick
-    for line in table({0.05: 500, 0.001: 2000} if quick else {0.05: 4000, 0.001: 16_000}):
+    parser.add_argument("--case", nargs="+", choices=CASES, default=list(CASES))
+    given = parser.parse_args()
+    runs = {0.05: 500, 0.001: 2000} if given.quick else {0.05: 4000, 0.001: 16_000}
+    for line in table(runs, given.case):
         print(line, flush=True)
 
 
