@@ -10,9 +10,8 @@ import pickle
 import numpy as np
 import pytest
 
-import pybandit as pb
-
 import border_calls
+import pybandit as pb
 from public_classes import CLASSES
 
 N = 300
