@@ -1,10 +1,10 @@
-"""What the rewards of a race with a budget say: are arms told apart, and was the budget enough.
+"""Estimates from the rewards of a race with a budget: how reliable they are, and the error.
 
-The second question is answered by a model that is only roughly true. A reward is the effect of
+The error is estimated by a model that is only roughly true. A reward is the effect of
 the item, the effect of the arm and normal noise, whose variance is the arm's own; the effects of
-arms are normal, as spread as the first reads say. Arms are read on the same items, so that only
-differences between arms that were read together are informative: an arm that has left is compared
-with the others as well as it was when it left, however much these are read afterwards.
+arms are normal, as spread as the first reads say. Arms are read on the same items, so only
+differences between arms that were read together are informative. An arm that has left is compared
+with the others on the items that it was read on, however many of the others are read later.
 """
 
 import numpy as np
@@ -86,7 +86,7 @@ def _sums(parts, weights):
 
 
 def _variances(groups, n_arms, n_items):
-    """The variance of noise, None where nothing tells it, and the variance of arms' effects."""
+    """The variance of noise, or None if it is unknown, and the variance of arms' effects."""
     squares, freedom = 0.0, 0
     for arms, parts in groups:
         n = _length(parts)

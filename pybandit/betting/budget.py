@@ -62,9 +62,9 @@ class BudgetRace(PairedRace):
         never exceeded, to 12 digits, and is at least what the dearest item costs of all arms.
         The schedule takes what is left of it for as many evaluations as it buys of the arms
         that are left, at their mean price. Where costs are told the last block may cost more
-        than was expected of it. Where prices differ by item, a block that the money does not
-        pay for is cut by the prices of its items: the guarantee then needs prices that do not
-        depend on the scores of later items.
+        than was expected of it. If prices differ by item and the money does not pay for a block,
+        the block is cut by the prices of its items. The guarantee then assumes that prices do
+        not depend on the scores of later items.
     population : {"items", "sample"} or int, default "items"
         As in `BettingRace`.
 
@@ -106,7 +106,7 @@ class BudgetRace(PairedRace):
     at most N. Up to j = 8, w(j) is j^-late, and from there on it falls as j^-early, with
     ``early = 1 + m (.2 f)``, ``late = 1 + m (.1 + .5 f)`` and
     ``m = min(1, 100 / (n_arms - k + 1))``. The scale a is the largest that the rest of the
-    budget pays for, found anew at every look. The strength f is 1/2 until the first arm
+    budget pays for, and is computed again at every look. The strength f is 1/2 until the first arm
     leaves, and then ``(rho - .3) / .5``, at least 0 and at most 1: rho is the reliability of
     the means of all arms, the share of their variance that is not noise. With both
     exponents 1 these are successive rejects. The schedule is a heuristic, and its constants
@@ -288,10 +288,10 @@ class BudgetRace(PairedRace):
         effect of the item, the effect of the arm and normal noise whose variance is the
         arm's own; arms' effects are normal, as spread as the first reads say. The estimate is
         the posterior probability that an arm of the answer is below one outside; for k > 1
-        the chances of the arms of the answer are multiplied. It is 0 where all rewards of the
-        other arms were read, and at most `delta` where `decided`. It is no bound: it tends to
-        be too large where many arms are near the best, and it may be too small where rewards
-        of the few items read are nearly all equal.
+        the chances of the arms of the answer are multiplied. It is 0 if all rewards of the
+        other arms were read, and at most `delta` if `decided`. It does not bound the error. It
+        tends to be too large if many arms are near the best, and it may be too small if the
+        rewards of the few items read are nearly all equal.
         """
         if not self._books.blocks:
             return 1.0 - self.k / self.n_arms

@@ -57,12 +57,12 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         The number of models, K >= 2, or their names; needed with a function. Given names, a
         function is called with a name, ``score("gpt-5", items)``, and scores are kept by name:
         the order of the names may then change from call to call. Given a number, it is called
-        with numbers. Of a table without names of columns these become its names.
+        with numbers. For a table whose columns have no names, they become the names.
     items : int or sequence of str or int, optional
         The number of items, N >= 1, or their labels; needed with a function. A function is
         called with positions, 0 to N - 1, in any case; labels are what scores are kept by.
     k : int, default 1
-        How many of the best, in [1, K - 1].
+        Number of best models to find, in [1, K - 1].
     delta : float, default 0.05
         The answer is wrong with probability at most delta, in (0, 1).
     value_range : (float, float) or float
@@ -117,8 +117,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         frame must have the labels of those of `scores`, where both are frames. Beside
         shuffled `Blocks` they are rows of the shuffled file, in its order.
     paid : dict, optional
-        With a function: scores that are known by ``(model, item)``, a name or number and a label
-        or number as they are given in `models` and `items`; tuples (score, cost)
+        With a function: known scores by ``(model, item)``, where models and items are written as
+        in `models` and `items`. With ``costs="told"`` values are tuples (score, cost)
         with ``costs="told"``. They are not asked for again, and count as read as if they
         were. Every new score is written to it after the call that gave it; a mapping that
         is kept on the disk outlives the process. Of the same `rng` the race is the same,
@@ -158,10 +158,10 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         missing is paid for. Several processes of one machine may use one at once: none pays
         for what another has paid for, or is at; nor for what a thread is still at after
         Ctrl-C, which is waited for. The file holds one evaluation. Give `models` as names, so
-        that scores are kept by name: models may then be added, left out and reordered. By
-        number only more models can be told from others, and the file cannot know if two have
-        changed places. Items given by number must be as many and in the same order. The
-        file refuses another `value_range` or `version`, and costs where it has none.
+        that scores are kept by name: models may then be added, left out and reordered. If
+        models are numbers, only their number can be checked: the file cannot notice that two
+        have changed places. Items given by number must be as many and in the same order. The
+        file refuses another `value_range` or `version`, and costs if it was made without.
     version : str, optional
         The version of the judge and of all that a score depends on, with a `store`. Scores of
         one version are not used for another.
@@ -267,7 +267,7 @@ def prepared(scores, models=None, items=None, *, k=1, delta=0.05, value_range, t
 
 
 def _about(race, version):
-    """What scores of one file have in common."""
+    """Settings that all scores of one file must share."""
     if version is not None and not isinstance(version, str):
         raise TypeError(f"version must be text; got {shown(version)}")
     return {"value_range": str(race.value_range), "version": version or ""}

@@ -1,4 +1,4 @@
-"""Models and items by name: what a function is called with, and what scores are kept by."""
+"""Names of models and labels of items, which functions are called with and scores are kept by."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Keys:
         return item if self.labels is None else self.labels[item]
 
     def model(self, model):
-        """What a function is called with: the name of a model, or its number."""
+        """The argument of a function for a model: its name, or its number."""
         return model if self.names is None else self.names[model]
 
     def check(self, key, name):
@@ -93,7 +93,7 @@ def items_of(items):
 
 
 def _is_number(given):
-    """Whether this is no sequence: what is not a number either is refused as one."""
+    """Return True unless this is a sequence; the check of numbers refuses all the rest."""
     if isinstance(given, np.ndarray):
         return given.ndim == 0
     return isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__")

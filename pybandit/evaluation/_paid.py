@@ -71,7 +71,7 @@ class Paid:
                          for is_new, place in zip(new.tolist(), places, strict=True)])
 
     def claim(self, places, most):
-        """Those of the places, at most so many, that are ours to pay for; of a shared file."""
+        """Claim places in a shared file, at most so many; return those that are ours to pay for."""
         by_key = {self.keys.of(place): place for place in places}
         return {by_key[key] for key in self.cells.claim(list(by_key), most)}
 

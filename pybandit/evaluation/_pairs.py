@@ -44,10 +44,10 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
     Parameters
     ----------
     pairwise : callable
-        ``pairwise(model_a, model_b, items)`` says how a fares against b on some items: 1 where
-        a wins, 0 where b does, .5 for a tie, or anything between. Models are names, or numbers
-        where `models` is a number; ``items`` is int64 (n,), the result (n,). How b fares
-        against a is 1 less that, and nothing is asked twice: if the judge's answer depends on
+        ``pairwise(model_a, model_b, items)`` says how a fares against b on some items: 1 if
+        a wins, 0 if b wins, .5 for a tie, or anything between. Models are names, or numbers
+        if `models` is a number; ``items`` is int64 (n,), the result (n,). The judgement of b
+        against a is 1 minus that, and nothing is asked twice: if the judge's answer depends on
         the order of the two, let the function ask in both orders and average.
     models, items : int or sequence
         Their numbers, K >= 2 and N >= 1, or names and labels, as in `best_of`.

@@ -113,7 +113,7 @@ cdef class Graph:
         self.spread = np.max(np.subtract(self.high, self.low))
 
     def __reduce__(self):
-        # sums and alias tables are made again where they are needed
+        # sums and alias tables are made again when they are needed
         weights = None if self.graph.weights == NULL else np.asarray(self.weights)
         log_prior = None if self.graph.log_prior == NULL else np.asarray(self.log_prior)
         return Graph, (np.asarray(self.table), np.asarray(self.begins),

@@ -48,7 +48,7 @@ cdef class Problem:
         self.problem.gamma, self.problem.most = gamma, most
 
     def _given(self):
-        """What __cinit__ takes."""
+        """The arguments of __cinit__."""
         raise NotImplementedError
 
     def __reduce__(self):

@@ -16,7 +16,7 @@ cdef class Subsample:
 
     # As it was made, whatever is there.
     cdef void renew(self) noexcept
-    # The order that later draws go on from, for who is pickled; None where there is none.
+    # The order that later draws go on from, for pickles; None for kinds that keep no order.
     cdef object order(self)
     cdef int take_order(self, order) except -1
 

@@ -65,7 +65,7 @@ cdef class Subsample:
         pb_subsample_init(stream, stream.kind, stream.size, stream.run, self.memory)
 
     cdef object order(self):
-        # bits that mark what was drawn are cleared before the next draw
+        # the bits of indices that were drawn are cleared before the next draw
         if self.stream.kind in (PB_SUBSAMPLE_REJECTION, PB_SUBSAMPLE_KEYED):
             return None
         cdef int64_t n = pb_subsample_memory(self.stream.kind, self.stream.size, self.stream.run)
@@ -78,7 +78,7 @@ cdef class Subsample:
             return 0
         if (own is None or order is None or order.shape != own.shape
                 or not np.array_equal(np.sort(order), np.arange(own.size))):
-            raise ValueError("order must be a permutation of what is drawn from, as it was saved")
+            raise ValueError("order must be a permutation of the indices, as `order` returned it")
         given = np.require(order, np.uint32, "CA")
         memcpy(self.memory, &given[0], given.shape[0] * sizeof(uint32_t))
         return 0

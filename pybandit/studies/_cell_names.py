@@ -12,9 +12,9 @@ class Names:
     Parameters
     ----------
     models, items : sequence or None
-        Names of the models and labels of the items; None where they are numbers.
+        Names of the models and labels of the items; None if they are numbers.
     n_models : int
-        How many models, where they are numbers.
+        The number of models, if they are numbers.
     """
 
     def __init__(self, models=None, items=None, n_models=0):
@@ -23,7 +23,7 @@ class Names:
         self._numbers, self._names = {}, {}
 
     def about(self, n_items):
-        """What the file says of its keys."""
+        """Facts about the keys, which the file keeps."""
         models, items = self._given["models"], self._given["items"]
         about = {"models": "numbers" if models is None else "names",
                  "items": "numbers" if items is None else "labels"}
@@ -55,7 +55,7 @@ class Names:
         return self._numbers["items"][item] if "items" in self._numbers else item
 
     def key(self, place):
-        """The key of numbers, or None where it is of no name that was given."""
+        """The key of numbers, or None if this evaluation does not have the name."""
         model, item = place
         if "models" in self._names:
             model = self._names["models"].get(model)

@@ -1,4 +1,4 @@
-"""Models by name and items by label: a store, or what was paid, cannot mix them up."""
+"""Models by name and items by label: neither a store nor `paid` can mix them up."""
 
 import asyncio
 import sqlite3
@@ -24,7 +24,7 @@ def score_of(name, item):
 
 
 class Judge:
-    """Calls by name; what was asked."""
+    """A judge that is called with names and lists its calls."""
 
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
@@ -46,7 +46,7 @@ def test_a_function_is_called_with_names():
 
 
 def test_prompts_in_another_order_keep_their_scores(tmp_path):
-    """By number the scores of the worst prompt would be those of the best one."""
+    """With numbers the worst prompt would get the scores of the best one."""
     first = pb.best_of(Judge(), NAMES, N, store=tmp_path / "s.db", **GIVEN)
     judge = Judge()
     again = pb.best_of(judge, NAMES[::-1], N, store=tmp_path / "s.db", **GIVEN)

@@ -1,4 +1,4 @@
-"""Whether the pooled mean is unbiased, by going through all values that two estimators can give."""
+"""The bias of the pooled mean, by enumeration of all values that two estimators can give."""
 
 import copy
 import itertools
@@ -44,5 +44,5 @@ def test_the_pooled_mean_is_unbiased_with_equal_costs():
 
 @pytest.mark.parametrize("costs, expected", [((1.0, 4.0), -0.087), ((3.0, 1.0), 0.094)])
 def test_the_pooled_mean_is_biased_with_observed_costs(costs, expected):
-    """How many values the budget buys depends on the choices, and these on the values."""
+    """The number of values that the budget buys depends on the choices, and these on the values."""
     assert bias(14.0, costs) == pytest.approx(expected, abs=0.001)

@@ -15,7 +15,7 @@ from betting.reference import betting
 TWIN_OF = ("rejects",)  # kernels of csrc
 
 # The exponents of the schedule: among the last FEW arms and before, each at strength 0 and 1; they
-# shrink where there are more than MANY arms. Reliabilities of strength 0 and of strength 1.
+# shrink if there are more than MANY arms. Reliabilities of strength 0 and of strength 1.
 FEW, MANY = 8, 100
 LATE, EARLY = (0.1, 0.6), (0.0, 0.2)
 RELIABLE = (0.3, 0.8)

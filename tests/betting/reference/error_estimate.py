@@ -22,7 +22,7 @@ def grouped(blocks):
 
 
 def variances(groups, n_arms, n_items):
-    """Of noise, from residuals within each group, and of the arms' effects."""
+    """The variance of noise, from residuals within each group, and that of the arms' effects."""
     squares = freedom = 0.0
     for _, values in groups:
         rest = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()

@@ -18,8 +18,8 @@ extern "C" {
  *     early = 1 + m (.2 f),    late = 1 + m (.1 + .5 f).
  *
  * The larger exponents give more to the last few arms. The scale a is the largest that
- * the rest of the budget pays for, found anew at every look: what is saved on some arms
- * is spent on the others.
+ * the rest of the budget pays for. It is computed again at every look, so that cells that
+ * are saved on some arms are spent on the others.
  */
 enum { PB_REJECTS_FEW = 8 };
 
