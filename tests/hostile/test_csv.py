@@ -1,5 +1,6 @@
 """Hostile text: tables of scores, and tables of a laboratory (plates, arms, values, counts)."""
 
+import gzip
 import io
 import tracemalloc
 
@@ -61,7 +62,8 @@ def table(header, row):
         "blank lines before": (b"\n" * 5_000_000, "blank"),
         "open quote": (header + b'"' + row * 100, "line"),
         "nulls": (header + row.replace(b"A1", b"A\0"), "not UTF-8"),
-        "UTF-16": ((header + row).decode().encode("utf-16"), "UTF-16"),
+        "half of UTF-16": ((header + row).decode().encode("utf-16")[:-1], "UTF-16"),
+        "bomb": (gzip.compress(header + bytes(1 << 25)), "at most"),
         "half a character": (header + row.strip() + b"\xe2\x82\n", "not UTF-8"),
         "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "line"),
         "empty": (b"", "is empty"),
