@@ -12,6 +12,7 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
+from pybandit._shared.labels import in_order
 from pybandit._shared.types import ArrayLike
 
 TOLD = "told"
@@ -28,6 +29,8 @@ def check_costs(costs, n_arms, n_items):
         return costs
     if isinstance(costs, str):
         raise ValueError(f"costs must be numbers, 'told' or None; got {shown(costs)}")
+    in_order("costs", costs, range(n_arms if np.shape(costs)[:1] == (n_arms,) else n_items or 0),
+             what="the items or the arms")
     prices = _check_prices("costs", costs)
     shape = prices.shape
     if prices.ndim == 1:

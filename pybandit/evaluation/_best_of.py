@@ -1,10 +1,10 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import Any, Literal
 
-from pybandit._shared.checks import shown
+from pybandit._shared.checks import as_list, shown
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.evaluation._calls import call_options, check_failed
 from pybandit.evaluation._drive import drive_to_the_end
@@ -13,6 +13,7 @@ from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import handing_over, result_of, run
 from pybandit.evaluation._scores import as_source, known_scores
 from pybandit.evaluation.result import BestOfResult
+from pybandit.tables._scores import Options
 
 __all__ = ["best_of"]
 
@@ -31,7 +32,10 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
             retry: type[Exception] | tuple[type[Exception], ...] = (),
             timeout: float | None = None, calls_per_minute: float | None = None,
             failed: float | tuple[float, float] | None = None,
-            store: str | os.PathLike[str] | None = None) -> BestOfResult:
+            store: str | os.PathLike[str] | None = None,
+            columns: Iterable[Any] | None = None,
+            models: Literal["rows", "columns"] | None = None,
+            items: Any = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -46,11 +50,12 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         for each model still in the race and block of items. Or ``async def score(model,
         item)``, of one item and one number, called many times at once; also a plain
         function of these with `concurrency` or `executor`. Or an array, a data
-        frame or an Arrow table, of shape (n_items, n_models), whose cells are read
-        where they are needed; the frame's columns become `names`. Or a table larger than
+        frame, an array of xarray or an Arrow table, of shape (n_items, n_models); the
+        frame's columns become `names`. Or a table larger than
         memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
         `Blocks` for what is random of it. Other arrays of Dask, Zarr or HDF5 and the names
-        of other files (.csv, .parquet, .npy, .zarr) are read into memory, up to 2**25 cells.
+        of other files (.csv, .jsonl, .xlsx, .parquet, .npy, .zarr) are read into memory, up to
+        2**25 cells. The page "What is read" has the formats and the rules of columns.
     n_models, n_items : int, optional
         K >= 2 and N >= 1; needed with a function.
     k : int, default 1
@@ -150,6 +155,15 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         for what another has paid for, or is at; nor for what a thread is still at after
         Ctrl-C, which is waited for. It is of one evaluation: the same items, numbered as
         before, and models that keep their numbers.
+    columns : iterable, optional
+        With a table: names of the columns that are models, or their numbers if the table has no
+        names; of a table of one line for each score, names of the columns of model, item and
+        score. By default all, but for labels of items and aggregates such as ``mean``.
+    models : {"rows", "columns"}, optional
+        With a table: "rows" if each row is a model. A table whose names say so is refused
+        without it.
+    items : label, optional
+        With a table: the name of the column with the labels of the items.
 
     Returns
     -------
@@ -214,7 +228,7 @@ def best_of(scores: Any, n_models: int | None = None, n_items: int | None = None
         costs=costs, max_cost=max_cost, budget_cost=budget_cost, population=population,
         weights=weights, prior_scores=prior_scores, paid=paid, concurrency=concurrency,
         executor=executor, retry=retry, timeout=timeout, calls_per_minute=calls_per_minute,
-        failed=failed, store=store)
+        failed=failed, store=store, columns=columns, models=models, items=items)
     if calls is None:
         return run(race, source, progress)
     with handing_over(race, source):
@@ -227,12 +241,15 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
              mixture=None, block_size=None, costs=None, max_cost=None, budget_cost=None,
              population="items", weights=None, prior_scores=None, paid=None, concurrency=None,
              executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None,
-             store=None):
+             store=None, columns=None, models=None, items=None):
     """The race, its source, options of calls or None, and progress, of what `best_of` takes."""
     told = isinstance(costs, str) and costs == "told"
     calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute, failed,
                          ("score", "cost") if told else ("score",))
-    source = as_source(scores, n_models, n_items, told, paid)
+    if columns is not None:
+        columns = as_list("columns", columns, "names of columns")
+    source = as_source(scores, n_models, n_items, told, paid,
+                       Options(columns, (), models, items, weights is not None))
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,

@@ -5,36 +5,39 @@ import os
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.evaluation._score_csv import Scores, read_scores
 from pybandit.tables._cache import parts_of
 from pybandit.tables._open import (
     FILES,
     MOST_CELLS,
     NUMPY,
+    PARQUET,
     is_lazy,
     open_array,
     suffix_of,
 )
+from pybandit.tables._read import READ, Form, kind_of, read_scores
+from pybandit.tables._scores import Options, Scores, settled
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
-TEXT = (".csv", ".tsv", ".txt")
 # Most cells of an array that is read whole: 32 MiB, some milliseconds. From a larger one single
 # rows are read.
 MOST_AT_ONCE = 1 << 22
 
 
-def opened(scores):
+def opened(scores, options=Options(), form=Form()):  # noqa: B008
     """What a name of a file stands for, and what an array that is not in memory holds."""
     if isinstance(scores, (str, os.PathLike)):
+        if kind_of(scores) in READ:
+            return _read_named(os.fspath(scores), form, options)
         suffix = suffix_of(scores)
-        if suffix in TEXT:
-            return _read_text(os.fspath(scores))
         if suffix not in FILES:
             raise ValueError(f"scores must be a function, a table, or the name of a file of one, "
-                             f"{', '.join((*TEXT, *FILES))}; got {os.fspath(scores)!r}")
+                             f"{', '.join((*READ, *FILES))}; got {os.fspath(scores)!r}")
         if suffix in NUMPY:
             file = open_array(scores)
             return np.asarray(file) if file.size <= MOST_AT_ONCE else file
+        if suffix in PARQUET:
+            return _of_parquet(os.fspath(scores), options)
         scores = Blocks.open(scores)
     elif is_lazy(scores):
         scores = Blocks.open(scores)
@@ -45,15 +48,43 @@ def opened(scores):
     return in_memory(scores)
 
 
-def _read_text(path):
+def _read_named(path, form, options):
     try:
-        return read_scores(path)
+        return _named(read_scores(path, form, options))
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from None
 
 
+def _named(scores):
+    """Long tables that lack scores are refused: what is read of them is by chance."""
+    if scores.is_long:
+        lost = np.argwhere(np.isnan(scores.values))
+        if len(lost):
+            raise BadFile(f"{scores.place(*lost[0])}: a score is lost or missing, {len(lost)} in "
+                          "all: leave such items out for all models (pybandit best-of --missing "
+                          "drop), as what they would have added is unknown")
+    return scores
+
+
+def _of_parquet(path, options):
+    """Scores of a file that fits into memory and is not a shuffle's, else its Blocks."""
+    from pybandit.tables._parquet import read_whole
+
+    table = read_whole(path, MOST_CELLS)
+    if table is not None:
+        try:
+            return settled(table, options)
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from None
+    if options.models == "rows" or options.items is not None or options.drop:
+        raise ValueError(f"models, items and --drop must be left out for {path}, which is read "
+                         "block by block")
+    blocks = Blocks.open(path, columns=options.columns)
+    return blocks if blocks.shuffled else refuse_unshuffled("scores", blocks)
+
+
 def in_memory(blocks):
-    """All cells, with the names of the columns where there are some."""
+    """Return all cells, with the names of the columns if there are some."""
     values, first = np.empty((blocks.n_rows, blocks.n_columns)), 0
     for block, n_rows in enumerate(blocks.sizes.tolist()):
         for part, read in parts_of(blocks.read, block, n_rows, np.arange(blocks.n_columns)):

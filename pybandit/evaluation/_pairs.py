@@ -13,6 +13,7 @@ from pybandit._shared.checks import (
     check_numeric,
     refuse_masks,
 )
+from pybandit._shared.labels import aligned, in_order
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.evaluation._options import make_race
 from pybandit.evaluation._paid import Paid
@@ -191,6 +192,7 @@ class PairSource(Source):
     def _judged(self, model, opponent, items):
         name = f"pairwise({model}, {opponent}, items)"
         given = self.function(model, opponent, items.copy())
+        given = aligned(name, given, items.tolist(), "its items")
         given = check_numeric(name, refuse_masks(name, given))
         if given.shape != items.shape:
             raise ValueError(f"{name} must return one judgement an item, shape {items.shape}; got "
@@ -228,6 +230,7 @@ class Judgements:
 
 
 def _item_weights(weights, n_items):
+    in_order("weights", weights, range(n_items), what="the items")
     weights = check_numeric("weights", refuse_masks("weights", weights))
     if weights.shape != (n_items,):
         raise ValueError(f"weights must have the shape ({n_items},), one an item; got "

@@ -21,12 +21,12 @@ import pybandit as pb
 from fuzz.source import Choices
 from pybandit._shared.cells import BadFile
 from pybandit.cli._study_arms import read_arms
-from pybandit.evaluation._score_csv import read_scores
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import Dialect
 from pybandit.studies.plates import Layout, Plates
 from pybandit.tables import Blocks
+from pybandit.tables._read import read_scores
 from pybandit.tables._zarr import METADATA
 from pybandit.tables._zarr_codecs import DECODERS, decoded
 from pybandit.tables._zarr_meta import MOST_CHUNK, parsed_meta

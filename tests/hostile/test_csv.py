@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from pybandit._shared.cells import BadFile
-from pybandit.evaluation import _score_csv
+from pybandit.tables import _read
 
 from hostile.driver import attack
 from hostile.special import attacked, check_refused
@@ -116,7 +116,7 @@ def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
     path.write_text(",".join(f"m{i}" for i in range(100)) + ("\n0.25" + ",0.75" * 99) * 3000)
     tracemalloc.start()
     try:
-        assert _score_csv.read_scores(path).values.shape == (3000, 100)
+        assert _read.read_scores(path).values.shape == (3000, 100)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -126,4 +126,4 @@ def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
 def test_stdin_is_read_within_bounds(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("a,b\n1," + "1," * (1 << 22)))
     with pytest.raises(BadFile, match="line 2: the row must be at most 8,388,608 bytes long"):
-        _score_csv.read_scores("-")
+        _read.read_scores("-")
