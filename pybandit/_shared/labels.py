@@ -33,7 +33,7 @@ def unlabelled(values):
     return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
-def in_order(name, values, *expected, what="the scores"):
+def in_order(name, values, *expected, what="the index of the scores"):
     """Return `values`, if they have no labels or those of one of the lists `expected`.
 
     Raises
@@ -45,7 +45,7 @@ def in_order(name, values, *expected, what="the scores"):
     known = [list(one) for one in expected if one is not None]
     if held is None or not known or any(are_same(held, one) for one in known):
         return values
-    raise ValueError(f"{name} must have the index of {what}, in their order; got "
+    raise ValueError(f"{name} must have {what}, in their order; got "
                      f"{differing(held, known[0])}: {REMEDY}")
 
 

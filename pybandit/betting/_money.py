@@ -29,8 +29,6 @@ def check_costs(costs, n_arms, n_items):
         return costs
     if isinstance(costs, str):
         raise ValueError(f"costs must be numbers, 'told' or None; got {shown(costs)}")
-    in_order("costs", costs, range(n_arms if np.shape(costs)[:1] == (n_arms,) else n_items or 0),
-             what="the items or the arms")
     prices = _check_prices("costs", costs)
     shape = prices.shape
     if prices.ndim == 1:
@@ -38,6 +36,8 @@ def check_costs(costs, n_arms, n_items):
             raise ValueError(f"costs must have two dimensions where there are as many items as "
                              f"arms, (1, {n_arms}) or ({n_items}, 1); got shape {prices.shape}")
         prices = prices[:, None] if prices.size == n_items else prices[None]
+    in_order("costs", costs, range(shape[0] if shape else 0),
+             what="the index of the items or the arms")
     rows, columns = {1, n_items} - {None}, {1, n_arms}
     if prices.ndim > 2 or prices.ndim == 2 and not (
             prices.shape[0] in rows and prices.shape[1] in columns):

@@ -6,6 +6,7 @@ import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit.tables._cache import parts_of
+from pybandit.tables._frames import is_labelled_array
 from pybandit.tables._open import (
     FILES,
     MOST_CELLS,
@@ -39,6 +40,11 @@ def opened(scores, options=Options(), form=Form()):  # noqa: B008
         if suffix in PARQUET:
             return _of_parquet(os.fspath(scores), options)
         scores = Blocks.open(scores)
+    elif is_labelled_array(scores):
+        if scores.chunks is not None and scores.size > MOST_CELLS:
+            raise ValueError(f"scores must have at most {MOST_CELLS:,} cells to be read into "
+                             f"memory; got shape {scores.shape}: see pybandit shuffle")
+        return scores
     elif is_lazy(scores):
         scores = Blocks.open(scores)
     if not isinstance(scores, Blocks) or scores.shuffled:

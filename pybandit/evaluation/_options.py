@@ -33,7 +33,7 @@ def labelled(name, values, source):
     if of_models and source.n_models == source.n_items:
         return _costs_by_labels(values, source)
     if of_models:
-        in_order(name, values, source.names, what="the models of the scores")
+        in_order(name, values, source.names, what="the columns of the scores")
     else:
         check_rows(name, values, source)
     held = labels_of(values, "columns")
@@ -46,7 +46,7 @@ def labelled(name, values, source):
 
 def check_rows(name, values, source):
     """Refuse values, one or a row for each item, whose index is not that of the scores."""
-    known = [one for one in (source.labels, source.own_labels) if one is not None]
+    known = [one for one in (source.own_labels, source.labels) if one is not None]
     in_order(name, values, *(known or [range(source.n_items)]))
 
 

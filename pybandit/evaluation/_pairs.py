@@ -230,7 +230,7 @@ class Judgements:
 
 
 def _item_weights(weights, n_items):
-    in_order("weights", weights, range(n_items), what="the items")
+    in_order("weights", weights, range(n_items), what="the index of the items")
     weights = check_numeric("weights", refuse_masks("weights", weights))
     if weights.shape != (n_items,):
         raise ValueError(f"weights must have the shape ({n_items},), one an item; got "

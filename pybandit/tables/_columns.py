@@ -127,12 +127,13 @@ def warn_of_odd(names, lows, highs, among=""):
                 warn(f"column {short(names[at])} is {lows[at]:g} for every item{among}, and "
                      f"other columns vary: is it a model? {REMEDY}")
         sizes = np.maximum(np.abs(lows), np.abs(highs))
+        sizes[~np.isfinite(sizes)] = 0  # refused if they are read
         for at in np.flatnonzero(~constant & (sizes > 0)).tolist():
             others = np.delete(sizes, at)
             others = others[others > 0]
             if not others.size:
                 continue
-            large = sizes[at] >= DEAR * others.max() or others.max() <= 1 and sizes[at] >= 1.5
+            large = sizes[at] >= DEAR * others.max() or others.max() <= 1 and sizes[at] >= 2
             if large or others.size > 1 and DEAR * sizes[at] <= others.min():
                 warn(f"column {short(names[at])} is in [{lows[at]:g}, {highs[at]:g}], a range "
                      f"that does not fit the other columns': is it a model? {REMEDY}")

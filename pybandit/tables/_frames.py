@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pybandit._shared.cells import BadFile
 from pybandit.tables._cells import Column, column_of, is_lost, is_score, label_of
 from pybandit.tables._columns import is_label, is_model
 from pybandit.tables._scores import Options, Raw, Scores, settled
@@ -9,7 +10,8 @@ from pybandit.tables._scores import Options, Raw, Scores, settled
 
 def is_table(table):
     """Return True for a table that names its columns, or its dimensions."""
-    return is_frame(table) or is_arrow(table) or is_labelled_array(table)
+    return (is_frame(table) or is_arrow(table) or is_labelled_array(table)
+            or hasattr(table, "__dataframe__"))
 
 
 def is_frame(table):
@@ -27,9 +29,17 @@ def is_labelled_array(table):
 
 def scores_of_table(table, options=Options()):  # noqa: B008
     """Return the `Scores` of a data frame, an Arrow table or an array of xarray."""
-    if is_labelled_array(table) and not is_frame(table):
-        return _of_labelled_array(table, options)
-    return settled(FrameTable(table) if is_frame(table) else ArrowTable(table), options)
+    try:
+        if is_frame(table):
+            return settled(FrameTable(table), options)
+        if is_arrow(table):
+            return settled(ArrowTable(table), options)
+        if is_labelled_array(table):
+            return _of_labelled_array(table, options)
+        names = list(table.__dataframe__().column_names())
+        return settled(_ArrayTable(np.asarray(table), None, names), options)
+    except BadFile as error:
+        raise ValueError(f"scores: {error}") from None
 
 
 class ListTable(Raw):
@@ -159,7 +169,7 @@ class ArrowTable(ListTable):
         names = list(table.column_names)
         self._at = [at for at, name in enumerate(names) if name not in index]
         super().__init__([names[at] for at in self._at], [])
-        self._table, self.n_rows = table, table.num_rows
+        self._table, self.n_rows = table, len(table.column(0)) if names else 0
         self.lines = range(self.n_rows)
         if len(index) == 1:
             self.index = [label_of(cell) if isinstance(cell, float) else cell
@@ -170,6 +180,8 @@ class ArrowTable(ListTable):
 
     def cells(self, column):
         cells = self._table.column(self._at[column])
+        if not hasattr(cells, "to_pylist"):
+            return list(cells)
         kind = np.asarray(cells.slice(0, 0)).dtype.kind
         if kind in "iuf" and not cells.null_count:
             return np.asarray(cells)
@@ -185,10 +197,12 @@ def _of_labelled_array(array, options):
               for name in (rows, columns)]
     table = _ArrayTable(array.values, labels[0], labels[1])
     table.index_name = rows if is_model(rows) else None
+    table.index_is = "first dimension"
     table.columns_name = columns if is_label(columns, 1) else None
     if labels[1] is None and options.models is None and not (
             table.index_name or table.columns_name):
-        return Scores(None, labels[0], array.values, range(len(array.values)))
+        n_rows = len(array.values)
+        return Scores(None, labels[0] or range(n_rows), array.values, range(n_rows))
     return settled(table, options)
 
 

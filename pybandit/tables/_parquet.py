@@ -70,7 +70,7 @@ class ParquetTable:
                           f"{metadata.num_rows:,}")
         self._is_chosen = is_chosen
 
-    def _check_columns(self, shuffled):
+    def check_columns(self, shuffled):
         """Refuse columns that number the rows; warn of those that are not like the others."""
         first = self(0, np.arange(len(self.columns)))
         if shuffled and len(first) > 2:
@@ -118,7 +118,7 @@ class ParquetTable:
         """The arguments of `Blocks`, by name."""
         marked = not shuffled and self._is_shuffled()
         if not self._is_chosen:
-            self._check_columns(marked)
+            self.check_columns(marked)
         return dict(read=self, sizes=self.sizes, n_columns=len(self.columns), names=self.columns,
                     shuffled=shuffled or marked)
 

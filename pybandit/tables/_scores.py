@@ -114,8 +114,8 @@ class Raw:
     own_index : list or None
     """
 
-    index = index_name = own_index = None
-    columns_name = None
+    index = index_name = own_index = columns_name = None
+    index_is = "index"
 
     def bad(self, column):
         """Return None for a column of scores, or (row, reason) of the first other cell."""
@@ -217,7 +217,7 @@ def _rows_are_models(raw, kept, options, chosen):
     if options.models is not None:
         return options.models == "rows"
     if raw.index_name is not None and is_model(raw.index_name):
-        raise BadFile(f"the index is named {short(raw.index_name)}, so each row may be a model: "
+        raise BadFile(f"the {raw.index_is} is named {short(raw.index_name)}, so each row may be a model: "
                       f"{ROWS}, {AS_COLUMNS}")
     if raw.columns_name is not None and (
             is_label(raw.columns_name, 1) and plain(raw.columns_name) != "name"):

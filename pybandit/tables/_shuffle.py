@@ -119,7 +119,9 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
         piles.fill(np.random.PCG64(seed), memory // BATCH_SHARE)
         made = os.path.join(folder, "made.parquet")
         _write(piles, made, block_rows, seed)
-        Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
+        blocks = Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
+        if not rows.is_chosen:
+            blocks.read.check_columns(False)
         os.replace(made, target)
 
     in_scratch(target.parent, write)
