@@ -143,4 +143,5 @@ def extremes_of(values):
     """Return the least and the largest value of each column, lost ones apart."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # columns of which all is lost
-        return np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        return tuple(extreme(values, axis=0).astype(np.float64) for extreme in (np.nanmin,
+                                                                                np.nanmax))

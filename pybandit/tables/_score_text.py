@@ -19,7 +19,7 @@ from pybandit.tables._cells import (
     number_of,
     wrong_text,
 )
-from pybandit.tables._columns import is_label, is_model, long_layout
+from pybandit.tables._columns import is_aggregate, is_label, is_model, long_layout
 from pybandit.tables._open import MOST_CELLS
 from pybandit.tables._scores import Options, Raw, Scores, settled
 from pybandit.tables._text import DECIMAL_COMMA, MAYBE_THOUSANDS, listed, short
@@ -43,7 +43,9 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
     """
     table = TextTable(rows, options, decimal)
     if table.names is not None:
-        return settled(table, options)
+        made = settled(table, options)
+        table.check_read()
+        return made
     for name, given in (("columns", options.columns), ("--drop", options.drop or None),
                         ("items", options.items)):
         if given is not None:
@@ -132,7 +134,9 @@ class TextTable(Raw):
             else:
                 text |= {at for at in every if is_label(names[at], at) or is_model(names[at])
                          or names[at] == options.items}
-                skipped = set(every) - set(allowed) - text
+                unread = {at for at in every if options.columns is None
+                          and is_aggregate(names[at])}
+                skipped = (set(every) - set(allowed) | unread) - text
         self.texts = {at: [] for at in sorted(text)}
         self._score_at = [at for at in every if at not in text and at not in skipped]
         at = self._score_at
@@ -209,6 +213,11 @@ class TextTable(Raw):
         elif self._decimal == "," and "." in cell:
             return None
         return number_of(cell)
+
+    def check_read(self):
+        """Refuse a table that was not read to its end, whatever the reason."""
+        for at, (row, reason) in self._bad.items():
+            raise BadFile(f"{self.place(row, at)}: {reason}")
 
     def _check_decimals(self):
         """Refuse commas that may be between thousands, or beside points."""

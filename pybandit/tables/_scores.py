@@ -217,8 +217,8 @@ def _rows_are_models(raw, kept, options, chosen):
     if options.models is not None:
         return options.models == "rows"
     if raw.index_name is not None and is_model(raw.index_name):
-        raise BadFile(f"the {raw.index_is} is named {short(raw.index_name)}, so each row may be a model: "
-                      f"{ROWS}, {AS_COLUMNS}")
+        raise BadFile(f"the {raw.index_is} is named {short(raw.index_name)}, so each row may be a "
+                      f"model: {ROWS}, {AS_COLUMNS}")
     if raw.columns_name is not None and (
             is_label(raw.columns_name, 1) and plain(raw.columns_name) != "name"):
         raise BadFile(f"the columns are named {short(raw.columns_name)}, so each row may be a "
@@ -271,9 +271,8 @@ def _scores_among(raw, kept, chosen):
     if not chosen:
         kept = [at for at in kept if not _is_blank(raw, at)]
         aggregates = [at for at in kept if is_aggregate(raw.names[at])]
-        if len(kept) - len(aggregates) >= 1:
-            left_out("columns", [raw.names[at] for at in aggregates])
-            kept = [at for at in kept if at not in aggregates]
+        left_out("columns", [raw.names[at] for at in aggregates])
+        kept = [at for at in kept if at not in aggregates]
     for at in kept:
         _refuse_text(raw, at)
     return kept
@@ -310,7 +309,7 @@ def _check_columns(names, values):
     with np.errstate(invalid="ignore"):
         suspects = np.flatnonzero(highs - lows == len(values) - 1)
     for at in suspects.tolist():
-        if len(values) > 1 and is_numbering(values[:, at]):
+        if len(values) > 1 and is_numbering(values[:, at].astype(np.float64)):
             raise BadFile(f"column {short(names[at])} numbers the items: head it 'item' or name "
                           f"it with items= or --items if it holds their labels; {REMEDY}")
     if len(values) > 2:

@@ -38,7 +38,7 @@ def test_what_pandas_writes(tmp_path, index, columns):
 
 @pytest.mark.parametrize("head", ["id", "Item", "index", "question_id", "task id", "Unnamed: 0"])
 def test_a_first_column_that_is_headed_as_labels(tmp_path, head):
-    rows = "".join(f"{80 + i},{i % 2},{i % 3},{i // 5}\n" for i in range(9))
+    rows = "".join(f"{80 + i},{i % 2},{i % 3 / 2},{i // 5 / 2}\n" for i in range(9))
     read = read_scores(written(tmp_path, f"{head},a,b,c\n{rows}"))
     assert read.columns == list("abc") and read.index == [str(80 + i) for i in range(9)]
 
