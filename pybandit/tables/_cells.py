@@ -3,6 +3,7 @@
 import decimal
 import math
 import numbers
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,11 @@ PAIRS = (("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"
          ("correct", "incorrect"), ("right", "wrong"), ("t", "f"), ("y", "n"))
 WORDS = {word: (kind, 1.0 - place) for kind, pair in enumerate(PAIRS)
          for place, word in enumerate(pair)}
+
+
+# Text that was written as a number of some kind: 83%, 1.234,5, <0.1, 3/4, $2.
+NUMERIC = re.compile(r"[<>~=\u2248$\u20ac\u00a3\s]*[+-]?\d[\d.,'_\s]*(?:e[+-]?\d+)?"
+                     r"(?:\s*/\s*\d+)?\s*[%$\u20ac\u00a3]?", re.IGNORECASE)
 
 
 class Column(NamedTuple):
@@ -43,6 +49,12 @@ def number_of(cell):
 def is_score(cell):
     """Return True for a number, a lost score or a word that is a score."""
     return number_of(cell) is not None or cell.casefold() in WORDS
+
+
+def is_label_text(cell):
+    """Return True for text with a letter or a digit that is not, and does not look like, a score."""
+    return (not is_score(cell) and NUMERIC.fullmatch(cell) is None
+            and any(map(str.isalnum, cell)))
 
 
 def wrong_text(cell):

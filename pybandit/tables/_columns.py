@@ -12,7 +12,8 @@ from pybandit._shared.warn import warn
 from pybandit.tables._text import listed, short
 
 # Names are compared in small letters, with _ for blanks, points and hyphens.
-PLACES = ("", "index", "unnamed:_0", "level_0", "row", "row_id", "row_number", "#", "no", "nr")
+PLACES = ("", "index", "unnamed:_0", "level_0", "row", "row_id", "row_number", "#", "no", "nr",
+          "rank")
 LABELS = (*PLACES, "id", "item", "items", "name", "qid", "uid", "uuid", "guid", "item_name",
           "question_number", "example", "question_no", "sample_number", "__index_level_0__")
 LABEL_ENDS = ("_id", "_idx", "_index")
@@ -42,7 +43,7 @@ def plain(name):
 
 def is_label(name, place):
     """Return True if the name of a column says that it has labels of items."""
-    known = plain(name)
+    known = re.sub(r"(unnamed:_0)(_\d+)+", r"\1", plain(name))
     return known in LABELS and (known != "" or place == 0) or known.endswith(LABEL_ENDS)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.tables._cells import Column, column_of, is_lost, is_score, label_of
+from pybandit.tables._cells import Column, column_of, is_label_text, is_lost, label_of
 from pybandit.tables._columns import is_label, is_model
 from pybandit.tables._scores import Options, Raw, Scores, settled
 
@@ -67,7 +67,7 @@ class ListTable(Raw):
     def is_text(self, column):
         cells = self.cells(column)
         return isinstance(cells, list) and all(
-            isinstance(cell, str) and not is_score(cell.strip()) for cell in cells)
+            isinstance(cell, str) and is_label_text(cell.strip()) for cell in cells)
 
     def numbers(self, columns):
         if not columns:
@@ -155,8 +155,7 @@ def _cells_of(series):
         return series.to_numpy()
     if hasattr(series, "to_list"):
         cells = series.to_list()
-        if str(dtype).startswith(("datetime", "timedelta", "period", "Datetime", "Date",
-                                  "Duration", "Time", "date", "time")):
+        if str(dtype).casefold().startswith(("datetime", "date", "timestamp", "period")):
             return [cell if is_lost(cell) else str(cell) for cell in cells]
         return cells
     return np.asarray(series).tolist()

@@ -15,6 +15,7 @@ from pybandit.tables._cells import (
     WORDS,
     WordCounter,
     column_of_text,
+    is_label_text,
     is_score,
     number_of,
     wrong_text,
@@ -100,7 +101,7 @@ class TextTable(Raw):
         line, first = next(rows, (0, None))
         if first is None:
             raise BadFile("is empty")
-        self._line, has_header = line, not all(map(is_score, first))
+        self._line, has_header = line, not all(map(_may_be_score, first))
         if has_header:
             while first and not first[-1]:
                 first = first[:-1]
@@ -195,7 +196,8 @@ class TextTable(Raw):
 
     def _number_of(self, cell, at):
         """The number of a cell, NaN if it is text, which is remembered."""
-        row, number = len(self.lines) - 1, self._parsed(cell)
+        row = len(self.lines) - 1
+        number = self._parsed(cell, row)
         if number is None and cell.casefold() in WORDS:
             words = self._words.setdefault(at, WordCounter(row, cell))
             number = words.score_of(cell)
@@ -204,10 +206,10 @@ class TextTable(Raw):
             return math.nan
         return number
 
-    def _parsed(self, cell):
+    def _parsed(self, cell, row):
         """A float or None, of a number with a point or a comma."""
         if self._decimal != "." and DECIMAL_COMMA.fullmatch(cell):
-            self._comma = self._comma or (len(self.lines), cell)
+            self._comma = self._comma or (row, cell)
             self._surely = self._surely or not MAYBE_THOUSANDS.fullmatch(cell)
             cell = cell.replace(",", ".")
         elif self._decimal == "," and "." in cell:
@@ -227,7 +229,7 @@ class TextTable(Raw):
         if self._point is not None or not self._surely:
             why = (f"line {self.lines[self._point - 1]} has a decimal point" if self._point
                    else "no cell tells decimals from thousands")
-            raise BadFile(f"line {self.lines[row - 1]}: {short(cell)} has a comma, and {why}: "
+            raise BadFile(f"line {self.lines[row]}: {short(cell)} has a comma, and {why}: "
                           "--decimal , or --decimal . says which is meant")
 
     # -- the header ----------------------------------------------------------
@@ -268,7 +270,7 @@ class TextTable(Raw):
         first = self._first
         is_named = is_label(first[0], 0) or is_model(first[0])
         if 0 in self.texts and not is_named:
-            if len(first) > 1 and all(map(is_score, first[1:])) and self.is_text(0):
+            if all(map(_may_be_score, first[1:])) and self.is_text(0):
                 raise BadFile(f"line {self._line} can be a header or an item: {listed(first)}; "
                               "give a header that begins with 'item'")
         self.names = [name or (f"column {at}" if at > 1 else "") for at, name
@@ -277,8 +279,7 @@ class TextTable(Raw):
     # -- columns --------------------------------------------------------------
 
     def is_text(self, column):
-        """Return True if no cell of a column is a score."""
-        return not any(map(is_score, self.texts[column]))
+        return all(map(is_label_text, self.texts[column]))
 
     def bad(self, column):
         if column in self.texts:
@@ -304,7 +305,7 @@ class TextTable(Raw):
         if column not in self._columns:
             cells = self.texts[column]
             if any("," in cell or self._decimal == "," for cell in cells):
-                parsed = [(cell, self._parsed(cell)) for cell in cells]
+                parsed = [(cell, self._parsed(cell, row)) for row, cell in enumerate(cells)]
                 cells = [cell if number is None else repr(number) for cell, number in parsed]
                 self._check_decimals()
             self._columns[column] = column_of_text(cells)
@@ -312,6 +313,10 @@ class TextTable(Raw):
 
     def labels(self, column):
         return self.texts[column]
+
+
+def _may_be_score(cell):
+    return is_score(cell) or DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def _counts(cells, start=0):

@@ -122,7 +122,7 @@ class Raw:
         raise NotImplementedError
 
     def is_text(self, column):
-        """Return True if no cell of a column is a score."""
+        """Return True if all cells of a column are text that does not look like a number."""
         raise NotImplementedError
 
     def numbers(self, columns):
@@ -334,6 +334,8 @@ def _made(raw, names, label, values, rows, options, by_rows):
     if len(table.columns) < 2:
         raise BadFile(f"must have a column for each of at least 2 models; got "
                       f"{len(table.columns)}: {listed(list(map(str, table.columns)))}")
+    if not len(table.values):
+        raise BadFile("there are no items")
     return table
 
 
@@ -345,8 +347,9 @@ def _check_labels(raw, labels, lines, options, by_rows):
     for row, label in enumerate(labels):
         if label in seen:
             unit = "rows" if isinstance(raw.lines, range) else "lines"
-            what = "model" if by_rows else "item"
-            raise BadFile(f"labels must differ; got {what} {short(label)} twice, in {unit} "
-                          f"{lines[seen[label]]} and {lines[row]}: an item counts once, unless "
+            where = f"{short(label)} twice, in {unit} {lines[seen[label]]} and {lines[row]}"
+            if by_rows:
+                raise BadFile(f"names of models must differ; got {where}")
+            raise BadFile(f"labels must differ; got item {where}: an item counts once, unless "
                           "labels are groups (weights= or --groups)")
         seen[label] = row

@@ -70,6 +70,22 @@ def test_mixed_words_and_odd_numbers_are_refused(tmp_path, cells, words):
         frame_refused(frame, words[1], "column 'b'")
 
 
+@pytest.mark.parametrize("cells", [["83%", "70%", "1%"], ["3/4", "1/4", "2/4"], ["-", "x", "+"],
+                                   ["<0.1", "0.5", "1"], ["1.234,5", "2", "3"], ["$1", "$2", "$3"]])
+def test_a_first_column_that_looks_like_numbers_is_not_left_out(tmp_path, cells):
+    rows = "".join(f"{cell};{i % 2};1\n" for i, cell in enumerate(cells))
+    refused(tmp_path, "gpt;claude;llama\n" + rows, "column 'gpt'", repr(cells[0]))
+    frame_refused(pandas.DataFrame({"gpt": cells, "claude": [0, 1, 0], "llama": [1, 1, 0]}),
+                  "column 'gpt'", repr(cells[0]))
+
+
+def test_text_is_read_to_its_end_or_refused(tmp_path):
+    """Reading stops at text; a column that is left out must not cut the table short."""
+    text = "item,a,b,mean\nq1,1,0,?\nq2,0,1,?\nq3,1,1,?\n"
+    with pytest.warns(UserWarning, match="columns 'mean' left out"):
+        assert read(tmp_path, text).index == ["q1", "q2", "q3"]
+
+
 # -- labels ------------------------------------------------------------------------
 
 
