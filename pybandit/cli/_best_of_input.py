@@ -14,7 +14,8 @@ from pybandit.evaluation._scores import plain_table
 from pybandit.tables._npy import NpyFile
 from pybandit.tables._open import FILES, MOST_CELLS, suffix_of
 from pybandit.tables._read import Form, read_scores
-from pybandit.tables._scores import Options, Scores
+from pybandit.tables._scores import Options
+from pybandit.tables._table import Scores
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, MutableMapping
 from typing import Any, Literal
 
-from pybandit._shared.checks import as_list, shown
+from pybandit._shared.checks import as_list, check_choice, shown
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.evaluation._calls import call_options, check_failed
 from pybandit.evaluation._drive import drive_to_the_end
@@ -246,6 +246,8 @@ def prepared(scores, n_models=None, n_items=None, *, k=1, delta=0.05, value_rang
     told = isinstance(costs, str) and costs == "told"
     calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute, failed,
                          ("score", "cost") if told else ("score",))
+    if models is not None:
+        check_choice("models", models, ("rows", "columns"))
     if columns is not None:
         columns = as_list("columns", columns, "names of columns")
     source = as_source(scores, n_models, n_items, told, paid,

@@ -6,7 +6,7 @@ import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit.tables._cache import parts_of
-from pybandit.tables._frames import is_labelled_array
+from pybandit.tables._frames import ArrowTable, is_labelled_array
 from pybandit.tables._open import (
     FILES,
     MOST_CELLS,
@@ -17,7 +17,8 @@ from pybandit.tables._open import (
     suffix_of,
 )
 from pybandit.tables._read import READ, Form, kind_of, read_scores
-from pybandit.tables._scores import Options, Scores, settled
+from pybandit.tables._scores import Options, settled
+from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
 # Most cells of an array that is read whole: 32 MiB, some milliseconds. From a larger one single
@@ -76,10 +77,10 @@ def _of_parquet(path, options):
     """Scores of a file that fits into memory and is not a shuffle's, else its Blocks."""
     from pybandit.tables._parquet import read_whole
 
-    table = read_whole(path, MOST_CELLS)
-    if table is not None:
+    found = read_whole(path, MOST_CELLS)
+    if found is not None:
         try:
-            return settled(table, options)
+            return settled(ArrowTable(*found), options)
         except BadFile as error:
             raise BadFile(f"{path}: {error}") from None
     if options.models == "rows" or options.items is not None or options.drop:

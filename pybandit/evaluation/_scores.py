@@ -25,7 +25,8 @@ from pybandit.tables._columns import is_aggregate, is_label, is_model
 from pybandit.tables._frames import is_table, scores_of_table
 from pybandit.tables._mapped import cells_of
 from pybandit.tables._npy import NpyFile
-from pybandit.tables._scores import Options, Scores
+from pybandit.tables._scores import Options
+from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks
 from pybandit.tables.order import BlockGenerator
 
@@ -73,9 +74,6 @@ def plain_table(table, options):
     if options.items is not None:
         raise ValueError(f"items must be left out for a table without names; got "
                          f"{shown(options.items)}")
-    if options.models not in (None, "rows", "columns"):
-        raise ValueError("models must be 'rows' or 'columns' for a table; got "
-                         f"{shown(options.models)}")
     if options.models != "rows" and options.columns is None:
         return table
     table = table if isinstance(table, np.ndarray) else np.asarray(table)

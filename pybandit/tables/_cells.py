@@ -11,6 +11,8 @@ import numpy as np
 from pybandit._shared.cells import LOST
 from pybandit.tables._text import DECIMAL_COMMA, short
 
+# Cells of a block of a file at most, or of a table that is read whole: 256 MiB of float64.
+MOST_CELLS = 1 << 25
 # Pairs of words that are scores, if a whole column consists of them: the first is 1.
 PAIRS = (("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"),
          ("correct", "incorrect"), ("right", "wrong"), ("t", "f"), ("y", "n"))
@@ -52,7 +54,7 @@ def is_score(cell):
 
 
 def is_label_text(cell):
-    """Return True for text with a letter or a digit that is not, and does not look like, a score."""
+    """Return True for text with a letter or a digit that does not look like a score."""
     return (not is_score(cell) and NUMERIC.fullmatch(cell) is None
             and any(map(str.isalnum, cell)))
 

@@ -5,7 +5,8 @@ import numpy as np
 from pybandit._shared.cells import BadFile
 from pybandit.tables._cells import Column, column_of, is_label_text, is_lost, label_of
 from pybandit.tables._columns import is_label, is_model
-from pybandit.tables._scores import Options, Raw, Scores, settled
+from pybandit.tables._scores import Options, Raw, settled
+from pybandit.tables._table import Scores
 
 
 def is_table(table):

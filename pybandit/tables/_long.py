@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pybandit._shared.cells import BadFile
+from pybandit.tables._cells import MOST_CELLS
 from pybandit.tables._columns import is_aggregate, left_out
-from pybandit.tables._open import MOST_CELLS
+from pybandit.tables._table import Scores
 from pybandit.tables._text import short
 
 
@@ -79,8 +80,6 @@ def long_table(models, items, scores, epochs=None, *, place):
     BadFile
         If a label is empty, a score occurs twice, or there are fewer than two models.
     """
-    from pybandit.tables._scores import Scores
-
     for what, labels in (("model", models), ("item", items)):
         empty = next((row for row, label in enumerate(labels) if label == ""), None)
         if empty is not None:

@@ -187,7 +187,7 @@ def pandas_index(schema, path):
 
 
 def read_whole(path, most_cells):
-    """Return a `Raw` table of a file, or None if a shuffle has written it or it is large."""
+    """Return an Arrow table and the names of its index, or None if it is shuffled or large."""
     file = opened_parquet(path)
     metadata, schema = file.metadata, file.schema_arrow
     rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
@@ -207,6 +207,4 @@ def read_whole(path, most_cells):
     if table.num_rows != metadata.num_rows:
         raise BadFile(f"{path} must have {metadata.num_rows:,} rows, as its metadata says; it "
                       f"has {table.num_rows:,}")
-    from pybandit.tables._frames import ArrowTable
-
-    return ArrowTable(table, pandas_index(schema, path))
+    return table, pandas_index(schema, path)

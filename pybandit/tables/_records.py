@@ -4,8 +4,8 @@ import json
 
 from pybandit._shared.cells import BadFile
 from pybandit._shared.files import MOST_JSON, Lines
+from pybandit.tables._cells import MOST_CELLS
 from pybandit.tables._frames import ListTable
-from pybandit.tables._open import MOST_CELLS
 from pybandit.tables._scores import settled
 from pybandit.tables._text import decoded, short, utf8
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from pybandit._shared.cells import LOST, BadFile
 from pybandit.tables._cells import (
+    MOST_CELLS,
     WORDS,
     WordCounter,
     column_of_text,
@@ -21,9 +22,11 @@ from pybandit.tables._cells import (
     wrong_text,
 )
 from pybandit.tables._columns import is_aggregate, is_label, is_model, long_layout
-from pybandit.tables._open import MOST_CELLS
-from pybandit.tables._scores import Options, Raw, Scores, settled
+from pybandit.tables._scores import Options, Raw, settled
+from pybandit.tables._table import Scores
 from pybandit.tables._text import DECIMAL_COMMA, MAYBE_THOUSANDS, listed, short
+
+KNOWN_LOST = frozenset(LOST)
 
 
 def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
@@ -174,7 +177,7 @@ class TextTable(Raw):
         scores = self._take(cells)
         # an exception per lost score would cost six times as much as this
         if not (self._extend(scores) or self._extend(
-                [cell if cell and cell.casefold() not in LOST else "nan" for cell in scores])):
+                ["nan" if cell.casefold() in KNOWN_LOST else cell for cell in scores])):
             self._numbers.extend(self._number_of(cell, at)
                                  for at, cell in zip(self._score_at, scores, strict=True))
 

@@ -28,10 +28,12 @@ def scores():
         "blank lines": (b"\n" * 2_000_000, "lines"),
         "too many rows": (b"a,b\n" + b"1,1\n" * 1_100_000, "at most 1,048,576 lines"),
         "nulls": (b"a,b\n1,\0\n", "line 2"),
-        "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
-        "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), "csv"),
+        "half of UTF-16": ("a,b\n1,2\n".encode("utf-16")[:-1], "UTF-16"),
+        "UTF-16 without a mark": ("a,b\n1,x\n".encode("utf-16-le"), "line 2, column 'b'"),
+        "bomb": (gzip.compress(b"a,b\n" + b"1,1\n" * (1 << 23)), "at most"),
+        "bomb of one line": (gzip.compress(bytes(1 << 26)), "at most"),
         "half a character": (b"a,b\n0.5,\xe2\x82", "UTF-8"),
-        "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "UTF-8"),
+        "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "damaged"),
         "formula": (b"a,b\n1,=cmd|' /C calc'!A0\n", "line 2"),
         "long name": (b"a," + b"x" * 130_000 + b"\n1,y\n", "line 2"),
         "uneven": (b"a,b\n" + b"1,1\n" * 1000 + b"1," * 100_000 + b"1\n", "line 1002 has 100001"),
@@ -47,7 +49,8 @@ def scores():
 def lost(cell):
     """2,000 items of 4,000 models, all without a score."""
     header = b"item," + b",".join(b"m%d" % i for i in range(4000))
-    return header + b"\n" + (b"i," + b",".join([cell] * 4000) + b"\n") * 2000
+    row = b"," + b",".join([cell] * 4000) + b"\n"
+    return header + b"\n" + b"".join(b"i%d" % i + row for i in range(2000))
 
 
 def table(header, row):

@@ -279,7 +279,7 @@ def test_columns_of_one_name_are_refused():
 def test_options_that_do_not_fit_are_refused(tmp_path):
     frame = pandas.DataFrame({"a": [1, 0], "b": [0, 1]})
     options = dict(value_range=(0, 1), rng=1)
-    with pytest.raises(ValueError, match="models must be 'rows' or 'columns'.*got 'sideways'"):
+    with pytest.raises(ValueError, match="models must be one of 'rows', 'columns'; got 'sideways'"):
         pb.best_of(frame, models="sideways", **options)
     with pytest.raises(ValueError, match="items must name columns of the table; got 'qid'"):
         pb.best_of(frame, items="qid", **options)
