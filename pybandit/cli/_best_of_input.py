@@ -1,7 +1,5 @@
 """What `pybandit best-of` reads, and the race over it."""
 
-import contextlib
-import sys
 import warnings
 
 import numpy as np
@@ -16,16 +14,6 @@ from pybandit.tables._open import FILES, MOST_CELLS, suffix_of
 from pybandit.tables._read import Form, read_scores
 from pybandit.tables._scores import Options
 from pybandit.tables._table import Scores
-
-
-@contextlib.contextmanager
-def warned():
-    """Print warnings as lines on stderr."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        yield
-    for one in found:
-        print(f"pybandit best-of: warning: {one.message}", file=sys.stderr)
 
 
 def load(arguments):

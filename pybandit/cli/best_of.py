@@ -12,6 +12,7 @@ import numpy as np
 from pybandit._shared.drawing import percent
 from pybandit._shared.files import reason_of
 from pybandit.cli._types import at_least, picture
+from pybandit.cli._warned import warned
 
 # Rows of the table at most, runners-up among them, characters of a name.
 MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
@@ -105,14 +106,14 @@ def add(commands):
 
 def run(arguments):
     """Print the answer; returns the exit status."""
-    from pybandit.cli._best_of_input import load, race, warned
+    from pybandit.cli._best_of_input import load, race
 
     if arguments.plot:
         from pybandit._shared.optional import require
 
         require("matplotlib", "plot")
     try:
-        with warned():
+        with warned("best-of"):
             scores, n_dropped = load(arguments)
         result = race(scores, arguments)
     except ValueError as error:

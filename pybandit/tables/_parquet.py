@@ -72,15 +72,21 @@ class ParquetTable:
 
     def check_columns(self, shuffled):
         """Refuse columns that number the rows; warn of those that are not like the others."""
-        first = self(0, np.arange(len(self.columns)))
-        if shuffled and len(first) > 2:
+        if shuffled and self.sizes[0] > 2:
+            first = self(0, np.arange(len(self.columns)))
             among = "" if len(self.sizes) == 1 else f" of the first {len(first):,}"
             warn_of_odd(self.columns, *extremes_of(first), among)
+        for name in self.numberings():
+            raise BadFile(f"{self.path}: column {name!r} numbers the rows: {REMEDY}")
+
+    def numberings(self):
+        """Return the names of columns that only number the rows, in any order."""
+        first, found = self(0, np.arange(len(self.columns))), []
         for at in np.flatnonzero((first == np.floor(first)).all(axis=0)).tolist():
             blocks = (self(block, np.array([at]))[:, 0] for block in range(len(self.sizes)))
             if numbers_rows(blocks, int(self.sizes.sum())):
-                raise BadFile(f"{self.path}: column {self.columns[at]!r} numbers the rows: "
-                              f"{REMEDY}")
+                found.append(self.columns[at])
+        return found
 
     def _open(self):
         self._file = opened_parquet(self.path)

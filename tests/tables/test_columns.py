@@ -139,11 +139,16 @@ def test_columns_that_number_the_items_are_refused_at_every_door(tmp_path, numbe
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table(columns), tmp_path / "s.parquet")
-    for call in (pb.best_of, lambda path, **options: pb.tables.shuffle(path, tmp_path / "t.pq")):
-        if min(numbers) < 2:
-            with pytest.raises(ValueError, match="column 'k' numbers the"):
-                call(tmp_path / "s.parquet", value_range=(0, 600))
-    assert not (tmp_path / "t.pq").exists() or min(numbers) > 1
+    with pytest.raises(ValueError, match="column 'k' numbers the"):
+        pb.best_of(tmp_path / "s.parquet", value_range=(0, 600))
+    if min(numbers) < 2:
+        with pytest.warns(UserWarning, match="columns 'k' are written, and left out"):
+            blocks = pb.tables.shuffle(tmp_path / "s.parquet", tmp_path / "t.pq", seed=1)
+        assert blocks.names == ("a", "b")
+        with pytest.raises(ValueError, match="column 'k' numbers the rows"):
+            pb.best_of(tmp_path / "t.pq", value_range=(0, 600))
+        found = pb.best_of(tmp_path / "t.pq", columns=["a", "b"], value_range=(0, 600), rng=1)
+        assert found.names == ("a", "b")
 
 
 def test_an_identifier_with_fractions_is_refused(tmp_path):
