@@ -62,8 +62,9 @@ def is_label_text(cell):
 def wrong_text(cell):
     """Return what is wrong with a cell of text in a column of scores."""
     hint = ""
-    if cell.endswith("%") and number_of(cell[:-1].strip()) is not None:
-        hint = f": write it as a number, {cell[:-1].strip()} or {float(cell[:-1]) / 100:g}"
+    share = number_of(cell[:-1]) if cell.endswith("%") else None
+    if share is not None and math.isfinite(share):
+        hint = f": write it as a number, {share:g} or {share / 100:g}"
     elif DECIMAL_COMMA.fullmatch(cell):
         hint = ": --decimal , reads it with a decimal comma"
     elif number_of(cell.replace(",", "")) is not None:
