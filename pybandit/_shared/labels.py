@@ -52,8 +52,8 @@ def in_order(name, values, *expected, what="the index of the scores"):
 def aligned(name, values, expected, what):
     """Return `values` in the order of `expected`, a list of labels.
 
-    The index of a series says which value is of which label. An index 0, 1, 2, ... that differs
-    from `expected` is refused: it may be the one that pandas makes where there is none.
+    The index of a series gives the label of each value. An index 0, 1, 2, ... that differs from
+    `expected` is refused: it may be the default index of pandas.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def aligned(name, values, expected, what):
 
 
 def told_in_order(name, values, arms, items=None):
-    """Refuse values that are told with an index of other labels than arms, items or places.
+    """Refuse values given to `tell` whose index does not hold the arms or the items.
 
     The index of a series may be that of the series `arms` (or `items`), or hold the arms, the
     items, or pairs of them.

@@ -22,8 +22,9 @@ def group_weights(groups: ArrayLike) -> Any:
     Returns
     -------
     ndarray of float64, shape (n_items,), or pandas.Series
-        ``1 / (number of groups * items in the group)``; they add up to 1. Of a series of pandas
-        a series with the same index, which `best_of` compares with that of the scores.
+        ``1 / (number of groups * items in the group)``; they add up to 1. For a
+        series of pandas, a series with the same index, which `best_of` compares with that of the
+        scores.
 
     Raises
     ------

@@ -27,7 +27,7 @@ MOST_AT_ONCE = 1 << 22
 
 
 def opened(scores, options=Options(), form=Form()):  # noqa: B008
-    """What a name of a file stands for, and what an array that is not in memory holds."""
+    """Return the table that a path or a lazy array stands for; others as they are."""
     if isinstance(scores, (str, os.PathLike)):
         if kind_of(scores) in READ:
             return _read_named(os.fspath(scores), form, options)
@@ -63,7 +63,7 @@ def _read_named(path, form, options):
 
 
 def _named(scores):
-    """Long tables that lack scores are refused: what is read of them is by chance."""
+    """Return `scores`; refuse a long table that lacks some."""
     if scores.is_long:
         lost = np.argwhere(np.isnan(scores.values))
         if len(lost):
@@ -74,7 +74,7 @@ def _named(scores):
 
 
 def _of_parquet(path, options):
-    """Scores of a file that fits into memory and is not a shuffle's, else its Blocks."""
+    """Return the `Scores` of a file that fits into memory, or the Blocks of a shuffled one."""
     from pybandit.tables._parquet import read_whole
 
     found = read_whole(path, MOST_CELLS)

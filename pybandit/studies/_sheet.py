@@ -98,7 +98,7 @@ def rows_of(file, headers=(), dialect=PLAIN):
     Raises
     ------
     BadFile
-        Where the file is not text or not CSV.
+        If the file is not text or not CSV.
     """
     taken = Lines(utf8(file).readline, LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
     lines = decoded(taken)

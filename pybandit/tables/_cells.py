@@ -33,7 +33,7 @@ class Column(NamedTuple):
     numbers : ndarray of float64 or None
         NaN if a score is lost; None if the column is not of scores.
     bad : (int, str) or None
-        The row of the first cell that is not a score, and what is wrong with it.
+        The row of the first cell that is not a score, and the reason.
     """
 
     numbers: Any
@@ -60,7 +60,7 @@ def is_label_text(cell):
 
 
 def wrong_text(cell):
-    """Return what is wrong with a cell of text in a column of scores."""
+    """Return why a cell of text is not a score, with a remedy if there is one."""
     hint = ""
     share = number_of(cell[:-1]) if cell.endswith("%") else None
     if share is not None and math.isfinite(share):

@@ -1,4 +1,4 @@
-"""Columns of a table of scores: models, labels of items, aggregates, and what is none of these.
+"""Columns of a table of scores: models, labels of items, aggregates, and others.
 
 The rules are those of the page "What is read" (docs/what_is_read.md).
 """
@@ -11,7 +11,7 @@ import numpy as np
 from pybandit._shared.warn import warn
 from pybandit.tables._text import listed, short
 
-# Names are compared in small letters, with _ for blanks, points and hyphens.
+# Names are compared in lower case; blanks, points and hyphens count as underscores.
 PLACES = ("", "index", "unnamed:_0", "level_0", "row", "row_id", "row_number", "#", "no", "nr",
           "rank")
 LABELS = (*PLACES, "id", "item", "items", "name", "qid", "uid", "uuid", "guid", "item_name",
@@ -31,7 +31,7 @@ AGGREGATES = ("mean", "average", "avg", "avg.", "total", "totals", "grand_total"
               "micro_avg", "macro_average", "micro_average", "weighted_avg", "std", "avg_score")
 REMEDY = "columns= or --columns names the models, --drop leaves columns out"
 LEAST_NUMBERED = 10  # rows from which integers in any order are a numbering
-DEAR = 10.0  # a column of values so many times as large as those of all others is not of scores
+FAR = 10.0  # ratio of the values of a column to those of all others from which it is odd
 
 
 def plain(name):
@@ -134,8 +134,8 @@ def warn_of_odd(names, lows, highs, among=""):
             others = others[others > 0]
             if not others.size:
                 continue
-            large = sizes[at] >= DEAR * others.max() or others.max() <= 1 and sizes[at] >= 2
-            if large or others.size > 1 and DEAR * sizes[at] <= others.min():
+            large = sizes[at] >= FAR * others.max() or others.max() <= 1 and sizes[at] >= 2
+            if large or others.size > 1 and FAR * sizes[at] <= others.min():
                 warn(f"column {short(names[at])} is in [{lows[at]:g}, {highs[at]:g}], a range "
                      f"that does not fit the other columns': is it a model? {REMEDY}")
 
@@ -143,6 +143,6 @@ def warn_of_odd(names, lows, highs, among=""):
 def extremes_of(values):
     """Return the least and the largest value of each column, lost ones apart."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # columns of which all is lost
+        warnings.simplefilter("ignore", RuntimeWarning)  # all scores of a column are lost
         return tuple(extreme(values, axis=0).astype(np.float64) for extreme in (np.nanmin,
                                                                                 np.nanmax))

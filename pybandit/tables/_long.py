@@ -22,7 +22,7 @@ class Record(NamedTuple):
     epoch : object, optional
         The repetition that it is of.
     place : str
-        Where it was found, for messages: 'run.json, line 3'.
+        Its place in a file, for messages: 'run.json, line 3'.
     """
 
     model: str

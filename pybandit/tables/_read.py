@@ -28,12 +28,12 @@ SAMPLE = 20  # lines from which the delimiter is known
 
 
 class Form(NamedTuple):
-    """How a file is written, where it does not say so itself.
+    """Options for reading a file; None for those that the file shows.
 
     Attributes
     ----------
     delimiter, decimal : str or None
-        What stands between cells, and before decimals; None: as the file shows.
+        Character between cells, and before decimals.
     sheet : str or None
         The sheet of a workbook.
     """
@@ -44,7 +44,7 @@ class Form(NamedTuple):
 
 
 def kind_of(path):
-    """Return the end of a file's name in small letters, without that of a packed file."""
+    """Return the suffix of a file name in lower case, without .gz or .zst."""
     path = Path(os.fspath(path))
     name = path.stem if path.suffix.casefold() in PACKED else path.name
     return Path(name).suffix.casefold()

@@ -38,7 +38,7 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
         The line of each row, and its cells.
     options : Options
     decimal : {None, ".", ","}
-        What stands before decimals; None: a point, or a comma in the whole file.
+        Character before decimals; None: a point, or a comma in the whole file.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class TextTable(Raw):
         self.n_rows = len(self.lines)
 
     def _plan(self, options, has_header):
-        """Which columns are kept as text, and which as numbers."""
+        """Choose the columns that are kept as text and as numbers."""
         every, names = range(self.n_columns), self._first
         text, skipped = {0}, set()
         if has_header:
@@ -238,7 +238,7 @@ class TextTable(Raw):
     # -- the header ----------------------------------------------------------
 
     def _is_header(self):
-        """Whether a first line of numbers names the models, as pandas writes it."""
+        """Return True if a first line of numbers names the models, as pandas writes it."""
         first, labels = self._first, self.texts[0][1:]
         if first[0] == "" and labels and (
                 _counts(labels) or not any(map(is_score, labels))
@@ -251,7 +251,7 @@ class TextTable(Raw):
         return False
 
     def _are_labels(self, labels):
-        """Whether numbers can only be labels: all differ, and some are not among the scores."""
+        """Return True if numbers can only be labels: they differ, and some are not scores."""
         if "" in labels or len(set(labels)) < len(labels):
             return False
         left = {_or_nan(number_of(label)) for label in labels}
@@ -261,7 +261,7 @@ class TextTable(Raw):
         return bool(left)
 
     def _take_header(self):
-        """Names out of the first line; it is no item if it was taken for one."""
+        """Take the names from the first line, and remove it from the items."""
         if len(self.lines) and self.lines[0] == self._line:
             del self.lines[0]
             del self._numbers[:len(self._score_at)]
@@ -323,7 +323,7 @@ def _may_be_score(cell):
 
 
 def _counts(cells, start=0):
-    """Whether these are 0, 1, 2 and so on."""
+    """Return True if the cells are 0, 1, 2, ..."""
     return cells == [str(i) for i in range(start, start + len(cells))]
 
 

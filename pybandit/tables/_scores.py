@@ -1,4 +1,4 @@
-"""Score tables: what the columns and rows of any table mean, decided in one place.
+"""Score tables: the meaning of the columns and rows of any table, decided in one place.
 
 Every door makes a `Raw` table of what it reads, and `settled` makes `Scores` of that, or refuses
 it. The rules are in `_columns`, and on the page "What is read".
@@ -31,7 +31,7 @@ AS_COLUMNS = 'models="columns" or --models columns reads each column as one'
 
 
 class Options(NamedTuple):
-    """What the user says of a table.
+    """Options of the user for a table.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Options(NamedTuple):
     drop : tuple
         Names of columns to leave out.
     models : {None, "columns", "rows"}
-        Where models are; None: columns, and what looks like rows is refused.
+        Place of the models; None: columns, and a table that looks otherwise is refused.
     items : object
         Name of the column with labels of the items.
     repeated : bool
@@ -206,7 +206,7 @@ def _labels_of(raw, kept, options, chosen, by_rows):
 
 
 def _checked_labels(raw, at):
-    """Labels of a column; fractions are scores by some other's name."""
+    """Return the labels of a column; refuse fractions, which are scores."""
     if raw.bad(at) is None:
         numbers = raw.numbers([at])[:, 0]
         fractions = np.flatnonzero(numbers != np.floor(numbers))
@@ -268,7 +268,7 @@ def _check_columns(names, values):
 
 
 def _made(raw, names, label, values, rows, options, by_rows):
-    """Scores of what was found."""
+    """Return the `Scores` of the columns and rows that are left."""
     labels = None if label is None else [label[row] for row in rows]
     lines = raw.lines if isinstance(rows, range) else [raw.lines[row] for row in rows]
     if labels is not None:

@@ -23,7 +23,7 @@ MOST_TITLE = 200  # lines in which a header is looked for, under those of a titl
 HEAD = 1 << 12  # bytes from which the encoding and the ends of lines are known
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-# What may also be a thousand and more, with a comma between groups of digits.
+# A number with a comma that may separate thousands or decimals.
 MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -157,7 +157,7 @@ def delimiter_of(lines, allowed=DELIMITERS):
 
 
 class _Watched:
-    """Lines, of which `odd` says whether one since the last row may hold what is not text."""
+    """Lines; `odd` is True if one since the last row may hold bytes that are not text."""
 
     def __init__(self, lines):
         self._lines, self.odd = lines, False
@@ -179,7 +179,7 @@ def csv_rows(lines, taken, delimiter, before=0):
     ----------
     lines : iterator of str
     taken : Lines
-        The limits, which are told of each row.
+        The limits; `begin_row` is called for each row.
     delimiter : str
     before : int
         Lines of the file before these.

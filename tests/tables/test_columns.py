@@ -1,4 +1,4 @@
-"""What the columns of a table of scores mean: models, labels, aggregates, words, orientation."""
+"""Meaning of the columns of a table of scores: models, labels, aggregates, words, orientation."""
 
 import json
 

@@ -41,7 +41,7 @@ def tables(draw):
 
 
 def outcome(call):
-    """Scores as lists, or the refusal without its place; and what was warned of."""
+    """Return the scores as lists and the warnings, or the refusal without its place."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
