@@ -164,8 +164,11 @@ def check_numeric(name, values, masked_as_nan=False, copy=True):
 
 
 def labels_of(table, what="index"):
-    """Labels of the rows of a frame or a series, or "columns"; None where there are none."""
+    """Labels of the rows of a frame or a series, or "columns"; None if there are none."""
     held = getattr(table, what, None)
+    if held is None and what == "index" and hasattr(table, "coords"):  # of xarray
+        rows = table.dims[0] if table.dims else None
+        held = table.coords[rows].values.tolist() if rows in table.coords else None
     return None if held is None or callable(held) else list(held)  # lists have a method index
 
 

@@ -3,10 +3,12 @@
 import numpy as np
 
 from pybandit._shared.checks import check_numeric, owned, refuse_masks
+from pybandit._shared.labels import told_in_order
 
 
 def as_told(arms, items, rewards):
     """Return arms, items and rewards as arrays of one shape, copies."""
+    told_in_order("rewards", rewards, arms, items)
     arms, items = _integers("arms", arms), _integers("items", items)
     rewards = check_numeric("rewards", refuse_masks("rewards", rewards))
     for name, values in (("items", items), ("rewards", rewards)):

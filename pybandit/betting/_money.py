@@ -12,6 +12,7 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
+from pybandit._shared.labels import in_order
 from pybandit._shared.types import ArrayLike
 
 TOLD = "told"
@@ -35,6 +36,8 @@ def check_costs(costs, n_arms, n_items):
             raise ValueError(f"costs must have two dimensions where there are as many items as "
                              f"arms, (1, {n_arms}) or ({n_items}, 1); got shape {prices.shape}")
         prices = prices[:, None] if prices.size == n_items else prices[None]
+    in_order("costs", costs, range(shape[0] if shape else 0),
+             what="the index of the items or the arms")
     rows, columns = {1, n_items} - {None}, {1, n_arms}
     if prices.ndim > 2 or prices.ndim == 2 and not (
             prices.shape[0] in rows and prices.shape[1] in columns):

@@ -4,6 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_in, check_integer, refuse_masks, shown
 from pybandit._shared.generators import as_generator
+from pybandit._shared.labels import in_order
 from pybandit.betting._named import Named
 
 SMALLEST_BLOCK = 4
@@ -33,6 +34,7 @@ def check_weights(weights, n_items, population):
     if n_items is None or population != "items":
         raise ValueError("weights must be left out unless the question is about these items: of a "
                          f"sample or a stream nothing says what others weigh; got {shown(weights)}")
+    in_order("weights", weights, range(n_items), what="the index of the items")
     weights = check_in("weights", refuse_masks("weights", weights), "finite and above 0",
                        lambda x: (x > 0) & (x <= LARGEST_WEIGHT))
     if weights.shape != (n_items,):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import check_numeric, refuse_masks
+from pybandit._shared.labels import in_order
 
 MOST_COMPONENTS = 16
 # Ridge penalties in items, at components of unit mean square together; and none.
@@ -17,6 +18,7 @@ MOST = 0.25
 
 def check_known(name, known, n_items):
     """What is known of each item, as a table (n_items, J) of its own."""
+    in_order(name, known, range(n_items), what="the index of the items")
     table = check_numeric(name, refuse_masks(name, known))
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[0] != n_items or not table.shape[1]:

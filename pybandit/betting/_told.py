@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, check_integer, shown
+from pybandit._shared.labels import told_in_order
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import as_told, check_range, check_spread
 from pybandit.betting._early import Early, check_state_ahead
@@ -107,6 +108,7 @@ class Told(Ordered):
             raise ValueError("costs must be given for a race made with costs='told', and for no "
                              f"other; got {type(costs).__name__} for costs={shown(self.costs)}")
         if costs is not None:
+            told_in_order("costs", costs, arms, items)
             costs = check_told(costs, told[0], told[1])
         with self._guard:
             self._settle()

@@ -1,6 +1,6 @@
 """What `pybandit best-of` reads, and the race over it."""
 
-from pathlib import Path
+import warnings
 
 import numpy as np
 
@@ -8,9 +8,12 @@ from pybandit._shared.cells import BadFile
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._opened import opened
-from pybandit.evaluation._score_csv import Scores, read_scores
+from pybandit.evaluation._scores import plain_table
 from pybandit.tables._npy import NpyFile
-from pybandit.tables._open import FILES, MOST_CELLS
+from pybandit.tables._open import FILES, MOST_CELLS, suffix_of
+from pybandit.tables._read import Form, read_scores
+from pybandit.tables._scores import Options
+from pybandit.tables._table import Scores
 
 
 def load(arguments):
@@ -35,14 +38,24 @@ def load(arguments):
 
 def _read(arguments):
     """`Scores`, or a table that is larger than memory as `best_of` takes it."""
-    if Path(arguments.file).suffix.lower() not in FILES:
-        return read_scores(arguments.file, arguments.delimiter)
+    options = Options(arguments.columns, arguments.drop, arguments.models, arguments.items,
+                      arguments.groups)
+    if suffix_of(arguments.file) not in FILES:
+        form = Form(arguments.delimiter, arguments.decimal, arguments.sheet)
+        return read_scores(arguments.file, form, options)
     try:
-        table = opened(arguments.file)
+        table = opened(arguments.file, options)
     except TypeError as error:
         raise BadFile(str(error)) from None
     if isinstance(table, Scores):
+        table.values = np.asarray(table.values, dtype=np.float64)
         return table
+    if isinstance(table, (np.ndarray, NpyFile)) and (options.columns or options.models
+                                                     or options.items):
+        table = plain_table(np.asarray(table), options)
+        if isinstance(table, Scores):
+            table.columns = [f"model {one}" for one in table.columns]
+            return table
     if isinstance(table, (np.ndarray, NpyFile)) and table.ndim == 2 and table.size <= MOST_CELLS:
         names = [f"model {i}" for i in range(table.shape[1])]
         return Scores(names, range(len(table)), np.asarray(table).astype(np.float64),
@@ -73,7 +86,7 @@ def race(scores, arguments):
     low, high = arguments.value_range
     if arguments.lower_is_better:
         scores = Scores(scores.columns, scores.index, -scores.values, scores.lines,
-                        scores.rows)
+                        scores.rows, is_long=scores.is_long)
         low, high = -high, -low
     return best_of(scores, k=arguments.k, delta=arguments.delta, value_range=(low, high),
                    tolerance=arguments.tolerance, max_evaluations=arguments.max_evaluations,
@@ -97,7 +110,12 @@ def _costs(arguments, scores):
     if arguments.costs is None:
         return None
     try:
-        costs = read_scores(arguments.costs, arguments.delimiter)
+        form = Form(arguments.delimiter, arguments.decimal, arguments.sheet)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # costs of a model may be all the same
+            costs = read_scores(arguments.costs, form, Options(
+                drop=arguments.drop, models=arguments.models, items=arguments.items,
+                repeated=True))
         if costs.columns != scores.columns:
             raise BadFile("must have the models of the scores, in their order")
         if len(costs.lines) == 1:
@@ -112,5 +130,3 @@ def _costs(arguments, scores):
         return costs.values[scores.rows]
     except BadFile as error:
         raise BadFile(f"{arguments.costs}: {error}") from None
-
-

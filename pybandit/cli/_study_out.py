@@ -34,7 +34,7 @@ def content_of(path, text):
     """CSV as the bytes of a file of this name: a workbook where it is called one."""
     if not is_workbook(path):
         return text.encode()
-    from pybandit.studies._xlsx import workbook_of
+    from pybandit.tables._xlsx import workbook_of
 
     head, *rows = ([unguarded(cell) for cell in row] for row in csv.reader(io.StringIO(text)))
     at = head.index("value") if "value" in head else None

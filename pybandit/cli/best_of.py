@@ -1,6 +1,7 @@
 """`pybandit best-of`: the best column of a table of scores."""
 
 import argparse
+import csv
 import json
 import math
 import sys
@@ -11,18 +12,23 @@ import numpy as np
 from pybandit._shared.drawing import percent
 from pybandit._shared.files import reason_of
 from pybandit.cli._types import at_least, picture
+from pybandit.cli._warned import warned
 
 # Rows of the table at most, runners-up among them, characters of a name.
 MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
 
 EPILOG = """\
-The file has a line for each item and a column for each model. A first line with
-anything that is not a number in it names the models. Labels of items may stand in
-the first column: if it is headed id, item, name, index or something_id, or not at
-all, or holds only text. What may be either is refused. Cells that are empty, NA, NaN,
-null or none are lost scores. Of other kinds of files those that are large or were
-shuffled (pybandit shuffle) are read as they lie there: --missing drop,
---lower-is-better, --groups and --costs must be left out.
+The file has a line for each item and a column for each model, or a line for each
+score: columns such as model, item and score. A first line with anything that is not
+a number in it names the columns. Labels of items are in a column headed item, id,
+name, index or something_id, in a first column without a name, or in a first column
+of text. Cells that are empty, NA, N/A, NaN, null or none are lost scores. Columns of
+true and false, yes and no, or pass and fail are scores. A table that may have models
+in its lines (a column headed model), labels that occur twice, and columns that only
+number the lines are refused, with the option that decides. The page "What is read"
+has all rules. Of other kinds of files those that are large or were shuffled (pybandit
+shuffle) are read as they lie there: --missing drop, --lower-is-better, --groups,
+--costs, --models, --items and --drop must be left out.
 
 The guarantee holds for the mean over the items of the file that were not left out,
 and for no others unless they are a --sample, if --value-range was known before the
@@ -42,7 +48,8 @@ def add(commands):
                     "the answer takes, in random order, and say what that saves.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     command.add_argument("file", metavar="FILE",
-                         help="the scores: CSV, - for stdin, or .npy, .parquet, .zarr")
+                         help="the scores: CSV, - for stdin, or .jsonl, .xlsx, .parquet, .npy, "
+                              ".zarr; text may be packed, .gz or .zst")
     command.add_argument("--k", type=at_least(1), default=1, metavar="N",
                          help="how many of the best (default %(default)s)")
     command.add_argument("--delta", type=float, default=0.05, metavar="P",
@@ -77,8 +84,20 @@ def add(commands):
                          help="drop: leave out items that lack a score, for all models "
                               "(default %(default)s)")
     command.add_argument("--delimiter", type=_delimiter, metavar="C",
-                         help="between cells; tab for a tab (default: what the first line has "
-                              "most of , ; and tab)")
+                         help="between cells; tab for a tab (default: as a line sep=; says, or "
+                              "what the first line has most of , ; and tab)")
+    command.add_argument("--decimal", choices=(".", ","),
+                         help="before decimals (default: as the file shows)")
+    command.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook")
+    command.add_argument("--columns", type=_names, action="extend", metavar="A,B,...",
+                         help="the columns that are models; of a line for each score, those of "
+                              "model, item and score")
+    command.add_argument("--drop", type=_names, action="extend", default=[], metavar="A,B,...",
+                         help="columns to leave out")
+    command.add_argument("--models", choices=("columns", "rows"),
+                         help="rows: each line is a model, each column an item (default: columns, "
+                              "and what looks like rows is refused)")
+    command.add_argument("--items", metavar="NAME", help="the column with the labels of items")
     command.add_argument("--json", action="store_true", help="print all there is, as JSON")
     command.add_argument("--plot", type=picture, metavar="PNG",
                          help="draw which models were dropped when")
@@ -94,7 +113,8 @@ def run(arguments):
 
         require("matplotlib", "plot")
     try:
-        scores, n_dropped = load(arguments)
+        with warned("best-of"):
+            scores, n_dropped = load(arguments)
         result = race(scores, arguments)
     except ValueError as error:
         print(f"pybandit best-of: {error}", file=sys.stderr)
@@ -219,6 +239,11 @@ def _digits(result):
 def _short(name):
     name = " ".join(name.split())
     return name if len(name) <= NAME_WIDTH else name[:NAME_WIDTH - 1] + "…"
+
+
+def _names(text):
+    """Names between commas, in quotes if there is a comma in one."""
+    return [name.strip() for name in next(csv.reader([text]), []) if name.strip()]
 
 
 def _delimiter(text):

@@ -5,6 +5,7 @@ import sys
 import time
 
 from pybandit.cli._types import at_least
+from pybandit.cli._warned import warned
 
 EPILOG = """\
 IN is a file of Parquet (.parquet, .pq), NumPy (.npy) or Zarr (.zarr), OUT one of
@@ -46,9 +47,10 @@ def run(arguments):
 
     began = time.perf_counter()
     try:
-        made = shuffle(arguments.table, arguments.out, seed=arguments.seed,
-                       memory=arguments.memory << 20, block_rows=arguments.block_rows,
-                       replace=arguments.force)
+        with warned("shuffle"):
+            made = shuffle(arguments.table, arguments.out, seed=arguments.seed,
+                           memory=arguments.memory << 20, block_rows=arguments.block_rows,
+                           replace=arguments.force)
     except (ValueError, TypeError, OSError) as error:
         print(f"pybandit shuffle: {error}", file=sys.stderr)
         return 2

@@ -1,10 +1,10 @@
 """Which of K models is best on this set of items: one call from scores to answer."""
 
 import os
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any, Literal
 
-from pybandit._shared.checks import shown
+from pybandit._shared.checks import as_list, shown
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.evaluation._calls import call_options, check_failed
 from pybandit.evaluation._drive import drive_to_the_end
@@ -33,7 +33,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
             timeout: float | None = None, calls_per_minute: float | None = None,
             failed: float | tuple[float, float] | None = None,
             store: str | os.PathLike[str] | None = None,
-            version: str | None = None) -> BestOfResult:
+            version: str | None = None,
+            columns: Iterable[Any] | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -48,19 +49,23 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         for each model still in the race and block of items. Or ``async def score(model,
         item)``, of one item and one number, called many times at once; also a plain
         function of these with `concurrency` or `executor`. Or an array, a data
-        frame or an Arrow table, of shape (n_items, n_models), whose cells are read
-        where they are needed; the frame's columns become `names`. Or a table larger than
+        frame, an array of xarray or an Arrow table, of shape (n_items, n_models); the
+        frame's columns become `names`. Or a table larger than
         memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
         `Blocks` for what is random of it. Other arrays of Dask, Zarr or HDF5 and the names
-        of other files (.csv, .parquet, .npy, .zarr) are read into memory, up to 2**25 cells.
-    models : int or sequence of str, optional
+        of other files (.csv, .jsonl, .xlsx, .parquet, .npy, .zarr) are read into memory, up to
+        2**25 cells. The page "What is read" has the formats and the rules of columns.
+    models : int, sequence of str, "rows" or "columns", optional
         The number of models, K >= 2, or their names; needed with a function. Given names, a
         function is called with a name, ``score("gpt-5", items)``, and scores are kept by name:
         the order of the names may then change from call to call. Given a number, it is called
-        with numbers. For a table whose columns have no names, they become the names.
-    items : int or sequence of str or int, optional
+        with numbers. For a table whose columns have no names, they become the names; other
+        tables must have the same. With a table also "rows" if each row is a model: a table
+        whose names say so is refused without it.
+    items : int, sequence of str or int, or str, optional
         The number of items, N >= 1, or their labels; needed with a function. A function is
         called with positions, 0 to N - 1, in any case; labels are what scores are kept by.
+        With a table also the name of the column that holds the labels of the items.
     k : int, default 1
         Number of best models to find, in [1, K - 1].
     delta : float, default 0.05
@@ -165,6 +170,10 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     version : str, optional
         The version of the judge and of all that a score depends on, with a `store`. Scores of
         one version are not used for another.
+    columns : iterable, optional
+        With a table: names of the columns that are models, or their numbers if the table has no
+        names; of a table of one line for each score, names of the columns of model, item and
+        score. By default all, but for labels of items and aggregates such as ``mean``.
 
     Returns
     -------
@@ -229,7 +238,7 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         costs=costs, max_cost=max_cost, budget_cost=budget_cost, population=population,
         weights=weights, prior_scores=prior_scores, paid=paid, concurrency=concurrency,
         executor=executor, retry=retry, timeout=timeout, calls_per_minute=calls_per_minute,
-        failed=failed, store=store, version=version)
+        failed=failed, store=store, version=version, columns=columns)
     if calls is None:
         return run(race, source, progress)
     with handing_over(race, source):
@@ -242,12 +251,14 @@ def prepared(scores, models=None, items=None, *, k=1, delta=0.05, value_range, t
              mixture=None, block_size=None, costs=None, max_cost=None, budget_cost=None,
              population="items", weights=None, prior_scores=None, paid=None, concurrency=None,
              executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None,
-             store=None, version=None):
+             store=None, version=None, columns=None):
     """The race, its source, options of calls or None, and progress, of what `best_of` takes."""
     told = isinstance(costs, str) and costs == "told"
     calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute, failed,
                          ("score", "cost") if told else ("score",))
-    source = as_source(scores, models, items, told, paid)
+    if columns is not None:
+        columns = as_list("columns", columns, "names of columns")
+    source = as_source(scores, models, items, told, paid, columns, weights is not None)
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,

@@ -1,14 +1,17 @@
 """Weights of items that make a weighted mean the mean of group means."""
 
+from typing import Any
+
 import numpy as np
 
-from pybandit._shared.checks import as_array, shown
-from pybandit._shared.types import ArrayLike, Floats
+from pybandit._shared.checks import as_array, labels_of, shown
+from pybandit._shared.optional import require
+from pybandit._shared.types import ArrayLike
 
 __all__ = ["group_weights"]
 
 
-def group_weights(groups: ArrayLike) -> Floats:
+def group_weights(groups: ArrayLike) -> Any:
     """Weights under which every group of items counts the same, whatever its size.
 
     Parameters
@@ -18,8 +21,10 @@ def group_weights(groups: ArrayLike) -> Floats:
 
     Returns
     -------
-    ndarray of float64, shape (n_items,)
-        ``1 / (number of groups * items in the group)``; they add up to 1.
+    ndarray of float64, shape (n_items,), or pandas.Series
+        ``1 / (number of groups * items in the group)``; they add up to 1. For a
+        series of pandas, a series with the same index, which `best_of` compares with that of the
+        scores.
 
     Raises
     ------
@@ -44,4 +49,7 @@ def group_weights(groups: ArrayLike) -> Floats:
     except TypeError as error:  # labels that have no order among each other
         raise TypeError(f"groups must be labels of one kind; got {shown(groups)}: "
                         f"{error}") from None
-    return 1.0 / (sizes.size * sizes[group.reshape(-1)])
+    weights = 1.0 / (sizes.size * sizes[group.reshape(-1)])
+    if labels_of(groups) is None or not hasattr(groups, "iloc"):
+        return weights
+    return require("pandas", "pandas").Series(weights, index=groups.index, name="weight")

@@ -5,37 +5,47 @@ import os
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.evaluation._score_csv import Scores, read_scores
 from pybandit.tables._cache import parts_of
+from pybandit.tables._frames import ArrowTable, is_labelled_array
 from pybandit.tables._open import (
     FILES,
     MOST_CELLS,
     NUMPY,
+    PARQUET,
     is_lazy,
     open_array,
     suffix_of,
 )
+from pybandit.tables._read import READ, Form, kind_of, read_scores
+from pybandit.tables._scores import Options, settled
+from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
-TEXT = (".csv", ".tsv", ".txt")
 # Most cells of an array that is read whole: 32 MiB, some milliseconds. From a larger one single
 # rows are read.
 MOST_AT_ONCE = 1 << 22
 
 
-def opened(scores):
-    """What a name of a file stands for, and what an array that is not in memory holds."""
+def opened(scores, options=Options(), form=Form()):  # noqa: B008
+    """Return the table that a path or a lazy array stands for; others as they are."""
     if isinstance(scores, (str, os.PathLike)):
+        if kind_of(scores) in READ:
+            return _read_named(os.fspath(scores), form, options)
         suffix = suffix_of(scores)
-        if suffix in TEXT:
-            return _read_text(os.fspath(scores))
         if suffix not in FILES:
             raise ValueError(f"scores must be a function, a table, or the name of a file of one, "
-                             f"{', '.join((*TEXT, *FILES))}; got {os.fspath(scores)!r}")
+                             f"{', '.join((*READ, *FILES))}; got {os.fspath(scores)!r}")
         if suffix in NUMPY:
             file = open_array(scores)
             return np.asarray(file) if file.size <= MOST_AT_ONCE else file
+        if suffix in PARQUET:
+            return _of_parquet(os.fspath(scores), options)
         scores = Blocks.open(scores)
+    elif is_labelled_array(scores):
+        if scores.chunks is not None and scores.size > MOST_CELLS:
+            raise ValueError(f"scores must have at most {MOST_CELLS:,} cells to be read into "
+                             f"memory; got shape {scores.shape}: see pybandit shuffle")
+        return scores
     elif is_lazy(scores):
         scores = Blocks.open(scores)
     if not isinstance(scores, Blocks) or scores.shuffled:
@@ -45,15 +55,43 @@ def opened(scores):
     return in_memory(scores)
 
 
-def _read_text(path):
+def _read_named(path, form, options):
     try:
-        return read_scores(path)
+        return _named(read_scores(path, form, options))
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from None
 
 
+def _named(scores):
+    """Return `scores`; refuse a long table that lacks some."""
+    if scores.is_long:
+        lost = np.argwhere(np.isnan(scores.values))
+        if len(lost):
+            raise BadFile(f"{scores.place(*lost[0])}: a score is lost or missing, {len(lost)} in "
+                          "all: leave such items out for all models (pybandit best-of --missing "
+                          "drop), as what they would have added is unknown")
+    return scores
+
+
+def _of_parquet(path, options):
+    """Return the `Scores` of a file that fits into memory, or the Blocks of a shuffled one."""
+    from pybandit.tables._parquet import read_whole
+
+    found = read_whole(path, MOST_CELLS)
+    if found is not None:
+        try:
+            return settled(ArrowTable(*found), options)
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from None
+    if options.models == "rows" or options.items is not None or options.drop:
+        raise ValueError(f"models, items and --drop must be left out for {path}, which is read "
+                         "block by block")
+    blocks = Blocks.open(path, columns=options.columns)
+    return blocks if blocks.shuffled else refuse_unshuffled("scores", blocks)
+
+
 def in_memory(blocks):
-    """All cells, with the names of the columns where there are some."""
+    """Return all cells, with the names of the columns if there are some."""
     values, first = np.empty((blocks.n_rows, blocks.n_columns)), 0
     for block, n_rows in enumerate(blocks.sizes.tolist()):
         for part, read in parts_of(blocks.read, block, n_rows, np.arange(blocks.n_columns)):

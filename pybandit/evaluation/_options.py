@@ -1,6 +1,7 @@
 """What `best_of` was asked, checked against its scores, and the race that it makes."""
 
 from pybandit._shared.checks import check_integer, check_numeric, labels_of, refuse_masks, shown
+from pybandit._shared.labels import are_same, differing, in_order, unlabelled
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.race import BettingRace
 
@@ -31,25 +32,36 @@ def labelled(name, values, source):
     of_models = name == "costs" and getattr(values, "shape", None) == (source.n_models,)
     if of_models and source.n_models == source.n_items:
         return _costs_by_labels(values, source)
-    rows = source.names if of_models else source.labels
-    columns = source.names if name == "costs" else None
-    for what, known in (("index", rows), ("columns", columns)):
-        held = labels_of(values, what)
-        if known is not None and held is not None and held != list(known):
-            raise ValueError(f"{name} must have the {'columns' if known is source.names else what} "
-                             f"of the scores, in their order; got {shown(held)}")
-    return values
+    if of_models:
+        in_order(name, values, source.names, what="the columns of the scores")
+    else:
+        check_rows(name, values, source)
+    held = labels_of(values, "columns")
+    if name == "costs" and source.names is not None and held is not None and not are_same(
+            held, list(source.names)):
+        raise ValueError(f"{name} must have the columns of the scores, in their order; got "
+                         f"{differing(held, list(source.names))}")
+    return unlabelled(values)
+
+
+def check_rows(name, values, source):
+    """Refuse values, one or a row for each item, whose index is not that of the scores."""
+    known = [one for one in (source.own_labels, source.labels) if one is not None]
+    in_order(name, values, *(known or [range(source.n_items)]))
 
 
 def _costs_by_labels(costs, source):
     """One cost a model or one an item, where there are as many: labels say which, if any can."""
     held = labels_of(costs)
-    of_items, of_models = (known is not None and held == list(known)
-                           for known in (source.labels, source.names))
+    of_items, of_models = (
+        held is not None and any(known is not None and are_same(held, list(known))
+                                 for known in known_lists)
+        for known_lists in ((source.labels, source.own_labels), (source.names,)))
     if of_items != of_models:
         numbers = check_numeric("costs", refuse_masks("costs", costs))
         return numbers[:, None] if of_items else numbers[None]
-    if not of_items and not any(one is None for one in (held, source.labels, source.names)):
+    rows = source.labels if source.own_labels is None else source.own_labels
+    if not of_items and not any(one is None for one in (held, rows, source.names)):
         raise ValueError("costs must have the index of the scores, one an item, or their columns, "
                          f"one a model, in their order; got {shown(held)}")
     return costs  # refused for its shape

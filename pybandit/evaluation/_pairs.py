@@ -12,6 +12,7 @@ from pybandit._shared.checks import (
     check_numeric,
     refuse_masks,
 )
+from pybandit._shared.labels import aligned, in_order
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._options import make_race
@@ -195,6 +196,7 @@ class PairSource(Source):
         model, opponent = self.keys.model(model), self.keys.model(opponent)
         name = f"pairwise({model!r}, {opponent!r}, items)"
         given = self.function(model, opponent, items.copy())
+        given = aligned(name, given, items.tolist(), "its items")
         given = check_numeric(name, refuse_masks(name, given))
         if given.shape != items.shape:
             raise ValueError(f"{name} must return one judgement an item, shape {items.shape}; got "
@@ -232,6 +234,7 @@ class Judgements:
 
 
 def _item_weights(weights, n_items):
+    in_order("weights", weights, range(n_items), what="the index of the items")
     weights = check_numeric("weights", refuse_masks("weights", weights))
     if weights.shape != (n_items,):
         raise ValueError(f"weights must have the shape ({n_items},), one an item; got "

@@ -7,17 +7,26 @@ import numbers
 import numpy as np
 
 from pybandit._shared.checks import (
+    check_choice,
+    check_indices,
     check_numeric,
     is_masked,
     labels_of,
     refuse_masks,
+    shown,
 )
 from pybandit._shared.generators import as_generator
+from pybandit._shared.labels import aligned, unlabelled
 from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._opened import opened
+from pybandit.evaluation._options import check_rows
 from pybandit.evaluation._paid import Paid
+from pybandit.tables._columns import is_aggregate, is_label, is_model
+from pybandit.tables._frames import is_table, scores_of_table
 from pybandit.tables._mapped import cells_of
 from pybandit.tables._npy import NpyFile
+from pybandit.tables._scores import Options
+from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks
 from pybandit.tables.order import BlockGenerator
 
@@ -25,9 +34,11 @@ LOST = ("an item whose score is lost must be taken out for all models beforehand
         "would have added to the mean is unknown")
 
 
-def as_source(scores, models, items, tells_costs=False, paid=None):
+def as_source(scores, models, items, tells_costs=False, paid=None, columns=None, grouped=False):
     """The source that `scores` is, with n_models, n_items, names and a method `read`."""
     if callable(scores):
+        if columns is not None:
+            raise ValueError(f"columns must be left out beside a function; got {shown(columns)}")
         names, n_models = models_of(models)
         labels, n_items = items_of(items)
         return FunctionSource(scores, n_models, n_items, tells_costs, paid, Keys(names, labels))
@@ -37,11 +48,31 @@ def as_source(scores, models, items, tells_costs=False, paid=None):
     if tells_costs:
         raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
                          "function, which returns scores and costs; got 'told'")
-    scores = opened(scores)
-    source = BlockSource(scores) if isinstance(scores, Blocks) else TableSource(scores)
-    source.names = _named_so("models", models, source.names, source.n_models, models_of)
-    source.labels = _named_so("items", items, source.labels, source.n_items, items_of)
+    source = _source_of_table(scores, _options_of(models, items, columns, grouped))
+    if not isinstance(models, str):
+        source.names = _named_so("models", models, source.names, source.n_models, models_of)
+    if not isinstance(items, str):
+        source.labels = _named_so("items", items, source.labels, source.n_items, items_of)
     return source
+
+
+def _options_of(models, items, columns, grouped):
+    """How a table is read: what is text of `models` and `items` says where they are."""
+    if isinstance(models, str):
+        check_choice("models", models, ("rows", "columns"))
+    return Options(columns, (), models if isinstance(models, str) else None,
+                   items if isinstance(items, str) else None, grouped)
+
+
+def _source_of_table(scores, options):
+    scores = opened(scores, options)
+    if isinstance(scores, Blocks):
+        return BlockSource(scores)
+    if isinstance(scores, Scores):
+        return TableSource(scores)
+    if is_table(scores):
+        return TableSource(scores_of_table(scores, options))
+    return TableSource(plain_table(scores, options))
 
 
 def _named_so(name, given, held, n_held, read):
@@ -63,19 +94,36 @@ def _named_so(name, given, held, n_held, read):
     return held
 
 
+def plain_table(table, options):
+    """A table without names: its columns are known by number."""
+    if options.items is not None:
+        raise ValueError(f"items must be left out for a table without names; got "
+                         f"{shown(options.items)}")
+    if options.models != "rows" and options.columns is None:
+        return table
+    table = table if isinstance(table, np.ndarray) else np.asarray(table)
+    if table.ndim != 2:
+        return table
+    if options.models == "rows":
+        table = table.T
+    if options.columns is None:
+        return table
+    chosen = check_indices("columns", options.columns, table.shape[1])
+    return Scores(chosen.tolist(), range(len(table)), table[:, chosen], range(len(table)))
+
+
 def known_scores(prior_scores, source):
     """The cells of `prior_scores`, whose rows must have the labels of the scores' rows."""
     if prior_scores is None:
         return None
-    _, labels, cells = _parts(prior_scores)
-    if cells is prior_scores:
-        labels = labels_of(prior_scores)
-    if labels is not None and source.labels is not None:
-        for ours, theirs in zip(source.labels, labels, strict=False):
-            if ours != theirs:
-                raise ValueError(f"prior_scores must be of the items of scores, in their order; "
-                                 f"got {theirs!r} beside {ours!r}")
-    return cells
+    check_rows("prior_scores", prior_scores, source)
+    if hasattr(prior_scores, "to_numpy"):
+        return unlabelled(prior_scores)
+    if is_table(prior_scores):
+        return np.column_stack([np.asarray(prior_scores.column(at))
+                                for at in range(len(prior_scores.column_names))]
+                               ) if hasattr(prior_scores, "column_names") else prior_scores.values
+    return prior_scores
 
 
 class Source:
@@ -84,7 +132,7 @@ class Source:
     `paid` is what keeps those that a function was called for.
     """
 
-    names = labels = table = paid = None
+    names = labels = own_labels = table = paid = None
 
     def generator(self, rng):
         """What draws the order of the items."""
@@ -147,7 +195,7 @@ class FunctionSource(Source):
         parts = {"score": given}
         if self.tells_costs:
             parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))
-        return [_one_an_item(name, what, part, items.shape) for what, part in parts.items()]
+        return [_one_an_item(name, what, part, items) for what, part in parts.items()]
 
 
 def _pair(name, given):
@@ -159,19 +207,26 @@ def _pair(name, given):
     return given
 
 
-def _one_an_item(name, what, given, shape):
+def _one_an_item(name, what, given, items):
+    if labels_of(given) is not None:
+        given = aligned(name, given, items.tolist(), "its items")
     given = check_numeric(name, refuse_masks(name, given))
-    if given.shape != shape:
-        raise ValueError(f"{name} must return one {what} an item, shape {shape}; got shape "
+    if given.shape != items.shape:
+        raise ValueError(f"{name} must return one {what} an item, shape {items.shape}; got shape "
                          f"{given.shape}")
     return given
 
 
 class TableSource(Source):
-    """Scores that are there: an array or a data frame (items, models)."""
+    """Scores that are there: `Scores`, or an array (items, models)."""
 
     def __init__(self, table):
-        self.names, self.labels, values = _parts(table)
+        values = table
+        if isinstance(table, Scores):
+            values = table.values
+            self.names = None if table.columns is None else tuple(table.columns)
+            self.labels = None if isinstance(table.index, range) else table.index
+            self.own_labels = table.own_index
         self.values = values if isinstance(values, NpyFile) else self._numbers(values)
         if self.values.ndim != 2 or self.values.shape[1] < 2 or not len(self.values):
             raise ValueError(f"scores must be a function or a table (items, models) of at least "
@@ -227,6 +282,8 @@ class BlockSource(Source):
         if blocks.n_columns < 2:
             raise ValueError(f"scores must be a table (items, models) of at least 2 models; got "
                              f"{blocks!r}")
+        if blocks.names is not None and not hasattr(blocks.read, "columns"):
+            _check_names(blocks.names)
         self.blocks, self.names = blocks, blocks.names
         self.n_items, self.n_models = blocks.n_rows, blocks.n_columns
 
@@ -240,17 +297,12 @@ class BlockSource(Source):
         return values, None
 
 
-def _parts(table):
-    """Names of the columns, labels of the rows, and the cells of a table."""
-    if hasattr(table, "columns") and hasattr(table, "to_numpy"):
-        return tuple(table.columns), getattr(table, "index", None), table.to_numpy()
-    if hasattr(table, "column_names") and hasattr(table, "column"):  # of Arrow
-        names = tuple(table.column_names)
-        columns = [np.asarray(table.column(place)) for place in range(len(names))]
-        return names, None, np.column_stack(columns) if columns else np.empty((0, 0))
-    if hasattr(table, "__dataframe__"):
-        return tuple(table.__dataframe__().column_names()), None, table
-    return None, None, table
+def _check_names(names):
+    """Refuse names that say that a column is not a model."""
+    for at, name in enumerate(names):
+        if is_label(name, at) or is_model(name) or is_aggregate(name):
+            raise ValueError(f"scores must have a model in each column; got a column {name!r}: "
+                             "leave it out of the Blocks")
 
 
 def _same(label, position):

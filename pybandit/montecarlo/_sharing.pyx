@@ -9,6 +9,7 @@ from pybandit._shared.checks import (
     check_scalar,
 )
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
+from pybandit._shared.labels import told_in_order
 from pybandit._shared.schema import Schema, anything, check_size, finite, stream
 from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
 from pybandit.policies._ring_states import NATIVE
@@ -229,6 +230,7 @@ cdef class SharedBudget(NativePolicy):
         if costs is None:
             raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
         check_choice("missing", missing, ("raise", "drop"))
+        told_in_order("costs", costs, estimators)
         if type(estimators) is type(values) is type(costs) is np.ndarray:
             try:
                 told, given, paid = estimators, values, costs

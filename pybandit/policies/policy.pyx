@@ -4,6 +4,7 @@
 import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, shown
+from pybandit._shared.labels import told_in_order
 from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
 
 cimport numpy as cnp
@@ -311,6 +312,7 @@ cdef class Policy:
                                       "tell")
         self.guard.enter()
         try:
+            told_in_order("rewards", rewards, arms)
             arms = late_arms(arms, self.n_arms, self.n_pulls - int(np.sum(self._pulls)))
             rewards = self._check_rewards(arms, rewards, "raise")
             told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
@@ -342,6 +344,7 @@ cdef class Policy:
     cdef _checked(self, arms, rewards, missing):
         """Arms and rewards of a tell as int64 and float64 arrays, copies."""
         asked = arms_asked(self.ask(), self.n_arms, type(self).__name__)
+        told_in_order("rewards", rewards, arms)
         arms = arms_told(arms, asked)
         return arms, self._check_rewards(arms, rewards, missing)
 

@@ -13,15 +13,21 @@ from typing import NamedTuple
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile, unguarded
 from pybandit._shared.files import Lines
+from pybandit.tables._text import (
+    MOST_TITLE,
+    csv_rows,
+    decoded,
+    delimiter_of,
+    listed,
+    separator_of,
+    short,
+    utf8,
+)
+
+__all__ = ["MOST_TITLE", "PLAIN", "Dialect", "listed", "number", "rows_of", "rows_under", "short"]
 
 # no row that a plate reader writes is near these
 LONGEST_LINE, MOST_LINES, MOST_BYTES = 1_000_000, 1 << 20, 1 << 28
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
-
-
-# lines in which a header is looked for, under those of a title
-MOST_TITLE = 200
-
 
 class Dialect(NamedTuple):
     """How a file is written.
@@ -72,7 +78,7 @@ PLAIN = Dialect()
 
 
 def rows_of(file, headers=(), dialect=PLAIN):
-    """Rows of a CSV file in UTF-8, one at a time.
+    """Rows of a CSV file, one at a time.
 
     Parameters
     ----------
@@ -92,10 +98,10 @@ def rows_of(file, headers=(), dialect=PLAIN):
     Raises
     ------
     BadFile
-        Where the file is not UTF-8 or not CSV.
+        If the file is not text or not CSV.
     """
-    taken = Lines(file.readline, LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
-    lines = _decoded(taken)
+    taken = Lines(utf8(file).readline, LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
+    lines = decoded(taken)
     first = _head(lines, taken)
     if not any(line.strip() for line in first):
         rest = next((line for line in lines if line.strip()), None)
@@ -103,27 +109,23 @@ def rows_of(file, headers=(), dialect=PLAIN):
             raise BadFile("line 1, column 1: the file is empty")
         raise BadFile(f"line 1, column 1: the first {len(first)} lines are blank")
     before, delimiter = _beginning(first, headers, dialect)
-    reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
-    try:
-        for cells in reader:
-            taken.begin_row()
-            if cells:
-                yield before + reader.line_num, [
-                    unguarded(cell) for cell in _checked(cells, before + reader.line_num)]
-    except csv.Error as error:
-        raise BadFile(f"line {before + reader.line_num}, column 1: not CSV: {error}") from None
+    for line, cells in csv_rows(itertools.chain(first[before:], lines), taken, delimiter, before):
+        yield line, [unguarded(cell) for cell in cells]
 
 
 def _beginning(lines, headers, dialect):
     """The lines before the first row, and the delimiter."""
+    named = separator_of(lines[0])
+    if named is not None:
+        lines = ["\n", *lines[1:]]
     for is_header in headers:
         for at, line in enumerate(lines):
-            for delimiter in DELIMITERS:
+            for delimiter in DELIMITERS if named is None else named:
                 if is_header(_cells_of(line, delimiter)):
                     return at, delimiter
-    at = next(at for at, line in enumerate(lines) if line.strip())
+    at = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
     delimiters = [one for one in DELIMITERS if one != dialect.decimal]
-    return at, max(delimiters, key=lines[at].count)
+    return at, named or delimiter_of(lines[at:at + 1], delimiters)
 
 
 def _cells_of(line, delimiter):
@@ -144,26 +146,6 @@ def _head(lines, taken):
         if n_bytes > LONGEST_LINE:
             break
     return first
-
-
-def _decoded(lines):
-    """Lines of text; bytes that are no text pass as surrogates, for `_checked` to name."""
-    for line in lines:
-        if lines.number == 1:
-            if line.startswith(UTF16):
-                raise BadFile("line 1, column 1: the file is UTF-16; save it as CSV UTF-8")
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        yield line.decode("utf-8", "surrogateescape")
-
-
-def _checked(cells, line):
-    for column, cell in enumerate(cells, 1):
-        if cell.isascii() and "\0" not in cell:
-            continue
-        if "\0" in cell or any("\udc80" <= character <= "\udcff" for character in cell):
-            raise BadFile(f"line {line}, column {column}: not UTF-8 text; save the file as CSV "
-                          "UTF-8")
-    return [cell.strip() for cell in cells]
 
 
 def rows_under(rows, first, what="header"):
@@ -213,15 +195,3 @@ def _or_nan(text):
         return float(text)
     except ValueError:
         return math.nan
-
-
-def listed(cells, most=20):
-    """Cells in quotes, the first of many."""
-    more = f", ... ({len(cells):,} in all)" if len(cells) > most else ""
-    return ", ".join(map(short, cells[:most])) + more
-
-
-def short(text):
-    """A cell in quotes, not too long."""
-    text = repr(text)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -26,7 +26,7 @@ def opened(path, headers=(), dialect=PLAIN):
     """
     try:
         if is_workbook(path):
-            from pybandit.studies._xlsx import rows_of_workbook
+            from pybandit.tables._xlsx import rows_of_workbook
 
             with rows_of_workbook(path, headers, dialect) as rows:
                 yield rows

@@ -7,15 +7,14 @@ import numpy as np
 
 from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import as_list, check_indices, refuse_masks, shown
+from pybandit.tables._cells import MOST_CELLS
 from pybandit.tables._mapped import give_back
 from pybandit.tables._npy import NpyFile
 from pybandit.tables._zarr import ZarrFolder
 
 # Cells of a block where nothing says what else: 4 MB of float32, some milliseconds.
 CELLS = 1 << 20
-# Cells of a block of a file at most, or of a table that is read whole: 256 MiB of float64. And
-# blocks of a table at most.
-MOST_CELLS, MOST_BLOCKS = 1 << 25, 1 << 24
+MOST_BLOCKS = 1 << 24  # of a table
 PARQUET, NUMPY, ZARR = (".parquet", ".pq"), (".npy",), (".zarr",)
 FILES = (*PARQUET, *NUMPY, *ZARR)
 

@@ -9,6 +9,16 @@ from pybandit._shared.checks import as_list, shown
 from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
+from pybandit.tables._columns import (
+    REMEDY,
+    extremes_of,
+    is_aggregate,
+    is_label,
+    is_model,
+    left_out,
+    numbers_rows,
+    warn_of_odd,
+)
 
 MOST_PANDAS = 1 << 22  # bytes of the metadata of pandas: some 20,000 columns
 
@@ -36,7 +46,8 @@ class ParquetTable:
         if len(fields) < len(self._schema.names):
             raise BadFile(f"{path} must have columns of different names; got "
                           f"{shown(self._schema.names)}")
-        if columns is None:
+        is_chosen = columns is not None
+        if not is_chosen:
             columns = models_of(self._schema, path)
         self.columns = as_list("columns", columns, "names of columns")
         for name in self.columns:
@@ -57,6 +68,25 @@ class ParquetTable:
         if (sizes < 0).any() or self.sizes.sum(dtype=np.float64) != metadata.num_rows:
             raise BadFile(f"{path} must have as many rows as its row groups together; got "
                           f"{metadata.num_rows:,}")
+        self._is_chosen = is_chosen
+
+    def check_columns(self, shuffled):
+        """Refuse columns that number the rows; warn of those that are not like the others."""
+        if shuffled and self.sizes[0] > 2:
+            first = self(0, np.arange(len(self.columns)))
+            among = "" if len(self.sizes) == 1 else f" of the first {len(first):,}"
+            warn_of_odd(self.columns, *extremes_of(first), among)
+        for name in self.numberings():
+            raise BadFile(f"{self.path}: column {name!r} numbers the rows: {REMEDY}")
+
+    def numberings(self):
+        """Return the names of columns that only number the rows, in any order."""
+        first, found = self(0, np.arange(len(self.columns))), []
+        for at in np.flatnonzero((first == np.floor(first)).all(axis=0)).tolist():
+            blocks = (self(block, np.array([at]))[:, 0] for block in range(len(self.sizes)))
+            if numbers_rows(blocks, int(self.sizes.sum())):
+                found.append(self.columns[at])
+        return found
 
     def _open(self):
         self._file = opened_parquet(self.path)
@@ -92,8 +122,11 @@ class ParquetTable:
 
     def blocks(self, shuffled):
         """The arguments of `Blocks`, by name."""
+        marked = not shuffled and self._is_shuffled()
+        if not self._is_chosen:
+            self.check_columns(marked)
         return dict(read=self, sizes=self.sizes, n_columns=len(self.columns), names=self.columns,
-                    shuffled=shuffled or self._is_shuffled())
+                    shuffled=shuffled or marked)
 
     def _is_shuffled(self):
         """Whether a shuffle has written it; a BadFile where its rows are others since."""
@@ -130,17 +163,54 @@ def numbers_of(column):
 
 
 def models_of(schema, path):
-    """All columns but labels: an index of pandas, or text in the first."""
+    """Return the columns of scores: without labels, text in the first one, and aggregates."""
+    names, index = [field.name for field in schema], pandas_index(schema, path)
+    if _is_text(schema.field(0).type):
+        index.append(names[0])
+    for name in index:
+        if is_model(name):
+            raise BadFile(f"{path}: column {name!r} has names of models: each row may be a "
+                          "model, or a score; columns= names the columns of scores")
+    left = [name for at, name in enumerate(names) if name not in index and not is_label(name, at)]
+    aggregates = [name for name in left if is_aggregate(name)]
+    if len(aggregates) < len(left):
+        left_out("columns", aggregates)
+        left = [name for name in left if name not in aggregates]
+    if not left:
+        raise BadFile(f"{path} must have columns of numbers; got {shown(names)}")
+    return left
+
+
+def pandas_index(schema, path):
+    """Return the names of the columns that are an index of pandas."""
     try:
         told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
     except ValueError as error:
         raise BadFile(f"{path} cannot be read: its metadata of pandas: {error}") from None
     kept = told.get("index_columns") if isinstance(told, dict) else None
-    index = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
-    names = [field.name for field in schema]
-    if _is_text(schema.field(0).type):
-        index.append(names[0])
-    left = [name for name in names if name not in index]
-    if not left:
-        raise BadFile(f"{path} must have columns of numbers; got {shown(names)}")
-    return left
+    names = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
+    return [name for name in names if name in schema.names]
+
+
+def read_whole(path, most_cells):
+    """Return an Arrow table and the names of its index, or None if it is shuffled or large."""
+    file = opened_parquet(path)
+    metadata, schema = file.metadata, file.schema_arrow
+    rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    if (_mark.read_mark(metadata.metadata) is not None
+            or sum(rows) * max(1, len(schema.names)) > most_cells):
+        return None
+    if len(set(schema.names)) < len(schema.names):
+        raise BadFile(f"{path} must have columns of different names; got {shown(schema.names)}")
+    if not rows or min(rows) < 0 or sum(rows) != metadata.num_rows or not sum(rows):
+        raise BadFile(f"{path} must have rows, as many as its row groups together; got "
+                      f"{metadata.num_rows:,}")
+    arrow = require("pyarrow", "tables")
+    try:
+        table = arrow.concat_tables([file.read_row_group(group) for group in range(len(rows))])
+    except (OSError, arrow.ArrowException) as error:
+        raise BadFile(f"{path} cannot be read: {error!s:.500}") from None
+    if table.num_rows != metadata.num_rows:
+        raise BadFile(f"{path} must have {metadata.num_rows:,} rows, as its metadata says; it "
+                      f"has {table.num_rows:,}")
+    return table, pandas_index(schema, path)

@@ -34,6 +34,8 @@ class Rows:
     `models` are the columns of what is written that blocks are opened with.
     """
 
+    is_chosen = False  # whether the columns were named one by one
+
     def numbers(self, block):
         """The first column of numbers of an Arrow table."""
         return numbers_of(block.column(self.first))
@@ -126,6 +128,8 @@ class BlockedRows(Rows):
 
 class OpenedRows(BlockedRows):
     """The columns that blocks were opened with, each of its own type in the file."""
+
+    is_chosen = True
 
     def _kinds(self):
         return self._blocks.read.kinds()

@@ -13,10 +13,13 @@ import numpy as np
 
 from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.optional import require
+from pybandit._shared.warn import warn
 from pybandit.tables import _mark
+from pybandit.tables._columns import REMEDY
 from pybandit.tables._open import CELLS, MOST_CELLS, PARQUET, suffix_of
 from pybandit.tables._rows import open_rows
 from pybandit.tables._scratch import in_scratch
+from pybandit.tables._text import listed
 from pybandit.tables.blocks import Blocks
 
 __all__ = ["shuffle"]
@@ -59,7 +62,8 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     Returns
     -------
     Blocks
-        Of the file written: its columns of numbers, but for labels.
+        Of the file written: its columns of numbers, without labels and columns that number
+        the rows.
 
     Raises
     ------
@@ -119,11 +123,16 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
         piles.fill(np.random.PCG64(seed), memory // BATCH_SHARE)
         made = os.path.join(folder, "made.parquet")
         _write(piles, made, block_rows, seed)
-        Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
+        blocks = Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
+        numbered = [] if rows.is_chosen else blocks.read.numberings()
         os.replace(made, target)
+        return numbered if len(numbered) < len(rows.models) else []
 
-    in_scratch(target.parent, write)
-    return Blocks.open(target, columns=rows.models)
+    numbered = in_scratch(target.parent, write)
+    if numbered:
+        warn(f"columns {listed(numbered)} are written, and left out of the Blocks: they number "
+             f"the rows; {REMEDY}")
+    return Blocks.open(target, columns=[name for name in rows.models if name not in numbered])
 
 
 def _check_target(table, path, replace):

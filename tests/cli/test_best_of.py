@@ -264,4 +264,5 @@ def test_as_a_program(table):
                          env=os.environ)
     assert run.returncode == 2 and run.stdout == ""
     assert run.stderr == ("pybandit best-of: stdin: line 2, column 'b': 'x' is not a number; "
-                          "labels of items go into a first column headed 'item'\n")
+                          "labels of items go into a first column headed 'item'; columns= or "
+                          "--columns names the models, --drop leaves columns out\n")

@@ -10,7 +10,8 @@ from pybandit import cli
 
 SCORES = np.random.default_rng(0).random((200, 3)).round(3) * [0.6, 1.0, 0.9]
 COSTS = np.random.default_rng(1).exponential(size=(200, 3)).round(3)
-LABELS = ["law"] * 20 + ["code"] * 180
+GROUPS = ["law"] * 20 + ["code"] * 180
+LABELS = [f"q{i}" for i in range(200)]
 
 
 def write(path, values, labels=LABELS):
@@ -56,7 +57,7 @@ def test_a_line_of_costs_is_for_models(files, tmp_path, capsys):
 
 def test_items_left_out_leave_their_costs_out(files, tmp_path, capsys):
     lines = (tmp_path / "scores.csv").read_text().splitlines()
-    lines[1] = "law,,0.5,0.5"
+    lines[1] = "q0,,0.5,0.5"
     (tmp_path / "scores.csv").write_text("\n".join(lines))
     known = answer(capsys, files[0], "--costs", files[1], "--missing", "drop")
     expected = pb.best_of(SCORES[1:], costs=COSTS[1:], value_range=(0, 1), rng=1)
@@ -70,9 +71,10 @@ def test_a_sample(files, capsys):
     assert "Not decided after all 200 items of the sample" in tied and "all read" not in tied
 
 
-def test_groups(files, capsys):
+def test_groups(tmp_path, capsys):
+    files = [write(tmp_path / "grouped.csv", SCORES, GROUPS)]
     known = answer(capsys, files[0], "--groups")
-    expected = pb.best_of(SCORES, weights=pb.group_weights(LABELS), value_range=(0, 1), rng=1)
+    expected = pb.best_of(SCORES, weights=pb.group_weights(GROUPS), value_range=(0, 1), rng=1)
     assert known["pulls"] == expected.pulls.tolist() and known["intervals"] is None
     said = text(capsys, files[0], "--groups")
     assert "weighted" in said and "between" not in said
@@ -81,8 +83,8 @@ def test_groups(files, capsys):
 @pytest.mark.parametrize("change, message", [
     (lambda rows: rows[:3], "must have a line for each item"),
     (lambda rows: ["item,a,c,b", *rows[1:]], "must have the models of the scores"),
-    (lambda rows: [*rows[:-1], "x,1,1,1"], "line 201 must be item 'code'"),
-    (lambda rows: [rows[0], "law,-1,1,1", *rows[2:]], "costs must be finite and at least 0")])
+    (lambda rows: [*rows[:-1], "x,1,1,1"], "line 201 must be item 'q199'"),
+    (lambda rows: [rows[0], "q0,-1,1,1", *rows[2:]], "costs must be finite and at least 0")])
 def test_costs_of_something_else(files, tmp_path, capsys, change, message):
     path = tmp_path / "costs.csv"
     path.write_text("\n".join(change(path.read_text().splitlines())))

@@ -157,7 +157,7 @@ def test_planning(capsys):
 
 def test_counts_in_a_workbook(tmp_path):
     pytest.importorskip("openpyxl")
-    from pybandit.studies._xlsx import workbook_of
+    from pybandit.tables._xlsx import workbook_of
 
     path = tmp_path / "monday.xlsx"
     path.write_bytes(workbook_of([["page", "visits", "conversions"], ["home", 1000, 40],

@@ -312,7 +312,7 @@ def test_a_zero_beside_a_budget_is_refused(name):
 def test_a_frame_with_text_names_the_cell():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [0.5, 0.6], "b": ["0.5", 0.1]}, index=["x", "y"])
-    with pytest.raises(TypeError, match=r"'0.5' for item 'x' \(row 0\) of model 'b' \(column 1"):
+    with pytest.raises(ValueError, match=r"item 'x' \(row 0\), column 'b': '0.5' is not a number"):
         pb.best_of(frame, value_range=(0, 1))
     frame = pandas.DataFrame({"a": [0.5, 0.6], "b": pandas.array([1, None], dtype="Int64")})
     with pytest.raises(ValueError, match=r"nan for item 1 of model 'b'"):

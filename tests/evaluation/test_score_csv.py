@@ -5,7 +5,7 @@ import pytest
 
 import pybandit as pb
 from pybandit._shared.cells import BadFile
-from pybandit.evaluation._score_csv import read_scores
+from pybandit.tables._read import read_scores
 
 SCORES = np.random.default_rng(1).normal([20.0, 30.0, 40.0], 5.0, (40, 3)).clip(0, 100)
 
@@ -38,7 +38,7 @@ def test_what_pandas_writes(tmp_path, index, columns):
 
 @pytest.mark.parametrize("head", ["id", "Item", "index", "question_id", "task id", "Unnamed: 0"])
 def test_a_first_column_that_is_headed_as_labels(tmp_path, head):
-    rows = "".join(f"{80 + i},{i % 2},{i % 3},1\n" for i in range(9))
+    rows = "".join(f"{80 + i},{i % 2},{i % 3 / 2},{i // 5 / 2}\n" for i in range(9))
     read = read_scores(written(tmp_path, f"{head},a,b,c\n{rows}"))
     assert read.columns == list("abc") and read.index == [str(80 + i) for i in range(9)]
 
@@ -64,6 +64,6 @@ def test_what_may_be_either_is_refused(tmp_path, text, words):
 
 @pytest.mark.parametrize("text, n_models, n_items", [
     ("0,1\n1,0\n0,0\n", 2, 3), ("0,1,1\n1,0,0\n", 3, 2), ("a,b\n0,1\n1,0\n", 2, 2),
-    ("a,b\n3,1\n1,0\n2,0\n", 2, 3), (",1,0\n1,0,1\n,1,1\n", 3, 3)])
+    ("a,b\n3,1\n1,0\n2,2\n", 2, 3), (",1,0\n1,0,1\n,1,1\n", 3, 3)])
 def test_scores_are_scores(tmp_path, text, n_models, n_items):
     assert read_scores(written(tmp_path, text)).values.shape == (n_items, n_models)

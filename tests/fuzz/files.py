@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -21,12 +22,12 @@ import pybandit as pb
 from fuzz.source import Choices
 from pybandit._shared.cells import BadFile
 from pybandit.cli._study_arms import read_arms
-from pybandit.evaluation._score_csv import read_scores
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import Dialect
 from pybandit.studies.plates import Layout, Plates
 from pybandit.tables import Blocks
+from pybandit.tables._read import read_scores
 from pybandit.tables._zarr import METADATA
 from pybandit.tables._zarr_codecs import DECODERS, decoded
 from pybandit.tables._zarr_meta import MOST_CHUNK, parsed_meta
@@ -57,7 +58,9 @@ def scores(content):
     """A table of scores."""
     path = written("scores.csv", content)
     try:
-        read = read_scores(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of aggregates and odd columns
+            read = read_scores(path)
     except BadFile as error:
         return refused(error)
     n_items, n_models = read.values.shape

@@ -28,8 +28,8 @@ from pybandit.studies._picklists import (
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._plate_write import csv_of, joined, plate_texts
 from pybandit.studies._sheet import Dialect
-from pybandit.studies._xlsx import workbook_of
 from pybandit.studies.plates import Layout, Plates
+from pybandit.tables._xlsx import workbook_of
 
 NAMES = ["tea", "=1+1", "-x", "@y", "+z", "\tt", "'", '"', ",", ";", "1", "1.5", "1e3", "ä", " b",
          "a" * 40, "a\rb", "nan", "A1", "\x00"]

@@ -10,8 +10,8 @@ from pybandit.cli._study_values import read_values
 from pybandit.studies._picklists import read_stock
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._table import opened
-from pybandit.studies._xlsx import workbook_of
 from pybandit.studies.plates import Layout, Plates
+from pybandit.tables._xlsx import workbook_of
 
 PLATES = Plates(Layout(2, 3), (0, 5))
 NAMES = ["tea", "milk", "gin", "rum"]

@@ -1,12 +1,13 @@
 """Hostile text: tables of scores, and tables of a laboratory (plates, arms, values, counts)."""
 
+import gzip
 import io
 import tracemalloc
 
 import pytest
 
 from pybandit._shared.cells import BadFile
-from pybandit.evaluation import _score_csv
+from pybandit.tables import _read
 
 from hostile.driver import attack
 from hostile.special import attacked, check_refused
@@ -27,10 +28,12 @@ def scores():
         "blank lines": (b"\n" * 2_000_000, "lines"),
         "too many rows": (b"a,b\n" + b"1,1\n" * 1_100_000, "at most 1,048,576 lines"),
         "nulls": (b"a,b\n1,\0\n", "line 2"),
-        "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
-        "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), "csv"),
+        "half of UTF-16": ("a,b\n1,2\n".encode("utf-16")[:-1], "UTF-16"),
+        "UTF-16 without a mark": ("a,b\n1,x\n".encode("utf-16-le"), "line 2, column 'b'"),
+        "bomb": (gzip.compress((b"1," * 999 + b"1\n") * (1 << 14)), "at most 16,777,216 bytes"),
+        "bomb of one line": (gzip.compress(bytes(1 << 26)), "at most"),
         "half a character": (b"a,b\n0.5,\xe2\x82", "UTF-8"),
-        "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "UTF-8"),
+        "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "damaged"),
         "formula": (b"a,b\n1,=cmd|' /C calc'!A0\n", "line 2"),
         "long name": (b"a," + b"x" * 130_000 + b"\n1,y\n", "line 2"),
         "uneven": (b"a,b\n" + b"1,1\n" * 1000 + b"1," * 100_000 + b"1\n", "line 1002 has 100001"),
@@ -46,7 +49,8 @@ def scores():
 def lost(cell):
     """2,000 items of 4,000 models, all without a score."""
     header = b"item," + b",".join(b"m%d" % i for i in range(4000))
-    return header + b"\n" + (b"i," + b",".join([cell] * 4000) + b"\n") * 2000
+    row = b"," + b",".join([cell] * 4000) + b"\n"
+    return header + b"\n" + b"".join(b"i%d" % i + row for i in range(2000))
 
 
 def table(header, row):
@@ -61,7 +65,8 @@ def table(header, row):
         "blank lines before": (b"\n" * 5_000_000, "blank"),
         "open quote": (header + b'"' + row * 100, "line"),
         "nulls": (header + row.replace(b"A1", b"A\0"), "not UTF-8"),
-        "UTF-16": ((header + row).decode().encode("utf-16"), "UTF-16"),
+        "half of UTF-16": ((header + row).decode().encode("utf-16")[:-1], "UTF-16"),
+        "bomb": (gzip.compress(header + bytes(1 << 25)), "at most"),
         "half a character": (header + row.strip() + b"\xe2\x82\n", "not UTF-8"),
         "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "line"),
         "empty": (b"", "is empty"),
@@ -114,7 +119,7 @@ def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
     path.write_text(",".join(f"m{i}" for i in range(100)) + ("\n0.25" + ",0.75" * 99) * 3000)
     tracemalloc.start()
     try:
-        assert _score_csv.read_scores(path).values.shape == (3000, 100)
+        assert _read.read_scores(path).values.shape == (3000, 100)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -124,4 +129,4 @@ def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
 def test_stdin_is_read_within_bounds(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("a,b\n1," + "1," * (1 << 22)))
     with pytest.raises(BadFile, match="line 2: the row must be at most 8,388,608 bytes long"):
-        _score_csv.read_scores("-")
+        _read.read_scores("-")

@@ -5,7 +5,7 @@ import struct
 import warnings
 import zipfile
 
-from pybandit.studies._xlsx import workbook_of
+from pybandit.tables._xlsx import workbook_of
 
 from hostile.driver import attack
 from hostile.special import attacked, check_refused

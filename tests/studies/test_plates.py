@@ -1,6 +1,7 @@
 """Plates: where wells are, files in and out, controls."""
 
 import csv
+import gzip
 import io
 import math
 import string
@@ -293,8 +294,8 @@ def test_what_is_refused(tmp_path, old, new, message):
 
 @pytest.mark.parametrize("content, message", [
     (GOOD.replace("milk", "mílk").encode("latin-1"), "line 4, column 3: not UTF-8"),
-    (GOOD.encode("utf-16"), "line 1, column 1: the file is UTF-16"),
-    (GOOD.encode("utf-16-le"), "line 1, column 1: not UTF-8"),
+    (GOOD.encode("utf-16")[:-1], "line 1, column 1: the file is not UTF-16 text"),
+    (gzip.compress(GOOD.encode())[:-4], "line 1, column 1: the gzip file is damaged"),
     (b"\xff" + GOOD.encode(), "line 1, column 1: not UTF-8"),
     (b"x" * 2_000_000, "line 1, column 1: the row must be at most"),
 ])
@@ -312,6 +313,17 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_a_name_that_is_not_ascii(tmp_path):
     text = GOOD.replace("milk", "mílk 牛乳")
     assert rewards(tmp_path, text, names=["tea", "mílk 牛乳", "gin", "rum"])[1] == 2.5
+
+
+@pytest.mark.parametrize("content", [
+    GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), GOOD.encode("utf-16-be"),
+    GOOD.replace("\n", "\r").encode(), gzip.compress(GOOD.encode()),
+    gzip.compress(GOOD.encode("utf-16")), b"sep=;\n" + GOOD.replace(",", ";").encode()])
+def test_plates_are_read_in_other_encodings(tmp_path, content):
+    expected = read(tmp_path, GOOD)
+    (tmp_path / "other.csv").write_bytes(content)
+    found = read_plates(str(tmp_path / "other.csv"), SMALL, lambda number: NAMES)
+    assert found.values.tolist() == expected.values.tolist()
 
 
 def test_a_file_without_end_is_read_to_the_first_row_that_does_not_fit(tmp_path):

@@ -13,8 +13,8 @@ from pybandit._shared.cells import BadFile
 from pybandit._shared.optional import MissingPackage
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN, Dialect
-from pybandit.studies._xlsx import workbook_of
 from pybandit.studies.plates import Layout, Plates
+from pybandit.tables._xlsx import workbook_of
 
 SMALL = Plates(Layout(2, 3), (0, 5))
 NAMES = ["tea", "milk", "gin", "rum"]

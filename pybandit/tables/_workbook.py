@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pybandit._shared.cells import BadFile
 from pybandit._shared.files import checked_archive
-from pybandit.studies._sheet import short
+from pybandit.tables._text import short
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS, MOST_SHEETS = 1 << 20, 1 << 14, 1 << 20, 1000
 MOST_ELEMENTS, MOST_OTHER = 850_000, 1 << 16

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pybandit._shared.cells import BadFile
 from pybandit._shared.files import opened_regular
 from pybandit._shared.optional import require
-from pybandit.studies._sheet import MOST_TITLE, listed, short
-from pybandit.studies._workbook import Formula, opened_workbook
+from pybandit.tables._text import MOST_TITLE, listed, short
+from pybandit.tables._workbook import Formula, opened_workbook
 
 EXTRA = "xlsx"
 MADE = datetime.datetime(2000, 1, 1)  # equal tables, equal bytes

@@ -1,0 +1,13 @@
+"""Warnings that point to the line of the user's that called pybandit."""
+
+import sys
+import warnings
+
+
+def warn(message, category=UserWarning):
+    """Warn, at the first frame outside of pybandit."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and (
+            frame.f_globals.get("__name__", "").partition(".")[0] == "pybandit"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,148 @@
+"""Columns of a table of scores: models, labels of items, aggregates, and others.
+
+The rules are those of the page "What is read" (docs/what_is_read.md).
+"""
+
+import re
+import warnings
+
+import numpy as np
+
+from pybandit._shared.warn import warn
+from pybandit.tables._text import listed, short
+
+# Names are compared in lower case; blanks, points and hyphens count as underscores.
+PLACES = ("", "index", "unnamed:_0", "level_0", "row", "row_id", "row_number", "#", "no", "nr",
+          "rank")
+LABELS = (*PLACES, "id", "item", "items", "name", "qid", "uid", "uuid", "guid", "item_name",
+          "question_number", "example", "question_no", "sample_number", "__index_level_0__")
+LABEL_ENDS = ("_id", "_idx", "_index")
+MODELS = ("model", "models", "model_name", "model_names", "model_id", "name_of_model",
+          "name_of_models", "name_of_the_model", "system", "systems", "system_name", "system_id",
+          "agent", "agent_name", "llm", "method", "candidate", "submission", "engine", "arm")
+ITEMS = ("item", "items", "question", "prompt", "example", "sample", "instance", "task", "case",
+         "test_case", "input", "query", "document", "doc", "problem")
+SCORES = ("score", "scores", "value", "correct", "is_correct", "accuracy", "acc", "result",
+          "reward", "rating", "grade", "passed", "metric_value", "points", "outcome")
+EPOCHS = ("epoch", "epochs", "repeat", "repetition", "trial", "attempt", "replicate", "run",
+          "run_id", "seed")
+AGGREGATES = ("mean", "average", "avg", "avg.", "total", "totals", "grand_total", "overall", "sum",
+              "median", "mean_score", "average_score", "overall_score", "total_score", "macro_avg",
+              "micro_avg", "macro_average", "micro_average", "weighted_avg", "std", "avg_score")
+REMEDY = "columns= or --columns names the models, --drop leaves columns out"
+LEAST_NUMBERED = 10  # rows from which integers in any order are a numbering
+FAR = 10.0  # ratio of the values of a column to those of all others from which it is odd
+
+
+def plain(name):
+    """Return a name in the form in which names are compared."""
+    if isinstance(name, tuple):  # of several levels of pandas
+        name = "_".join(str(part) for part in name if str(part) != "")
+    return re.sub(r"[\s\-.]+", "_", str("" if name is None else name).strip().casefold())
+
+
+def is_label(name, place):
+    """Return True if the name of a column says that it has labels of items."""
+    known = re.sub(r"(unnamed:_0)(_\d+)+", r"\1", plain(name))
+    return known in LABELS and (known != "" or place == 0) or known.endswith(LABEL_ENDS)
+
+
+def is_model(name):
+    """Return True if the name of a column says that it has names of models."""
+    return plain(name) in MODELS
+
+
+def is_aggregate(name):
+    """Return True if a label or a name is that of a mean or a sum of the others."""
+    return plain(name) in AGGREGATES
+
+
+def long_layout(names):
+    """Return the places of model, item, score and epoch if these are columns of a long table.
+
+    The epoch is None if there is none. None if the names are not those of a long table.
+    """
+    known = [plain(name) for name in names]
+    models = [at for at, name in enumerate(known) if name in MODELS]
+    if len(models) != 1:
+        return None
+    others = [at for at in range(len(known)) if at not in models]
+    epochs = [at for at in others if known[at] in EPOCHS]
+    others = [at for at in others if at not in epochs]
+    items = [at for at in others if is_label(names[at], at) and known[at] not in PLACES] or [
+        at for at in others if known[at] in ITEMS]
+    scores = [at for at in others if known[at] in SCORES and at not in items]
+    if not items or not scores:
+        return None
+    return models[0], items, scores, epochs[0] if epochs else None
+
+
+def is_numbering(values):
+    """Return True if a column of numbers only counts rows: consecutive integers, each once."""
+    low, high = values.min(), values.max()
+    if not (high - low == values.size - 1 and low == np.floor(low)):
+        return False
+    if np.array_equal(values, np.arange(low, high + 1)):
+        return values.size > 2 and low in (0, 1) or values.size >= LEAST_NUMBERED
+    return values.size >= LEAST_NUMBERED and np.array_equal(np.sort(values),
+                                                            np.arange(low, high + 1))
+
+
+def numbers_rows(blocks, n_rows):
+    """Return True if a column, given in blocks, is 0 to n_rows - 1 or 1 to n_rows in any order."""
+    if n_rows < LEAST_NUMBERED:
+        return is_numbering(np.concatenate(list(blocks))) if n_rows > 1 else False
+    seen = np.zeros(n_rows + 1, dtype=bool)
+    for values in blocks:
+        if not ((values >= 0) & (values <= n_rows) & (values == np.floor(values))).all():
+            return False
+        places = values.astype(np.int64)
+        if seen[places].any() or np.unique(places).size < places.size:
+            return False
+        seen[places] = True
+    return True
+
+
+def left_out(what, names):
+    """Warn that columns or rows of this kind are left out."""
+    if names:
+        warn(f"{what} {listed(list(map(str, names)))} left out: by their names they are "
+             f"aggregates of others; {REMEDY}")
+
+
+def warn_of_odd(names, lows, highs, among=""):
+    """Warn of columns that do not look like scores among the others.
+
+    Parameters
+    ----------
+    names : sequence
+    lows, highs : ndarray of float64
+        The least and the largest value of each column; NaN if all are lost.
+    among : str
+        The items that were looked at, for the message; all by default.
+    """
+    with np.errstate(invalid="ignore"):
+        constant = lows == highs
+        if constant.any() and not constant.all():
+            for at in np.flatnonzero(constant).tolist():
+                warn(f"column {short(names[at])} is {lows[at]:g} for every item{among}, and "
+                     f"other columns vary: is it a model? {REMEDY}")
+        sizes = np.maximum(np.abs(lows), np.abs(highs))
+        sizes[~np.isfinite(sizes)] = 0  # refused if they are read
+        for at in np.flatnonzero(~constant & (sizes > 0)).tolist():
+            others = np.delete(sizes, at)
+            others = others[others > 0]
+            if not others.size:
+                continue
+            large = sizes[at] >= FAR * others.max() or others.max() <= 1 and sizes[at] >= 2
+            if large or others.size > 1 and FAR * sizes[at] <= others.min():
+                warn(f"column {short(names[at])} is in [{lows[at]:g}, {highs[at]:g}], a range "
+                     f"that does not fit the other columns': is it a model? {REMEDY}")
+
+
+def extremes_of(values):
+    """Return the least and the largest value of each column, lost ones apart."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # all scores of a column are lost
+        return tuple(extreme(values, axis=0).astype(np.float64) for extreme in (np.nanmin,
+                                                                                np.nanmax))

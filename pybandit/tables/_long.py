@@ -1,0 +1,128 @@
+"""Long tables: a line for each score, with its model and its item."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pybandit._shared.cells import BadFile
+from pybandit.tables._cells import MOST_CELLS
+from pybandit.tables._columns import is_aggregate, left_out
+from pybandit.tables._table import Scores
+from pybandit.tables._text import short
+
+
+class Record(NamedTuple):
+    """A score of a model on an item.
+
+    Attributes
+    ----------
+    model, item : str
+    score : float
+        NaN if it is lost.
+    epoch : object, optional
+        The repetition that it is of.
+    place : str
+        Its place in a file, for messages: 'run.json, line 3'.
+    """
+
+    model: str
+    item: str
+    score: float
+    epoch: Any = None
+    place: str = ""
+
+
+def table_of_records(records):
+    """Return the `Scores` of an iterable of `Record`; the rules are those of `long_table`."""
+    records = list(records)
+    if not records:
+        raise BadFile("there are no scores")
+    models, items, scores, epochs, places = zip(*records, strict=True)
+    has_epochs = any(epoch is not None for epoch in epochs)
+    return long_table(models, items, np.array(scores, dtype=np.float64),
+                      epochs if has_epochs else None,
+                      place=lambda row: places[row] or f"record {row}")
+
+
+def long_table(models, items, scores, epochs=None, *, place):
+    """Make a table of items and models of one score at a time.
+
+    Rules, which hold for all files of this kind:
+
+    - Models and items are labels, compared as text: item ``07`` is not item ``7``. Both are in
+      the order of their first appearance. Neither may be empty.
+    - A model has one score for an item. A second one, equal or not, is refused with both places,
+      unless the two have different epochs.
+    - Epochs of an item are averaged, if all of them are there. If an epoch that occurs in the
+      table is missing for a model and an item, or its score is lost, then the score of the model
+      on the item is lost.
+    - Items that are aggregates (``mean``, ``average``, ``total``, ...) are left out with a
+      warning, and so are models of such names.
+    - A score that is lost is NaN, and so is the score of a model on an item that it has no line
+      for. Callers refuse such tables by name, or leave those items out for all models:
+      `Scores.without_lost`.
+
+    Parameters
+    ----------
+    models, items : sequence of str
+    scores : ndarray of float64
+    epochs : sequence, optional
+    place : callable
+        ``place(row)`` says where a score was found.
+
+    Returns
+    -------
+    Scores
+        With `is_long`.
+
+    Raises
+    ------
+    BadFile
+        If a label is empty, a score occurs twice, or there are fewer than two models.
+    """
+    for what, labels in (("model", models), ("item", items)):
+        empty = next((row for row, label in enumerate(labels) if label == ""), None)
+        if empty is not None:
+            raise BadFile(f"{place(empty)}: the {what} must not be empty")
+    kept = [row for row in range(len(models))
+            if not (is_aggregate(items[row]) or is_aggregate(models[row]))]
+    if 0 < len(kept) < len(models):
+        left_out("rows of", sorted({label for labels in (models, items) for label in labels
+                                    if is_aggregate(label)}))
+    else:
+        kept = range(len(models))
+    columns, of_model = _numbered(models, kept)
+    index, of_item = _numbered(items, kept)
+    rounds, of_epoch = _numbered([""] * len(models) if epochs is None else epochs, kept)
+    if len(columns) < 2:
+        raise BadFile(f"must have scores of at least 2 models; got {len(columns)}: "
+                      f"{', '.join(map(short, columns))}")
+    n_cells = len(rounds) * len(index) * len(columns)
+    if n_cells > MOST_CELLS:
+        raise BadFile(f"must have at most {MOST_CELLS:,} cells; got {len(columns):,} models on "
+                      f"{len(index):,} items in {len(rounds):,} epochs")
+    cells = (of_epoch * len(index) + of_item) * len(columns) + of_model
+    _check_once(cells, kept, models, items, place, epochs is not None)
+    values = np.full(n_cells, np.nan)
+    values[cells] = np.asarray(scores)[kept]
+    values = values.reshape(len(rounds), len(index), len(columns)).mean(axis=0)
+    return Scores(columns, index, values, range(len(index)), is_long=True)
+
+
+def _numbered(labels, kept):
+    """Distinct labels in order of appearance, and the number of the label of each row."""
+    numbers = {}
+    of_row = [numbers.setdefault(labels[row], len(numbers)) for row in kept]
+    return list(numbers), np.array(of_row, dtype=np.int64)
+
+
+def _check_once(cells, kept, models, items, place, has_epochs):
+    order = np.argsort(cells, kind="stable")
+    twice = np.flatnonzero(np.diff(cells[order]) == 0)
+    if twice.size:
+        at = twice[order[twice + 1].argmin()]
+        first, row = kept[order[at]], kept[order[at + 1]]
+        more = " and epoch" if has_epochs else ""
+        raise BadFile(f"{place(row)}: model {short(models[row])} has a second score on item "
+                      f"{short(items[row])}; the first is at {place(first)}: a model must have "
+                      f"one score for each item{more}")

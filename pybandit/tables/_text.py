@@ -1,0 +1,229 @@
+"""Text files as rows of cells, for every reader of text: unpacked, decoded, split, within limits.
+
+- gzip and Zstandard are recognised by their first bytes and unpacked as they are read. A packed
+  file may expand to `MOST_EXPANDED` bytes at most; see `pybandit._shared.files`.
+- Text is UTF-8 or UTF-16, with or without a byte order mark.
+- Lines end in LF, CR LF, or CR alone.
+- A first line ``sep=;`` names the delimiter.
+"""
+
+import codecs
+import csv
+import io
+import os
+import re
+
+from pybandit._shared.cells import DELIMITERS, BadFile
+from pybandit._shared.files import LEAST_EXPANDED, MOST_EXPANDED, RATIO
+from pybandit._shared.optional import require
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+PACKED = (".gz", ".zst")  # ends of names of packed files
+MOST_TITLE = 200  # lines in which a header is looked for, under those of a title
+HEAD = 1 << 12  # bytes from which the encoding and the ends of lines are known
+SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+# A number with a comma that may separate thousands or decimals.
+MAYBE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def utf8(file):
+    """Return a binary file of UTF-8 text with LF between lines, over a seekable binary file.
+
+    Raises
+    ------
+    BadFile
+        While it is read, if the content is damaged or expands beyond the limit.
+    MissingPackage
+        For Zstandard, if pyarrow is not installed.
+    """
+    head = _head_of(file)
+    if head.startswith((GZIP, ZSTD)):
+        file = io.BufferedReader(_Unpacked(file, head))
+        head = file.peek(HEAD)[:HEAD]
+    encoding = _encoding_of(head)
+    if encoding is None and (b"\r" not in head or b"\n" in head):
+        return file
+    return io.BufferedReader(_Recoded(file, encoding or "utf-8"))
+
+
+def _head_of(file):
+    head = file.read(HEAD)
+    file.seek(0)
+    return head
+
+
+def _encoding_of(head):
+    """Return the name of UTF-16 if the text is in it: by its mark, or by the zeros of ASCII."""
+    if head[:2] in MARKS:
+        return MARKS[head[:2]]
+    even, odd = head[0:64:2], head[1:64:2]
+    if len(odd) > 1 and not any(odd) and all(even[:len(odd)]):
+        return "utf-16-le"
+    if len(odd) > 1 and not any(even) and all(odd):
+        return "utf-16-be"
+    return None
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a packed file, up to a limit on its bytes."""
+
+    def __init__(self, file, head):
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        self._name = "gzip" if head.startswith(GZIP) else "Zstandard"
+        self._most, self._n_read = min(MOST_EXPANDED, max(LEAST_EXPANDED, RATIO * size)), 0
+        if self._name == "gzip":
+            import gzip
+
+            self._file = gzip.GzipFile(fileobj=file)
+        else:
+            arrow = require("pyarrow", "tables")
+            self._file = arrow.CompressedInputStream(arrow.PythonFile(file, "r"), "zstd")
+
+    def readable(self):
+        return True
+
+    def readinto(self, room):
+        try:
+            part = self._file.read(len(room))
+        except Exception as error:  # zlib, EOF, CRC, Arrow: any
+            raise BadFile(f"line 1, column 1: the {self._name} file is damaged: "
+                          f"{error!s:.300}") from None
+        self._n_read += len(part)
+        if self._n_read > self._most:
+            raise BadFile(f"line 1, column 1: the {self._name} file must expand to at most "
+                          f"{self._most:,} bytes; it has more")
+        room[:len(part)] = part
+        return len(part)
+
+
+class _Recoded(io.RawIOBase):
+    """Text of another encoding, or with other ends of lines, as UTF-8 with LF."""
+
+    def __init__(self, file, encoding):
+        self._errors = "surrogateescape" if encoding == "utf-8" else "strict"
+        decoder = codecs.getincrementaldecoder(encoding)(self._errors)
+        self._decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
+        self._file, self._encoding, self._left, self._is_read = file, encoding, b"", False
+
+    def readable(self):
+        return True
+
+    def readinto(self, room):
+        while not self._left and not self._is_read:
+            part = self._file.read(1 << 15)
+            self._is_read = not part
+            try:
+                text = self._decoder.decode(part, final=self._is_read)
+                self._left = text.encode("utf-8", self._errors)
+            except UnicodeError as error:
+                raise BadFile(f"line 1, column 1: the file is not {self._encoding.upper()} text: "
+                              f"{error.reason}") from None
+        part, self._left = self._left[:len(room)], self._left[len(room):]
+        room[:len(part)] = part
+        return len(part)
+
+
+def decoded(taken):
+    """Yield the `Lines` of a UTF-8 file as text; bytes that are not text become surrogates."""
+    for line in taken:
+        if taken.number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
+        yield line.decode("utf-8", "surrogateescape")
+
+
+def separator_of(line):
+    """Return the delimiter that a line ``sep=;`` names, or None."""
+    found = SEPARATOR.fullmatch(line)
+    return found and found[1]
+
+
+def delimiter_of(lines, allowed=DELIMITERS):
+    """Return the delimiter of the first rows of a file.
+
+    It is the one that the first line has most of. A semicolon is preferred to a comma if all
+    cells between semicolons with a comma in them are numbers with decimal commas.
+    """
+    delimiter = max(allowed, key=lines[0].count)
+    others = ";\t" if delimiter == "," else ""
+    for other in others:
+        if other in allowed and all(other in line for line in lines) and all(
+                "," not in cell or DECIMAL_COMMA.fullmatch(cell.strip().strip('"'))
+                for line in lines for cell in line.split(other)):
+            return other
+    return delimiter
+
+
+class _Watched:
+    """Lines; `odd` is True if one since the last row may hold bytes that are not text."""
+
+    def __init__(self, lines):
+        self._lines, self.odd = lines, False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        line = next(self._lines)
+        if not line.isascii() or "\0" in line:
+            self.odd = True
+        return line
+
+
+def csv_rows(lines, taken, delimiter, before=0):
+    """Rows of lines of text.
+
+    Parameters
+    ----------
+    lines : iterator of str
+    taken : Lines
+        The limits; `begin_row` is called for each row.
+    delimiter : str
+    before : int
+        Lines of the file before these.
+
+    Yields
+    ------
+    line : int
+        The line that the row ends on, from 1.
+    cells : list of str
+        Without blanks at their ends. Rows of blank lines are left out.
+
+    Raises
+    ------
+    BadFile
+        If a row is not CSV, or a cell is not text.
+    """
+    watched = _Watched(lines)
+    reader = csv.reader(watched, delimiter=delimiter, strict=True)
+    try:
+        for cells in reader:
+            taken.begin_row()
+            if watched.odd:
+                _check_text(cells, before + reader.line_num)
+                watched.odd = False
+            if cells:
+                yield before + reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error as error:
+        raise BadFile(f"line {before + reader.line_num}, column 1: not CSV: {error}") from None
+
+
+def _check_text(cells, line):
+    for column, cell in enumerate(cells, 1):
+        if "\0" in cell or any("\udc80" <= character <= "\udcff" for character in cell):
+            raise BadFile(f"line {line}, column {column}: not UTF-8 text; save the file as CSV "
+                          "UTF-8")
+
+
+def listed(cells, most=20):
+    """Cells in quotes, the first of many."""
+    more = f", ... ({len(cells):,} in all)" if len(cells) > most else ""
+    return ", ".join(map(short, cells[:most])) + more
+
+
+def short(text):
+    """A cell in quotes, not too long."""
+    text = repr(text)
+    return text if len(text) <= 60 else text[:57] + "..."
