@@ -244,13 +244,16 @@ def plan(arguments):
     known = {"days": {str(q): None if math.isinf(day) else day for q, day in days.items()},
              "n_wrong": made.n_wrong, "n_undecided": made.n_undecided, "runs": arguments.runs,
              "wrong_interval": [low, high],
-             "z_test_days": None if math.isinf(made.z_test) else made.z_test}
+             "z_test_days": None if math.isinf(made.z_test) else made.z_test,
+             "estimate_days": None if math.isinf(made.estimate) else made.estimate,
+             "reason": made.reason or None}
     lines = [f"{name:12}{text}" for name, text in [
         ("days", ", ".join(f"{q:.0%} by {_days(day, arguments.days)}"
                            for q, day in days.items())),
         ("wrong", f"{made.n_wrong} of {arguments.runs} tests: {low:.1%} to {high:.1%}, promised "
                   f"at most {arguments.delta:g}"),
         ("no winner", f"{made.n_undecided} of {arguments.runs}, in {arguments.days} days"),
+        *[("why", made.reason)] * bool(made.reason),
         ("z-test", "never: the best rates are equal" if math.isinf(made.z_test) else
          f"{math.ceil(made.z_test):,} days, fixed beforehand, looked at once (Bonferroni, power "
          ".8)")]]
