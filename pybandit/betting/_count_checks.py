@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_counts, check_in, labels_of, refuse_masks, shown
+from pybandit._shared.checks import (
+    MOST_PULLS,
+    check_counts,
+    check_in,
+    labels_of,
+    refuse_masks,
+    shown,
+)
 from pybandit.betting._count_bets import Batch
 from pybandit.betting._state import array_of, check_mapping, flat
 

@@ -11,6 +11,7 @@ from pybandit._shared.checks import (
     check_integer,
     shown,
 )
+from pybandit._shared.count_rates import warn_of_rates
 from pybandit._shared.guard import Guard, made_already
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, no_bets, with_arm
@@ -218,10 +219,21 @@ class CountRace(Made):
         ValueError, TypeError
             If a shape differs, or if no rewards in `value_range` have these sums. The race is
             unchanged.
+
+        Warns
+        -----
+        UserWarning
+            If the sums look like rates: conversions divided by trials.
         """
+        self._tell_counts(trials, sums, squares, warns=True)
+
+    def _tell_counts(self, trials, sums, squares, warns=False):
+        """Do what `tell_counts` does; a study, which replays, warns itself."""
         with self._guard:
             told, bets = self._race
             batch = checked_batch(trials, sums, squares, bets.trials, self.value_range)
+            if warns and squares is None and self.value_range == (0.0, 1.0):
+                warn_of_rates(batch.trials, batch.sums)
             self._race = (told._replace(batches=(*told.batches, batch)),
                           after(bets, batch, self.threshold))
 
