@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pybandit._shared.checks import shown
+from pybandit._shared.checks import check_flag, shown
 from pybandit._shared.count_rates import rate_words, rates_in
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import Rng
@@ -103,6 +103,8 @@ class CountTells(Recorder):
     def _tell_counts(self, counts, key, cumulative, repeated, who, rng):
         """Record counts; returns the `TellResult` and what looks wrong of them, in words."""
         ledger, n_arms = self._ledger, self._names.size
+        check_flag("cumulative", cumulative)
+        check_flag("repeated", repeated)
         columns = checked_counts(counts, self._names, ledger.policy)
         found = self._keys.known(self)
         key = _checked_key(key, len(found), found)

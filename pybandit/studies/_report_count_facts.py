@@ -25,6 +25,7 @@ class Told(NamedTuple):
     `trials` and `sums` have shape (batches, n_arms), 0 where an arm was not there yet;
     `are_successes` where every reward was 0 or 1; `gone` are arms that were dropped or
     retired; `n_waiting` trials were told and not asked for yet; `race` is None of other policies.
+    `amendments` are `CountAmendment`.
     """
 
     keys: list
@@ -34,6 +35,7 @@ class Told(NamedTuple):
     gone: np.ndarray
     n_waiting: int
     race: Race | None
+    amendments: list
 
 
 def told_of(study, ledger):
@@ -48,7 +50,8 @@ def told_of(study, ledger):
     are_whole = ((sums >= 0) & (sums <= trials) & (np.floor(sums) == sums)).all()
     return Told(list(batches), trials, sums,
                 bool(are_whole) and _is_of_successes(policy), _gone(policy),
-                sum(one.size for one in ledger.counts.waiting), _race_of(policy))
+                sum(one.size for one in ledger.counts.waiting), _race_of(policy),
+                study.count_amendments() if study._store.n_amendments() else [])
 
 
 def _is_of_successes(policy):

@@ -120,7 +120,8 @@ def test_files_that_are_refused(capsys):
         ("page,visits,conversions,sum\nhome,9,4,81.5\n", "column 4", "'sum' and 'conversions'"),
         ("day,date,arm,trials,sum\n1,2,home,9,4\n", "'date' and 'day' are both the key"),
         ("page,visits,conversions\nhome,1000,0.04\n", "line 2, column 3", "not rates", "'0.04'"),
-        ("page;visits;conversions\nhome;120.000;4.812\n", "must be whole numbers", "'120.000'", "--thousands ."),
+        ("page;visits;conversions\nhome;120.000;4.812\n", "must be whole numbers", "'120.000'",
+         "--thousands ."),
     ]:
         Path("bad.csv").write_text(text)
         more = ["--key", "b"] if "key" in text else []

@@ -165,7 +165,8 @@ def test_what_is_refused(tmp_path):
         (study, lambda: study.tell_counts({"hom": (1, 0)}), ValueError, ["'hom'"]),
         (study, lambda: study.tell_counts({}), TypeError, ["dict"]),
         (study, lambda: study.tell_counts([("home", 1, 0)]), TypeError, ["dict"]),
-        (study, lambda: study.tell_counts({"home": 3}), TypeError, ["(trials, sum, squares)", "'home'"]),
+        (study, lambda: study.tell_counts({"home": 3}), TypeError,
+         ["(trials, sum, squares)", "'home'"]),
         (study, lambda: study.tell_counts({"home": (3.5, 1)}), TypeError, ["trials", "3.5"]),
         (study, lambda: study.tell_counts({"home": (3, "x")}), TypeError, ["sum of arm 'home'"]),
         (study, lambda: study.tell_counts({"home": (3, 4)}), ValueError, ["4", "3 trials"]),
@@ -233,7 +234,8 @@ def test_keys_of_what_was_taken_back(tmp_path):
         told(study, "Sunday", 0)
         with pytest.raises(ValueError, match="already recorded as 'Sunday'"):
             study.tell_counts({"home": (9, 4)}, key="Sunday")
-        assert list(dict.fromkeys(study.counts()["key"])) == ["Monday", "Friday", "Tuesday", "Sunday"]
+        assert list(dict.fromkeys(study.counts()["key"])) == [
+            "Monday", "Friday", "Tuesday", "Sunday"]
 
 
 def test_a_file_that_was_changed(tmp_path):
