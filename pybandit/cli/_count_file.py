@@ -38,22 +38,22 @@ def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1
     ----------
     path : str
     key : str, optional
-        Of a file without a column of keys; by default its name.
+        Key of a file without a column of keys; by default its name.
     dialect : Dialect
         Its `columns` name those of `ROLES`.
     arms : sequence of str, optional
-        Of the study: others are refused.
+        Arms of the study: others are refused.
     value_range : (float, float)
-        Of a reward: revenue is read only if it is not (0, 1), or if there is nothing else.
+        Range of a reward: revenue is read if it is not (0, 1), or if no other sum is there.
     day_first : bool, optional
-        Of dates like 03/01/2025; by default the file as a whole says it.
+        True if the day comes first in dates like 03/01/2025; by default the file decides.
     skip : sequence of str
         Rows with one of these in a cell are left out.
 
     Returns
     -------
     dict
-        Days and hours in order, other keys as in the file.
+        Days and hours in order, other keys in the order of the file.
 
     Raises
     ------
@@ -64,6 +64,8 @@ def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1
     with opened(path, (_is_header, _may_be_header), dialect) as rows:
         line, head = next(((line, cells) for line, cells in rows if not cells[0].startswith("#")),
                           (1, []))
+        while head and not head[-1]:
+            head.pop()
         columns = _Columns(line, head, dialect, value_range)
         if key is not None and "key" in columns.at:
             raise BadFile("line 1, column 1: the file has keys of its own; leave out --key")
@@ -74,7 +76,7 @@ def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1
         if "key" in columns.at:
             keys = _keys_of(found, columns.at["key"] + 1, day_first)
         else:
-            keys = [os.path.basename(path) if key is None else key] * len(found)
+            keys = [os.path.basename(path) if key is None else date_key(key)] * len(found)
         return _ordered(_batches(found, keys, columns))
 
 
@@ -92,7 +94,7 @@ def _may_be_header(cells):
 
 
 class _Columns:
-    """Where the roles are in a file; `are_whole` if sums are numbers of successes."""
+    """Columns of a file by role; `are_whole` is True if sums are numbers of successes."""
 
     def __init__(self, line, head, dialect, value_range):
         self.head, self.dialect, self.value_range = head, dialect, value_range

@@ -43,7 +43,7 @@ def _add_counts(parts, part_of):
     part.add_argument("--key", metavar="TEXT",
                       help="what the batch is called: recorded once (default: the file's name)")
     part.add_argument("--cumulative", action="store_true",
-                      help="the counts are running totals: record what came since")
+                      help="the counts are running totals: record their difference")
     part.add_argument("--revised", metavar="REASON",
                       help="counts that differ from those recorded are corrections: amend these")
     part.add_argument("--repeated", action="store_true",

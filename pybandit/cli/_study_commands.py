@@ -104,7 +104,7 @@ def amend(arguments):
         if _export.is_counted(study):
             return _study_counts.amend(arguments, study)
         if arguments.key is not None or arguments.counts:
-            raise ValueError("--key and --counts are of a study that is told counts")
+            raise ValueError("--key and --counts need a study of counts; got one of batches")
         if (arguments.file is None) == (not arguments.well):
             raise ValueError("amend takes --file with readings, or --plate with --well WELL=VALUE")
         if arguments.well and arguments.plate is None:

@@ -10,7 +10,7 @@ CHANGES = 20  # shown at most
 
 
 def named(arguments):
-    """The file of counts or None; a study that stands before it is that of --study."""
+    """Return the file of counts or None; a study before it replaces --study."""
     files, given = arguments.files, arguments.study_given
     if len(files) > 2:
         raise ValueError(f"counts takes a study and a file; got {len(files)} words")
@@ -83,7 +83,7 @@ def _range_of(study):
 
 
 def record_counts(study, batches, reason=None, cumulative=False, repeated=False, only_known=False):
-    """Tell batches, and amend those that are recorded otherwise; all of them or none.
+    """Record batches, and amend those that are recorded with other counts; all or none.
 
     Parameters
     ----------
@@ -91,17 +91,17 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
     batches : dict
         As `read_counts` returns them.
     reason : str, optional
-        Of amendments; without one, counts that differ from those recorded are refused.
+        Reason of amendments; without one, counts that differ from those recorded are refused.
     cumulative, repeated : bool
         As in `Study.tell_counts`.
     only_known : bool
-        Whether a batch that is not recorded is refused.
+        True to refuse a batch that is not recorded yet.
 
     Returns
     -------
     told : list of TellResult
     changes : list of tuple
-        Key, arm, what was recorded and what is now, of each arm that differs.
+        Key, arm, counts before and counts after, for each arm that differs.
     doubts : list of str
     """
     from pybandit.studies._group import whole
@@ -132,7 +132,7 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
 
 
 def _changes(study, batches):
-    """Key, arm, before and after of counts that differ from those recorded under their key."""
+    """Return key, arm, before and after of counts that differ from those recorded."""
     found, changes = study._keys_known(), []
     for key, batch in batches.items():
         for arm, row in batch.items() if key in found else ():
@@ -143,7 +143,7 @@ def _changes(study, batches):
 
 
 def change_lines(changes):
-    """What changed, a line for each arm of a batch, the first of many."""
+    """Return the changes in words, a line for each arm of a batch; at most CHANGES."""
     lines = [f"{key}: {arm} {before[1]:g} of {before[0]:,} -> {after[1]:g} of {int(after[0]):,}"
              for key, arm, before, after in changes[:CHANGES]]
     return lines + [f"and {len(changes) - CHANGES} more"] * (len(changes) > CHANGES)
@@ -155,7 +155,7 @@ def _as_json(changes):
 
 
 def _few(names):
-    return names if len(names) <= 8 else [*names[:3], "...", names[-1]]
+    return names if len(names) <= 2 else [names[0], "...", names[-1]]
 
 
 def _print_counts(arguments, study):
@@ -178,20 +178,21 @@ def _print_counts(arguments, study):
 
 
 def amend(arguments, study):
-    """Do `amend` of a study that is told counts."""
+    """Run `amend` on a study of counts."""
     from pybandit.cli._count_file import read_counts
     from pybandit.cli._study_out import say
+    from pybandit.studies._dates import date_key
     from pybandit.studies._sheet import Dialect
 
     if arguments.well or arguments.plate is not None or arguments.batch is not None:
-        raise ValueError("a study that is told counts has no plates: give --file, or --key with "
+        raise ValueError("a study of counts has no plates: give --file, or --key with "
                          "--counts ARM=TRIALS,SUM")
     if (arguments.file is None) == (not arguments.counts):
         raise ValueError("amend takes --file with counts, or --key with --counts ARM=TRIALS,SUM")
     if arguments.counts:
         if arguments.key is None:
             raise ValueError("--counts needs --key, the batch that they are of")
-        batches = {arguments.key: dict(map(_typed, arguments.counts))}
+        batches = {date_key(arguments.key): dict(map(_typed, arguments.counts))}
     else:
         dialect = Dialect(arguments.decimal, arguments.thousands, sheet=arguments.sheet).checked()
         batches = read_counts(arguments.file, arguments.key, dialect, arms=study.arms,
@@ -205,7 +206,7 @@ def amend(arguments, study):
 
 
 def _typed(text):
-    """Name and counts of ARM=TRIALS,SUM, or ARM=TRIALS,SUM,SQUARES."""
+    """Return name and counts of ARM=TRIALS,SUM or ARM=TRIALS,SUM,SQUARES."""
     from pybandit.cli._types import number_of
 
     name, sign, values = text.rpartition("=")

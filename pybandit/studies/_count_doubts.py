@@ -1,4 +1,4 @@
-"""Counts that may have been told before: the same under two keys, or running totals as days."""
+"""Counts that may be recorded already: the same under two keys, or running totals as days."""
 
 import math
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from pybandit.studies._count_log import same, wide
 
-# A day told twice counts twice, and its bets win twice: the error is no longer bounded. Equal
-# counts are therefore refused if they are equal by chance with at most this probability. Else
-# they are only warned of: a few visits, or hours without a conversion, are often equal.
+# A day recorded twice counts twice, and its bets win twice: the error is no longer bounded. Equal
+# counts are therefore refused if they are equal by chance with at most this probability. Otherwise
+# there is only a warning: a few visits, or hours without a conversion, are often equal.
 CHANCE = 1e-3
-GROWING = 3  # batches that grow in all counts, of which is warned
+GROWING = 3  # growing batches before a warning
 
 
 def repeated_key(found, key, columns):
@@ -31,7 +31,7 @@ def repeated_key(found, key, columns):
 
 
 def chance_of_repeat(columns, n_batches):
-    """Return about how probable it is that one of so many batches has these counts by chance.
+    """Return the approximate chance that one of `n_batches` other batches has these counts.
 
     Two independent counts of variance v are equal with probability ``1 / (2 sqrt(pi v))``. Trials
     of equal size may be a split that was fixed, and say nothing.

@@ -28,13 +28,13 @@ def put(found, recorder, row):
         return
     body = counts_of(recorder, number, content)
     if (body["key"] in found) != (kind == "amend"):
-        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} is not that "
-                           "of counts")
+        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} does not "
+                           "fit the counts before it")
     found[body["key"]] = Recorded(number, when, who, body)
 
 
 def recorded(recorder):
-    """Return all batches, a dict of `Recorded` by key, in the order in which they were told."""
+    """Return all batches, a dict of `Recorded` by key, in the order of the log."""
     found = {}
     for row in recorder._store.events():
         put(found, recorder, row)
@@ -53,7 +53,7 @@ def amendments(recorder):
 
 
 def counts_of(recorder, number, content):
-    """Return what an event says of counts, checked: key, trials, sums and perhaps squares."""
+    """Return the body of an event of counts, checked: key, trials, sums, optional squares."""
     entry = recorder._entry(f"event {number}", content)
     columns = [entry.get(name) for name in COLUMNS if name != "squares" or name in entry]
     kinds = (np.int64, np.float64, np.float64)[:len(columns)]
@@ -61,13 +61,13 @@ def counts_of(recorder, number, content):
             and flat(columns, kinds) and columns[0].size <= recorder._names.size
             and (columns[0] >= 0).all() and (columns[0] <= MOST_PULLS).all()
             and all(np.isfinite(one).all() for one in columns[1:])):
-        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} is none of "
-                           "counts")
+        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} does not "
+                           "hold counts")
     return entry
 
 
 def wide(body, n_arms):
-    """Return trials, sums and squares (None if not told) for `n_arms` arms; 0 before they came."""
+    """Return trials, sums and squares (or None) of `n_arms` arms; 0 before an arm came."""
     def padded(values):
         return None if values is None else np.append(
             values, np.zeros(n_arms - values.size, dtype=values.dtype))

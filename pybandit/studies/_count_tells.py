@@ -1,4 +1,4 @@
-"""Counts that are told to a study, and those that are corrected."""
+"""Recording counts in a study, and correcting them."""
 
 import warnings
 from collections.abc import Mapping
@@ -25,42 +25,42 @@ class CountTells(Recorder):
     def tell_counts(self, counts: Mapping[str, tuple[float, ...]], *, key: str | None = None,
                     cumulative: bool = False, repeated: bool = False, who: str | None = None,
                     rng: Rng = None) -> TellResult:
-        """Record a batch as counts: how often each arm was tried, and what came of it.
+        """Record a batch as counts: trials of each arm, and the sum of their rewards.
 
         Parameters
         ----------
         counts : dict of (int, float) or (int, float, float) by name
-            Trials and successes of an arm, or the sum of its rewards, and perhaps the sum of
-            their squares, for all arms or for none; an arm that is not named had none.
+            Trials and successes of an arm, or the sum of its rewards, and optionally the sum of
+            their squares, for all arms or for none. Arms that are not named had no trials.
         key : str, optional
-            Name of the batch, such as a day. Counts that are recorded under it already
-            change nothing if they are equal, and are refused if not, so that a call may be
-            made again: `amend_counts` corrects them. Days and hours are keys however they are
-            written: ``2025-01-03``, ``3 Jan 2025`` and ``20250103`` are one day. By default the
-            number of the batch: made again, it is another batch.
+            Name of the batch, such as a day. A call may be repeated: equal counts under the same
+            key change nothing, and others are refused; `amend_counts` corrects them. A day or
+            an hour is one key however it is written: ``2025-01-03``, ``3 Jan 2025``,
+            ``20250103``. By default the number of the batch, so that a second call records
+            another batch.
         cumulative : bool, default False
-            True if the counts are running totals, this batch and all before it: their
-            difference from what was told is recorded.
+            True if the counts are running totals of this batch and all before it. The
+            difference to the recorded batches is recorded.
         repeated : bool, default False
             True to record counts although another key has the same.
         who : str, optional
-            By default who opened the study.
+            By default the name given to `open` or `create`.
         rng : None, int, SeedSequence or Generator
-            Draws the order within the batch, for a policy that is told rewards one by one. The
+            Draws the order within the batch, for a policy that takes rewards one by one. The
             seed is recorded.
 
         Returns
         -------
         TellResult
-            Arms recorded now, or before; `complete` is True.
+            Number of arms recorded now, or before; `complete` is True.
 
         Raises
         ------
         ValueError, TypeError
-            If an arm is not the study's, a sum is not one of so many rewards, the key has other
-            counts or may be one of two days, another key has the same counts and this is not by
-            chance, running totals fall, or batches were asked for: a study is told counts or
-            asks, not both. Nothing is recorded then.
+            If an arm is unknown or no rewards have such a sum. If the key has other counts, or
+            is a date that may be one of two days. If another key has the same counts, unless they
+            are equal by chance. If running totals fall. If batches were asked for: a study takes
+            either counts or results. Nothing is recorded then.
         StudyError
             As `tell`.
 
@@ -73,15 +73,16 @@ class CountTells(Recorder):
 
         Notes
         -----
-        `CountRace` and `ThompsonSampling` take counts as they are; see there what is
-        promised. For any other policy, and other races, a batch of successes and failures gets
-        a random order of the study's, recorded as a seed, and is told as far as the policy
-        asks for it; the rest of each arm waits. All orders are equally likely given the
-        counts, as those of independent visits of one probability are: the rewards have the
-        law of the visits in the order they came, and the policy's promise for independent rewards
-        holds, if the visits of an arm are exchangeable within the batch, their probability
-        is the same in all batches, and their number does not depend on what comes of them.
-        What waits is told beside visits of later days: where days differ, use `CountRace`.
+        `CountRace` and `ThompsonSampling` take counts directly; their docstrings state the
+        guarantees. Any other policy takes a batch of successes and failures in a random order,
+        of which the seed is recorded, as far as it asks for them. The other outcomes of each arm
+        wait.
+
+        All orders are equally likely given the counts, as for independent visits of one
+        probability. The policy's guarantee for independent rewards therefore holds under three
+        conditions: visits of an arm are exchangeable within a batch, their probability is the
+        same in all batches, and their number does not depend on their outcomes. Outcomes that
+        wait are used together with visits of later days. Use `CountRace` if days differ.
 
         Examples
         --------
@@ -101,7 +102,7 @@ class CountTells(Recorder):
 
     @writing
     def _tell_counts(self, counts, key, cumulative, repeated, who, rng):
-        """Record counts; returns the `TellResult` and what looks wrong of them, in words."""
+        """Record counts; return the `TellResult` and warnings."""
         ledger, n_arms = self._ledger, self._names.size
         check_flag("cumulative", cumulative)
         check_flag("repeated", repeated)
@@ -129,7 +130,7 @@ class CountTells(Recorder):
         return TellResult(len(counts), 0, True), doubts
 
     def _difference(self, totals, found, key):
-        """Return running totals minus what was told before the batch of this key."""
+        """Return running totals minus the batches recorded before the one of this key."""
         rest, n_arms = [None if one is None else one.copy() for one in totals], self._names.size
         for other, one in found.items():
             if other == key:
@@ -160,12 +161,11 @@ class CountTells(Recorder):
         key : str
             The batch.
         counts : dict of (int, float) or (int, float, float) by name
-            What the batch should have been, as `tell_counts` takes it, of the arms that are to
-            change; others stay as they are.
+            Correct counts, as in `tell_counts`, of the arms to change; others stay as they are.
         reason : str
-            Kept with what was recorded before.
+            Stored in the log.
         who : str, optional
-            By default who opened the study.
+            By default the name given to `open` or `create`.
 
         Returns
         -------
@@ -175,32 +175,31 @@ class CountTells(Recorder):
         Raises
         ------
         ValueError, TypeError
-            If nothing is recorded under the key, an arm was not in the test then, counts are
-            refused, or the policy cannot be told again. Nothing is recorded then.
+            If nothing is recorded under the key, an arm was not in the test then, or the policy
+            refuses the counts. Nothing is recorded then.
         StudyError
             As `tell`.
 
         Notes
         -----
-        The policy begins again and is told all batches as they are known now, in the order in
-        which they were told: O(the study). It becomes bit for bit the one that was told the
-        right counts at once. An arm that was dropped may come back, and one that won may have
-        won no longer.
+        The policy starts again and takes all batches with their present counts, in their order:
+        O(the study). Its state is bit for bit that of a policy which received the correct
+        counts at once. An arm that was dropped may come back, and a winner may be lost.
 
-        *Guarantee after a correction*, of `CountRace`. Each version of the counts, as they are
-        after a number of corrections, is a test of its own.
+        *Guarantee after a correction*, of `CountRace`. The counts after each correction are a
+        version, and each version is a test of its own.
 
-        - If a rule that was fixed beforehand says which visits and rewards count, for all arms
-          alike, and a winner is only taken after the last correction, the probability of a
-          wrong one is at most delta: the final counts are those that the rule gives, and
-          nobody decided by others.
-        - If a winner may be taken before and after corrections of such a rule, it is at most
-          delta times the number of versions: corrections plus one. This needs every version to
-          satisfy what `CountRace` assumes: robots, say, that see all arms alike.
-        - If results decide what is corrected, nothing is proven, unless all versions that might
-          have come of it can be counted: it is then at most delta times their number.
+        - Suppose a rule fixed beforehand determines the correct counts, for all arms alike, and
+          a winner is declared only after the last correction. Then the probability of a wrong
+          winner is at most delta: the decision uses one version only.
+        - If a winner may be declared before and after corrections by such a rule, it is at most
+          delta times the number of versions, which is the number of corrections plus one. Every
+          version must satisfy the assumptions of `CountRace`: robots, for example, that visit
+          all arms alike.
+        - If results determine the corrections, nothing is proven. If all versions that might
+          have been made can be counted, it is at most delta times their number.
 
-        Tell days when they are final, or correct on days that are fixed beforehand.
+        Record days when they are final, or correct them on dates fixed beforehand.
 
         Examples
         --------
@@ -215,12 +214,13 @@ class CountTells(Recorder):
         if not isinstance(reason, str):
             raise TypeError(f"reason must be text; got {type(reason).__name__}")
         if not reason.strip():
-            raise ValueError(f"reason must say why counts are others; got {reason!r}")
+            raise ValueError(f"reason must say why counts change; got {reason!r}")
         new = checked_counts(counts, self._names, self._ledger.policy)
         found = self._keys.known(self)
         key = _checked_key(key, None, found)
         if key not in found:
-            raise ValueError(f"key must be that of counts that are recorded; got {key!r}: tell it")
+            raise ValueError(f"key must be that of counts that are recorded; got {key!r}: "
+                             "record it by tell_counts")
         body, n_amended = self._amended_counts(found[key].body, counts, new)
         if n_amended:
             self._record("amend", {"key": key, **body, "reason": reason}, None, who)
@@ -278,14 +278,14 @@ def _check_same(key, known, columns, names):
 
 
 def _doubts(columns, found, key, repeated, names, policy):
-    """Return what looks wrong of new counts, in words; refuse a batch that was surely told."""
+    """Return warnings about new counts; refuse counts that are surely recorded already."""
     trials, sums, squares = columns
     doubts, twin = [], repeated_key(found, key, columns)
     if twin is not None and not repeated:
         words = (f"counts are those of {twin!r}: {_few(columns, names)}")
         if chance_of_repeat(columns, len(found)) <= CHANCE:
-            raise ValueError(f"counts must be told once; got {key!r}, whose {words}. Pass "
-                             "repeated=True (--repeated) if it is another batch all the same")
+            raise ValueError(f"counts must be recorded once; got {key!r}, whose {words}. "
+                             "Pass repeated=True (--repeated) if it is another batch anyway")
         doubts.append(f"{key!r} was recorded, but its {words}; they are perhaps equal by chance")
     if twin is None and are_growing(found, columns):
         doubts.append(f"no count fell in three batches up to {key!r}, as in running totals: if "
@@ -304,7 +304,7 @@ def _few(columns, names):
 
 
 def _without_noise(values, totals):
-    """Return differences without what is left by rounding of their totals."""
+    """Return differences; 0 if they are rounding errors of their totals."""
     return np.where(np.abs(values) <= 1e-12 * np.abs(totals), 0.0, values)
 
 

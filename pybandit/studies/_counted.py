@@ -29,7 +29,7 @@ class Counted(CountTells):
         Returns
         -------
         ndarray of int64, shape (n_arms,)
-            They add up to n. Evenly, or by the study's `shares`, among the arms left of a race; for
+            They add up to n. Evenly, or by `shares`, among the arms left of a race; for
             ``ThompsonSampling(..., batch_size=b)`` the arms of the next b pulls. All to the
             arm found, where the policy is done; evenly, where it finds none.
 
@@ -126,14 +126,13 @@ class Counted(CountTells):
 
     @reading
     def counts(self) -> Any:
-        """Every batch of counts as it is known now, arm by arm, where there were trials.
+        """Return the present counts of every batch, one row per arm with trials.
 
         Returns
         -------
         pandas.DataFrame, or dict of ndarray where pandas is not installed
-            Columns batch, key, arm, name, trials, sum, squares (if any were told), told_at
-            (seconds since 1970-01-01 UTC) and who: when and by whom they were told or
-            corrected last.
+            Columns batch, key, arm, name, trials, sum, squares (if any are recorded), told_at
+            (seconds since 1970-01-01 UTC) and who: time and author of the last change.
 
         Examples
         --------
@@ -163,7 +162,7 @@ class Counted(CountTells):
 
     @reading
     def count_amendments(self) -> list[CountAmendment]:
-        """Every correction of counts, arm by arm, in the order in which they were made.
+        """Return every correction of counts, one per arm, in the order of the log.
 
         Examples
         --------

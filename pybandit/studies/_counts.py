@@ -62,7 +62,7 @@ class Counts:
             policy.tell_counts(trials, sums, body.get("squares"))
         elif hasattr(policy, "tell_counts"):
             policy.ask()  # what it draws for that is drawn, whether somebody looked or not
-            # one of pybandit's own warns of what it is told, and this may be a replay
+            # without warnings, as this may be a replay
             getattr(policy, "_tell_counts", policy.tell_counts)(trials, sums)
         else:
             new = in_random_order(trials, sums, body["seed"])

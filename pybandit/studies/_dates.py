@@ -19,7 +19,7 @@ DATES = [re.compile(pattern + TIME, re.IGNORECASE) for pattern in (
     r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})",
     r"(?P<year>(?:19|20)\d{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])",
     r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?P<day>\d{1,2})日",
-    # nobody writes the month first with points
+    # with points the day always comes first
     r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d{2})",
     rf"(?:{WEEKDAY},?\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[-\s](?P<name>[a-z]+)\.?[-,\s]+"
     r"(?P<year>\d{4}|\d{2})",
@@ -68,7 +68,7 @@ def date_key(text, day_first=None):
     ----------
     text : str
     day_first : bool or None
-        Of dates like 03/01/2025.
+        True if the day comes first in dates like 03/01/2025; None if unknown.
 
     Raises
     ------

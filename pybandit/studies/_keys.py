@@ -12,7 +12,7 @@ class Keys:
     Attributes
     ----------
     found : dict of str to Recorded
-        In the order in which they were told.
+        In the order of the log.
     """
 
     def __init__(self):

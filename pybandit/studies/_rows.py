@@ -85,7 +85,7 @@ def check_counts(part, n_arms):
 
 
 def _is_split(split, n_arms):
-    """Return True if this can be the test of the split of a study of so many arms."""
+    """Return True if this can be the test of the split of a study of `n_arms` arms."""
     shares, counts = split["shares"], split["counts"]
     return (flat((shares, counts), (np.float64, np.int64)) and shares.size <= n_arms
             and bool(((shares >= 0) & (shares <= 1)).all() and (counts >= 0).all()

@@ -1,4 +1,4 @@
-"""Whether visits draw their arms by the shares: kept up to date with every batch of counts."""
+"""Test of the split of visits, updated with every batch of counts."""
 
 import math
 
@@ -13,7 +13,7 @@ ALPHA = 0.01
 
 
 class Split:
-    """The test of the split, after the batches told.
+    """State of the test of the split.
 
     Each set of shares has a mixture of its own. Given the past each mixture has mean 1, so
     their product is a martingale too.
@@ -21,7 +21,7 @@ class Split:
     Attributes
     ----------
     shares : ndarray of float64
-        Of each arm in the last batch; 0 if the arm is out of the test.
+        Share of each arm in the last batch; 0 if the arm is out of the test.
     counts : ndarray of int64
         Visits under these shares.
     past : float
@@ -71,7 +71,7 @@ def shares_now(ledger, weights):
     ----------
     ledger : Ledger
     weights : list of float or None
-        Of the first arms, as the study was given them. None: equal for a race on counts, and
+        Shares of the first arms given to `Study.create`. None: equal for a race on counts, and
         no test for a policy that shares out visits by results.
 
     Notes

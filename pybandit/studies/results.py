@@ -377,7 +377,7 @@ class Status:
     n_amendments : int
         Amendments recorded.
     split : SplitCheck or None
-        In a study that is told counts: whether visits are split by the shares.
+        Test that visits are split by the shares; None unless the study takes counts.
     n_events : int
     head : str
         Digest of the last event, in hexadecimal.

@@ -89,9 +89,9 @@ class Study(Changes, Counted, Looks, Shown):
         settings : dict, optional
             Anything made of dicts with text as names, lists, text and numbers; kept.
         shares : array_like of float, shape (n_arms,), optional
-            Of a study that is told counts: how visits are split among the arms, as weights
-            above 0. Status, report and a warning say if they are not (`Status.split`), and
-            `split` keeps to them. By default equal for `CountRace`, and not tested for others.
+            Weights above 0 by which visits are split among the arms, in a study of counts.
+            `split` uses them, and a sequential test compares the visits with them
+            (`Status.split`). By default equal for `CountRace`, and no test for other policies.
         overwrite : bool, default False
             Whether an existing file is replaced; nobody may be using it.
 

@@ -114,7 +114,7 @@ def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
 
 @given(rewards=REWARDS, level=st.floats(0.01, 0.99), stake=st.floats(-0.9, 0.9))
 def test_the_bound_is_attained(rewards, level, stake):
-    """By k rewards of q / s, the others 0; for a bet against, of 1 - x."""
+    """The minimum is k rewards of q / s, the others 0; for a bet against an arm, of 1 - x."""
     x = np.array(rewards) if stake > 0 else 1.0 - np.array(rewards)
     s, q = x.sum(), (x * x).sum()
     if q > 1e-6:

@@ -123,7 +123,7 @@ def test_every_order_has_the_capital_of_the_counts(seed):
 
 @pytest.mark.parametrize("with_squares", [False, True])
 def test_sums_have_at_most_the_capital_of_the_rewards(with_squares):
-    """With squares it is nearer, on the same bets."""
+    """The bound holds with and without squares."""
     rng = np.random.default_rng(1)
     for _ in range(20):
         visits = [[(arm, rng.random()) for arm in range(3) for _ in range(rng.integers(1, 9))]

@@ -1,4 +1,4 @@
-"""Counts that are corrected: the study is the one that was told the right ones at once."""
+"""Counts that are corrected: the study equals one that recorded the right counts at once."""
 
 import sqlite3
 from contextlib import closing
@@ -58,7 +58,7 @@ def test_a_corrected_study_is_the_one_told_right(name, tmp_path):
 
 
 def test_arms_that_came_and_went_stay_as_they_were():
-    """Those that came later were not there; one that was retired is still out."""
+    """Late arms have no counts in earlier batches; a retired arm stays out."""
     study = told(Study.create(":memory:", pb.CountRace(3), NAMES), [WRONG, DAYS[1]])
     study.add_arm("form")
     study.retire("home", "slow")
@@ -105,7 +105,7 @@ def test_corrections_that_are_refused(tmp_path):
     fine = {"home": (9, 1)}
     for call, error, words in [
         (lambda: study.amend_counts("2025-01-09", fine, reason="x"), ValueError,
-         ["key", "2025-01-09", "tell it"]),
+         ["key", "2025-01-09", "record it"]),
         (lambda: study.amend_counts(None, fine, reason="x"), TypeError, ["key", "None"]),
         (lambda: study.amend_counts("2025-01-01", fine, reason=" "), ValueError, ["reason"]),
         (lambda: study.amend_counts("2025-01-01", fine, reason=3), TypeError, ["reason"]),

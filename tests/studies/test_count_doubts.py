@@ -67,13 +67,12 @@ def test_the_same_counts_under_two_keys_are_refused():
     study = study_of(3)
     rows = (1012, 41), (994, 48), (1003, 83)
     tell(study, *rows, key="export.csv")
-    for again in (rows, rows[::1]):
-        with pytest.raises(ValueError, match=r"told once; got 'export \(1\).csv'.*'export.csv'"):
-            tell(study, *again, key="export (1).csv")
+    with pytest.raises(ValueError, match=r"once; got 'export \(1\).csv'.*'export.csv'"):
+        tell(study, *rows, key="export (1).csv")
     # in another order, and beside an arm that came later
     study.add_arm("form")
     turned = dict(reversed(list(zip(study.arms, rows, strict=False))))
-    with pytest.raises(ValueError, match="told once"):
+    with pytest.raises(ValueError, match="recorded once"):
         study.tell_counts(turned | {"form": (0, 0)}, key="again")
     assert study.tell_counts(turned, key="again", repeated=True).n_new == 3
     assert study.verify().n_batches == 2
@@ -97,7 +96,7 @@ def test_a_corrected_batch_is_compared_as_it_is_now():
     tell(study, (1012, 41), (994, 48), key="a")
     study.amend_counts("a", {"home": (1010, 40)}, reason="robots")
     tell(study, (1012, 41), (994, 48), key="b")
-    with pytest.raises(ValueError, match="told once"):
+    with pytest.raises(ValueError, match="recorded once"):
         tell(study, (1010, 40), (994, 48), key="c")
 
 

@@ -36,7 +36,7 @@ def test_an_aa_check():
 
 
 def test_a_plan_says_why_no_winner_is_expected():
-    """Too few batches, or nothing to find; the estimate is near what is played."""
+    """Too few batches, or equal rates; the estimate is near the simulated median."""
     plan = plan_counts([0.3, 0.303], 5000, runs=6, most_batches=20, rng=1)
     assert plan.n_undecided == 6 and 120 < plan.estimate < 250
     assert plan.reason == ("the two best rates differ by 0.003, which takes about "

@@ -1,6 +1,6 @@
 """Bets on counts as plainly as they can be written: visit by visit, in the order given.
 
-`capitals` is the wealth of each bet against each arm, by itself, if nobody is dropped. A reward
+`capitals` is the wealth of each bet against each arm if no arm is dropped. A reward
 between 0 and 1 counts as what it is: the race, which knows only sums, can have no more.
 """
 
@@ -50,7 +50,7 @@ def log_wealth(logs):
 
 
 def capitals(batches, with_squares=True):
-    """Of batches, each a list of (arm, reward in [0, 1]): shape (arms, bets).
+    """Return the wealth after batches of (arm, reward in [0, 1]): shape (arms, bets).
 
     `with_squares` is False if the bets are to be those of sums alone.
     """
