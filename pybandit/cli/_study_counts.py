@@ -31,8 +31,8 @@ def _is_study(path):
 
 def counts(arguments):
     from pybandit.cli._count_file import ROLES
-    from pybandit.cli._study_commands import _opened
     from pybandit.cli._study_out import say
+    from pybandit.studies import Study
     from pybandit.studies._sheet import Dialect
 
     path = named(arguments)
@@ -42,7 +42,7 @@ def counts(arguments):
                       arguments.sheet).checked()
     if arguments.cumulative and arguments.revised is not None:
         raise ValueError("--revised must be of counts of a day; got --cumulative too")
-    with _opened(arguments) as study:
+    with Study.open(arguments.study, who=arguments.who) as study:
         if path is None:
             return _print_counts(arguments, study)
         batches = _read(study, path, arguments, dialect)
@@ -57,6 +57,8 @@ def counts(arguments):
     left = status.n_arms if status.survivors is None else len(status.survivors)
     words = (f"the best is {best.names[0]}" if status.done else
              f"{best.names[0]} leads {left} arms that are left")
+    if status.split is not None and status.split.mismatch:
+        words += "; visits are not split by the shares"
     made = "".join(f"{line}\n" for line in change_lines(changes))
     amended = f", {n_amended} amended" * bool(n_amended)
     say(arguments, {"batches": list(batches), "n_new": n_new, "n_known": n_known,

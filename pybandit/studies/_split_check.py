@@ -54,14 +54,19 @@ class Split:
         here = self.shares > 0
         return log_mismatch(self.counts[here], self.shares[here]) if here.any() else 0.0
 
+    @property
+    def is_off(self):
+        """True if the product has ever reached 1 / ALPHA."""
+        return self.most >= -math.log(ALPHA)
+
     def check(self, names):
         """Return the `SplitCheck`, None before any batch."""
         if not self.shares.size:
             return None
         arms = np.flatnonzero(self.shares)
-        p = math.exp(-self.most)
         return SplitCheck(names=[names[arm] for arm in arms], trials=self.counts[arms],
-                          shares=self.shares[arms], p_value=p, mismatch=p <= ALPHA)
+                          shares=self.shares[arms], p_value=math.exp(-self.most),
+                          mismatch=self.is_off)
 
 
 def shares_now(ledger, weights):

@@ -257,6 +257,8 @@ def test_a_file_that_was_changed(tmp_path):
 
 def acts(number):
     return {"tell_counts": lambda study: study.tell_counts(day(study, number), key=f"{number}"),
+            "amend_counts": lambda study: study.amend_counts("0", {"home": (90, 9)},
+                                                             reason="robots"),
             "add_arm": lambda study: study.add_arm("form"),
             "retire": lambda study: study.retire("home", "slow")}
 

@@ -289,7 +289,8 @@ def test_counts_that_nobody_told(tmp_path, changes):
     put(path, "log", "body", encode({**decode(body), **changes}), "number = 1")
     sign(path)
     with (Study.open(path) as study,
-          pytest.raises(StudyDamaged, match="pages.db is damaged: log: event 1 is none of counts")):
+          pytest.raises(StudyDamaged, match="pages.db is damaged: log: event 1 does not "
+                              "hold counts")):
         page_text(study)
 
 
