@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-FEWEST = 10  # trials of which a sum of at most 1, not whole, is not that of graded rewards
+FEWEST = 10  # from this many trials on, graded rewards have a sum above 1
 
 
 def rates_in(trials, sums):
@@ -21,7 +21,7 @@ def rates_in(trials, sums):
 
 
 def rate_words(trials, sums, arm, name):
-    """Return what is wrong with such a sum, in words."""
+    """Return the warning about such a sum."""
     return (f"sums must be sums of rewards, not rates or means; got {sums[arm]:.6g} for "
             f"{int(trials[arm]):,} trials of arm {name}: tell the number of successes, about "
             f"{sums[arm] * trials[arm]:.6g}")

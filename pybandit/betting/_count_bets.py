@@ -158,9 +158,9 @@ def least_growth(n, s, q, stake, level):
 
     Notes
     -----
-    The least is attained by k rewards of q / s and n - k of 0, with k = s**2 / q: the quadratic
-    that agrees with f(x) = log(1 + stake (x - level)) at 0, and with f and f' at q / s, is at
-    most f on [0, 1], as f''' > 0, and its sum depends on n, s and q only.
+    The least is attained by k rewards of q / s and n - k of 0, with k = s**2 / q. Let
+    f(x) = log(1 + stake (x - level)), so that f''' > 0. The quadratic that agrees with f at 0,
+    and with f and f' at q / s, is at most f on [0, 1]. Its sum depends on n, s and q only.
     """
     q = np.clip(q, s * s / np.maximum(n, 1), s)  # rounding may leave the range
     at = np.divide(q, s, out=np.ones(s.shape), where=s > 0)

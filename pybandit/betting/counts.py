@@ -86,8 +86,8 @@ class CountRace(Made):
 
     and is capped so that a tenth of the wealth is left at the worst x. The weights of all visits
     add up to 0. There are thirty bets, ``1.2 u 2**-j`` for j from -9 to 20, with
-    ``u = 1 / sqrt(variance of a reward * mean visits of an arm)``: the variance is that of the
-    batches before the first bet, the visits those of the batch of the first bet. j = 0, 1, 2, 3
+    ``u = 1 / sqrt(variance of a reward * mean visits of an arm)``. The variance is that of the
+    batches before the first bet, the visits are those of the batch of the first bet. j = 0, 1, 2, 3
     are the best bets on differences that take 4, 16, 64 and 256 batches to find, and have .2125
     of the wealth each; the others have the rest, so that smaller differences are found too, and
     later. The first batch is not bet on: it says where c is and who leads.
@@ -208,7 +208,7 @@ class CountRace(Made):
         trials : array_like of int, shape (n_arms,)
             At least 0.
         sums : array_like of float, shape (n_arms,)
-            Of rewards in `value_range`: successes if they are 0 and 1.
+            Sums of rewards in `value_range`: successes if they are 0 and 1.
         squares : array_like of float, shape (n_arms,), optional
             Sums of the squared rewards, in the same units. Without them rewards are treated
             as if each were the lowest or the highest value, which is exact for conversions and

@@ -9,7 +9,7 @@ from pybandit.studies._count_log import same, wide
 # A day recorded twice counts twice, and its bets win twice: the error is no longer bounded. Equal
 # counts are therefore refused if they are equal by chance with at most this probability. Otherwise
 # there is only a warning: a few visits, or hours without a conversion, are often equal.
-CHANCE = 1e-3
+CHANCE = 1e-4
 GROWING = 3  # growing batches before a warning
 
 

@@ -61,7 +61,7 @@ class Counts:
         if isinstance(policy, CountPolicy):
             policy.tell_counts(trials, sums, body.get("squares"))
         elif hasattr(policy, "tell_counts"):
-            policy.ask()  # what it draws for that is drawn, whether somebody looked or not
+            policy.ask()  # so that its draws do not depend on calls of split
             # without warnings, as this may be a replay
             getattr(policy, "_tell_counts", policy.tell_counts)(trials, sums)
         else:

@@ -34,7 +34,7 @@ class Event(NamedTuple):
         Seconds since 1970-01-01 UTC, by the clock of who recorded it.
     who : str
     body : dict
-        Content: what was asked, told or amended. An amendment has a batch, or the key of counts.
+        Pulls asked, results told or corrected. An amendment has a batch, or the key of counts.
     digest : bytes
         SHA-256 of the event and of the digest before it.
 

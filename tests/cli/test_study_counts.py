@@ -43,7 +43,7 @@ def recorded(capsys):
 
 
 def warned(capsys, *words):
-    """What a command says on stderr while it succeeds."""
+    """Return the stderr of a command that succeeds."""
     assert main(["study", *map(str, words)]) == 0
     return capsys.readouterr().err
 
@@ -160,7 +160,7 @@ def test_numbers_that_no_count_is(capsys):
 
 
 def test_dates_of_a_file(capsys):
-    """The file as a whole says whether day or month is first; days are told in order."""
+    """The file as a whole says whether day or month is first; days are recorded in order."""
     new(capsys)
     rows = [("14/01/2025", 1012, 41, 1001, 50), ("03/01/2025", 990, 38, 1003, 52)]
     text = "date,arm,users,orders\n" + "".join(
@@ -290,5 +290,6 @@ def test_a_split_that_is_not_the_shares(capsys):
     ok(capsys, "counts", "b.db", path)
     assert as_json(capsys, "split", "100", "--study", "b.db")["split"] == {"home": 54, "price": 46}
     assert "\nsplit   visits are split" in ok(capsys, "status", "b.db")
-    main(["study", "counts", put("arm,users,orders\nhome,5000,83\nprice,9,0\n", "b.csv"), "--json"])
+    put("arm,users,orders\nhome,5000,83\nprice,9,0\n", "b.csv")
+    main(["study", "counts", "b.db", "b.csv", "--json"])
     assert "not split by the shares" in json.loads(capsys.readouterr().out)["warnings"][0]
