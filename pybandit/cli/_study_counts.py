@@ -111,8 +111,9 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
     def record():
         changes = [] if cumulative else _changes(study, batches)
         if changes and reason is None:
-            raise ValueError("counts must be those already recorded, or --revised REASON amends "
-                             f"them: {'; '.join(change_lines(changes))}")
+            raise ValueError("counts must be those already recorded; got "
+                             f"{'; '.join(change_lines(changes))}: --revised REASON amends them, "
+                             "another part of a batch needs a key of its own")
         revised, calls = {key for key, *_ in changes}, []
         for key, batch in batches.items():
             if only_known and key not in known:
