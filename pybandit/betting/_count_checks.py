@@ -119,3 +119,24 @@ def check_count_state(state, cls):
 
 def _table(state, name, kinds):
     return array_of(state, name, 2, kinds, "a table of numbers, a row a batch")
+
+
+def columns_of(batches, n_arms):
+    """Return trials, sums and squares of a state; the last without rows if nothing needs them."""
+    shape = len(batches), n_arms
+    trials, sums, squares = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
+    for row, batch in enumerate(batches):
+        width = batch.trials.size
+        trials[row, :width], sums[row, :width], squares[row, :width] = batch
+    return trials, sums, squares[:0] if np.array_equal(squares, sums) else squares
+
+
+def batches_of(trials, sums, squares, late, n_first):
+    """Return the batches of a state, each of as many arms as there were then."""
+    widths = n_first + np.searchsorted(late, np.arange(len(trials)), side="right")
+    for row, width in enumerate(widths.tolist()):
+        if trials[row, width:].any() or sums[row, width:].any():
+            raise ValueError(f"state must hold no trials of arms before they came; got some in "
+                             f"batch {row}")
+    return tuple(Batch(*(one[row, :width].copy() for one in (trials, sums, squares)))
+                 for row, width in enumerate(widths.tolist()))

@@ -15,7 +15,12 @@ from pybandit._shared.count_rates import warn_of_rates
 from pybandit._shared.guard import Guard, made_already
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, no_bets, with_arm
-from pybandit.betting._count_checks import check_count_state, checked_batch
+from pybandit.betting._count_checks import (
+    batches_of,
+    check_count_state,
+    checked_batch,
+    columns_of,
+)
 from pybandit.betting._named import Made
 from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
@@ -371,13 +376,7 @@ class CountRace(Made):
         `from_state` makes a race of it that continues bit for bit.
         """
         told, bets = self._race
-        shape = len(told.batches), bets.alive.size
-        trials, sums, squares = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
-        for row, batch in enumerate(told.batches):
-            width = batch.trials.size
-            trials[row, :width], sums[row, :width], squares[row, :width] = batch
-        if np.array_equal(squares, sums):  # never told, or of zeros and ones
-            squares = squares[:0]
+        trials, sums, squares = columns_of(told.batches, bets.alive.size)
         options = {"n_arms": self._n_first, "delta": self.delta,
                    "value_range": list(self.value_range), "ties": self.ties}
         return {"type": type(self).__name__, "options": options, "trials": trials, "sums": sums,
@@ -400,14 +399,7 @@ class CountRace(Made):
         if trials.shape[1] != n_first + late.size:
             raise ValueError(f"state must hold trials of {n_first + late.size} arms; got "
                              f"{trials.shape[1]}")
-        # of as many arms as there were then
-        widths = n_first + np.searchsorted(late, np.arange(len(trials)), side="right")
-        for row, width in enumerate(widths.tolist()):
-            if trials[row, width:].any() or sums[row, width:].any():
-                raise ValueError(f"state must hold no trials of arms before they came; got some "
-                                 f"in batch {row}")
-        batches = tuple(Batch(*(one[row, :width].copy() for one in (trials, sums, squares)))
-                        for row, width in enumerate(widths.tolist()))
+        batches = batches_of(trials, sums, squares, late, n_first)
         told = _Told(batches, tuple(late.tolist()), frozenset(retired.tolist()))
         race._race = told, race._played(told)
         return race
