@@ -26,10 +26,11 @@ ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 # What the package makes, not users; what is called below in other words; and a command.
 UNCALLED = {
     "AcceptResult", "AmendResult", "Amendment", "Batch", "BatchRecord", "BestOfResult",
-    "Comparison", "ConfidenceBounds", "CountPlan", "DrawInfo", "Event", "ExactStep", "Factor",
-    "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep", "PopulationEstimate",
-    "RaceResult", "Recommendation", "SimulationResult", "SliceResult", "Status", "Study",
-    "TellResult", "VerifyResult", "BanditSearchCV", "best_of_async", "get_include", "main"}
+    "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Event",
+    "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
+    "PopulationEstimate", "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
+    "SplitCheck", "Status", "Study", "TellResult", "VerifyResult", "BanditSearchCV",
+    "best_of_async", "get_include", "main"}
 
 
 def log_likelihood(n, points):
@@ -197,8 +198,8 @@ MCMC = {
 }
 
 
-def counted(trials, sums):
-    return pb.CountRace(3).tell_counts(trials, sums)
+def counted(trials, sums, squares):
+    return pb.CountRace(3).tell_counts(trials, sums, squares)
 
 
 def split(n):
@@ -216,7 +217,7 @@ BETTING = {
                         costs=[0.1, 0.2, 0.3]),
     pb.ConfidenceSequence: {},
     pb.CountRace: dict(n_arms=3),
-    counted: dict(trials=[9, 9, 9], sums=[2, 3, 4.5]),
+    counted: dict(trials=[9, 9, 9], sums=[2, 3, 4.5], squares=[2, 3, 4]),
     split: dict(n=7), retired: dict(arm=1),
     pb.confidence_sequence: dict(values=[0.1, 0.5, 0.3]),
 }

@@ -29,7 +29,8 @@ ELSEWHERE = {
     "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
                                    "Study.close_batch", "Study.abandon", "Study.amend",
                                    "Study.verify"},
-    "studies/test_counts.py": {"Study.tell_counts", "Study.add_arm", "Study.retire"},
+    "studies/test_counts.py": {"Study.tell_counts", "Study.amend_counts", "Study.add_arm",
+                               "Study.retire"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
     "tables/test_shuffle.py": {"shuffle"},
     # Ctrl-C ends the event loop in which these are
@@ -39,7 +40,7 @@ ELSEWHERE = {
 # What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
 READS = set("""
     recommend get_state from_state seed interval plot rewards best raise_status ask
-    amendments batch close counts history log split status options
+    amendments batch close count_amendments counts history log split status options
     decision_function get_metadata_routing get_params inverse_transform predict predict_log_proba
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request

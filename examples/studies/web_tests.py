@@ -11,6 +11,7 @@ Every visitor draws one of the pages that are left; a day is told as counts. Thr
 
 import argparse
 import math
+import warnings
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def run(make, rates, weekdays, most, seed):
             today = rates * (1.0 + weekdays * math.sin(2 * math.pi * day / 7))
             came = rng.binomial(trials, today)
             counts = zip(study.arms, zip(trials.tolist(), came.tolist(), strict=True), strict=True)
-            study.tell_counts(dict(counts), key=f"day {day}", rng=rng)
+            study.tell_counts(dict(counts), key=f"day {day}", rng=rng, repeated=True)
             if study.status().done:
                 return day, int(study.recommend().arms[0])
     return most, -1
@@ -79,6 +80,8 @@ def draw(figures, out):
 
 
 def main(arguments=None):
+    # of a hundred studies one may be warned of its split by chance
+    warnings.filterwarnings("ignore", "visits are not split by the shares")
     parser = argparse.ArgumentParser(description="Days until one page is named.")
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--days", type=int, default=150)

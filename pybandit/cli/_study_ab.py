@@ -3,15 +3,10 @@
 import argparse
 import math
 import os
-from functools import partial
 
-from pybandit._shared.files import opened_regular
+from pybandit.cli._study_counts import counts
 from pybandit.cli._study_options import add_numbers
 from pybandit.cli._types import at_least, number_of
-
-HEADERS = {"arm": "arm", "name": "arm", "page": "arm", "trials": "trials", "visits": "trials",
-           "successes": "successes", "conversions": "successes", "sum": "successes",
-           "key": "key", "day": "key", "date": "key"}
 
 
 def add(parts, part_of):
@@ -33,6 +28,8 @@ def _add_new(parts, part_of):
                       help="where each visit's value lies (default 0 1: it converts or not)")
     part.add_argument("--thompson", type=at_least(2), metavar="N",
                       help="no test: more traffic to what does well, N visits decided at a time")
+    part.add_argument("--shares", metavar="W,W,...", type=_shares,
+                      help="how visits are split among the pages (default: evenly)")
     part.add_argument("--seed", type=at_least(0), metavar="N", help="of what --thompson draws")
     part.set_defaults(do=new)
 
@@ -42,10 +39,23 @@ def _add_counts(parts, part_of):
                                     "recorded", place=False)
     part.add_argument("files", nargs="*", metavar="STUDY FILE.csv",
                       help="the study, as --study, and CSV or .xlsx: columns arm, trials and "
-                           "successes (or sum), perhaps key")
+                           "successes (or sum), perhaps squares and key")
     part.add_argument("--key", metavar="TEXT",
                       help="what the batch is called: recorded once (default: the file's name)")
+    part.add_argument("--cumulative", action="store_true",
+                      help="the counts are running totals: record their difference")
+    part.add_argument("--revised", metavar="REASON",
+                      help="counts that differ from those recorded are corrections: amend these")
+    part.add_argument("--repeated", action="store_true",
+                      help="record counts although another key has the same")
+    part.add_argument("--dates", choices=("day-first", "month-first"),
+                      help="how dates like 03/01/2025 are meant, if the file leaves it open")
+    part.add_argument("--skip", action="append", default=[], metavar="TEXT",
+                      help="leave out rows with this in a cell; again for more")
     add_numbers(part)
+    for role, what in (("arm", "arms"), ("trials", "trials"), ("sum", "successes or sums"),
+                       ("squares", "sums of squares"), ("key", "keys")):
+        part.add_argument(f"--{role}-column", metavar="NAME", help=f"the column of the {what}")
     part.set_defaults(do=counts)
     part = part_of(parts, "split", "how the next visits are shared out")
     part.add_argument("visits", type=at_least(0), metavar="N")
@@ -87,6 +97,13 @@ def _probability(text):
     return value
 
 
+def _shares(text):
+    shares = [number_of(part) for part in text.split(",")]
+    if not all(share > 0.0 and math.isfinite(share) for share in shares):
+        raise argparse.ArgumentTypeError(f"must be numbers above 0; got {text}")
+    return shares
+
+
 def _rates(text):
     parts = [part.strip() for part in text.split(",")]
     rates = [number_of(part[:-1]) / 100 if part.endswith("%") else number_of(part)
@@ -118,7 +135,8 @@ def new(arguments):
                            value_range=arguments.values or (0.0, 1.0))
     else:
         policy = ThompsonSampling(len(names), arguments.seed, batch_size=arguments.thompson)
-    with Study.create(arguments.study, policy, names, who=arguments.who) as study:
+    with Study.create(arguments.study, policy, names, who=arguments.who,
+                      shares=arguments.shares) as study:
         say(arguments, {"file": study.path, "arms": names},
              f"{study.path}: {type(policy).__name__}, {len(names)} arms{_under(title)}; next: "
              "split, and counts")
@@ -136,66 +154,6 @@ def _check_new(arguments):
     low, high = arguments.values or (0.0, 1.0)
     if not (low < high and math.isfinite(high - low)):
         raise ValueError(f"--values must be two numbers, the lower first; got {low:g} {high:g}")
-
-
-def _named(arguments):
-    """The file of counts or None; a study that stands before it is that of --study."""
-    files, given = arguments.files, arguments.study_given
-    if len(files) > 2:
-        raise ValueError(f"counts takes a study and a file; got {len(files)} words")
-    place = files[0] if len(files) == 2 or files and _is_study(files[0]) else None
-    if place is not None and given not in (None, place):
-        raise ValueError(f"the study must be named once; got {place} and --study {given}")
-    arguments.study = place or arguments.study
-    return next((file for file in files[place is not None:]), None)
-
-
-def _is_study(path):
-    try:
-        with opened_regular(path) as file:
-            return file.read(13) == b"SQLite format"
-    except OSError:
-        return False
-
-
-def counts(arguments):
-    from pybandit.cli._study_commands import _opened
-    from pybandit.cli._study_out import say
-    from pybandit.studies._group import whole
-    from pybandit.studies._sheet import Dialect
-
-    path = _named(arguments)
-    dialect = Dialect(arguments.decimal, arguments.thousands, sheet=arguments.sheet).checked()
-    with _opened(arguments) as study:
-        if path is None:
-            return _print_counts(arguments, study)
-        batches = read_counts(path, arguments.key, dialect)
-        told = whole(study, [partial(study.tell_counts, batch, key=key)
-                             for key, batch in batches.items()])
-        status, best = study.status(), study.recommend()
-    n_new, n_known = sum(one.n_new > 0 for one in told), sum(one.n_known > 0 for one in told)
-    left = status.n_arms if status.survivors is None else len(status.survivors)
-    words = (f"the best is {best.names[0]}" if status.done else
-             f"{best.names[0]} leads {left} arms that are left")
-    say(arguments, {"batches": list(batches), "n_new": n_new, "n_known": n_known,
-                     "done": status.done, "best": best.names[0], "head": status.head},
-         f"{', '.join(batches)}: {n_new} new, {n_known} already known; {words}")
-    return 0
-
-
-def _print_counts(arguments, study):
-    from pybandit.cli._study_out import say
-    from pybandit.studies._plate_write import table
-
-    found = study.counts()
-    names = ("key", "name", "trials", "sum", "who")
-    rows = [[key, name, int(trials), float(total), who] for key, name, trials, total, who in
-            zip(*(found[name] for name in names), strict=True)]
-    what = "successes" if all(row[3].is_integer() for row in rows) else "sum"
-    say(arguments, {"counts": [dict(zip(names, row, strict=True)) for row in rows]},
-         table([("key", "arm", "trials", what, "who"),
-                *[(*row[:3], f"{row[3]:.15g}", row[4]) for row in rows]]).rstrip("\n"))
-    return 0
 
 
 def split(arguments):
@@ -244,13 +202,16 @@ def plan(arguments):
     known = {"days": {str(q): None if math.isinf(day) else day for q, day in days.items()},
              "n_wrong": made.n_wrong, "n_undecided": made.n_undecided, "runs": arguments.runs,
              "wrong_interval": [low, high],
-             "z_test_days": None if math.isinf(made.z_test) else made.z_test}
+             "z_test_days": None if math.isinf(made.z_test) else made.z_test,
+             "estimate_days": None if math.isinf(made.estimate) else made.estimate,
+             "reason": made.reason or None}
     lines = [f"{name:12}{text}" for name, text in [
         ("days", ", ".join(f"{q:.0%} by {_days(day, arguments.days)}"
                            for q, day in days.items())),
         ("wrong", f"{made.n_wrong} of {arguments.runs} tests: {low:.1%} to {high:.1%}, promised "
                   f"at most {arguments.delta:g}"),
         ("no winner", f"{made.n_undecided} of {arguments.runs}, in {arguments.days} days"),
+        *[("why", made.reason)] * bool(made.reason),
         ("z-test", "never: the best rates are equal" if math.isinf(made.z_test) else
          f"{math.ceil(made.z_test):,} days, fixed beforehand, looked at once (Bonferroni, power "
          ".8)")]]
@@ -260,62 +221,3 @@ def plan(arguments):
 
 def _days(day, most):
     return f"none in {most}" if math.isinf(day) else f"day {day:,.0f}"
-
-
-def read_counts(path, key=None, dialect=None):
-    """Batches of a file of counts: ``{key: {arm: (trials, sum)}}``, in its order.
-
-    Raises
-    ------
-    BadFile
-        Where a column, a name or a number is missing or doubled; names file, line and column.
-    """
-    from pybandit.studies._sheet import PLAIN
-    from pybandit.studies._table import opened
-
-    dialect = PLAIN if dialect is None else dialect
-    with opened(path, dialect=dialect) as rows:
-        return _batches_of(rows, key, os.path.basename(path), dialect)
-
-
-def _batches_of(rows, key, name, dialect):
-    from pybandit._shared.cells import BadFile
-    from pybandit.studies._sheet import listed, number, rows_under, short
-
-    line, head = next(rows)
-    places = {}
-    for at, cell in enumerate(head):
-        what = HEADERS.get(cell.casefold())
-        if what in places:
-            raise BadFile(f"line {line}, column {at + 1}: {short(cell)} and "
-                          f"{short(head[places[what]])} are both the {what}; leave one out")
-        if what is not None:
-            places[what] = at
-    are_whole = head[places["successes"]].casefold() != "sum" if "successes" in places else False
-    for wanted in ("arm", "trials", "successes"):
-        if wanted not in places:
-            raise BadFile(f"line {line}, column 1: no column {wanted!r} is in the header; it has "
-                          f"{listed(head)}")
-    if key is not None and "key" in places:
-        raise BadFile("line 1, column 1: the file has keys of its own; leave out --key")
-    batches = {}
-    for line, cells in rows_under(rows, head):
-        of = cells[places["key"]] if "key" in places else key or name
-        arm = cells[places["arm"]]
-        values = [number(cells[places[what]], lambda what=what, line=line:
-                         f"line {line}, column {what!r}", dialect)
-                  for what in ("trials", "successes")]
-        if not of or not arm or any(map(math.isnan, values)):
-            raise BadFile(f"line {line}, column 1: a row must have an arm, trials and successes"
-                          f"{', and a key' if 'key' in places else ''}; got {short(cells)}")
-        if are_whole and values[1] != math.floor(values[1]):
-            raise BadFile(f"line {line}, column {places['successes'] + 1}: "
-                          f"{short(head[places['successes']])} must be whole numbers, not rates; "
-                          f"got {short(cells[places['successes']])}: head sums of values 'sum'")
-        if arm in batches.setdefault(of, {}):
-            raise BadFile(f"line {line}, column {places['arm'] + 1}: arm {short(arm)} of batch "
-                          f"{short(of)} is there already")
-        batches[of][arm] = tuple(values)
-    if not batches:
-        raise BadFile(f"line {line}, column 1: there is a header and no counts under it")
-    return batches

@@ -3,6 +3,7 @@
 import os
 import sys
 
+from pybandit.cli import _study_counts
 from pybandit.cli._study_amend import amend_results
 from pybandit.cli._study_arms import ARM_HEADERS, read_arms
 from pybandit.cli._study_import import import_results
@@ -99,11 +100,15 @@ def record(arguments):
 
 
 def amend(arguments):
-    if (arguments.file is None) == (not arguments.well):
-        raise ValueError("amend takes --file with readings, or --plate with --well WELL=VALUE")
-    if arguments.well and arguments.plate is None:
-        raise ValueError("--well needs --plate, the plate that it is on")
     with _opened(arguments) as study:
+        if _export.is_counted(study):
+            return _study_counts.amend(arguments, study)
+        if arguments.key is not None or arguments.counts:
+            raise ValueError("--key and --counts need a study of counts; got one of batches")
+        if (arguments.file is None) == (not arguments.well):
+            raise ValueError("amend takes --file with readings, or --plate with --well WELL=VALUE")
+        if arguments.well and arguments.plate is None:
+            raise ValueError("--well needs --plate, the plate that it is on")
         done = amend_results(study, arguments.reason, path=arguments.file, plate=arguments.plate,
                              wells=arguments.well, batch=arguments.batch, lost=arguments.lost,
                              dialect=dialect_of(arguments))

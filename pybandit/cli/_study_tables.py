@@ -54,6 +54,8 @@ def status_lines(status, plates, opened, best, most, readings=(), counted=False)
         rows.append(("late", f"{status.n_late:,} results, which the policy takes after this plate"))
     rows += [("quality" if i == 0 else "", text) for i, text in enumerate(
         control_lines(readings[-SHOWN:], plates))]
+    if status.split is not None:
+        rows.append(("split", split_words(status.split)))
     if status.n_amendments:
         rows.append(("amended", f"{status.n_amendments:,} times"))
     rows.append(("log", f"{status.n_events:,} events, the last at {moment(status.changed)}"))
@@ -63,6 +65,14 @@ def status_lines(status, plates, opened, best, most, readings=(), counted=False)
     if most:
         yield ""
         yield from _table_of(status, best, most, "trials" if counted else "wells")
+
+
+def split_words(check):
+    """The test of the split of visits, in words."""
+    if check.mismatch:
+        return (f"visits are not split by the shares, p = {check.p_value:.2g}; the report and "
+                "--json say more")
+    return f"visits are split by the shares, as far as is seen: p = {check.p_value:.2g}"
 
 
 def control_lines(readings, plates):

@@ -166,7 +166,11 @@ def _add_record(parts):
 def _add_amend(parts):
     part = _part(parts, "amend", "correct readings that are recorded, and say why",
                  epilog="Either wells of a plate, --plate 3 --well B7=812.5 --well C1=failed, or "
-                        "--file of right readings. Wells that are not named stay as they are.")
+                        "--file of right readings. Wells that are not named stay as they are. "
+                        "Counts: --key monday --counts home=1010,39, or a --file of counts.")
+    part.add_argument("--key", metavar="TEXT", help="the batch of counts")
+    part.add_argument("--counts", action="append", default=[], metavar="ARM=TRIALS,SUM",
+                      help="counts as they should be; again for more")
     part.add_argument("--file", metavar="FILE.csv", help="right readings: a long table or grids")
     part.add_argument("--reason", required=True, metavar="TEXT", help="why; kept in the log")
     part.add_argument("--plate", metavar="NAME", help="the plate of the wells, or of the file")

@@ -2,6 +2,7 @@
 """Policies to whom it does not matter why an arm was pulled: they may be told counts."""
 
 from pybandit._shared.checks import MOST_PULLS, check_counts
+from pybandit._shared.count_rates import warn_of_rates
 
 from libc.stdint cimport int64_t
 
@@ -29,17 +30,27 @@ cdef class CountedPolicy(NativePolicy):
         ValueError, TypeError
             Where a shape differs or a sum is not one of so many rewards.
 
+        Warns
+        -----
+        UserWarning
+            If rewards are in [0, 1] and the sums look like rates.
+
         Notes
         -----
         `variances` are those of rewards 0 and 1, or, where rewards have no range, of rewards all
         alike within a call: sums do not say.
         """
+        self._tell_counts(trials, sums, True)
+
+    def _tell_counts(self, trials, sums, warns=False):
         cdef const int64_t[::1] tried
         cdef const double[::1] came
         self.guard.enter()
         try:
             trials, sums = check_counts(trials, sums, self.n_arms, MOST_PULLS - self.n_pulls)
             self._check_sums(trials, sums)
+            if warns and not self._accepts(2.0):
+                warn_of_rates(trials, sums, 2)
             tried, came = trials, sums
             total = trials.sum()
             self._take(tried, came, total)

@@ -52,6 +52,18 @@ async def amend(server, fields, token):
     return done._asdict()
 
 
+async def tell_counts(server, fields, token):
+    given = {"key": None, "cumulative": False, "repeated": False} | fields
+    done, doubts = await server.writer.record(
+        lambda study: study._tell_counts(**given, who=None, rng=None), token.who)
+    return done._asdict() | {"warnings": doubts}
+
+
+async def amend_counts(server, fields, token):
+    done = await server.writer.record(lambda study: study.amend_counts(**fields), token.who)
+    return done._asdict()
+
+
 async def close_batch(server, fields, token):
     await server.writer.record(lambda study: study.close_batch(**fields), token.who)
     return {"batch_id": fields["batch_id"]}
@@ -141,6 +153,9 @@ ROUTES = {
     "/ask": {"POST": Route(ask, "record")},
     "/tell": {"POST": Route(tell, "record", ("batch_id", "results"), ("positions", "missing"))},
     "/amend": {"POST": Route(amend, "record", ("batch_id", "results", "positions", "reason"))},
+    "/tell_counts": {"POST": Route(tell_counts, "record", ("counts",),
+                                   ("key", "cumulative", "repeated"))},
+    "/amend_counts": {"POST": Route(amend_counts, "record", ("key", "counts", "reason"))},
     "/close_batch": {"POST": Route(close_batch, "record", ("batch_id",))},
     "/abandon": {"POST": Route(abandon, "record", ("batch_id",), ("discard",))},
 }

@@ -19,13 +19,15 @@ from pybandit.studies.results import (
            AmendResult,
            Batch,
            BatchRecord,
+           CountAmendment,
            Recommendation,
+           SplitCheck,
            Status,
            TellResult,
            VerifyResult,
 )
 from pybandit.studies.study import Study
 
-__all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "CountPlan", "Event",
-           "Recommendation", "Status", "Study", "StudyDamaged", "StudyError", "StudyVersionError",
-           "TellResult", "VerifyResult", "plan_counts"]
+__all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "CountAmendment",
+           "CountPlan", "Event", "Recommendation", "SplitCheck", "Status", "Study", "StudyDamaged",
+           "StudyError", "StudyVersionError", "TellResult", "VerifyResult", "plan_counts"]

@@ -1,103 +1,22 @@
 """Studies that are told counts: their methods."""
 
 import importlib.util
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_integer, shown
-from pybandit._shared.generators import as_generator
-from pybandit._shared.types import Ints, Rng
-from pybandit.studies._counts import checked_counts, split_of
-from pybandit.studies._keys import counts_of
-from pybandit.studies._recorder import Recorder, reading, writing
-from pybandit.studies.results import TellResult
+from pybandit._shared.types import Ints
+from pybandit.studies import _count_log as count_log
+from pybandit.studies._count_tells import CountTells
+from pybandit.studies._counts import split_of
+from pybandit.studies._recorder import reading, writing
+from pybandit.studies._split_check import weights_of
+from pybandit.studies.results import CountAmendment
 
 
-class Counted(Recorder):
+class Counted(CountTells):
     """The methods of `Study` for counts."""
-
-    @writing
-    def tell_counts(self, counts: Mapping[str, tuple[int, float]], *, key: str | None = None,
-                    who: str | None = None, rng: Rng = None) -> TellResult:
-        """Record a batch as counts: how often each arm was tried, and what came of it.
-
-        Parameters
-        ----------
-        counts : dict of (int, float) by name
-            Trials and successes of an arm, or the sum of its rewards; an arm that is not named
-            had none.
-        key : str, optional
-            What the batch is called, a day perhaps. Counts that are recorded under it already
-            change nothing if they are equal, and are refused if not, so that a call may be
-            made again. By default the number of the batch: made again, it is another batch.
-        who : str, optional
-            By default who opened the study.
-        rng : None, int, SeedSequence or Generator
-            Draws the order within the batch, for a policy that is told rewards one by one. The
-            seed is recorded.
-
-        Returns
-        -------
-        TellResult
-            Arms recorded now, or before; `complete` is True.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Where an arm is not the study's, a sum is not one of so many rewards, the key has other
-            counts, or batches were asked for: a study is told counts or asks, not both. Nothing
-            is recorded then.
-        StudyError
-            As `tell`.
-
-        Notes
-        -----
-        `CountRace` and `ThompsonSampling` take counts as they are; see there what is
-        promised. For any other policy, and other races, a batch of successes and failures gets
-        a random order of the study's, recorded as a seed, and is told as far as the policy
-        asks for it; the rest of each arm waits. All orders are equally likely given the
-        counts, as those of independent visits of one probability are: the rewards have the
-        law of the visits in the order they came, and the policy's promise for independent rewards
-        holds, if the visits of an arm are exchangeable within the batch, their probability
-        is the same in all batches, and their number does not depend on what comes of them.
-        What waits is told beside visits of later days: where days differ, use `CountRace`.
-
-        Examples
-        --------
-        >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
-        >>> study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
-        TellResult(n_new=2, n_known=0, complete=True)
-        >>> study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
-        TellResult(n_new=0, n_known=2, complete=True)
-        >>> study.recommend().names, study.status().done
-        (['new'], False)
-        """
-        trials, sums = checked_counts(counts, self._names, self._ledger.policy)
-        known = self._counts_of(key)
-        if known is None:
-            key = str(self._ledger.counts.n) if key is None else key
-            seed = as_generator(rng).integers(1 << 63, size=4)
-            self._record("counts", {"key": key, "trials": trials, "sums": sums, "seed": seed},
-                         None, who)
-            return TellResult(len(counts), 0, True)
-        _check_same(key, known, trials, sums, self._names)
-        return TellResult(0, len(counts), True)
-
-    def _counts_of(self, key):
-        """What is recorded under a key, or None."""
-        if key is not None and (not isinstance(key, str) or not key):
-            raise TypeError(f"key must be text that is not empty; got {shown(key)}")
-        sought = str(self._ledger.counts.n) if key is None else key
-        event = self._keys.number(self, sought) if self._ledger.counts.n else None
-        if event is None:
-            return None
-        if key is None:
-            raise ValueError(f"key must be given where an earlier one is {sought!r}, the "
-                             "number of this batch; got None")
-        return self._entry(f"event {event}", self._store.events(event).fetchone()[4])
 
     @reading
     def split(self, n: int) -> Ints:
@@ -110,7 +29,7 @@ class Counted(Recorder):
         Returns
         -------
         ndarray of int64, shape (n_arms,)
-            They add up to n. Evenly among the arms left of a race; for
+            They add up to n. Evenly, or by `shares`, among the arms left of a race; for
             ``ThompsonSampling(..., batch_size=b)`` the arms of the next b pulls. All to the
             arm found, where the policy is done; evenly, where it finds none.
 
@@ -124,7 +43,8 @@ class Counted(Recorder):
         >>> study.split(5000)
         array([2500, 2500,    0])
         """
-        return split_of(self._ledger.policy, check_integer("n", n, 0, MOST_PULLS))
+        return split_of(self._ledger.policy, check_integer("n", n, 0, MOST_PULLS),
+                        weights_of(self._ledger, self._shares))
 
     @writing
     def add_arm(self, name: str) -> int:
@@ -188,30 +108,31 @@ class Counted(Recorder):
             raise ValueError(f"policy must be a CountRace for {what}; got {self._type.__name__}, "
                              "which promises nothing for these")
 
-    def _bodies(self):
-        """Time, who and body of each batch."""
-        for number, _, when, who, body, _ in self._store.events(kind="counts"):
-            yield when, who, counts_of(self, number, body)
-
     def _columns_of_counts(self):
-        rows = [(batch, body["key"], arm, self._names[arm], body["trials"][arm],
-                 body["sums"][arm], when, who)
-                for batch, (when, who, body) in enumerate(self._bodies())
-                for arm in np.flatnonzero(body["trials"])]
+        n_arms, rows = self._names.size, []
+        for batch, (key, one) in enumerate(count_log.recorded(self).items()):
+            trials, sums, squares = count_log.wide(one.body, n_arms)
+            rows += [(batch, key, arm, self._names[arm], trials[arm], sums[arm],
+                      np.nan if squares is None else squares[arm], one.when, one.who)
+                     for arm in np.flatnonzero(trials)]
         kinds = {"batch": np.int64, "key": object, "arm": np.int64, "name": object,
-                 "trials": np.int64, "sum": np.float64, "told_at": np.float64, "who": object}
+                 "trials": np.int64, "sum": np.float64, "squares": np.float64,
+                 "told_at": np.float64, "who": object}
+        if all(np.isnan(row[6]) for row in rows):
+            rows = [row[:6] + row[7:] for row in rows]
+            del kinds["squares"]
         return {name: np.array([row[at] for row in rows], dtype=kind)
                 for at, (name, kind) in enumerate(kinds.items())}
 
     @reading
     def counts(self) -> Any:
-        """Every batch of counts, arm by arm, where there were trials.
+        """Return the present counts of every batch, one row per arm with trials.
 
         Returns
         -------
         pandas.DataFrame, or dict of ndarray where pandas is not installed
-            Columns batch, key, arm, name, trials, sum, told_at (seconds since 1970-01-01 UTC)
-            and who.
+            Columns batch, key, arm, name, trials, sum, squares (if any are recorded), told_at
+            (seconds since 1970-01-01 UTC) and who: time and author of the last change.
 
         Examples
         --------
@@ -230,14 +151,35 @@ class Counted(Recorder):
 
         return pd.DataFrame(columns)
 
+    @reading
+    def _keys_known(self):
+        """Return the counts of each key: {key: {name: (trials, sum[, squares])}}."""
+        n_arms, names = self._names.size, self._names.tolist()
+        columns = {key: [one for one in count_log.wide(recorded.body, n_arms) if one is not None]
+                   for key, recorded in count_log.recorded(self).items()}
+        return {key: dict(zip(names, zip(*(one.tolist() for one in of), strict=True), strict=True))
+                for key, of in columns.items()}
 
-def _check_same(key, known, trials, sums, names):
-    """Refuse counts that are not those of their key; arms that came later had none."""
-    before = np.zeros((2, trials.size))
-    before[:, :known["trials"].size] = known["trials"], known["sums"]
-    other = (before != [trials, sums]).any(axis=0)
-    if other.any():
-        arm = int(other.argmax())
-        raise ValueError(f"counts must be those already recorded as {key!r}; got {sums[arm]:g} of "
-                         f"{trials[arm]} for arm {names[arm]!r}, where {before[1, arm]:g} of "
-                         f"{int(before[0, arm])} was")
+    @reading
+    def count_amendments(self) -> list[CountAmendment]:
+        """Return every correction of counts, one per arm, in the order of the log.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+        >>> result = study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+        >>> result = study.amend_counts("Monday", {"new": (2500, 148)}, reason="2 refunds")
+        >>> [one] = study.count_amendments()
+        >>> one.key, one.name, one.sum_before, one.sum, one.reason
+        ('Monday', 'new', 150.0, 148.0, '2 refunds')
+        """
+        found, n_arms = [], self._names.size
+        for one, before in count_log.amendments(self):
+            new, old = count_log.wide(one.body, n_arms), count_log.wide(before, n_arms)
+            for arm in np.flatnonzero(~count_log.same(new, old)).tolist():
+                found.append(CountAmendment(
+                    one.event, one.body["key"], arm, self._names[arm], int(old[0][arm]),
+                    float(old[1][arm]), int(new[0][arm]), float(new[1][arm]),
+                    one.body["reason"], one.who, one.when))
+        return found

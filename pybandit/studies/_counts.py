@@ -9,8 +9,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, MOST_PULLS, check_integer, check_scalar, shown
-from pybandit.betting._count_checks import outside
+from pybandit.betting._count_checks import outside, squares_outside
 from pybandit.studies._races import CountPolicy
+from pybandit.studies._split_check import Split
 
 # of a state: what is the study's and not the policy's
 PART = "study.counts"
@@ -28,10 +29,13 @@ class Counts:
     waiting : list of ndarray of uint8
         Outcomes of each arm that the policy has not asked for yet, in order; none of an arm
         of a policy that takes counts.
+    split : Split
+        The test of the split of visits.
     """
 
-    def __init__(self, n=0, names=(), waiting=()):
+    def __init__(self, n=0, names=(), waiting=(), split=None):
         self.n, self.names, self.waiting = n, list(names), list(waiting)
+        self.split = Split() if split is None else split
 
     @classmethod
     def of(cls, part):
@@ -40,7 +44,7 @@ class Counts:
             return cls()
         ends = np.cumsum(part["lengths"])[:-1]
         waiting = np.split(part["waiting"], ends) if part["lengths"].size else ()
-        return cls(part["n"], part["names"], waiting)
+        return cls(part["n"], part["names"], waiting, Split(**part["split"]))
 
     def part(self):
         """What `of` takes, as a dict to add to a state; empty where nothing was counted."""
@@ -48,20 +52,25 @@ class Counts:
             return {}
         lengths = np.array([one.size for one in self.waiting], dtype=np.int64)
         return {PART: {"n": self.n, "names": self.names, "lengths": lengths,
-                       "waiting": np.concatenate([np.empty(0, np.uint8), *self.waiting])}}
+                       "waiting": np.concatenate([np.empty(0, np.uint8), *self.waiting]),
+                       "split": self.split.part()}}
 
     def take(self, policy, body):
         """A batch of counts to the policy."""
         trials, sums = body["trials"], body["sums"]
-        if hasattr(policy, "tell_counts"):
-            if not isinstance(policy, CountPolicy):
-                policy.ask()  # what it draws for that is drawn, whether somebody looked or not
-            policy.tell_counts(trials, sums)
+        if isinstance(policy, CountPolicy):
+            policy.tell_counts(trials, sums, body.get("squares"))
+        elif hasattr(policy, "tell_counts"):
+            policy.ask()  # so that its draws do not depend on calls of split
+            # without warnings, as this may be a replay
+            getattr(policy, "_tell_counts", policy.tell_counts)(trials, sums)
         else:
             new = in_random_order(trials, sums, body["seed"])
             old = self.waiting or [new[0][:0]] * len(new)
             self.waiting = played(policy, [np.concatenate(both)
                                            for both in zip(old, new, strict=True)])
+        if "shares" in body:
+            self.split.take(trials, body["shares"])
         self.n += 1
 
 
@@ -100,27 +109,47 @@ def played(policy, waiting):
 
 
 def checked_counts(counts, names, policy):
-    """Trials and sums of all arms, int64 and float64, of ``{name: (trials, sum)}``."""
+    """Return trials, sums and squares of all arms, of ``{name: (trials, sum[, squares])}``.
+
+    int64, float64 and float64; None if there are no squares.
+    """
     if not isinstance(counts, Mapping) or not counts:
         raise TypeError(f"counts must be a dict of (trials, sum) by the arms' names; got "
                         f"{shown(counts)}")
     places = {name: arm for arm, name in enumerate(names.tolist())}
-    trials, sums = np.zeros(names.size, dtype=np.int64), np.zeros(names.size)
-    for name, pair in counts.items():
+    columns, sizes = np.zeros((3, names.size)), set()
+    for name, row in counts.items():
         if name not in places:
             raise ValueError(f"counts must be of arms of the study; got {shown(name)}")
         try:
-            tried, came = pair
+            tried, came, *squares = row
+            if len(squares) > 1:
+                raise ValueError
         except (TypeError, ValueError):
-            raise TypeError(f"counts must be pairs, (trials, sum); got {shown(pair)} for arm "
-                            f"{shown(name)}") from None
-        trials[places[name]] = check_integer(f"trials of arm {name!r}", tried, 0, MOST_PULLS)
-        sums[places[name]] = check_scalar(f"sum of arm {name!r}", came, "finite", np.isfinite)
-    if not hasattr(policy, "tell_counts"):
+            raise TypeError(f"counts must be (trials, sum) or (trials, sum, squares); got "
+                            f"{shown(row)} for arm {shown(name)}") from None
+        values = [check_integer(f"trials of arm {name!r}", tried, 0, MOST_PULLS)]
+        for what, value in zip(("sum", "squares"), (came, *squares), strict=False):
+            values.append(check_scalar(f"{what} of arm {name!r}", value, "finite", np.isfinite))
+        columns[:len(values), places[name]] = values
+        sizes.add(len(values))
+    if len(sizes) > 1:
+        raise ValueError("counts must have squares for every arm or for none; got "
+                         f"{shown(dict(counts))}")
+    trials, sums, squares = columns[0].astype(np.int64), columns[1], columns[2]
+    check_columns(trials, sums, squares if 3 in sizes else None, names, policy)
+    return trials, sums, squares if 3 in sizes else None
+
+
+def check_columns(trials, sums, squares, names, policy):
+    """Refuse counts that the policy will refuse, by the names of the arms."""
+    if isinstance(policy, CountPolicy):
+        _check_sums(trials, sums, squares, names, policy.race.value_range)
+    elif squares is not None:
+        raise ValueError(f"counts must be (trials, sum) for {type(policy).__name__}: CountRace "
+                         "takes squares")
+    elif not hasattr(policy, "tell_counts"):
         _check_successes(trials, sums, names)
-    elif isinstance(policy, CountPolicy):
-        _check_sums(trials, sums, names, policy.race.value_range)
-    return trials, sums
 
 
 def is_counted(ledger):
@@ -128,13 +157,21 @@ def is_counted(ledger):
     return ledger.counts.n > 0 or isinstance(ledger.policy, CountPolicy)
 
 
-def _check_sums(trials, sums, names, value_range):
+def _check_sums(trials, sums, squares, names, value_range):
     """The race's own check, by the names of the arms."""
     bad = outside(trials, sums, value_range)
     if bad.any():
         arm = int(bad.argmax())
         raise ValueError(f"counts must be sums of rewards in {value_range}; got {sums[arm]:.15g} "
                          f"for {trials[arm]} trials of arm {names[arm]!r}")
+    if squares is None:
+        return
+    bad = squares_outside(trials, sums, squares, value_range)
+    if bad.any():
+        arm = int(bad.argmax())
+        raise ValueError(f"counts must have squares of rewards in {value_range}; got "
+                         f"{squares[arm]:.15g} for {trials[arm]} trials of sum {sums[arm]:.15g} of "
+                         f"arm {names[arm]!r}")
 
 
 def _check_successes(trials, sums, names):
@@ -148,15 +185,26 @@ def _check_successes(trials, sums, names):
     check_integer("trials in all", int(trials.sum(dtype=object)), 0, MOST_HELD)
 
 
-def split_of(policy, n):
-    """How n trials are shared out as the policy wants them: int64, one an arm."""
-    if isinstance(policy, CountPolicy):
+def split_of(policy, n, shares=None):
+    """Return how n trials are shared out as the policy wants them: int64, one value per arm.
+
+    `shares` are those of a race on counts, if they are not equal.
+    """
+    if isinstance(policy, CountPolicy) and shares is None:
         return policy.race.split(n)
+    if isinstance(policy, CountPolicy):
+        weights = np.zeros(policy.n_arms)
+        weights[policy.race.survivors] = shares[policy.race.survivors]
+        return _shared_out(n, weights)
     n = check_integer("n", n, 0, MOST_PULLS)
     wanted = np.asarray(policy.recommend())[:1] if policy.done else np.asarray(policy.ask())
     weights = np.bincount(wanted, minlength=policy.n_arms)
     if not wanted.size:  # of a policy that looks for no arm
         weights += 1
+    return _shared_out(n, weights)
+
+
+def _shared_out(n, weights):
     exact = n * (weights / weights.sum())
     shares = np.floor(exact).astype(np.int64)
     # what is over to the largest remainders, of equal ones to the first

@@ -2,6 +2,9 @@
 
 from collections import Counter
 
+import numpy as np
+
+from pybandit._shared.checks import check_in
 from pybandit.policies import Policy
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._races import RacePolicy
@@ -26,6 +29,15 @@ def checked_names(policy, arms):
         twice = next(name for name in names if counts[name] > 1)
         raise ValueError(f"arms must be unique; got {twice!r} {counts[twice]} times")
     return names
+
+
+def checked_shares(shares, n_arms):
+    """Return weights above 0, one per arm, as a list of floats."""
+    shares = check_in("shares", shares, "finite and above 0", lambda x: (x > 0) & np.isfinite(x))
+    if shares.shape != (n_arms,):
+        raise ValueError(f"shares must have the shape ({n_arms},), one value per arm; got "
+                         f"{shares.shape}")
+    return shares.tolist()
 
 
 def checked_state(policy):

@@ -56,7 +56,7 @@ class StudyVersionError(StudyError):
     ...     pb.Study.open("tea.study")
     ... except pb.studies.StudyVersionError as error:
     ...     print(error)
-    tea.study has format 99; this pybandit reads format 3
+    tea.study has format 99; this pybandit reads format 4
     """
 
 

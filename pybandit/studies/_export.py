@@ -12,6 +12,7 @@ import numpy as np
 
 from pybandit._shared.cells import guarded
 from pybandit.studies import _counts
+from pybandit.studies._count_log import recorded
 from pybandit.studies._errors import as_recorded
 from pybandit.studies._history import wells_told
 from pybandit.studies._journal import MARKS
@@ -55,17 +56,25 @@ def is_counted(study):
 def _export_counts(study, write):
     sink = io.StringIO()
     table = csv.writer(sink, lineterminator="\n")
-    table.writerow(COUNTED)
+    found = recorded(study)
+    columns = ["sums"] + ["squares"] * any("squares" in one.body for one in found.values())
+    table.writerow([*COUNTED[:4], *columns[1:], *COUNTED[4:]])
     names, n = [guarded(name) for name in study._names.tolist()], 0
-    for when, who, body in study._bodies():
-        rows = [(guarded(body["key"]), names[arm], int(body["trials"][arm]),
-                 repr(float(body["sums"][arm])).removesuffix(".0"), moment(when), guarded(who))
+    for key, (_, when, who, body) in found.items():
+        rows = [(guarded(key), names[arm], int(body["trials"][arm]),
+                 *(plain(body[name][arm]) if name in body else "" for name in columns),
+                 moment(when), guarded(who))
                 for arm in np.flatnonzero(body["trials"]).tolist()]
         table.writerows(rows)
         n += len(rows)
         _flush(sink, write)
     _flush(sink, write)
     return n
+
+
+def plain(value):
+    """Return a number as text that is read as the same number."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def _export(study, plates, write):

@@ -34,7 +34,7 @@ class Event(NamedTuple):
         Seconds since 1970-01-01 UTC, by the clock of who recorded it.
     who : str
     body : dict
-        What was asked, told or amended.
+        Pulls asked, results told or corrected. An amendment has a batch, or the key of counts.
     digest : bytes
         SHA-256 of the event and of the digest before it.
 
@@ -171,6 +171,9 @@ class Ledger:
         return wells
 
     def _amend(self, body, wells):
+        if "key" in body:
+            self._tell_again(body)
+            return None
         at, values = body["positions"], body["values"]
         if wells.values[at].tobytes() != body["before"].tobytes():
             raise ValueError(f"batch {wells.number} must have the results that are amended; got "
@@ -189,11 +192,11 @@ class Ledger:
             again = self._repeated(amendment)
         except Exception as error:  # of any policy
             try:  # is it the amendment, or what is amended?
-                self._repeated({**amendment, "values": amendment["before"]})
+                self._repeated(None)
             except Exception:
                 raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
             raise
-        self.policy, self.late = again.policy, again.late
+        self.policy, self.late, self.counts = again.policy, again.late, again.counts
 
     def _repeated(self, amendment):
         past = iter(self.past())

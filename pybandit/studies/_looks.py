@@ -82,7 +82,8 @@ class Looks(Recorder):
             survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
             pulls_left=None if budget is None else budget - policy.n_pulls,
             batches_left=None if batches is None else batches - policy.n_batches,
-            n_amendments=self._store.n_amendments(), n_events=head.n_events,
+            n_amendments=self._store.n_amendments(),
+            split=self._ledger.counts.split.check(self._names), n_events=head.n_events,
             head=head.digest.hex(), created=self._created, changed=changed)
 
     @reading

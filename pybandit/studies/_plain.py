@@ -11,6 +11,9 @@ def as_json(status, study):
     known = dataclasses.asdict(status)
     if status.survivors is not None:
         known["survivors"] = np.asarray(status.survivors).tolist()
+    if status.split is not None:
+        known["split"] = status.split._asdict() | {"trials": status.split.trials.tolist(),
+                                                   "shares": status.split.shares.tolist()}
     return known | {"best": best_of(study.recommend()), "settings": study.settings}
 
 

@@ -90,8 +90,8 @@ class CountPolicy(RacePolicy):
     def items_of(self, wells):
         return iter(())
 
-    def tell_counts(self, trials, sums):
-        self.race.tell_counts(trials, sums)
+    def tell_counts(self, trials, sums, squares=None):
+        self.race._tell_counts(trials, sums, squares)
 
     def add_arm(self):
         self.race.add_arm()

@@ -72,6 +72,7 @@ class Recorder:
         self._type = type_of(first["policy"], policy_type)
         self._first_names = first["arms"]
         self._settings = first["settings"]
+        self._shares = first.get("shares")
         self._sync()
 
     def _first_of(self, row):
@@ -184,7 +185,7 @@ class Recorder:
         wells = self._store.wells(number)
         if wells is None and is_counted(self._ledger):
             raise ValueError("batch_id must be that of a batch asked for; a study that is told "
-                             f"counts has none, and they stay as they are; got {number}")
+                             f"counts has none: amend_counts corrects these; got {number}")
         if wells is None:
             raise ValueError(f"batch_id must be that of one of the {self._ledger.n_batches} "
                              f"batches asked for; got {number}")
@@ -211,6 +212,8 @@ class Recorder:
         """`take(number, when, who, body)` of each amendment, in their order."""
         for number, when, who, content in self._store.amendments():
             body = self._entry(f"event {number}", content)
+            if "key" in body:  # of counts
+                continue
             with as_recorded(self._store.path, f"log: event {number} is none of an amendment"):
                 take(number, when, who, body)
 
@@ -224,6 +227,8 @@ class Recorder:
         """Batch, positions, time and who of each tell and each amendment."""
         for _, body, when, who in self._store.tells():
             entry = self._entry("a tell", body)
+            if "key" in entry:  # counts, which are of no well
+                continue
             yield entry.get("batch"), entry.get("positions"), when, who
 
 

@@ -4,12 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.intervals import wilson_interval
+from pybandit.studies._count_log import recorded, wide
 from pybandit.studies._counts import is_counted
-from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._races import CountPolicy
-from pybandit.studies._rows import flat
 
 
 class Race(NamedTuple):
@@ -27,6 +25,7 @@ class Told(NamedTuple):
     `trials` and `sums` have shape (batches, n_arms), 0 where an arm was not there yet;
     `are_successes` where every reward was 0 or 1; `gone` are arms that were dropped or
     retired; `n_waiting` trials were told and not asked for yet; `race` is None of other policies.
+    `amendments` are `CountAmendment`.
     """
 
     keys: list
@@ -36,33 +35,23 @@ class Told(NamedTuple):
     gone: np.ndarray
     n_waiting: int
     race: Race | None
+    amendments: list
 
 
 def told_of(study, ledger):
     """What a study was told; None where it asks for batches."""
     if not is_counted(ledger):
         return None
-    policy, batches = ledger.policy, list(_batches(study, ledger.policy.n_arms))
+    policy, batches = ledger.policy, recorded(study)
     shape = len(batches), policy.n_arms
     trials, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape)
-    for row, (_, tried, came) in enumerate(batches):
-        trials[row, :tried.size], sums[row, :came.size] = tried, came
+    for row, one in enumerate(batches.values()):
+        trials[row], sums[row], _ = wide(one.body, policy.n_arms)
     are_whole = ((sums >= 0) & (sums <= trials) & (np.floor(sums) == sums)).all()
-    return Told([key for key, _, _ in batches], trials, sums,
+    return Told(list(batches), trials, sums,
                 bool(are_whole) and _is_of_successes(policy), _gone(policy),
-                sum(one.size for one in ledger.counts.waiting), _race_of(policy))
-
-
-def _batches(study, n_arms):
-    """Key, trials and sums of each batch; arms that came later are not in it."""
-    for number, _, _, _, content, _ in study._store.events(kind="counts"):
-        body = study._entry(f"event {number}", content)
-        key, columns = body.get("key"), (body.get("trials"), body.get("sums"))
-        if not (type(key) is str and flat(columns, (np.int64, np.float64))
-                and columns[0].size <= n_arms and (columns[0] >= 0).all()
-                and (columns[0] <= MOST_PULLS).all() and np.isfinite(columns[1]).all()):
-            raise StudyDamaged(f"{study.path} is damaged: log: event {number} is none of counts")
-        yield key, *columns
+                sum(one.size for one in ledger.counts.waiting), _race_of(policy),
+                study.count_amendments() if study._store.n_amendments() else [])
 
 
 def _is_of_successes(policy):

@@ -1,5 +1,7 @@
 """The sections of a report on a study that is told counts: arms, rates, batches; HTML."""
 
+from html import escape
+
 import numpy as np
 
 from pybandit.studies._report_facts import ARMS, POINTS, by_means
@@ -18,6 +20,7 @@ from pybandit.studies._report_tables import (
     table,
     tile_list,
 )
+from pybandit.studies._split_check import mismatch_words
 
 WILSON = (
     "The intervals are Wilson's, 95 % for each arm alone. They are <strong>not</strong> adjusted "
@@ -54,8 +57,19 @@ def _answer(facts):
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
     return section("answer", "The answer" if facts.status.done else "The answer by now",
-                   *(f"<p>{note}</p>" for note in _notes(facts)), _arm_table(facts),
+                   _split(facts), *(f"<p>{note}</p>" for note in _notes(facts)), _arm_table(facts),
                    figure(drawing, caption) if drawing else "")
+
+
+def _split(facts):
+    """The test of the split of visits."""
+    check = facts.status.split
+    if check is None:
+        return ""
+    if check.mismatch:
+        return f"<p><strong>Sample-ratio mismatch: {escape(mismatch_words(check))}.</strong></p>"
+    return ("<p>Visits are split by the shares, as far as is seen: p = "
+            f"{check.p_value:.2g} (sequential multinomial test; an alarm at .01).</p>")
 
 
 def _notes(facts):
@@ -160,9 +174,27 @@ def _batches(facts):
     arms, mean = facts.followed, _mean_of(facts)
     which = "each" if arms.size == facts.names.size else f"the {arms.size} that lead"
     head = ["batch", "trials", mean, *(short(name) for name in facts.names[arms])]
-    return section("batches", "Batches",
+    return section("batches", "Batches", _amended(facts.told),
                    table(f"By batch, the last first: trials and {mean} of all arms, and the {mean} "
                          f"of {which} with its trials", head, rows, {0}))
+
+
+def _amended(told):
+    """Counts that were corrected, the last first; "" if there are none."""
+    found = told.amendments
+    if not found:
+        return ""
+    rows = [("", [str(one.event), name_of(one.key), name_of(one.name),
+                  f"{number(one.sum_before, 6)} of {one.trials_before:,}",
+                  f"{number(one.sum, 6)} of {one.trials:,}", name_of(one.reason),
+                  name_of(one.who)]) for one in reversed(found[-PARTS:])]
+    n_events = len({one.event for one in found})
+    return ("<p>Counts were corrected, and the policy was told all batches again. If a winner "
+            "might have been taken before and after, the probability of a wrong one is at most "
+            f"{n_events + 1} times that promised, and nothing is proven if results decided what "
+            "was corrected: see <code>Study.amend_counts</code>.</p>"
+            + table("Corrected counts, the last first",
+                    ["event", "batch", "arm", "was", "is", "why", "who"], rows, {1, 2, 5, 6}))
 
 
 def _cells(facts, batches):

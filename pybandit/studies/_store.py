@@ -24,7 +24,7 @@ from pybandit.studies._journal import Wells
 from pybandit.studies._rows import check_batch, check_late, decoded, typed
 from pybandit.studies._tables import check_tables
 
-APPLICATION, FORMAT = 0x70625374, 3
+APPLICATION, FORMAT = 0x70625374, 4
 SCHEMA = f"""
 {WRITES};
 CREATE TABLE log (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time REAL NOT NULL,

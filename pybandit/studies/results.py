@@ -145,6 +145,95 @@ class Amendment(NamedTuple):
     time: float
 
 
+class CountAmendment(NamedTuple):
+    """Counts of one arm that were corrected.
+
+    Attributes
+    ----------
+    event : int
+        Its number in the log.
+    key : str
+        Of the batch.
+    arm : int
+    name : str
+        Of the arm.
+    trials_before : int
+    sum_before : float
+    trials : int
+    sum : float
+    reason, who : str
+    time : float
+        Seconds since 1970-01-01 UTC.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+    >>> result = study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+    >>> result = study.amend_counts("Monday", {"new": (2380, 149)}, reason="a robot", who="Ann")
+    >>> [one] = study.count_amendments()
+    >>> one.name, one.trials_before, one.trials, one.reason, one.who
+    ('new', 2500, 2380, 'a robot', 'Ann')
+    """
+
+    event: int
+    key: str
+    arm: int
+    name: str
+    trials_before: int
+    sum_before: float
+    trials: int
+    sum: float
+    reason: str
+    who: str
+    time: float
+
+
+class SplitCheck(NamedTuple):
+    """The test that visits draw their arms by the shares: a sample-ratio mismatch.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the arms among which visits are split now.
+    trials : ndarray of int64
+        Visits since this is so; an arm that is dropped or comes begins a new part.
+    shares : ndarray of float64
+        Expected; they add up to 1.
+    p_value : float
+        Of all parts together, at any number of looks: if the split is by the shares it is ever
+        at most x with probability at most x.
+    mismatch : bool
+        True if `p_value` is at most .01.
+
+    Notes
+    -----
+    A Dirichlet mixture of likelihood ratios, the mean of three concentrations (Lindon and Malek
+    2022). Visits of an arm that is dropped or retired do not count.
+
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+    >>> result = study.tell_counts({"old": (5100, 400), "new": (4900, 410)})
+    >>> check = study.status().split
+    >>> check.trials, check.shares, round(check.p_value, 3), check.mismatch
+    (array([5100, 4900]), array([0.5, 0.5]), 0.929, False)
+    """
+
+    names: list[str]
+    trials: np.ndarray
+    shares: np.ndarray
+    p_value: float
+    mismatch: bool
+
+
 class BatchRecord(NamedTuple):
     """What is recorded of a batch.
 
@@ -287,6 +376,8 @@ class Status:
         Of these.
     n_amendments : int
         Amendments recorded.
+    split : SplitCheck or None
+        Test that visits are split by the shares; None unless the study takes counts.
     n_events : int
     head : str
         Digest of the last event, in hexadecimal.
@@ -327,6 +418,7 @@ class Status:
     pulls_left: int | None
     batches_left: int | None
     n_amendments: int
+    split: SplitCheck | None
     n_events: int
     head: str
     created: float

@@ -20,12 +20,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from pybandit._shared.checks import check_flag
+from pybandit._shared.types import ArrayLike
 from pybandit._shared.version import __version__
 from pybandit.studies import _journal
 from pybandit.studies._changes import Changes
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._counted import Counted
-from pybandit.studies._create import checked_names, checked_state
+from pybandit.studies._create import checked_names, checked_shares, checked_state
 from pybandit.studies._looks import Looks
 from pybandit.studies._notebook import Shown
 from pybandit.studies._races import as_policy
@@ -69,7 +70,7 @@ class Study(Changes, Counted, Looks, Shown):
     @classmethod
     def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
                who: str | None = None, settings: dict[str, Any] | None = None,
-               overwrite: bool = False) -> Self:
+               shares: ArrayLike | None = None, overwrite: bool = False) -> Self:
         """Begin a study.
 
         Parameters
@@ -87,6 +88,10 @@ class Study(Changes, Counted, Looks, Shown):
             Who records; by default user@host.
         settings : dict, optional
             Anything made of dicts with text as names, lists, text and numbers; kept.
+        shares : array_like of float, shape (n_arms,), optional
+            Weights above 0 by which visits are split among the arms, in a study of counts.
+            `split` uses them, and a sequential test compares the visits with them
+            (`Status.split`). By default equal for `CountRace`, and no test for other policies.
         overwrite : bool, default False
             Whether an existing file is replaced; nobody may be using it.
 
@@ -116,6 +121,8 @@ class Study(Changes, Counted, Looks, Shown):
             raise TypeError(f"settings must be a dict; got {type(settings).__name__}")
         first = {"policy": policy_type.__name__, "arms": names, "settings": settings,
                  "state": state, "version": __version__}
+        if shares is not None:
+            first["shares"] = checked_shares(shares, policy.n_arms)
         name = default_who() if who is None else str(who)
         ledger = _journal.Ledger(policy_type.from_state(state))
 

@@ -8,7 +8,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
-from pybandit.cli._study_ab import read_counts
+from pybandit.cli._count_file import read_counts
 
 from cli.study_commands import as_json, digest, ok, refused
 
@@ -80,7 +80,7 @@ def test_sums_of_values_come_back_as_they_are_printed(capsys):
 def test_numbers_as_other_programs_write_them(capsys):
     """What a message says would take the file does."""
     ok(capsys, *NEW, "--values", "0", "90")
-    Path("de.csv").write_text("arm;trials;sum\nhome;1.000;812,5\nprice;990;700\nvideo;9;3\n")
+    Path("de.csv").write_text("arm;trials;sum\nhome;1.000;812,5\nprice;990;700\nvideo;995;3\n")
     assert "--decimal ," in refused(capsys, "counts", "de.csv")
     assert "1 new" in ok(capsys, "counts", "de.csv", "--decimal", ",", "--thousands", ".")
     assert as_json(capsys, "counts")["counts"][0]["trials"] == 1000
@@ -113,21 +113,22 @@ def test_files_that_are_refused(capsys):
         ("arm,trials,successes\nhome,3,x\n", "line 2, column 'successes'", "'x'"),
         ("arm,trials,successes\nhome,3,\n", "line 2", "successes"),
         ("arm,trials,successes\nhome,3,4\n", "4 for 3 trials of arm 'home'"),
-        ("arm,trials,successes\nhome,3.5,1\n", "trials of arm 'home'", "3.5"),
+        ("arm,trials,successes\nhome,3.5,1\n", "line 2, column 2", "whole", "'3.5'"),
         ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "already"),
         ("arm,trials,successes\nhom,3,1\n", "'hom'"),
         ("arm,trials,successes,key\nhome,3,1,a\n", "leave out --key"),
         ("page,visits,conversions,sum\nhome,9,4,81.5\n", "column 4", "'sum' and 'conversions'"),
         ("day,date,arm,trials,sum\n1,2,home,9,4\n", "'date' and 'day' are both the key"),
         ("page,visits,conversions\nhome,1000,0.04\n", "line 2, column 3", "not rates", "'0.04'"),
-        ("page;visits;conversions\nhome;120.000;4.812\n", "must be whole numbers", "'4.812'"),
+        ("page;visits;conversions\nhome;120.000;4.812\n", "must be whole numbers", "'120.000'",
+         "--thousands ."),
     ]:
         Path("bad.csv").write_text(text)
         more = ["--key", "b"] if "key" in text else []
         error = refused(capsys, "counts", "bad.csv", *more)
         assert all(word in error for word in words), error
     Path("day_0.csv").write_text("arm,trials,successes\nhome,100,99\n")
-    assert "already recorded as 'day_0.csv'" in refused(capsys, "counts", "day_0.csv")
+    assert "day_0.csv: home 5 of 100 -> 99 of 100" in refused(capsys, "counts", "day_0.csv")
     assert "none.csv: cannot be read" in refused(capsys, "counts", "none.csv")
     assert "asks for no batches" in refused(capsys, "next")
     assert "'form'" in refused(capsys, "retire", "form", "--reason", "gone")
@@ -215,7 +216,7 @@ def test_counts_that_are_recorded_are_not_amended(capsys):
 def test_an_export_of_counts_is_a_file_of_counts(capsys):
     ok(capsys, *NEW, "--values", "0", "30")
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}), "--key", "=monday")
-    ok(capsys, "counts", day(1, {"home": 0, "price": 90, "video": 80}))
+    ok(capsys, "counts", day(1, {"home": 0, "price": 3, "video": 2}))
     assert ok(capsys, "export", "all.csv") == "5 rows of counts: all.csv\n"
     lines = Path("all.csv").read_text().splitlines()
     assert lines[0] == "key,arm,trials,sum,told_at,who" and len(lines) == 6
@@ -228,7 +229,7 @@ def test_an_export_of_counts_is_a_file_of_counts(capsys):
 
 def test_a_file_of_several_days_is_recorded_whole_or_not_at_all(capsys):
     ok(capsys, *NEW)
-    Path("all.csv").write_text("day,arm,trials,successes\n1,home,200,5\n2,home,90,1\n2,prize,9,1\n")
+    Path("all.csv").write_text("day,arm,trials,successes\n1,home,3,1\n2,home,2,1\n2,prize,2,1\n")
     assert "'prize'" in refused(capsys, "counts", "all.csv")
-    Path("all.csv").write_text("day,arm,trials,successes\n1,home,200,5\n2,home,90,1\n2,price,9,1\n")
+    Path("all.csv").write_text("day,arm,trials,successes\n1,home,3,1\n2,home,2,1\n2,price,2,1\n")
     assert ok(capsys, "counts", "all.csv").startswith("1, 2: 2 new")

@@ -14,7 +14,7 @@ import numpy as np
 from fuzz.files import BATCHES, PLATES, arms_of, damaged, folder, refused, written
 from fuzz.source import Choices
 from pybandit._shared.cells import BadFile, guarded, unguarded
-from pybandit.cli._study_ab import read_counts
+from pybandit.cli._count_file import read_counts
 from pybandit.cli._study_values import read_values
 from pybandit.studies._fill import ORDERS, filled
 from pybandit.studies._picklists import (

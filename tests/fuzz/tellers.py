@@ -6,6 +6,7 @@ is full, and handles that are opened again. A dict of what was acknowledged is h
 
 import functools
 import shutil
+import warnings
 
 import pybandit as pb
 from fuzz.files import folder
@@ -26,6 +27,13 @@ def begun(number):
     path = str(folder() / f"begun{number}.db")
     Study.create(path, MAKERS[number](), arms=ARMS).close()
     return path
+
+
+def quietly(study, counts, key):
+    """Record counts that repeat and grow, without the warnings about it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return study.tell_counts(counts, key=key, rng=1, repeated=True)
 
 
 class Desk:
@@ -52,7 +60,7 @@ class Desk:
             counts = dict(self.told[key])
         if bits.below(16) == 1:
             counts["nobody"] = 1, 1
-        return lambda: study.tell_counts(counts, key=key, rng=1), key, counts
+        return lambda: quietly(study, counts, key), key and key.strip(), counts
 
     def heard(self, told, key, counts, result):
         """Takes what a call said into account."""

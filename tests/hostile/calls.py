@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow.parquet
 
 import pybandit as pb
-from pybandit.cli._study_ab import read_counts
+from pybandit.cli._count_file import read_counts
 from pybandit.cli._study_arms import read_arms
 from pybandit.cli._study_values import read_values
 from pybandit.studies._picklists import read_stock

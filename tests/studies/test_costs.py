@@ -32,7 +32,7 @@ def told(study, n):
 
 def counts(study, n):
     for _ in range(n):
-        study.tell_counts(dict.fromkeys(ARMS, (10, 3)), rng=1)
+        study.tell_counts(dict.fromkeys(ARMS, (10, 3)), rng=1, repeated=True)
 
 
 def amended(study, n):

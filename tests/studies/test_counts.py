@@ -112,7 +112,7 @@ def test_thompson_sampling(law, tmp_path):
             if number % 3 == 0:
                 study.split(100)
             counts = {name: (200, 10 + 10 * arm) for arm, name in enumerate(NAMES)}
-            study.tell_counts(counts, key=f"{number}")
+            study.tell_counts(counts, key=f"{number}", repeated=True)
             study.verify()
         policy.ask()
         policy.tell_counts([200] * 3, [10, 20, 30])
@@ -165,7 +165,8 @@ def test_what_is_refused(tmp_path):
         (study, lambda: study.tell_counts({"hom": (1, 0)}), ValueError, ["'hom'"]),
         (study, lambda: study.tell_counts({}), TypeError, ["dict"]),
         (study, lambda: study.tell_counts([("home", 1, 0)]), TypeError, ["dict"]),
-        (study, lambda: study.tell_counts({"home": 3}), TypeError, ["pairs", "'home'"]),
+        (study, lambda: study.tell_counts({"home": 3}), TypeError,
+         ["(trials, sum, squares)", "'home'"]),
         (study, lambda: study.tell_counts({"home": (3.5, 1)}), TypeError, ["trials", "3.5"]),
         (study, lambda: study.tell_counts({"home": (3, "x")}), TypeError, ["sum of arm 'home'"]),
         (study, lambda: study.tell_counts({"home": (3, 4)}), ValueError, ["4", "3 trials"]),
@@ -210,10 +211,10 @@ def test_two_who_record(tmp_path):
 
 def test_keys_of_what_was_taken_back(tmp_path):
     """A key is known where its batch is on the disk, and no longer than that."""
-    path, first = tmp_path / "study.db", {"home": (9, 3)}
+    path, first = tmp_path / "study.db", dict.fromkeys(NAMES, (9, 3))
 
     def told(study, key, n_new=1):
-        assert study.tell_counts(first, key=key).n_new == n_new
+        assert study.tell_counts(first, key=key, repeated=True).n_new == 3 * n_new
 
     def fails():
         raise OSError("no space left")
@@ -233,7 +234,8 @@ def test_keys_of_what_was_taken_back(tmp_path):
         told(study, "Sunday", 0)
         with pytest.raises(ValueError, match="already recorded as 'Sunday'"):
             study.tell_counts({"home": (9, 4)}, key="Sunday")
-        assert list(study.counts()["key"]) == ["Monday", "Friday", "Tuesday", "Sunday"]
+        assert list(dict.fromkeys(study.counts()["key"])) == [
+            "Monday", "Friday", "Tuesday", "Sunday"]
 
 
 def test_a_file_that_was_changed(tmp_path):
@@ -255,6 +257,8 @@ def test_a_file_that_was_changed(tmp_path):
 
 def acts(number):
     return {"tell_counts": lambda study: study.tell_counts(day(study, number), key=f"{number}"),
+            "amend_counts": lambda study: study.amend_counts("0", {"home": (90, 9)},
+                                                             reason="robots"),
             "add_arm": lambda study: study.add_arm("form"),
             "retire": lambda study: study.retire("home", "slow")}
 

@@ -95,7 +95,7 @@ def test_a_state_that_fits_its_digest_and_not_the_log(path):
 def test_another_format_is_refused_with_both_versions(form, path):
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {form}")
-    assert_refused(path, f"format {form}; this pybandit reads format 3", StudyVersionError)
+    assert_refused(path, f"format {form}; this pybandit reads format 4", StudyVersionError)
 
 
 @pytest.mark.parametrize("content", [b"", b"plate,well\n" * 1000, b"SQLite format 3\0" * 500])

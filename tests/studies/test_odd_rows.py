@@ -229,7 +229,8 @@ def test_counts_that_nobody_told(tmp_path, changes):
     assert path in str(raised.value)
     with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log"):
         export(study, Plates(Layout(8, 12)), lambda text: None)
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="event 1 is none of counts"):
+    with (Study.open(path) as study,
+          pytest.raises(StudyDamaged, match="event 1 does not hold counts")):
         study.tell_counts({"a": (1, 1)}, key="Tuesday")
 
 

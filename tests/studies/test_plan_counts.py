@@ -35,12 +35,26 @@ def test_an_aa_check():
     assert low <= plan.n_wrong / 80 <= high
 
 
+def test_a_plan_says_why_no_winner_is_expected():
+    """Too few batches, or equal rates; the estimate is near the simulated median."""
+    plan = plan_counts([0.3, 0.303], 5000, runs=6, most_batches=20, rng=1)
+    assert plan.n_undecided == 6 and 120 < plan.estimate < 250
+    assert plan.reason == ("the two best rates differ by 0.003, which takes about "
+                           f"{plan.estimate:,.0f} batches of 5,000 trials; there were 20")
+    equal = plan_counts([0.3, 0.3], 5000, runs=6, most_batches=20, rng=1)
+    assert equal.estimate == math.inf and "are equal, 0.3: no winner" in equal.reason
+    found = plan_counts([0.3, 0.33], 1000, runs=60, rng=1)
+    assert found.reason == "" and 0.6 < found.quantile(0.5) / found.estimate < 1.6
+    large = plan_counts([0.5, 0.502], 1_000_000, runs=10, rng=1)
+    assert large.n_undecided == 0 and large.reason == "" and large.quantile(0.5) <= 6
+
+
 def test_wrong_winners_are_counted():
     plan = CountPlan(np.array([0.2, 0.3, 0.3]), 9, np.array([1, 2, 3, 9]),
-                     np.array([0, 1, 2, -1]), 1.0)
+                     np.array([0, 1, 2, -1]), 1.0, 3.0, 9)
     assert plan.n_wrong == 3 and plan.n_undecided == 1
     assert plan.quantile(0.75) == 3.0 and plan.quantile(0.8) == math.inf
-    best = CountPlan(np.array([0.2, 0.3, 0.4]), 9, plan.batches, plan.winners, 1.0)
+    best = CountPlan(np.array([0.2, 0.3, 0.4]), 9, plan.batches, plan.winners, 1.0, 3.0, 9)
     assert best.n_wrong == 2
 
 

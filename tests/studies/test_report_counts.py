@@ -96,7 +96,7 @@ def test_arms_that_come_and_go(tmp_path):
     study.retire("blue", "it is broken")
     for day in range(4, 12):
         study.tell_counts({"old": (900, 20), "video": (900, 90), "form": (900, 95)},
-                          key=f"day {day}")
+                          key=f"day {day}", repeated=True)
     page = page_of(study, tmp_path)
     rows = arm_rows(page)
     assert {name: row[0] for name, row in rows.items()} == {
@@ -129,11 +129,11 @@ def test_an_arm_without_trials(tmp_path):
 def test_sums_of_other_rewards_have_no_interval(value_range, tmp_path):
     study = Study.create(":memory:", pb.CountRace(2, value_range=value_range), arms=["a", "b"])
     for day in range(3):
-        study.tell_counts({"a": (100, 12.5), "b": (50, 30)}, key=f"{day}")
+        study.tell_counts({"a": (100, 12.5), "b": (90, 54)}, key=f"{day}", repeated=True)
     page = page_of(study, tmp_path)
     rows = arm_rows(page)
     assert rows["a"][1:6] == ["300", "37.5", "0.125", DASH, DASH]
-    assert rows["b"][1:6] == ["150", "90", "0.6", DASH, DASH]
+    assert rows["b"][1:6] == ["270", "162", "0.6", DASH, DASH]
     assert page.rows[0][3:5] == ["sum", "mean"] and page.tags["figure"] == 3
     assert "There are no intervals" in page.text and "Wilson" not in page.text
 
@@ -145,7 +145,7 @@ def test_sums_of_other_rewards_have_no_interval(value_range, tmp_path):
     (lambda: pb.TopTwo(2, pb.stopping.GLR(0.1, "gaussian"), rng=1), True)])
 def test_whole_sums_are_successes_only_where_no_reward_is_beyond_1(policy, has_interval, tmp_path):
     study = Study.create(":memory:", policy(), arms=["a", "b"])
-    study.tell_counts({"a": (100, 12), "b": (50, 30)})
+    study.tell_counts({"a": (100, 12), "b": (90, 54)})
     page = page_of(study, tmp_path)
     assert ("Wilson" in page.text) == has_interval
     low, high = binomtest(12, 100).proportion_ci(0.95, "wilson")
@@ -222,7 +222,7 @@ def test_the_answer_of_a_policy_that_is_done_is_first(make, dropped, tmp_path):
 def test_names_and_keys_are_text(tmp_path):
     study = Study.create(":memory:", pb.CountRace(len(EVIL)), arms=EVIL)
     for name in EVIL:
-        study.tell_counts(dict.fromkeys(EVIL, (30, 4)), key=f"{name} <b>day</b>")
+        study.tell_counts(dict.fromkeys(EVIL, (30, 4)), key=f"{name} <b>day</b>", repeated=True)
     page = page_of(study, tmp_path)
     assert page.tags["b"] == 0
     assert list(arm_rows(page)) == EVIL
@@ -289,7 +289,8 @@ def test_counts_that_nobody_told(tmp_path, changes):
     put(path, "log", "body", encode({**decode(body), **changes}), "number = 1")
     sign(path)
     with (Study.open(path) as study,
-          pytest.raises(StudyDamaged, match="pages.db is damaged: log: event 1 is none of counts")):
+          pytest.raises(StudyDamaged, match="pages.db is damaged: log: event 1 does not "
+                              "hold counts")):
         page_text(study)
 
 

@@ -28,8 +28,10 @@ from pybandit.studies import (
     Amendment,
     AmendResult,
     Batch,
+    CountAmendment,
     Event,
     Recommendation,
+    SplitCheck,
     Status,
     TellResult,
 )
@@ -223,10 +225,15 @@ def studies() -> Iterator[Event]:
 def web_tests() -> Ints:
     race = pb.CountRace(3, delta=0.1, ties="any")
     race.tell_counts([10, 9, 11], [1, 0, 2.5])
+    race.tell_counts([10, 9, 11], [1, 0, 2.5], squares=[1, 0, 2.25])
     assert_type(race.capital, Floats)
     assert_type(race.add_arm(), int)
     with pb.Study.create(":memory:", race, arms=["a", "b", "c", "d"]) as study:
         assert_type(study.tell_counts({"a": (9, 1), "d": (8, 2)}, key="monday"), TellResult)
+        done = study.amend_counts("monday", {"a": (8, 1)}, reason="robots")
+        assert_type(done, AmendResult)
+        assert_type(study.count_amendments(), list[CountAmendment])
+        assert_type(study.status().split, SplitCheck | None)
         study.retire("b", "broken")
         return study.split(5000)
 

@@ -1,42 +1,86 @@
 """Bets on counts as plainly as they can be written: visit by visit, in the order given.
 
-`capitals` are what the bets against each arm have made of 1, each bet by itself, where nobody
-is dropped. A reward between 0 and 1 counts as what it is: the race, which knows sums alone,
-can have no more.
+`capitals` is the wealth of each bet against each arm if no arm is dropped. A reward
+between 0 and 1 counts as what it is: the race, which knows only sums, can have no more.
 """
 
 import itertools
+import math
 
 import numpy as np
 
-BETS = [0.02, 0.04, 0.08, 0.16, 0.32, 0.64]
+STEPS = range(-9, 21)
 
 
-def capitals(batches):
-    """Of batches, each a list of (arm, reward in [0, 1]): shape (arms, bets)."""
+def weight_of(j):
+    """Return the weight of bet j: most on 0 to 3, the tails in proportion to 1 / (k (k + 1))."""
+    if 0 <= j <= 3:
+        return 0.85 / 4
+    k, most, share = (-j, 9, 0.05) if j < 0 else (j - 3, 17, 0.10)
+    return share / (k * (k + 1)) / sum(1 / (i * (i + 1)) for i in range(1, most + 1))
+
+
+WEIGHTS = np.array([weight_of(j) for j in STEPS])
+
+
+def scale(n, s, q, trials):
+    """Return 1 / sqrt(variance of a reward * trials of an arm); one reward of 1/2 is added."""
+    variance = (q + 0.25) / (n + 1) - ((s + 0.5) / (n + 1)) ** 2
+    return 1.0 / math.sqrt(variance * np.mean(trials))
+
+
+def log_factor(n, s, q, stake, level):
+    """Return the least sum of log(1 + stake (x - level)) over n rewards with sum s, squares q."""
+    if n == 0:
+        return 0.0
+    if stake < 0:
+        s, q, stake, level = n - s, n - 2 * s + q, -stake, 1 - level
+    if s <= 0:
+        return n * math.log1p(-stake * level)
+    q = min(max(q, s * s / n), s)
+    k = s * s / q
+    return k * math.log1p(stake * (q / s - level)) + (n - k) * math.log1p(-stake * level)
+
+
+def log_wealth(logs):
+    """Return the log of the weighted mean of wealths, given their logs, bets last."""
+    logs = logs + np.log(WEIGHTS)
+    top = logs.max(axis=-1, keepdims=True)
+    return (top + np.log(np.exp(logs - top).sum(axis=-1, keepdims=True)))[..., 0]
+
+
+def capitals(batches, with_squares=True):
+    """Return the wealth after batches of (arm, reward in [0, 1]): shape (arms, bets).
+
+    `with_squares` is False if the bets are to be those of sums alone.
+    """
     n_arms = 1 + max(arm for batch in batches for arm, _ in batch)
-    capital, seen = np.ones((n_arms, len(BETS))), [[] for _ in range(n_arms)]
+    capital, seen, bets = np.ones((n_arms, len(STEPS))), [[] for _ in range(n_arms)], None
     for batch in batches:
         here = [sum(arm == one for one, _ in batch) for arm in range(n_arms)]
-        if any(map(len, seen)):
-            mean = np.mean(list(itertools.chain(*seen)))
-            for arm in range(n_arms):
-                others = [one for one in range(n_arms) if one != arm and here[one]]
-                if here[arm] and others:
-                    rival = max(others, key=lambda one: (np.mean(seen[one] or [-1.0]), -one))
-                    capital[arm] *= won(batch, arm, rival, here, mean)
+        present = [arm for arm in range(n_arms) if here[arm]]
+        if any(seen[arm] for arm in present) and len(present) > 1:
+            past = np.array(list(itertools.chain(*seen)))
+            if bets is None:
+                squares = (past**2 if with_squares else past).sum()
+                u = scale(past.size, past.sum(), squares, [here[arm] for arm in present])
+                bets = [1.2 * u * 2.0**-j for j in STEPS]
+            for arm in present:
+                rival = max((one for one in present if one != arm),
+                            key=lambda one: (np.mean(seen[one] or [-1.0]), -one))
+                capital[arm] *= won(batch, arm, rival, here, past.mean(), bets)
         for arm, reward in batch:
             seen[arm].append(reward)
     return capital
 
 
-def won(batch, arm, rival, here, mean):
+def won(batch, arm, rival, here, mean, bets):
     both = here[arm] + here[rival]
     weights = {rival: 2 * here[arm] / both, arm: -2 * here[rival] / both}
-    worst = max(weights[rival] * mean, -weights[arm] * (1 - mean))
+    worst = max(0.9, weights[rival] * mean, -weights[arm] * (1 - mean))
     made = []
-    for bet in BETS:
-        bet, product = min(bet, 0.9 / worst) if worst else bet, 1.0
+    for bet in bets:
+        bet, product = min(bet, 0.9 / worst), 1.0
         for one, reward in batch:
             if one in weights:
                 product *= 1 + bet * weights[one] * (reward - mean)

@@ -1,0 +1,87 @@
+"""Batches of counts in a study's log, as they are known now: each by its key."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_PULLS
+from pybandit.studies._codec import flat
+from pybandit.studies._errors import StudyDamaged
+
+KINDS = "counts", "amend"
+COLUMNS = "trials", "sums", "squares"
+
+
+class Recorded(NamedTuple):
+    """A batch of counts: its last event, when and by whom, and the body of that."""
+
+    event: int
+    when: float
+    who: str
+    body: dict
+
+
+def put(found, recorder, row):
+    """Put an event of the log into `found`, batches by their keys; others are left out."""
+    number, kind, when, who, content, _ = row
+    if kind not in KINDS:
+        return
+    body = counts_of(recorder, number, content)
+    if (body["key"] in found) != (kind == "amend"):
+        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} does not "
+                           "fit the counts before it")
+    found[body["key"]] = Recorded(number, when, who, body)
+
+
+def recorded(recorder):
+    """Return all batches, a dict of `Recorded` by key, in the order of the log."""
+    found = {}
+    for row in recorder._store.events():
+        put(found, recorder, row)
+    return found
+
+
+def amendments(recorder):
+    """Yield each amendment: its event, and the bodies before and after."""
+    found = {}
+    for row in recorder._store.events():
+        before = found.copy() if row[1] == "amend" else None
+        put(found, recorder, row)
+        if before is not None:
+            key = counts_of(recorder, row[0], row[4])["key"]
+            yield found[key], before[key].body
+
+
+def counts_of(recorder, number, content):
+    """Return the body of an event of counts, checked: key, trials, sums, optional squares."""
+    entry = recorder._entry(f"event {number}", content)
+    columns = [entry.get(name) for name in COLUMNS if name != "squares" or name in entry]
+    kinds = (np.int64, np.float64, np.float64)[:len(columns)]
+    if not (type(entry.get("key")) is str and type(entry.get("reason", "")) is str
+            and flat(columns, kinds) and columns[0].size <= recorder._names.size
+            and (columns[0] >= 0).all() and (columns[0] <= MOST_PULLS).all()
+            and all(np.isfinite(one).all() for one in columns[1:])):
+        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} does not "
+                           "hold counts")
+    return entry
+
+
+def wide(body, n_arms):
+    """Return trials, sums and squares (or None) of `n_arms` arms; 0 before an arm came."""
+    def padded(values):
+        return None if values is None else np.append(
+            values, np.zeros(n_arms - values.size, dtype=values.dtype))
+
+    return tuple(padded(body.get(name)) for name in COLUMNS)
+
+
+def same(one, other):
+    """Return, for each arm, True if two batches of counts are equal; squares if both have them."""
+    equal = (one[0] == other[0]) & (one[1] == other[1])
+    if one[2] is not None or other[2] is not None:
+        equal &= _squares(one) == _squares(other)
+    return equal
+
+
+def _squares(columns):
+    return columns[1] if columns[2] is None else columns[2]
