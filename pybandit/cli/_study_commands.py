@@ -177,13 +177,19 @@ def report(arguments):
 
 def export(arguments):
     with _opened(arguments) as study:
-        plates = Plates.of(study.settings)
+        plates, is_counted = Plates.of(study.settings), _export.is_counted(study)
+        if is_counted and arguments.batch is not None:
+            raise ValueError("--batch must be left out: this study has counts, not wells; got "
+                             f"{arguments.batch}")
+
+        def write_to(write):
+            return _export.export(study, plates, write, arguments.batch)
+
         if arguments.out is None:
-            _export.export(study, plates, sys.stdout.write)
+            write_to(sys.stdout.write)
             return 0
-        n = written(arguments.out, lambda write: _export.export(study, plates, write))
-        what, words = (("n_rows", "rows of counts") if _export.is_counted(study) else
-                       ("n_wells", "wells"))
+        n = written(arguments.out, write_to)
+    what, words = ("n_rows", "rows of counts") if is_counted else ("n_wells", "wells")
     say(arguments, {"file": arguments.out, what: n}, f"{n:,} {words}: {arguments.out}")
     return 0
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._normalise import rewards_of
+from pybandit.studies._normalise import recorded_readings, rewards_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN
 from pybandit.studies.controls import readings_of, were_kept, withdrawn_of
@@ -80,9 +80,13 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         wells = plates.places(record.id, record.names)
         in_file = np.isin(wells // plates.layout.n_wells, reading.parts)
         gone = _withdrawn(study, reading, plates, record, wells)
-        reading = reading._replace(values=np.where(gone, np.nan, reading.values))
+        kept = {plate.name: plate.values for plate in readings_of(study, record.id)}
+        recorded = recorded_readings(plates, record.id, record.names, record.values, kept)
+        settled = set((wells[~np.isnan(record.values)] // plates.layout.n_wells).tolist())
+        values = _with_controls(np.where(gone, np.nan, reading.values), recorded, settled, plates)
+        reading = reading._replace(values=values)
         # a control that was withdrawn is as one that is lost
-        rewards = rewards_of(reading, plates, lost or bool(gone.any()))
+        rewards = rewards_of(reading, plates, lost or bool(gone.any()), settled)
         _check_known(record, rewards, reading, plates, wells)
         open_ = in_file & np.isnan(rewards) & (record.states == "open")
         if lost and partial:
@@ -91,7 +95,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
             _refuse_missing(int(open_.argmax()), int(open_.sum()), reading, plates, wells)
         at = np.flatnonzero(in_file & ~np.isnan(rewards) | (open_ if lost else False))
         told = _tell(study, reading, plates, wells, at, rewards[at],
-                     _news(study, path, reading, plates, record, wells))
+                     _news(path, reading, plates, record, wells, kept, recorded))
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
@@ -119,7 +123,19 @@ def _withdrawn(study, reading, plates, record, wells):
     return gone & were_kept(study, reading.batch, names, reading.values)
 
 
-def _news(study, path, reading, plates, record, wells):
+def _with_controls(values, recorded, settled, plates):
+    """Return readings of a file, with recorded controls in place of those that it leaves empty.
+
+    Results of a plate are divided by the mean of the same controls, whatever file they are in.
+    """
+    at = np.array([*plates.controls, *plates.positives], dtype=np.int64)
+    for part in settled:
+        wells = part * plates.layout.n_wells + at
+        values[wells] = np.where(np.isnan(values[wells]), recorded[wells], values[wells])
+    return values
+
+
+def _news(path, reading, plates, record, wells, kept, recorded):
     """The readings of a file, where some are not kept yet, to be kept with the results.
 
     Raises
@@ -131,7 +147,6 @@ def _news(study, path, reading, plates, record, wells):
     if record.status == "abandoned":
         return None
     n_wells, names = plates.layout.n_wells, plates.names(reading.batch, len(reading.names))
-    kept = {plate.name: plate.values for plate in readings_of(study, reading.batch)}
     divisors = plates.controls if plates.normalise else ()
     if plates.normalise == "inhibition":
         divisors = (*divisors, *plates.positives)
@@ -139,7 +154,7 @@ def _news(study, path, reading, plates, record, wells):
     found, is_new = {}, False
     for part in reading.parts:
         cut = slice(part * n_wells, (part + 1) * n_wells)
-        values, old = reading.values[cut], kept.get(names[part], np.full(n_wells, np.nan))
+        values, old = reading.values[cut], recorded[cut]
         other = ~np.isnan(values) & ~np.isnan(old) & (values != old)
         if other.any():
             at = int(other.argmax())

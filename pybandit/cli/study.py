@@ -200,7 +200,8 @@ def _add_looks(parts):
     _part(parts, "recover", "continue a study whose FILE-wal is lost, without the changes in it")
     part = _part(parts, "report", "write all of it as one HTML page")
     part.add_argument("-o", "--out", type=writable, required=True, metavar="FILE.html")
-    part = _part(parts, "export", "all wells as a long table")
+    part = _part(parts, "export", "all wells as a long table, which record and amend read")
+    part.add_argument("--batch", type=at_least(0), metavar="N", help="the wells of one batch only")
     part.add_argument("out", type=writable, metavar="FILE.csv", help="- for stdout")
 
 

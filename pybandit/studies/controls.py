@@ -81,6 +81,19 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     O(the log).
     """
     plates = Plates.of(study.settings)
+    return [_plate_of(name, *one, plates) for name, one in _kept(study, batch).items()]
+
+
+def kept_by_batch(study: Looks) -> dict[int, dict[str, Floats]]:
+    """Return the readings kept of each batch, by the names of its plates."""
+    found: dict[int, dict[str, Floats]] = {}
+    for name, (number, values, _) in _kept(study).items():
+        found.setdefault(number, {})[name] = values
+    return found
+
+
+def _kept(study: Looks, batch: int | None = None) -> dict[str, tuple[int, Floats, list[str]]]:
+    """Return batch, readings and files of each plate."""
     kept: dict[str, tuple[int, Floats, list[str]]] = {}
     for number, source, is_whole in _sources(study):
         if batch is not None and number != batch:
@@ -90,7 +103,7 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
             is_new = is_whole or old.size != values.size
             new = values if is_new else np.where(np.isnan(values), old, values)
             kept[name] = number, new, [*files, source["file"]]
-    return [_plate_of(name, *one, plates) for name, one in kept.items()]
+    return kept
 
 
 def withdrawn_of(study: Looks, batch: int) -> list[int] | None:
@@ -117,13 +130,13 @@ def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.
 def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
     """Batch and source of each event that has one, and whether it replaces what was."""
     found = []
-    for number, kind, content in study._read(lambda _: [(row[0], row[1], row[4]) for row in
-                                                        study._store.events()]):
-        if kind in ("tell", "amend") and b"source" in content:
-            body = study._entry(f"event {number}", content)
-            if "source" in body:
-                with as_recorded(study.path, f"log: event {number} is of no batch"):
-                    found.append((operator.index(body["batch"]), body["source"], kind == "amend"))
+    for number, kind, content in study._read(lambda _: [
+            (row[0], row[1], row[4]) for row in study._store.events()
+            if row[1] in ("tell", "amend") and b"source" in row[4]]):
+        body = study._entry(f"event {number}", content)
+        if "source" in body:
+            with as_recorded(study.path, f"log: event {number} is of no batch"):
+                found.append((operator.index(body["batch"]), body["source"], kind == "amend"))
     return found
 
 
