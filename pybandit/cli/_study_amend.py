@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.cells import LOST, BadFile
+from pybandit.studies._markers import markers_by_plate
 from pybandit.studies._normalise import recorded_readings, rewards_of
 from pybandit.studies._plate_read import Reading, read_plates
 from pybandit.studies._sheet import PLAIN, number
@@ -103,7 +104,7 @@ def _typed(plate, wells, plates, arms_of, dialect):
     values, gone = np.full(size * len(all_plates), np.nan), np.zeros(size * len(all_plates), bool)
     for text in wells:
         well, sign, value = text.partition("=")
-        position = plates.layout.find(well)
+        position = plates.layout.find_typed(well)
         if position is None or not sign:
             raise ValueError(f"--well must be WELL=VALUE, with a well of a {plates.layout} plate; "
                              f"got {text!r}")
@@ -148,7 +149,8 @@ def _amend(study, reason, reading, gone, plates, where, path):
     _refuse_unrecorded(lacks & (changed[wells]), wells, plates, names, record)
     parts = [part for part in reading.parts if changed[part * size:(part + 1) * size].any()]
     source = {"file": Path(where).name, "plates": {
-        names[part]: new[part * size:(part + 1) * size] for part in parts}} if parts else None
+        names[part]: new[part * size:(part + 1) * size] for part in parts},
+        "markers": markers_by_plate(reading, names, size)} if parts else None
     done = study.amend(reading.batch, rewards, positions=at, reason=reason, source=source)
     return Amended(reading.batch, [names[part] for part in reading.parts], int(changed.sum()),
                    done.n_amended, int(np.isnan(rewards).sum()))

@@ -93,9 +93,19 @@ def record(arguments):
     say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
                                       "head": status.head},
          f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
-         f"{' (late)' if done.is_late and done.n_new else ''}{state}"
+         f"{' (late)' if done.is_late and done.n_new else ''}{state}{_marked(done)}"
          f"{'' if done.has_arms else '; the file names no arms, so none were checked'}")
     return 0
+
+
+def _marked(done):
+    """Return how many wells had which marker or limit, in words."""
+    words = ""
+    for what, counts in (("marked", done.markers), ("at a limit", done.limits)):
+        if counts:
+            some = [f"{cell[:20]} {n:,}" for cell, n in sorted(counts.items())]
+            words += f"; {what}: {', '.join(some[:4])}{', ...' * (len(some) > 4)}"
+    return words
 
 
 def amend(arguments):

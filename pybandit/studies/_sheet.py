@@ -4,23 +4,50 @@ A file has at most MOST_LINES lines and MOST_BYTES bytes, a row LONGEST_LINE byt
 linear in the size of the file.
 """
 
+import codecs
 import csv
 import itertools
 import math
 import re
 import shlex
+from collections import deque
 from typing import NamedTuple
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile, unguarded
 from pybandit._shared.files import Lines
+from pybandit.studies._markers import is_marker, limit_of
 
 # no row that a plate reader writes is near these
 LONGEST_LINE, MOST_LINES, MOST_BYTES = 1_000_000, 1 << 20, 1 << 28
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
+UTF16 = b"\xff\xfe", b"\xfe\xff"
 
 
 # lines in which a header is looked for, under those of a title
 MOST_TITLE = 200
+
+
+class Fault(str):
+    """Text of a cell that is refused if it is used, and the message for that."""
+
+    def __new__(cls, text, why):
+        made = super().__new__(cls, text)
+        made.why = why
+        return made
+
+
+class Row(list):
+    """Cells of a row; raises BadFile if a `Fault` is read by its number."""
+
+    def __getitem__(self, at):
+        cell = super().__getitem__(at)
+        if isinstance(cell, Fault):
+            raise BadFile(cell.why)
+        return cell
+
+
+def row_of(cells):
+    """Return cells as a row that judges the faults among them."""
+    return Row(cells) if any(isinstance(cell, Fault) for cell in cells) else cells
 
 
 class Dialect(NamedTuple):
@@ -34,12 +61,21 @@ class Dialect(NamedTuple):
         The names of the columns plate, well, arm and value, where they are others.
     sheet : str or None
         Of a workbook.
+    measurement : str or None
+        Name of the grid to read if a plate has several.
+    markers : frozenset of str
+        Cells that stand for a lost well, as `_markers` writes them.
+    limits : bool
+        Whether a limit such as >4.000 is read as 4.0.
     """
 
     decimal: str = "."
     thousands: str = ""
     columns: dict[str, str] = {}
     sheet: str | None = None
+    measurement: str | None = None
+    markers: frozenset[str] = frozenset()
+    limits: bool = False
 
     def checked(self):
         """Itself; `ValueError` where two characters are the same, or none can be told apart."""
@@ -71,8 +107,8 @@ class Dialect(NamedTuple):
 PLAIN = Dialect()
 
 
-def rows_of(file, headers=(), dialect=PLAIN):
-    """Rows of a CSV file in UTF-8, one at a time.
+def rows_of(file, headers=(), dialect=PLAIN, above=None):
+    """Rows of a CSV file in UTF-8 or UTF-16, one at a time.
 
     Parameters
     ----------
@@ -81,6 +117,8 @@ def rows_of(file, headers=(), dialect=PLAIN):
         Whether cells are those of a header, the surest first: lines of a title before it are
         left out. Where there is none, the first line that is not blank is the first row.
     dialect : Dialect
+    above : list, optional
+        Receives the text of the lines before the first row.
 
     Yields
     ------
@@ -92,9 +130,9 @@ def rows_of(file, headers=(), dialect=PLAIN):
     Raises
     ------
     BadFile
-        Where the file is not UTF-8 or not CSV.
+        If the file is not CSV, or a cell that is used is not UTF-8.
     """
-    taken = Lines(file.readline, LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
+    taken = Lines(_readline_of(file), LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
     lines = _decoded(taken)
     first = _head(lines, taken)
     if not any(line.strip() for line in first):
@@ -103,13 +141,14 @@ def rows_of(file, headers=(), dialect=PLAIN):
             raise BadFile("line 1, column 1: the file is empty")
         raise BadFile(f"line 1, column 1: the first {len(first)} lines are blank")
     before, delimiter = _beginning(first, headers, dialect)
+    if above is not None:
+        above.extend(line.replace(delimiter, " ") for line in first[:before])
     reader = csv.reader(itertools.chain(first[before:], lines), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
             taken.begin_row()
             if cells:
-                yield before + reader.line_num, [
-                    unguarded(cell) for cell in _checked(cells, before + reader.line_num)]
+                yield before + reader.line_num, _checked(cells, before + reader.line_num)
     except csv.Error as error:
         raise BadFile(f"line {before + reader.line_num}, column 1: not CSV: {error}") from None
 
@@ -146,24 +185,68 @@ def _head(lines, taken):
     return first
 
 
+def _readline_of(file):
+    """Return ``readline(limit)`` of a binary file, in UTF-8 whatever the file is in."""
+    head = file.read(4)
+    file.seek(0)
+    if head[:2] in UTF16:
+        encoding = "utf-16"
+    elif len(head) == 4 and b"\0\0" in (head[::2], head[1::2]) and head.count(0) == 2:
+        encoding = "utf-16-be" if head[0] == 0 else "utf-16-le"  # without a mark
+    else:
+        return file.readline
+    return _Transcoded(file, encoding).readline
+
+
+class _Transcoded:
+    """A binary file of text in another encoding, read by lines of UTF-8."""
+
+    def __init__(self, file, encoding):
+        self._file, self._decode = file, codecs.getincrementaldecoder(encoding)().decode
+        self._lines, self._rest, self._is_over = deque(), "", False
+
+    def readline(self, limit):
+        while not self._lines and len(self._rest) < limit and not self._is_over:
+            chunk = self._file.read(1 << 16)
+            self._is_over = not chunk
+            try:
+                *lines, self._rest = (self._rest + self._decode(chunk, not chunk)).split("\n")
+            except UnicodeError:
+                raise BadFile("line 1, column 1: the file begins as UTF-16 and is not UTF-16 "
+                              "text; save it as CSV UTF-8") from None
+            self._lines.extend(line + "\n" for line in lines)
+        if self._lines:
+            line = self._lines.popleft()
+            if len(line) > limit:
+                self._lines.appendleft(line[limit:])
+        else:
+            line, self._rest = self._rest, self._rest[limit:]
+        return line[:limit].encode("utf-8", "surrogatepass")
+
+
 def _decoded(lines):
-    """Lines of text; bytes that are no text pass as surrogates, for `_checked` to name."""
+    """Lines of text; bytes that are not text pass as surrogates, for `_checked` to mark."""
     for line in lines:
         if lines.number == 1:
-            if line.startswith(UTF16):
-                raise BadFile("line 1, column 1: the file is UTF-16; save it as CSV UTF-8")
             line = line.removeprefix(b"\xef\xbb\xbf")
         yield line.decode("utf-8", "surrogateescape")
 
 
 def _checked(cells, line):
+    """Return the cells of a row; what is not text is refused if it is used."""
+    found, is_text = [], True
     for column, cell in enumerate(cells, 1):
-        if cell.isascii() and "\0" not in cell:
-            continue
-        if "\0" in cell or any("\udc80" <= character <= "\udcff" for character in cell):
-            raise BadFile(f"line {line}, column {column}: not UTF-8 text; save the file as CSV "
-                          "UTF-8")
-    return [cell.strip() for cell in cells]
+        bare = unguarded(cell.strip())
+        if not cell.isascii() and any("\udc80" <= character <= "\udcff" for character in cell):
+            bare, is_text = Fault(bare, _not_text(line, column)), False
+        elif "\0" in cell:
+            raise BadFile(_not_text(line, column))
+        found.append(bare)
+    return found if is_text else Row(found)
+
+
+def _not_text(line, column):
+    return f"line {line}, column {column}: not UTF-8 text; save the file as CSV UTF-8"
 
 
 def rows_under(rows, first, what="header"):
@@ -178,7 +261,12 @@ def rows_under(rows, first, what="header"):
 
 
 def number(cell, place, dialect=PLAIN):
-    """A finite float, NaN where there is no value; `place()` names the cell."""
+    """Return a finite float, NaN if there is no value; `place()` names the cell.
+
+    Markers and limits of the dialect are taken as it says.
+    """
+    if isinstance(cell, Fault):
+        raise BadFile(cell.why)
     plain = cell if dialect is PLAIN else dialect.plain(cell)
     try:
         value = math.nan if "_" in plain else float(plain)
@@ -186,6 +274,11 @@ def number(cell, place, dialect=PLAIN):
         value = math.nan
     if math.isfinite(value) or cell.casefold() in LOST:
         return value
+    limit = limit_of(cell, dialect) if dialect.limits else None
+    if limit is not None and math.isfinite(limit):
+        return limit
+    if is_marker(cell, dialect.markers):
+        return math.nan
     raise BadFile(f"{place()}: {short(cell)} is not a finite number{_hint(cell, dialect)}; a cell "
                   "without a value is empty or NA")
 
