@@ -94,7 +94,8 @@ def record(arguments):
                                       "head": status.head},
          f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
          f"{' (late)' if done.is_late and done.n_new else ''}{state}{_marked(done)}"
-         f"{'' if done.has_arms else '; the file names no arms, so none were checked'}")
+         f"{'' if done.has_arms else '; the file names no arms, so none were checked'}"
+         f"{done.measurement and f'{chr(10)}measurement: {done.measurement}'}")
     return 0
 
 

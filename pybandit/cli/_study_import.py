@@ -28,6 +28,8 @@ class Imported(NamedTuple):
         Wells of the file by the marker that they have instead of a reading, such as "OVRFLW".
     limits : dict of str to int
         Wells read as the limit that the file has, such as ">4.000".
+    measurement : str
+        The measurement that was read, if the file names it.
     is_late : bool
         Whether the batch was over before.
     complete : bool
@@ -46,6 +48,7 @@ class Imported(NamedTuple):
     has_arms: bool
     markers: dict[str, int]
     limits: dict[str, int]
+    measurement: str
 
 
 def import_results(study, path, *, batch=None, partial=False, lost=False, dialect=PLAIN,
@@ -113,7 +116,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
     n_known = told.n_known + int(gone[wells].sum())
     return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new, n_known,
                     int(gone_now.sum()), record.status != "open", told.complete,
-                    reading.has_arms, *_counted(reading))
+                    reading.has_arms, *_counted(reading), reading.measurement)
 
 
 def _counted(reading):

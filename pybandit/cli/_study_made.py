@@ -15,7 +15,7 @@ def dialect_of(arguments):
     return Dialect(arguments.decimal, arguments.thousands,
                    {role: name for role, name in columns.items() if name is not None},
                    arguments.sheet, arguments.measurement, markers,
-                   arguments.take_limits).checked()
+                   arguments.take_limits, arguments.instrument).checked()
 
 
 def plates_of(arguments, names):

@@ -22,6 +22,9 @@ def add_dialect(part):
     for role in HELP:
         part.add_argument(f"--{role}-column", metavar="NAME",
                           help=f"the column of the {HELP[role]} (default {role})")
+    part.add_argument("--instrument", metavar="NAME",
+                      help="a file of an instrument that allotropy reads: auto, or the name of "
+                           "its format (pip install 'pybandit-core[lab]')")
     part.add_argument("--measurement", metavar="NAME",
                       help="the measurement to read, if the file has several of a plate")
     part.add_argument("--lost-markers", metavar="CELLS",

@@ -68,10 +68,14 @@ class Shape:
         return len(cells) > self.n and is_row(cells[0], 0)
 
     def has_values(self, cells):
-        """Return True if there are cells enough, half of them numbers and no text among them."""
+        """Return True if there are cells enough, at least one a number and none of them text."""
         values = [self.value(cell) for cell in cells[:self.n]]
         return (len(values) == self.n and None not in values
-                and 2 * sum(value == value for value in values) >= self.n)
+                and any(value == value for value in values))
+
+    def is_all_values(self, cells):
+        """Return True for as many cells as the plate has columns, none of them text."""
+        return len(cells) == self.n and None not in map(self.value, cells)
 
     def value(self, cell):
         """Return the value of a cell, NaN if it is empty or a marker, None if it is text."""
@@ -261,7 +265,8 @@ class Finder:
             rows.append(head)  # numbers of columns, or values 1, 2, 3, ...
         while self.row is not None and self.row[1][0].casefold() != "plate":
             line, cells = self.row
-            if len(rows) >= n_rows and not self.shape.has_values(cells[start:]):
+            if len(rows) >= n_rows and not (self.shape.has_values(cells[start:]) or (
+                    at == 0 and self.shape.is_all_values(cells))):
                 break
             if len(rows) == n_rows + 1:
                 break
@@ -336,6 +341,7 @@ def _chosen(sheet, grids, shape):
     if wanted is not None:
         same = [at for at, name in enumerate(names) if name.casefold() == wanted.casefold()]
         if len(same) == 1:
+            sheet.measurement = names[same[0]]
             return grids[same[0]]
     told = "" if wanted is None else f"there is no measurement {short(wanted)}; "
     raise BadFile(f"line {grids[-1].rows[0][0]}, column 1: {told}the file has {len(grids)} "

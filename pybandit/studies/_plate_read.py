@@ -1,6 +1,8 @@
 """Readings of plates out of a file: a long table of wells, or grids."""
 
 import itertools
+import re
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ from pybandit._shared.cells import BadFile
 from pybandit.studies._grids import Shape, read_grids
 from pybandit.studies._markers import MARKERS, is_counted, is_marker, limit_of
 from pybandit.studies._plate_long import COLUMNS, read_long
-from pybandit.studies._sheet import PLAIN, number, short
+from pybandit.studies._sheet import PLAIN, Dialect, number, short
 from pybandit.studies._table import opened
 from pybandit.studies.plates import plate_number
 
@@ -37,6 +39,10 @@ class Reading(NamedTuple):
         Whether the file says which arm is in a well.
     markers : dict of int to str
         Cells that were markers or limits instead of readings, by well.
+    measurement : str
+        Name of the measurement that was read, and what read it; "" if the file has no names.
+    unit : str
+        What `lines` counts.
     """
 
     batch: int
@@ -48,14 +54,16 @@ class Reading(NamedTuple):
     is_grid: bool
     has_arms: bool = True
     markers: dict[int, str] = {}
+    measurement: str = ""
+    unit: str = "line"
 
     def where(self, well, plates):
         """'line 3, column 'value'', or where it should be."""
         place = int(self.lines[well])
         if not place:
-            return f"line {self.last}, column 'well'"
+            return f"{self.unit} {self.last}, column 'well'"
         column = str(well % plates.layout.columns + 1) if self.is_grid else "value"
-        return f"line {place}, column {column!r}"
+        return f"{self.unit} {place}, column {column!r}"
 
 
 def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
@@ -87,6 +95,8 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
     The file is read once, a line at a time, and no further than the first row that does
     not fit: a file of more rows than the batch has wells ends at the first row too many.
     """
+    if dialect.instrument is not None:
+        return _read_instrument(path, plates, arms_of, batch, dialect, plate)
     sheet, above = _Sheet(plates, arms_of, batch, dialect, plate), []
     shape = Shape(plates.layout, dialect)
     with opened(path, (sheet.begins_long, shape.begins, shape.is_bare), dialect, above) as rows:
@@ -98,6 +108,26 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
         return sheet.reading()
 
 
+def _read_instrument(path, plates, arms_of, batch, dialect, plate):
+    """Read a file that allotropy reads; its measurements count as lines."""
+    from pybandit.studies._instruments import read_instrument, rows_of
+
+    plain = Dialect(markers=dialect.markers, limits=dialect.limits)
+    sheet = _Sheet(plates, arms_of, batch, plain, plate)
+    try:
+        found = read_instrument(path, dialect.instrument, dialect.measurement)
+        header, rows = rows_of(found)
+        if "plate" not in header and plate is None and batch is None:
+            raise BadFile("no plate is named; --plate says which it is")
+        read_long(sheet, rows, 1, header)
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from None
+    except BadFile as error:
+        raise BadFile(f"{path}: {re.sub('^line ', 'measurement ', str(error))}") from None
+    sheet.measurement = f"{found.measurement} of {found.instrument.lower()}"
+    return sheet.reading()._replace(unit="measurement")
+
+
 class _Sheet:
     """Collects wells; knows which batch they are of as soon as a plate is named."""
 
@@ -106,7 +136,7 @@ class _Sheet:
         self.arms_of, self.batch, self.names = arms_of, batch, None
         self.dialect, self.plate = dialect, plate
         self.starts, self.is_grid, self.has_arms, self.last = {}, False, True, 1
-        self.markers = {}
+        self.markers, self.measurement = {}, ""
 
     def begins_long(self, cells):
         """Whether these are the header of a long table."""
@@ -127,7 +157,8 @@ class _Sheet:
         """The first well of a plate of this name."""
         found = plate_number(plate)
         if found is None:
-            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not the name of a plate")
+            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not the name of a "
+                          "plate; --plate says which plate the file is of")
         if self.names is None:
             self._begin(found[0] if self.batch is None else self.batch, line)
         names = self.plates.names(self.batch, len(self.names))
@@ -164,7 +195,9 @@ class _Sheet:
         """Take a cell as the reading of a well; `place()` names the cell."""
         self.lines[index] = line
         self.last = max(self.last, line)
-        if not self.labels[index]:  # an empty well: its cell is not used
+        if not self.labels[index]:  # an empty well: its cell is not used, but kept in long tables
+            with suppress(BadFile):
+                self.values[index] = np.nan if self.is_grid else number(cell, place, self.dialect)
             return
         try:
             value = self.values[index] = number(cell, place, self.dialect)
@@ -186,4 +219,4 @@ class _Sheet:
         parts = sorted({start // self.n_wells for start in self.starts.values()})
         return Reading(self.batch, self.names, parts, np.array(self.values),
                        np.array(self.lines), self.last, self.is_grid, self.has_arms,
-                       self.markers)
+                       self.markers, self.measurement)

@@ -62,11 +62,13 @@ class Dialect(NamedTuple):
     sheet : str or None
         Of a workbook.
     measurement : str or None
-        Name of the grid to read if a plate has several.
+        Name of the measurement to read if a plate has several.
     markers : frozenset of str
         Cells that stand for a lost well, as `_markers` writes them.
     limits : bool
         Whether a limit such as >4.000 is read as 4.0.
+    instrument : str or None
+        Name of an instrument's format, or "auto"; None for tables and grids.
     """
 
     decimal: str = "."
@@ -76,6 +78,7 @@ class Dialect(NamedTuple):
     measurement: str | None = None
     markers: frozenset[str] = frozenset()
     limits: bool = False
+    instrument: str | None = None
 
     def checked(self):
         """Itself; `ValueError` where two characters are the same, or none can be told apart."""

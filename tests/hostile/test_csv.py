@@ -83,7 +83,8 @@ LAB = {
         "grids without end": (b"plate,7\n" + b",1,2,3\nA,1,2,3\nB,4,5,6\nr\n" * 240_000, "grids"),
         "a grid of long cells": (b"plate,7\n" + (b"A,%s,2,3\nB,1,2,3\nx\n" % (b"1" * 900_000))
                                  * 100, "line"),
-        "small letters without end": (b"well,value\n" + b"a1,1\n" * 500_000, "line 3")},
+        "small letters without end": (b"plate,well,arm,value\n" + b"7,a1,,1\n" * 500_000,
+                                      "line 2 already")},
     "arms": table(b"arm,plate,well\n", b"tea,7,A1\n") | {
         "2 million arms": (b"arm\n" + b"".join(b"a%d\n" % i for i in range(2_000_000)),
                            "at most 1,048,576 lines"),
