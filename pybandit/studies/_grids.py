@@ -13,8 +13,10 @@ from pybandit._shared.cells import BadFile
 from pybandit.studies._markers import MARKERS
 from pybandit.studies._row_names import is_row, letters
 from pybandit.studies._sheet import number, short
+from pybandit.studies.plates import plate_number
 
 MOST_GRIDS, MOST_CELLS = 1000, 1 << 20  # of a file, of all of its grids
+LONGEST_TITLE = 50
 FAR = 4  # cells before the first value: a row's letter, a temperature
 NAME = re.compile(r"[A-Za-z]{1,2}")  # of a row
 FRACTION = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.IGNORECASE)
@@ -60,7 +62,8 @@ class Shape:
         for at in range(min(len(cells) - self.n, FAR) + 1):
             if all(map(_is_column, cells[at:at + self.n], range(1, self.n + 1))):
                 is_longer = len(cells) > at + self.n and _is_column(cells[at + self.n], self.n + 1)
-                return None if is_longer or at and is_row(cells[at - 1], 0) else at
+                is_value = at and (is_row(cells[at - 1], 0) or _is_number(cells[at - 1]))
+                return None if is_longer or is_value else at
         return None
 
     def is_row_a(self, cells):
@@ -85,13 +88,18 @@ class Shape:
             return None
 
 
+def _is_number(cell):
+    return bool(cell) and not cell.strip("+-0123456789.,")
+
+
 def _is_column(cell, column):
     return cell.lstrip("0") == str(column) or cell == f"{column}.0"
 
 
 def is_plate(cells):
-    """Return True for a line ``plate,NAME``."""
-    return _cell(cells, 0).casefold() == "plate" and any(cells[1:2])
+    """Return True for a line ``plate,NAME``; of more cells if NAME is one that studies give."""
+    return _cell(cells, 0).casefold() == "plate" and any(cells[1:2]) and not (
+        any(cells[2:]) and plate_number(cells[1]) is None)
 
 
 class Finder:
@@ -109,7 +117,7 @@ class Finder:
     def __init__(self, sheet, rows, above):
         self.sheet, self.rows, self.shape = sheet, rows, Shape(sheet.plates.layout, sheet.dialect)
         self.layout, self.last, self.n_cells = sheet.plates.layout, 1, 0
-        self.title = next((" ".join(line.split()) for line in reversed(above) if line.strip()), "")
+        self.title = next((_title(line.split()) for line in reversed(above) if line.strip()), "")
         self.start, self.must_begin, self.names, self.grids = None, False, [], []
         self.row = None
         self._next()
@@ -127,14 +135,14 @@ class Finder:
         is_first = True
         while self.row is not None:
             line, cells = self.row
-            if cells[0].casefold() == "plate":
+            if is_plate(cells):
                 self._name(line, cells)
             elif self._begins(cells, is_first):
                 self._take()
             elif any(cells):
                 if self.must_begin:
                     self._refuse_short(0, line)
-                self.title = " ".join(filter(None, self._next()[1]))
+                self.title = _title(self._next()[1])
             else:
                 self._next()
             is_first = False
@@ -149,7 +157,7 @@ class Finder:
     def _name(self, line, cells):
         """Take the line that names the plate of the grids under it."""
         sheet = self.sheet
-        if len(cells) < 2 or any(cells[2:]):
+        if any(cells[2:]):
             raise BadFile(f"line {line}, column 3: a line that names a plate is plate,NAME")
         if sheet.plate is not None:
             if self.names and cells[1] != self.names[0]:
@@ -180,7 +188,7 @@ class Finder:
         at = self.shape.head_at(self.row[1])
         head = None if at is None else self._next()
         if at and not (self.must_begin or self._is_row_at(at)):
-            self.title = " ".join(filter(None, head[1]))  # numbers, but no grid
+            self.title = _title(head[1])  # numbers, but no grid
             return
         title, self.title, self.must_begin = self.title or _corner(head, at), "", False
         column = max(at - 1, 0) if at is not None else 0
@@ -209,7 +217,7 @@ class Finder:
         for row in range(self.layout.rows):
             while self.row and not any(self.row[1]):
                 self._next()
-            if self.row is None or self.row[1][0].casefold() == "plate" or (
+            if self.row is None or is_plate(self.row[1]) or (
                     self.shape.head_at(self.row[1]) is not None):
                 self._refuse_short(row, self.last)
             line, cells = self.row
@@ -263,8 +271,10 @@ class Finder:
         start, n_rows, rows = at or 0, self.layout.rows, []
         if at == 0 and head is not None:
             rows.append(head)  # numbers of columns, or values 1, 2, 3, ...
-        while self.row is not None and self.row[1][0].casefold() != "plate":
+        while self.row is not None and not is_plate(self.row[1]):
             line, cells = self.row
+            if start and len(rows) >= n_rows and self.shape.head_at(cells) is not None:
+                break
             if len(rows) >= n_rows and not (self.shape.has_values(cells[start:]) or (
                     at == 0 and self.shape.is_all_values(cells))):
                 break
@@ -294,6 +304,8 @@ class Finder:
         if self.row is None:
             return
         line, cells = self.row
+        if column and self.shape.head_at(cells) is not None:
+            return
         goes_on = (is_row(_cell(cells, column), self.layout.rows) and any(cells[column + 1:])
                    if is_lettered else self.shape.has_values(cells[column:]))
         if goes_on:
@@ -307,6 +319,11 @@ class Finder:
 def _cell(cells, at):
     """Return a cell, "" beyond the end of its row."""
     return cells[at] if at < len(cells) else ""
+
+
+def _title(cells):
+    """Return the words of a line above a grid, cut to a length that can be typed."""
+    return " ".join(filter(None, cells))[:LONGEST_TITLE].strip()
 
 
 def _corner(head, at):

@@ -42,7 +42,7 @@ class Value(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a file has: the format that read it, and the values of the chosen measurement."""
+    """The format that read a file, and name and values of the chosen measurement."""
 
     instrument: str
     measurement: str
@@ -67,7 +67,7 @@ def read_instrument(path, instrument, wanted=None):
     Raises
     ------
     BadFile
-        If the file cannot be read, or what is to be read is ambiguous.
+        If the file cannot be read, or its format or the measurement is ambiguous.
     """
     factory = require("allotropy.parser_factory", EXTRA)
     content = read_regular(path, MOST_BYTES)

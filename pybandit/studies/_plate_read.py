@@ -42,7 +42,7 @@ class Reading(NamedTuple):
     measurement : str
         Name of the measurement that was read, and what read it; "" if the file has no names.
     unit : str
-        What `lines` counts.
+        Unit of `lines`: "line" or "measurement".
     """
 
     batch: int

@@ -1,7 +1,7 @@
 """Names of wells in files: A1, a01, A-1, and rows after Z in three forms.
 
 Instruments call the rows 27 to 32 of 1,536 wells AA to AF, Aa to Af, or a to f. In the last form
-case matters: a1 is well AA1 there, and well A1 in a file in small letters.
+case matters: a1 is well AA1 there, but well A1 in a file without capitals.
 """
 
 import re
@@ -37,7 +37,7 @@ def row_number(name):
 
 
 def is_row(name, row):
-    """Return True if a grid may call a row so, whose place is known."""
+    """Return True if `name` may be the name of a row whose number is known, as in a grid."""
     return name.upper() == letters(row) or (
         row >= ALPHABET and name == chr(ord("a") + row - ALPHABET))
 
@@ -94,5 +94,5 @@ class RowNames:
 def check_row(name, text, n_rows):
     """Raise ValueError if a name outside a file may be of two rows; `text` has it."""
     if RowNames(n_rows).is_open(name):
-        raise ValueError(f"rows after Z are AA, AB, ..., and rows are named in capitals beside "
-                         f"them: {name.upper()} or A{name.upper()}; got {short(text)}")
+        raise ValueError(f"rows of a plate with more than {ALPHABET} must be in capitals: "
+                         f"{name.upper()} or A{name.upper()}; got {short(text)}")

@@ -236,7 +236,7 @@ def _decoded(lines):
 
 
 def _checked(cells, line):
-    """Return the cells of a row; what is not text is refused if it is used."""
+    """Return the cells of a row; a cell that is not text becomes a `Fault`."""
     found, is_text = [], True
     for column, cell in enumerate(cells, 1):
         bare = unguarded(cell.strip())

@@ -68,7 +68,9 @@ class Layout(NamedTuple):
         return parts and self._at(row_number(parts[0]), parts[1] - 1)
 
     def find_typed(self, well: str) -> int | None:
-        """As `find`; raises ``ValueError`` if the well may be two, as a1 on 1,536: A1 or AA1.
+        """Find a well as `find` does, and raise ``ValueError`` if its name may be of two wells.
+
+        On a plate of 1,536 wells a1 may be A1 or AA1.
 
         Examples
         --------

@@ -49,7 +49,7 @@ def test_numbers_of_wells():
 
 
 def test_an_error_is_a_marker():
-    """allotropy writes -0.0 beside it."""
+    """allotropy writes the value -0.0 with it."""
     def error(**feature):
         return {"error aggregate document": {"error document": [{"error": "OVRFLW"} | feature]}}
 

@@ -146,6 +146,31 @@ def test_a_grid_of_names_is_not_a_measurement(tmp_path):
         read(tmp_path, bad, layout)
 
 
+def test_grids_without_letters_under_heads_of_their_own(tmp_path):
+    """Raw and reduced values of a reader; the second head was taken for a ninth row."""
+    layout = Layout(2, 3)
+    lines = ["##BLOCKS= 1", "Plate:\tPlate01\t1.3", "\tTemperature\t1\t2\t3\t\t",
+             "\t37.0\t0.5\t1.5\t2.5\t\t", "\t\t3.5\t4.5\t5.5\t\t", "", "\t\t1\t2\t3\t",
+             "\t\t7.5\t8.5\t9.5\t", "\t\t10.5\t11.5\t12.5\t", "~End"]
+    with pytest.raises(BadFile, match="2 measurements .*: 'Plate: Plate01 1.3', 'grid 2'"):
+        read(tmp_path, lines, layout)
+    for name, start in (("Plate: Plate01 1.3", 0.5), ("grid 2", 7.5)):
+        assert right(read(tmp_path, lines, layout, Dialect(measurement=name)), layout, start)
+
+
+def test_a_header_that_begins_with_plate_is_a_title(tmp_path):
+    layout = Layout(8, 12)
+    lines = ["Plate information", "Plate,Repeat,Barcode,Measured height", "1,1,B7,15", "",
+             "Results of Plate 1, Abs 450", *grid(layout, corner="", row_letters=True), "", "Plate"]
+    assert right(read(tmp_path, lines, layout), layout)
+
+
+def test_long_titles_are_cut(tmp_path):
+    layout = Layout(2, 3)
+    lines = ["=" * 200, *grid(layout), "x" * 200, *grid(layout, start=7.5)]
+    assert right(read(tmp_path, lines, layout, Dialect(measurement="x" * 50)), layout, 7.5)
+
+
 def test_a_series_of_time_is_refused(tmp_path):
     layout = Layout(2, 3)
     lines = [line for time in range(5) for line in (f"Time {time} s", *grid(layout, start=time))]
@@ -156,7 +181,7 @@ def test_a_series_of_time_is_refused(tmp_path):
         read(tmp_path, blocks, layout)
 
 
-# what is another plate, or none
+# grids of other plates
 
 @pytest.mark.parametrize("wrong", ["8x12", "4x6", "32x48"])
 def test_a_grid_of_another_size_is_refused(tmp_path, wrong):

@@ -73,7 +73,7 @@ DAY, CLOCK = datetime.datetime(2026, 9, 1, 12, 30), datetime.time(12, 30)
 
 @pytest.mark.parametrize("cell", [DAY, CLOCK, datetime.timedelta(hours=1), DAY.date(), "=1+1"])
 def test_only_cells_that_are_used_are_judged(tmp_path, cell):
-    """A date in a title, or in a column that nobody reads, refused the workbook."""
+    """A date in a title or an unused column must not refuse the workbook."""
     head, *wells = ROWS
     wide = [["read at", cell], [], [cell, *head, "time", cell],
             *([cell, *row, cell, "note"] for row in wells), ["end", None, None, None, None, cell]]
