@@ -5,7 +5,7 @@
 FOLDER has a folder for each format, such as tests/parsers of allotropy's repository, in which
 files of instruments lie beside the JSON that is expected of them, under the same name. A well is
 right if all numbers of its measurements are those of the JSON, each as often, and there are no
-others. What is expected is read from the JSON by a few lines of this script, not by pybandit.
+others. The numbers of the JSON are read by a few lines of this script, not by pybandit.
 """
 
 import json
@@ -60,7 +60,7 @@ def expected(path):
         found = wells.setdefault((sample.get("well plate identifier", ""), well), Counter())
         for key, number in numbers(one):
             is_lost = key in marked or "" in marked or not isinstance(number, (int, float)) or (
-                number == 0 and math.copysign(1, number) < 0)
+                number != number or number == 0 and math.copysign(1, number) < 0)
             found[key, None if is_lost else number] += 1
     return {place: found for place, found in wells.items() if found}
 
@@ -78,7 +78,8 @@ def read(path, instrument):
         try:
             number = float(one.cell)
         except ValueError:
-            number = None
+            number = math.nan
+        number = None if number != number else number
         wells.setdefault((one.plate, one.well), Counter())[key, number] += 1
     return wells, vendor.value.casefold()
 
@@ -87,7 +88,7 @@ KEYS = []
 
 
 def compared(path, answer, instrument):
-    """Return wells right, wells expected, and what was wrong."""
+    """Return the number of wells that are right, of wells expected, and a remark."""
     wanted = expected(answer)
     KEYS[:] = sorted({key for found in wanted.values() for key, _ in found}, key=len, reverse=True)
     if not wanted:

@@ -94,5 +94,5 @@ class RowNames:
 def check_row(name, text, n_rows):
     """Raise ValueError if a name outside a file may be of two rows; `text` has it."""
     if RowNames(n_rows).is_open(name):
-        raise ValueError(f"rows of a plate with more than {ALPHABET} must be in capitals: "
-                         f"{name.upper()} or A{name.upper()}; got {short(text)}")
+        raise ValueError(f"wells of a plate with more than {ALPHABET} rows must be in capitals, in "
+                         f"row {name.upper()} or A{name.upper()}; got {short(text)}")

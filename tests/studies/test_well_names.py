@@ -119,7 +119,7 @@ def test_grids_of_1536_wells(tmp_path):
 
 def test_typed_wells_that_may_be_two_are_refused():
     for text in ("a1", "row:a", "f48"):
-        with pytest.raises(ValueError, match=f"A or AA|F or AF; got '{text}'"):
+        with pytest.raises(ValueError, match=f"row (A or AA|F or AF); got '{text}'"):
             controls_of(text, LARGE)
     assert controls_of("A1,aa1,Af48,row:AA", LARGE)[0] == 0
     assert controls_of("a1,row:b", Layout(8, 12))[:2] == (0, 12)
