@@ -227,15 +227,20 @@ def _numbers(part, names, depth):
         return
     if not isinstance(part, dict):
         return
-    own = " ".join([names, *(text for key, text in part.items() if isinstance(text, str)
-                             and depth and (key.endswith((" name", " role"))))]).strip()
+    own = " ".join([names, *(_words(part) if depth else ())]).strip()
     for key, value in part.items():
         if key in PASSED or key.startswith("custom information") or key.endswith("cube"):
             continue
         if isinstance(value, dict) and "value" in value:
-            yield key, f"{key} {own}".strip(), value["value"]
+            yield key, " ".join(filter(None, (key, own, *_words(value)))), value["value"]
         else:
             yield from _numbers(value, own, depth + 1)
+
+
+def _words(part):
+    """Return the texts of a document that tell its numbers from others: names and roles."""
+    return [text for key, text in part.items()
+            if isinstance(text, str) and key.endswith((" name", " role"))]
 
 
 def _wavelength(one):
