@@ -268,7 +268,7 @@ def _cell_of(number):
     """Return a value as text; "" for -0.0, which allotropy writes if there is none."""
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         return str(number)
-    return "" if number == 0 and math.copysign(1.0, number) < 0 else repr(number)
+    return "" if number == 0 and math.copysign(1.0, number) < 0 else repr(float(number))
 
 
 def _chosen(values, wanted):

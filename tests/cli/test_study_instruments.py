@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import pybandit as pb
@@ -40,7 +41,8 @@ def tree(*documents, **more):
 
 
 def test_numbers_of_wells():
-    found = values_of(tree(measured("A1"), measured("B2", value=-1.5, wavelength=600.0),
+    found = values_of(tree(measured("A1"), measured("B2", value=np.float64(-1.5),
+                                                    wavelength=600.0),
                            measured("N/A"), measured("C3", value=-0.0)))
     assert [tuple(one) for one in found] == [
         ("P1", "A1", "absorbance 450 nm", "0.5", False),
