@@ -66,6 +66,9 @@ class PlateReadings(NamedTuple):
     markers: dict[str, Ints]
 
 
+Kept = tuple[int, Floats, list[str], dict[int, str]]
+
+
 def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     """The readings that a study keeps: those that came from files.
 
@@ -96,9 +99,9 @@ def kept_by_batch(study: Looks) -> dict[int, dict[str, Floats]]:
     return found
 
 
-def _kept(study: Looks, batch: int | None = None) -> dict[str, tuple[Any, ...]]:
+def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
     """Return batch, readings, files and markers of each plate."""
-    kept: dict[str, tuple[Any, ...]] = {}
+    kept: dict[str, Kept] = {}
     for number, source, is_whole in _sources(study):
         if batch is not None and number != batch:
             continue
