@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.cells import LOST, BadFile
-from pybandit.studies._normalise import rewards_of
+from pybandit.studies._markers import markers_by_plate
+from pybandit.studies._normalise import recorded_readings, rewards_of
 from pybandit.studies._plate_read import Reading, read_plates
 from pybandit.studies._sheet import PLAIN, number
 from pybandit.studies.controls import readings_of, withdrawn_of
@@ -79,7 +80,7 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
         reading, gone = _typed(plate, wells, plates, arms_of, dialect)
     where = "the command line" if path is None else path
     try:
-        return _amend(study, reason, reading, gone, plates, where)
+        return _amend(study, reason, reading, gone, plates, where, path)
     except BadFile as error:
         raise BadFile(f"{where}: {error}") from None
 
@@ -103,7 +104,7 @@ def _typed(plate, wells, plates, arms_of, dialect):
     values, gone = np.full(size * len(all_plates), np.nan), np.zeros(size * len(all_plates), bool)
     for text in wells:
         well, sign, value = text.partition("=")
-        position = plates.layout.find(well)
+        position = plates.layout.find_typed(well)
         if position is None or not sign:
             raise ValueError(f"--well must be WELL=VALUE, with a well of a {plates.layout} plate; "
                              f"got {text!r}")
@@ -118,13 +119,12 @@ def _typed(plate, wells, plates, arms_of, dialect):
     return Reading(found[0], names, [part], values, np.ones(values.size, np.int64), 1, False), gone
 
 
-def _amend(study, reason, reading, gone, plates, where):
+def _amend(study, reason, reading, gone, plates, where, path):
     """Put readings into those that are kept, and amend what follows from them."""
     record, size = study.batch(reading.batch), plates.layout.n_wells
-    names, kept = plates.names(reading.batch, len(record.names)), np.full(gone.size, np.nan)
-    for one in readings_of(study, reading.batch):
-        at = names.index(one.name) * size
-        kept[at:at + size] = one.values
+    names = plates.names(reading.batch, len(record.names))
+    kept = recorded_readings(plates, reading.batch, record.names, record.values,
+                             {one.name: one.values for one in readings_of(study, reading.batch)})
     new = np.where(gone, np.nan, np.where(np.isnan(reading.values), kept, reading.values))
     labels = np.array(plates.labels(reading.batch, record.names), dtype=object) != ""
     changed = labels & (gone | ~np.isnan(reading.values)) & ~(
@@ -138,6 +138,8 @@ def _amend(study, reason, reading, gone, plates, where):
             cut = slice(part * size, (part + 1) * size)
             touched[cut] |= (changed & is_control)[cut].any()
     told = np.isin(record.states, ["known", "late"])
+    if path is not None:
+        _check_withdrawn(gone[wells] & told & np.isnan(kept[wells]), wells, reading, plates, names)
     back = np.isin(np.arange(wells.size), withdrawn_of(study, reading.batch) or [])
     told |= back & ~np.isnan(reading.values[wells])  # what was withdrawn is recorded again
     at = np.flatnonzero(touched[wells] & told)
@@ -147,10 +149,22 @@ def _amend(study, reason, reading, gone, plates, where):
     _refuse_unrecorded(lacks & (changed[wells]), wells, plates, names, record)
     parts = [part for part in reading.parts if changed[part * size:(part + 1) * size].any()]
     source = {"file": Path(where).name, "plates": {
-        names[part]: new[part * size:(part + 1) * size] for part in parts}} if parts else None
+        names[part]: new[part * size:(part + 1) * size] for part in parts},
+        "markers": markers_by_plate(reading, names, size)} if parts else None
     done = study.amend(reading.batch, rewards, positions=at, reason=reason, source=source)
     return Amended(reading.batch, [names[part] for part in reading.parts], int(changed.sum()),
                    done.n_amended, int(np.isnan(rewards).sum()))
+
+
+def _check_withdrawn(lacks, wells, reading, plates, names):
+    """Raise if an empty cell would withdraw a result that an export writes as an empty cell."""
+    if lacks.any():
+        well = int(wells[int(lacks.argmax())])
+        part, position = divmod(well, plates.layout.n_wells)
+        name = plates.layout.wells[position]
+        raise BadFile(f"{reading.where(well, plates)}: no reading of well {name} of plate "
+                      f"{names[part]} was kept, so --lost does not withdraw its result; --plate "
+                      f"{names[part]} --well {name}=failed does")
 
 
 def _check_kept(new, gone, wells, reading, plates, names):

@@ -94,9 +94,20 @@ def record(arguments):
     say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
                                       "head": status.head},
          f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
-         f"{' (late)' if done.is_late and done.n_new else ''}{state}"
-         f"{'' if done.has_arms else '; the file names no arms, so none were checked'}")
+         f"{' (late)' if done.is_late and done.n_new else ''}{state}{_marked(done)}"
+         f"{'' if done.has_arms else '; the file names no arms, so none were checked'}"
+         f"{done.measurement and f'{chr(10)}measurement: {done.measurement}'}")
     return 0
+
+
+def _marked(done):
+    """Return how many wells had which marker or limit, in words."""
+    words = ""
+    for what, counts in (("marked", done.markers), ("at a limit", done.limits)):
+        if counts:
+            some = [f"{cell[:20]} {n:,}" for cell, n in sorted(counts.items())]
+            words += f"; {what}: {', '.join(some[:4])}{', ...' * (len(some) > 4)}"
+    return words
 
 
 def amend(arguments):
@@ -182,13 +193,19 @@ def report(arguments):
 
 def export(arguments):
     with _opened(arguments) as study:
-        plates = Plates.of(study.settings)
+        plates, is_counted = Plates.of(study.settings), _export.is_counted(study)
+        if is_counted and arguments.batch is not None:
+            raise ValueError("--batch must be left out: this study has counts, not wells; got "
+                             f"{arguments.batch}")
+
+        def write_to(write):
+            return _export.export(study, plates, write, arguments.batch)
+
         if arguments.out is None:
-            _export.export(study, plates, sys.stdout.write)
+            write_to(sys.stdout.write)
             return 0
-        n = written(arguments.out, lambda write: _export.export(study, plates, write))
-        what, words = (("n_rows", "rows of counts") if _export.is_counted(study) else
-                       ("n_wells", "wells"))
+        n = written(arguments.out, write_to)
+    what, words = ("n_rows", "rows of counts") if is_counted else ("n_wells", "wells")
     say(arguments, {"file": arguments.out, what: n}, f"{n:,} {words}: {arguments.out}")
     return 0
 

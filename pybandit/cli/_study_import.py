@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._normalise import rewards_of
+from pybandit.studies._markers import is_marker, markers_by_plate
+from pybandit.studies._normalise import recorded_readings, rewards_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN
 from pybandit.studies.controls import readings_of, were_kept, withdrawn_of
@@ -23,6 +24,12 @@ class Imported(NamedTuple):
         Those that are in the file.
     n_new, n_known, n_lost : int
         Results recorded now, known before, and wells that count as lost from now on.
+    markers : dict of str to int
+        Wells of the file by the marker that they have instead of a reading, such as "OVRFLW".
+    limits : dict of str to int
+        Wells read as the limit that the file has, such as ">4.000".
+    measurement : str
+        The measurement that was read, if the file names it.
     is_late : bool
         Whether the batch was over before.
     complete : bool
@@ -39,6 +46,9 @@ class Imported(NamedTuple):
     is_late: bool
     complete: bool
     has_arms: bool
+    markers: dict[str, int]
+    limits: dict[str, int]
+    measurement: str
 
 
 def import_results(study, path, *, batch=None, partial=False, lost=False, dialect=PLAIN,
@@ -80,25 +90,42 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         wells = plates.places(record.id, record.names)
         in_file = np.isin(wells // plates.layout.n_wells, reading.parts)
         gone = _withdrawn(study, reading, plates, record, wells)
-        reading = reading._replace(values=np.where(gone, np.nan, reading.values))
+        kept = {plate.name: plate.values for plate in readings_of(study, record.id)}
+        recorded = recorded_readings(plates, record.id, record.names, record.values, kept)
+        settled = set((wells[~np.isnan(record.values)] // plates.layout.n_wells).tolist())
+        values = _with_controls(np.where(gone, np.nan, reading.values), recorded, settled, plates)
+        reading = reading._replace(values=values)
         # a control that was withdrawn is as one that is lost
-        rewards = rewards_of(reading, plates, lost or bool(gone.any()))
+        some_will_do = lost or bool(gone.any() or dialect.markers and reading.markers)
+        rewards = rewards_of(reading, plates, some_will_do, settled)
         _check_known(record, rewards, reading, plates, wells)
         open_ = in_file & np.isnan(rewards) & (record.states == "open")
-        if lost and partial:
-            open_ &= reading.lines[wells] > 0
-        if open_.any() and not (partial or lost):
-            _refuse_missing(int(open_.argmax()), int(open_.sum()), reading, plates, wells)
-        at = np.flatnonzero(in_file & ~np.isnan(rewards) | (open_ if lost else False))
+        marked = np.isin(wells, [well for well, cell in reading.markers.items()
+                                 if is_marker(cell, dialect.markers)])
+        gone_now = open_ & ((reading.lines[wells] > 0) | (not partial) if lost else marked)
+        if (open_ & ~gone_now).any() and not (partial or lost):
+            left = open_ & ~gone_now
+            _refuse_missing(int(left.argmax()), int(left.sum()), reading, plates, wells)
+        at = np.flatnonzero(in_file & ~np.isnan(rewards) | gone_now)
         told = _tell(study, reading, plates, wells, at, rewards[at],
-                     _news(study, path, reading, plates, record, wells))
+                     _news(path, reading, plates, record, wells, kept, recorded,
+                           (gone_now & marked).any()))
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
     n_known = told.n_known + int(gone[wells].sum())
     return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new, n_known,
-                    int(open_.sum()) if lost else 0, record.status != "open", told.complete,
-                    reading.has_arms)
+                    int(gone_now.sum()), record.status != "open", told.complete,
+                    reading.has_arms, *_counted(reading), reading.measurement)
+
+
+def _counted(reading):
+    """Return how many wells have each marker, and how many were read as each limit."""
+    found = {}, {}
+    for well, cell in reading.markers.items():
+        kind = found[not np.isnan(reading.values[well])]
+        kind[cell] = kind.get(cell, 0) + 1
+    return found
 
 
 def _withdrawn(study, reading, plates, record, wells):
@@ -119,7 +146,19 @@ def _withdrawn(study, reading, plates, record, wells):
     return gone & were_kept(study, reading.batch, names, reading.values)
 
 
-def _news(study, path, reading, plates, record, wells):
+def _with_controls(values, recorded, settled, plates):
+    """Return readings of a file, with recorded controls in place of those that it leaves empty.
+
+    Results of a plate are divided by the mean of the same controls, whatever file they are in.
+    """
+    at = np.array([*plates.controls, *plates.positives], dtype=np.int64)
+    for part in settled:
+        wells = part * plates.layout.n_wells + at
+        values[wells] = np.where(np.isnan(values[wells]), recorded[wells], values[wells])
+    return values
+
+
+def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
     """The readings of a file, where some are not kept yet, to be kept with the results.
 
     Raises
@@ -131,7 +170,6 @@ def _news(study, path, reading, plates, record, wells):
     if record.status == "abandoned":
         return None
     n_wells, names = plates.layout.n_wells, plates.names(reading.batch, len(reading.names))
-    kept = {plate.name: plate.values for plate in readings_of(study, reading.batch)}
     divisors = plates.controls if plates.normalise else ()
     if plates.normalise == "inhibition":
         divisors = (*divisors, *plates.positives)
@@ -139,7 +177,7 @@ def _news(study, path, reading, plates, record, wells):
     found, is_new = {}, False
     for part in reading.parts:
         cut = slice(part * n_wells, (part + 1) * n_wells)
-        values, old = reading.values[cut], kept.get(names[part], np.full(n_wells, np.nan))
+        values, old = reading.values[cut], recorded[cut]
         other = ~np.isnan(values) & ~np.isnan(old) & (values != old)
         if other.any():
             at = int(other.argmax())
@@ -154,7 +192,13 @@ def _news(study, path, reading, plates, record, wells):
                           "and results of this plate are by the mean of the others: leave it empty")
         is_new |= bool((~np.isnan(values) & np.isnan(old)).any())
         found[names[part]] = values
-    return {"file": Path(path).name, "plates": found} if is_new else None
+    if not (is_new or has_marks):
+        return None
+    source = {"file": Path(path).name, "plates": found}
+    marked = markers_by_plate(reading, names, n_wells)
+    return source | {"markers": marked} if marked else source
+
+
 
 
 def _check_known(record, rewards, reading, plates, wells):

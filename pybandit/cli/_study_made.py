@@ -1,5 +1,6 @@
 """What the options of `pybandit study` make: a file's dialect, the plates of a study."""
 
+from pybandit.studies._markers import MARKERS, markers_of
 from pybandit.studies._plate_read import COLUMNS
 from pybandit.studies._sheet import Dialect
 from pybandit.studies.plates import Layout, Plates, controls_of
@@ -8,9 +9,13 @@ from pybandit.studies.plates import Layout, Plates, controls_of
 def dialect_of(arguments):
     """The `Dialect` of these options."""
     columns = {role: getattr(arguments, f"{role}_column") for role in COLUMNS}
+    markers = MARKERS if arguments.lost else frozenset()
+    if arguments.lost_markers is not None:
+        markers = markers_of(arguments.lost_markers)
     return Dialect(arguments.decimal, arguments.thousands,
                    {role: name for role, name in columns.items() if name is not None},
-                   arguments.sheet).checked()
+                   arguments.sheet, arguments.measurement, markers,
+                   arguments.take_limits, arguments.instrument).checked()
 
 
 def plates_of(arguments, names):

@@ -22,6 +22,16 @@ def add_dialect(part):
     for role in HELP:
         part.add_argument(f"--{role}-column", metavar="NAME",
                           help=f"the column of the {HELP[role]} (default {role})")
+    part.add_argument("--instrument", metavar="NAME",
+                      help="a file of an instrument that allotropy reads: auto, or the name of "
+                           "its format (pip install 'pybandit-core[lab]')")
+    part.add_argument("--measurement", metavar="NAME",
+                      help="the measurement to read, if the file has several of a plate")
+    part.add_argument("--lost-markers", metavar="CELLS",
+                      help="cells that mark a lost well, such as OVRFLW,MISSED; < and > for limits "
+                           "(default with --lost: those that readers write)")
+    part.add_argument("--take-limits", action="store_true",
+                      help="read a limit, such as >4.000, as 4.0")
 
 
 def add_plate(part):

@@ -37,10 +37,10 @@ def content_of(path, text):
     from pybandit.tables._xlsx import workbook_of
 
     head, *rows = ([unguarded(cell) for cell in row] for row in csv.reader(io.StringIO(text)))
-    at = head.index("value") if "value" in head else None
+    numbers = [at for at, name in enumerate(head) if name in ("value", "reward")]
     for row in rows:
-        if at is not None and row[at]:
-            row[at] = float(row[at])
+        for at in numbers:
+            row[at] = float(row[at]) if row[at] else row[at]
     return workbook_of([head, *rows])
 
 

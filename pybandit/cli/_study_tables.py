@@ -99,7 +99,9 @@ def controls_as_json(readings):
     return [{"plate": one.name, "batch": one.batch, "files": one.files,
              "controls": {name: plain(value) for name, value in one.controls._asdict().items()},
              "positives": {name: plain(value) for name, value in one.positives._asdict().items()},
-             "z_prime": plain(one.z_prime)} for one in readings]
+             "z_prime": plain(one.z_prime),
+             "markers": {cell: int(wells.size) for cell, wells in one.markers.items()}}
+            for one in readings]
 
 
 def unmeasured_words(status):

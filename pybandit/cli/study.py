@@ -28,10 +28,11 @@ same plate, record finds what is known already.
 A web test is told counts: new-ab, split and counts, a day at a time; plan-ab says beforehand
 how many days.
 
-Files are CSV in UTF-8, or .xlsx. A long table has the columns plate, well, arm and value,
-under these names or those that options say, and may have others and lines of a title before
-them. A grid is a line plate,NAME and the plate's rows under it, with or without row letters
-and column numbers. A cell without a value is empty or NA.
+Files are CSV in UTF-8 or UTF-16, or .xlsx. A long table has the columns plate, well, arm and
+value, under these names or those that options say, and may have others and lines of a title
+before them. A grid is a line plate,NAME and the plate's rows under it, with or without row
+letters and column numbers, among other lines. A cell without a value is empty or NA. Formats
+of vendors are read by --instrument.
 
 exit status: 0 done; 1 where a package is missing; 2 where options or a file are wrong,
 and nothing was recorded; 3 where the study's file is damaged, too new, or cannot be read
@@ -204,7 +205,8 @@ def _add_looks(parts):
     _part(parts, "recover", "continue a study whose FILE-wal is lost, without the changes in it")
     part = _part(parts, "report", "write all of it as one HTML page")
     part.add_argument("-o", "--out", type=writable, required=True, metavar="FILE.html")
-    part = _part(parts, "export", "all wells as a long table")
+    part = _part(parts, "export", "all wells as a long table, which record and amend read")
+    part.add_argument("--batch", type=at_least(0), metavar="N", help="the wells of one batch only")
     part.add_argument("out", type=writable, metavar="FILE.csv", help="- for stdout")
 
 

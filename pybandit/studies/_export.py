@@ -16,14 +16,16 @@ from pybandit.studies._count_log import recorded
 from pybandit.studies._errors import as_recorded
 from pybandit.studies._history import wells_told
 from pybandit.studies._journal import MARKS
+from pybandit.studies._normalise import recorded_readings
+from pybandit.studies.controls import kept_by_batch
 
 # what a file of counts has, and when they were told
 COUNTED = "key", "arm", "trials", "sum", "told_at", "who"
-COLUMNS = "plate", "well", "arm", "value", "state", "told_at", "who"
+COLUMNS = "plate", "well", "arm", "value", "state", "told_at", "who", "reward"
 AT_ONCE = 8192  # wells
 
 
-def export(study, plates, write):
+def export(study, plates, write, batch=None):
     """Write all wells of a study as a long table, as it is at one moment; or all its counts.
 
     Parameters
@@ -31,21 +33,30 @@ def export(study, plates, write):
     study : Study
     plates : Plates
     write : callable
-        Gets parts of the text, in order: CSV with the columns plate, well, arm, value (what
-        the policy was told, empty where nothing was), state, told_at and who. Of a study that
-        is told counts key, arm, trials, sum, told_at and who: a file of counts.
+        Receives parts of the text, in order: CSV with the columns plate, well, arm, value (the
+        reading; empty if there is none), state, told_at, who and reward (the number that the
+        policy received). The controls of a batch follow its arms. For a study of counts the
+        columns are key, arm, trials, sum, told_at and who: a file of counts.
+    batch : int, optional
+        Write only the wells of this batch.
 
     Returns
     -------
     int
-        How many wells, or rows of counts.
+        Number of wells, controls included, or of rows of counts.
 
     Notes
     -----
-    O(wells) time, 24 bytes a well and those of the largest batch.
+    `record` and `amend` read the wells of a batch as they were recorded, and change nothing. A
+    study that received its results from Python has no readings: `value` is then computed from
+    the reward if only its sign was changed, and empty otherwise.
+
+    O(wells) time; 24 bytes per well, 8 per reading, and the largest batch.
     """
+    if batch is not None:
+        study.batch(batch)  # raises if there is none
     return study._read(lambda _: (_export_counts(study, write) if is_counted(study) else
-                                  _export(study, plates, write)))
+                                  _export(study, plates, write, batch)))
 
 
 def is_counted(study):
@@ -77,24 +88,30 @@ def plain(value):
     return repr(float(value)).removesuffix(".0")
 
 
-def _export(study, plates, write):
+def _export(study, plates, write, batch):
     sink = io.StringIO()
     table = csv.writer(sink, lineterminator="\n")
     table.writerow(COLUMNS)
-    told, passed = _Told(study), 0
+    told, passed, n = _Told(study), 0, 0
     names = np.array([guarded(name) for name in study._names.tolist()], dtype=object)
+    kept = kept_by_batch(study)
     for wells in study._store.all_wells():
-        order = None
-        if plates.fill != "rows":
-            order = plates.places(wells.number, study._names[wells.arms])
-        for start in range(0, wells.arms.size, AT_ONCE):
-            cut = slice(start, min(start + AT_ONCE, wells.arms.size))
-            table.writerows(_rows(wells, cut, passed, plates, names, told, order))
-            if sink.tell() > AT_ONCE:
-                _flush(sink, write)
+        if batch in (None, wells.number):
+            of_batch = study._names[wells.arms]
+            places = plates.places(wells.number, of_batch)
+            readings = recorded_readings(plates, wells.number, of_batch, wells.values,
+                                         kept.get(wells.number, {}))
+            for start in range(0, wells.arms.size, AT_ONCE):
+                cut = slice(start, min(start + AT_ONCE, wells.arms.size))
+                table.writerows(_rows(wells, cut, passed, plates, names, told, places, readings))
+                if sink.tell() > AT_ONCE:
+                    _flush(sink, write)
+            controls = list(_control_rows(plates, wells.number, wells.arms.size, readings))
+            table.writerows(controls)
+            n += wells.arms.size + len(controls)
         passed += wells.arms.size
     _flush(sink, write)
-    return passed
+    return n
 
 
 def _flush(sink, write):
@@ -103,21 +120,33 @@ def _flush(sink, write):
     sink.truncate()
 
 
-def _rows(wells, cut, passed, plates, names, told, order):
-    """Some wells of a batch, before which so many wells `passed`; its `order`, if drawn."""
-    size = wells.arms.size
-    plate_names, well_names = plates.names(wells.number, size), plates.layout.wells
-    if order is None:
-        parts, places = plates.at(np.arange(cut.start, cut.stop))
-    else:
-        parts, places = np.divmod(order[cut], plates.layout.n_wells)
+def _rows(wells, cut, passed, plates, names, told, places, readings):
+    """Rows of some wells of a batch, before which `passed` wells were written."""
+    plate_names, well_names = plates.names(wells.number, wells.arms.size), plates.layout.wells
+    parts, positions = np.divmod(places[cut], plates.layout.n_wells)
     times, people = told.of(passed + cut.start, passed + cut.stop)
-    states = (["abandoned"] * places.size if wells.status == "abandoned"
+    states = (["abandoned"] * positions.size if wells.status == "abandoned"
               else MARKS[wells.marks[cut]].tolist())
     return zip([plate_names[part] for part in parts.tolist()],
-               [well_names[place] for place in places.tolist()], names[wells.arms[cut]],
-               ["" if math.isnan(value) else repr(value) for value in wells.values[cut].tolist()],
-               states, map(moment, times), people, strict=True)
+               [well_names[position] for position in positions.tolist()], names[wells.arms[cut]],
+               _texts(readings[places[cut]]), states, map(moment, times), people,
+               _texts(wells.values[cut]), strict=True)
+
+
+def _control_rows(plates, batch, size, readings):
+    """Rows of the control wells on all plates of a batch of `size` arms."""
+    labels = dict.fromkeys(plates.controls, guarded(plates.label))
+    labels |= dict.fromkeys(plates.positives, guarded(plates.positive_label))
+    for part, plate in enumerate(plates.names(batch, size)):
+        start = part * plates.layout.n_wells
+        for position in sorted(labels):
+            value, = _texts(readings[[start + position]])
+            yield (plate, plates.layout.wells[position], labels[position], value, "control", "",
+                   "", "")
+
+
+def _texts(values):
+    return ["" if math.isnan(value) else repr(value) for value in values.tolist()]
 
 
 class _Told:

@@ -3,9 +3,10 @@
 import numpy as np
 
 from pybandit._shared.cells import BadFile
+from pybandit.studies._plate_read import Reading
 
 
-def rewards_of(reading, plates, controls_lost=False):
+def rewards_of(reading, plates, controls_lost=False, settled=()):
     """One reward an arm of a reading's batch.
 
     Parameters
@@ -14,6 +15,8 @@ def rewards_of(reading, plates, controls_lost=False):
     plates : Plates
     controls_lost : bool, default False
         Whether a mean over some of the control wells will do.
+    settled : collection of int
+        Plates with results, of which the mean over the recorded control wells will do.
 
     Returns
     -------
@@ -34,7 +37,7 @@ def rewards_of(reading, plates, controls_lost=False):
             there = of_part == part
             if not np.isnan(rewards[there]).all():
                 rewards[there] = _by_controls(rewards[there], reading, plates, part,
-                                              controls_lost)
+                                              controls_lost or part in settled)
     with np.errstate(invalid="ignore", divide="ignore"):
         made = np.log(rewards) if plates.log else rewards
     bad = ~np.isnan(rewards) & ~np.isfinite(made)
@@ -58,6 +61,57 @@ def _by_controls(values, reading, plates, part, some_will_do):
             raise BadFile(f"{reading.where(first, plates)}: the means of both kinds of controls "
                           f"must differ; both are {mean:g}")
         return 100.0 * (mean - values) / (mean - other)
+
+
+def recorded_readings(plates, batch, names, values, kept):
+    """Return the readings of a batch that its results were made of.
+
+    Parameters
+    ----------
+    plates : Plates
+    batch : int
+    names : sequence of str
+        Names of the batch's arms.
+    values : ndarray of float64
+        Their recorded rewards; NaN if there is none.
+    kept : dict of str to ndarray of float64
+        Readings kept of each plate, by its name.
+
+    Returns
+    -------
+    ndarray of float64
+        One value per well of all plates of the batch. A kept reading that does not give the
+        recorded reward, as after an amendment from Python, is replaced by the reading that
+        does, if only the sign was changed; it is NaN otherwise.
+    """
+    size, all_names = plates.layout.n_wells, plates.names(batch, len(names))
+    found = np.full(size * len(all_names), np.nan)
+    for part, name in enumerate(all_names):
+        if name in kept and kept[name].size == size:
+            found[part * size:(part + 1) * size] = kept[name]
+    wells = plates.places(batch, names)
+    is_same = _made(plates, batch, names, found) == values
+    exact = np.nan if plates.normalise or plates.log else -values if plates.flip else values
+    found[wells] = np.where(is_same, found[wells], exact)
+    return found
+
+
+def _made(plates, batch, names, readings):
+    """Return the rewards that readings give; NaN on plates with bad controls."""
+    size, rewards = plates.layout.n_wells, np.full(len(names), np.nan)
+    parts = np.unique(np.flatnonzero(~np.isnan(readings)) // size).tolist()
+    for some in (parts, *([part] for part in parts)):
+        there = np.isin(np.arange(readings.size) // size, some)
+        one = Reading(batch, names, some, np.where(there, readings, np.nan),
+                      np.zeros(readings.size, np.int64), 0, False)
+        try:
+            made = rewards_of(one, plates, True)
+        except BadFile:
+            continue
+        rewards = np.where(np.isnan(made), rewards, made)
+        if some is parts:
+            break
+    return rewards
 
 
 def readings_of(rewards, plates):

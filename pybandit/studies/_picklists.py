@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pybandit._shared.cells import BadFile
 from pybandit.studies._plate_write import csv_of
+from pybandit.studies._row_names import RowNames, row_number, well_parts
 from pybandit.studies._sheet import PLAIN, listed, rows_under, short
 from pybandit.studies._table import opened
 from pybandit.studies.plates import Layout
@@ -74,16 +75,17 @@ def read_stock(path, dialect=PLAIN):
         at = [_column(heads, names, line, header) for names in (
             (dialect.column("plate"),), (dialect.column("well"),),
             (dialect.column("arm"), *ARM_COLUMNS))]
-        stock, lines = {}, {}
+        stock, lines, filled = {}, {}, []
         for line, cells in rows_under(rows, header):
             plate, well, arm = (cells[i] for i in at)
             if not arm:
                 continue  # an empty well
-            position = LARGEST.find(well)
-            if not plate or position is None:
+            if not plate or LARGEST.find(well) is None:
                 raise BadFile(f"line {line}, column {header[at[0 if not plate else 1]]!r}: "
                               f"{short(well) if plate else 'no plate'} is not a place of arm "
                               f"{short(arm)}")
+            filled.append((line, plate, well_parts(well), arm))
+        for line, plate, position, arm in _placed(filled):
             place = plate, LARGEST.wells[position]
             if place in lines:
                 raise BadFile(f"line {line}, column {header[at[1]]!r}: well {place[1]} of plate "
@@ -93,6 +95,28 @@ def read_stock(path, dialect=PLAIN):
         if not stock:
             raise BadFile(f"line {line}, column 1: there is a header and no arm under it")
         return stock
+
+
+def _placed(filled):
+    """Yield line, plate, position and arm; small letters are rows as the whole file says."""
+    rows, certain, waiting = RowNames(LARGEST.rows), set(), []
+    for line, plate, (name, column), _ in filled:
+        if rows.is_open(name):
+            waiting.append((line, plate, name, column))
+        else:
+            certain.add((plate, row_number(name), column))
+
+    def fits(offset):
+        return not any((plate, row_number(name) + offset, column) in certain
+                       for _, plate, name, column in waiting)
+
+    offset, n_columns = 0, max((parts[1] for _, _, parts, _ in filled), default=0)
+    if waiting and not (n_columns <= Layout.parse("384").columns and fits(0)):
+        line, _, name, column = waiting[0]
+        offset = rows.offset(fits, f"line {line}, column 'well': {name}{column}")
+    for line, plate, (name, column), arm in filled:
+        row = row_number(name) + (offset if rows.is_open(name) else 0)
+        yield line, plate, row * LARGEST.columns + column - 1, arm
 
 
 def _column(heads, names, line, header):

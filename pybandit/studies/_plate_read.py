@@ -1,15 +1,21 @@
 """Readings of plates out of a file: a long table of wells, or grids."""
 
+import itertools
+import re
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from pybandit._shared.cells import BadFile
-from pybandit.studies._sheet import PLAIN, listed, number, short
+from pybandit.studies._grids import Shape, read_grids
+from pybandit.studies._markers import MARKERS, is_counted, is_marker, limit_of
+from pybandit.studies._plate_long import COLUMNS, read_long
+from pybandit.studies._sheet import PLAIN, Dialect, number, short
 from pybandit.studies._table import opened
-from pybandit.studies.plates import letters, plate_number
+from pybandit.studies.plates import plate_number
 
-COLUMNS = "plate", "well", "arm", "value"
+__all__ = ["COLUMNS", "Reading", "read_plates"]
 
 
 class Reading(NamedTuple):
@@ -31,6 +37,12 @@ class Reading(NamedTuple):
     is_grid : bool
     has_arms : bool
         Whether the file says which arm is in a well.
+    markers : dict of int to str
+        Cells that were markers or limits instead of readings, by well.
+    measurement : str
+        Name of the measurement that was read, and what read it; "" if the file has no names.
+    unit : str
+        Unit of `lines`: "line" or "measurement".
     """
 
     batch: int
@@ -41,14 +53,17 @@ class Reading(NamedTuple):
     last: int
     is_grid: bool
     has_arms: bool = True
+    markers: dict[int, str] = {}
+    measurement: str = ""
+    unit: str = "line"
 
     def where(self, well, plates):
         """'line 3, column 'value'', or where it should be."""
         place = int(self.lines[well])
         if not place:
-            return f"line {self.last}, column 'well'"
+            return f"{self.unit} {self.last}, column 'well'"
         column = str(well % plates.layout.columns + 1) if self.is_grid else "value"
-        return f"line {place}, column {column!r}"
+        return f"{self.unit} {place}, column {column!r}"
 
 
 def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
@@ -80,14 +95,37 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
     The file is read once, a line at a time, and no further than the first row that does
     not fit: a file of more rows than the batch has wells ends at the first row too many.
     """
-    sheet = _Sheet(plates, arms_of, batch, dialect, plate)
-    with opened(path, (sheet.begins_long, sheet.begins_grid), dialect) as rows:
+    if dialect.instrument is not None:
+        return _read_instrument(path, plates, arms_of, batch, dialect, plate)
+    sheet, above = _Sheet(plates, arms_of, batch, dialect, plate), []
+    shape = Shape(plates.layout, dialect)
+    with opened(path, (sheet.begins_long, shape.begins, shape.is_bare), dialect, above) as rows:
         line, first = next(rows)
         if {cell.casefold() for cell in first} & {dialect.column(one) for one in COLUMNS[1:]}:
-            _read_long(sheet, rows, line, first)
+            read_long(sheet, rows, line, first)
         else:
-            _read_grids(sheet, rows, line, first)
+            read_grids(sheet, itertools.chain([(line, first)], rows), above)
         return sheet.reading()
+
+
+def _read_instrument(path, plates, arms_of, batch, dialect, plate):
+    """Read a file that allotropy reads; its measurements count as lines."""
+    from pybandit.studies._instruments import read_instrument, rows_of
+
+    plain = Dialect(markers=dialect.markers, limits=dialect.limits)
+    sheet = _Sheet(plates, arms_of, batch, plain, plate)
+    try:
+        found = read_instrument(path, dialect.instrument, dialect.measurement)
+        header, rows = rows_of(found)
+        if "plate" not in header and plate is None and batch is None:
+            raise BadFile("no plate is named; --plate says which it is")
+        read_long(sheet, rows, 1, header)
+    except OSError as error:
+        raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from None
+    except BadFile as error:
+        raise BadFile(f"{path}: {re.sub('^line ', 'measurement ', str(error))}") from None
+    sheet.measurement = f"{found.measurement} of {found.instrument.lower()}"
+    return sheet.reading()._replace(unit="measurement")
 
 
 class _Sheet:
@@ -98,18 +136,12 @@ class _Sheet:
         self.arms_of, self.batch, self.names = arms_of, batch, None
         self.dialect, self.plate = dialect, plate
         self.starts, self.is_grid, self.has_arms, self.last = {}, False, True, 1
+        self.markers, self.measurement = {}, ""
 
     def begins_long(self, cells):
         """Whether these are the header of a long table."""
         names = {cell.casefold() for cell in cells}
         return {self.dialect.column("well"), self.dialect.column("value")} <= names
-
-    def begins_grid(self, cells):
-        """Whether these are the first line of a grid, with the name or the columns' numbers."""
-        n = self.plates.layout.columns
-        head = [str(column + 1) for column in range(n)]
-        is_plate = bool(cells) and cells[0].casefold() == "plate" and any(cells[1:2])
-        return is_plate or (n > 1 and cells[-n:] == head and len(cells) <= n + 1)
 
     def _begin(self, batch, line):
         try:
@@ -125,7 +157,8 @@ class _Sheet:
         """The first well of a plate of this name."""
         found = plate_number(plate)
         if found is None:
-            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not the name of a plate")
+            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not the name of a "
+                          "plate; --plate says which plate the file is of")
         if self.names is None:
             self._begin(found[0] if self.batch is None else self.batch, line)
         names = self.plates.names(self.batch, len(self.names))
@@ -135,6 +168,10 @@ class _Sheet:
             is_or_are = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
             raise BadFile(f"line {line}, column 'plate': {short(plate)} is not a plate of batch "
                           f"{self.batch}, {is_or_are}; a file holds one batch")
+        for other, start in self.starts.items():
+            if start == part * self.n_wells and other != plate:
+                raise BadFile(f"line {line}, column 'plate': {short(other)} and {short(plate)} are "
+                              "one plate; call it by one name")
         self.starts[plate] = part * self.n_wells
         return self.starts[plate]
 
@@ -154,141 +191,32 @@ class _Sheet:
                           f"{self.batch} has {len(names)}, {names[0]} to {names[-1]}")
         return self.start(names[0], line)
 
+    def put(self, index, cell, place, line):
+        """Take a cell as the reading of a well; `place()` names the cell."""
+        self.lines[index] = line
+        self.last = max(self.last, line)
+        if not self.labels[index]:  # an empty well: its cell is not used, but kept in long tables
+            with suppress(BadFile):
+                self.values[index] = np.nan if self.is_grid else number(cell, place, self.dialect)
+            return
+        try:
+            value = self.values[index] = number(cell, place, self.dialect)
+        except BadFile:
+            self._refuse_marker(cell, place())
+            raise
+        if cell and is_counted(cell, value):
+            self.markers[index] = cell[:40]
+
+    def _refuse_marker(self, cell, place):
+        """Raise if a cell is a marker, and say which option takes it."""
+        if is_marker(cell, MARKERS):
+            limit = limit_of(cell, self.dialect)
+            take = "" if limit is None else f"; --take-limits takes it as {limit:g}"
+            raise BadFile(f"{place}: {short(cell)} is not a finite number; --lost takes it as a "
+                          f"lost well, as --lost-markers says{take}") from None
+
     def reading(self):
         parts = sorted({start // self.n_wells for start in self.starts.values()})
         return Reading(self.batch, self.names, parts, np.array(self.values),
-                       np.array(self.lines), self.last, self.is_grid, self.has_arms)
-
-
-def _read_long(sheet, rows, line, header):
-    at = _columns(header, line, sheet)
-    layout = sheet.plates.layout
-    found, wells = sheet.starts, dict(zip(layout.wells, range(layout.n_wells), strict=True))
-    start = None if at[0] is not None else sheet.only_start(line)
-    of_plate, of_well, of_arm, of_value = at
-    sheet.has_arms, dialect = of_arm is not None, sheet.dialect
-    for line, cells in rows:
-        if not any(cells):
-            continue
-        if len(cells) != len(header):
-            short_of = header[len(cells)] if len(cells) < len(header) else len(header) + 1
-            raise BadFile(f"line {line}, column {short_of!r}: the row has {len(cells)} cells, the "
-                          f"header {len(header)}")
-        plate = None if of_plate is None else cells[of_plate]
-        well, value = cells[of_well], cells[of_value]
-        if plate is not None:
-            start = found[plate] if plate in found else sheet.start(plate, line)
-        position = wells[well] if well in wells else layout.find(well)
-        if position is None:
-            raise BadFile(f"line {line}, column 'well': {short(well)} is not a well of a {layout} "
-                          "plate")
-        index = start + position
-        if sheet.lines[index]:
-            raise BadFile(f"line {line}, column 'well': well {layout.wells[position]} of plate "
-                          f"{plate or sheet.batch} is on line {sheet.lines[index]} already")
-        if of_arm is not None and cells[of_arm] != sheet.labels[index]:
-            _check_arm(sheet, index, cells[of_arm], line)
-        sheet.values[index] = number(
-            value, lambda line=line: f"line {line}, column {header[of_value]!r}", dialect)
-        sheet.lines[index] = sheet.last = line
-    if not sheet.starts:
-        raise BadFile(f"line {line}, column 'well': there is a header and no wells under it")
-
-
-def _columns(header, line, sheet):
-    """Where plate, well, arm and value are; None where a column may be missing, and is."""
-    names, found = [cell.casefold() for cell in header], []
-    for role in COLUMNS:
-        name, shown = sheet.dialect.column(role), sheet.dialect.columns.get(role, role)
-        if names.count(name) > 1:
-            raise BadFile(f"line {line}, column {shown!r}: the column is there "
-                          f"{names.count(name)} times")
-        is_needed = role in ("well", "value") or (
-            role == "plate" and sheet.batch is None and sheet.plate is None)
-        if name not in names and (is_needed or role in sheet.dialect.columns):
-            raise BadFile(f"line {line}, column {shown!r}: the column is missing; the columns are "
-                          f"{listed(header)}; --{role}-column says which it is")
-        is_there = name in names and not (role == "plate" and sheet.plate is not None)
-        found.append(names.index(name) if is_there else None)
-    return found
-
-
-def _check_arm(sheet, index, arm, line):
-    """Raises where a well is said to hold another arm than it does."""
-    expected = sheet.labels[index]
-    plates, position = sheet.plates, index % sheet.n_wells
-    is_control = position in plates.controls or position in plates.positives
-    if not arm and (is_control or not expected):
-        return
-    well = sheet.plates.layout.wells[index % sheet.n_wells]
-    holds = f"well {well} holds {short(expected)}" if expected else f"well {well} holds no arm"
-    unknown = "" if arm in sheet.labels else ", which is no arm of this batch"
-    raise BadFile(f"line {line}, column 'arm': {holds}, not {short(arm)}{unknown}")
-
-
-def _read_grids(sheet, rows, line, first):
-    sheet.is_grid = True
-    rows, start, block = _chained(line, first, rows), None, []
-    for line, cells in rows:
-        sheet.last = line
-        if cells[0].casefold() == "plate" and sheet.plate is None:
-            _put_grid(sheet, start, block, line)
-            if len(cells) < 2 or any(cells[2:]):
-                raise BadFile(f"line {line}, column 3: a line that names a plate is plate,NAME")
-            if cells[1] in sheet.starts:
-                raise BadFile(f"line {line}, column 'plate': plate {cells[1]} is there already")
-            start, block = sheet.start(cells[1], line), []
-            continue
-        if start is None:
-            start = sheet.only_start(line)
-        if sheet.plate is not None and cells[0].casefold() == "plate" and not block:
-            continue
-        if len(block) <= sheet.plates.layout.rows:
-            block.append((line, cells))
-        elif any(cells):
-            raise BadFile(f"line {line}, column 1: more rows than a {sheet.plates.layout} plate "
-                          "has")
-    _put_grid(sheet, start, block, sheet.last)
-
-
-def _chained(line, first, rows):
-    yield line, first
-    yield from rows
-
-
-def _is_head(cells, n_columns, is_one_more):
-    """Whether a line numbers the columns: values may be 1, 2, 3, ... too."""
-    if cells[-n_columns:] != [str(column + 1) for column in range(n_columns)]:
-        return False
-    return cells[0].upper() != letters(0) if len(cells) > n_columns else is_one_more
-
-
-def _put_grid(sheet, start, block, last):
-    if start is None:
-        return
-    n_rows, n_columns = layout = sheet.plates.layout
-    has_head = bool(block) and _is_head(block[0][1], n_columns, len(block) > n_rows)
-    while len(block) > n_rows + has_head and not any(block[-1][1]):
-        block.pop()
-    body = block[has_head:]
-    if len(body) != n_rows:
-        at = body[n_rows][0] if len(body) > n_rows else last
-        raise BadFile(f"line {at}, column 1: a grid of {len(body)} rows, but a {layout} plate "
-                      f"has {n_rows}")
-    has_names = len(body[0][1]) == n_columns + 1
-    width = n_columns + has_names
-    for row, (line, cells) in enumerate(block[:has_head] + body, -has_head):
-        if len(cells) != width:
-            raise BadFile(f"line {line}, column {min(len(cells), width) + 1}: the row has "
-                          f"{len(cells)} cells; a row of a {layout} plate has {n_columns}, or one "
-                          "more with its letter")
-        if has_names and row >= 0 and cells[0].upper() != letters(row):
-            raise BadFile(f"line {line}, column 1: row {letters(row)} is here; got "
-                          f"{short(cells[0])}")
-        for column, cell in enumerate(cells[has_names:] if row >= 0 else ()):
-            index = start + row * n_columns + column
-            sheet.lines[index] = line
-            if sheet.labels[index]:
-                sheet.values[index] = number(
-                    cell, lambda line=line, column=column: f"line {line}, column '{column + 1}'",
-                    sheet.dialect)
+                       np.array(self.lines), self.last, self.is_grid, self.has_arms,
+                       self.markers, self.measurement)

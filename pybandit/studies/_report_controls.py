@@ -35,6 +35,22 @@ def control_table(facts):
     return notes + table(f"Controls{shown}", head, rows, {0, 1})
 
 
+def marker_table(facts):
+    """Return the wells with a marker or a limit, by kind; "" if there are none."""
+    found = {}
+    for one in facts.kept or ():
+        for cell, wells in one.markers.items():
+            is_limit = not math.isnan(one.values[wells[0]])
+            n, plates = found.get((cell, is_limit), (0, []))
+            found[cell, is_limit] = n + wells.size, [*plates, one.name]
+    rows = [("", [name_of(cell), "read as the limit" if is_limit else "lost", str(n),
+                  name_of(", ".join(plates[:4]) + ", ..." * (len(plates) > 4))])
+            for (cell, is_limit), (n, plates) in sorted(found.items())[:ROWS]]
+    shown = f", {ROWS} of {len(found):,} kinds" if len(found) > ROWS else ""
+    return rows and table(f"Wells with a marker{shown}", ["marker", "taken as", "wells", "plates"],
+                          rows, {0, 1, 3}) or ""
+
+
 def amendment_table(facts):
     """What was corrected, the last first; "" where nothing was."""
     found = facts.amendments

@@ -13,12 +13,15 @@ from typing import NamedTuple
 
 from pybandit._shared.cells import DELIMITERS, LOST, BadFile, unguarded
 from pybandit._shared.files import Lines
+from pybandit.studies._markers import is_marker, limit_of
 from pybandit.tables._text import (
     MOST_TITLE,
+    Fault,
     csv_rows,
     decoded,
     delimiter_of,
     listed,
+    row_of,
     separator_of,
     short,
     utf8,
@@ -40,12 +43,24 @@ class Dialect(NamedTuple):
         The names of the columns plate, well, arm and value, where they are others.
     sheet : str or None
         Of a workbook.
+    measurement : str or None
+        Name of the measurement to read if a plate has several.
+    markers : frozenset of str
+        Cells that stand for a lost well, as `_markers` writes them.
+    limits : bool
+        Whether a limit such as >4.000 is read as 4.0.
+    instrument : str or None
+        Name of an instrument's format, or "auto"; None for tables and grids.
     """
 
     decimal: str = "."
     thousands: str = ""
     columns: dict[str, str] = {}
     sheet: str | None = None
+    measurement: str | None = None
+    markers: frozenset[str] = frozenset()
+    limits: bool = False
+    instrument: str | None = None
 
     def checked(self):
         """Itself; `ValueError` where two characters are the same, or none can be told apart."""
@@ -77,7 +92,7 @@ class Dialect(NamedTuple):
 PLAIN = Dialect()
 
 
-def rows_of(file, headers=(), dialect=PLAIN):
+def rows_of(file, headers=(), dialect=PLAIN, above=None):
     """Rows of a CSV file, one at a time.
 
     Parameters
@@ -87,6 +102,8 @@ def rows_of(file, headers=(), dialect=PLAIN):
         Whether cells are those of a header, the surest first: lines of a title before it are
         left out. Where there is none, the first line that is not blank is the first row.
     dialect : Dialect
+    above : list, optional
+        Receives the text of the lines before the first row.
 
     Yields
     ------
@@ -98,7 +115,7 @@ def rows_of(file, headers=(), dialect=PLAIN):
     Raises
     ------
     BadFile
-        If the file is not text or not CSV.
+        If the file is not text or not CSV; if a cell that is used is not text.
     """
     taken = Lines(utf8(file).readline, LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
     lines = decoded(taken)
@@ -109,8 +126,12 @@ def rows_of(file, headers=(), dialect=PLAIN):
             raise BadFile("line 1, column 1: the file is empty")
         raise BadFile(f"line 1, column 1: the first {len(first)} lines are blank")
     before, delimiter = _beginning(first, headers, dialect)
-    for line, cells in csv_rows(itertools.chain(first[before:], lines), taken, delimiter, before):
-        yield line, [unguarded(cell) for cell in cells]
+    if above is not None:
+        above.extend(line.replace(delimiter, " ") for line in first[:before])
+    rows = csv_rows(itertools.chain(first[before:], lines), taken, delimiter, before, marks=True)
+    for line, cells in rows:
+        yield line, row_of([cell if isinstance(cell, Fault) else unguarded(cell)
+                            for cell in cells])
 
 
 def _beginning(lines, headers, dialect):
@@ -160,7 +181,12 @@ def rows_under(rows, first, what="header"):
 
 
 def number(cell, place, dialect=PLAIN):
-    """A finite float, NaN where there is no value; `place()` names the cell."""
+    """Return a finite float, NaN if there is no value; `place()` names the cell.
+
+    Markers and limits of the dialect are taken as it says.
+    """
+    if isinstance(cell, Fault):
+        raise BadFile(cell.why)
     plain = cell if dialect is PLAIN else dialect.plain(cell)
     try:
         value = math.nan if "_" in plain else float(plain)
@@ -168,6 +194,11 @@ def number(cell, place, dialect=PLAIN):
         value = math.nan
     if math.isfinite(value) or cell.casefold() in LOST:
         return value
+    limit = limit_of(cell, dialect) if dialect.limits else None
+    if limit is not None and math.isfinite(limit):
+        return limit
+    if is_marker(cell, dialect.markers):
+        return math.nan
     raise BadFile(f"{place()}: {short(cell)} is not a finite number{_hint(cell, dialect)}; a cell "
                   "without a value is empty or NA")
 

@@ -16,8 +16,11 @@ def is_workbook(path):
 
 
 @contextmanager
-def opened(path, headers=(), dialect=PLAIN):
+def opened(path, headers=(), dialect=PLAIN, above=None):
     """Rows of a file, (line, cells) each, from its header on.
+
+    Cells that cannot be read, such as dates, are refused when they are used. The list `above`
+    receives the text of the lines before the header.
 
     Raises
     ------
@@ -28,11 +31,11 @@ def opened(path, headers=(), dialect=PLAIN):
         if is_workbook(path):
             from pybandit.tables._xlsx import rows_of_workbook
 
-            with rows_of_workbook(path, headers, dialect) as rows:
+            with rows_of_workbook(path, headers, dialect, above) as rows:
                 yield rows
         else:
             with opened_regular(path) as file:
-                yield rows_of(file, headers, dialect)
+                yield rows_of(file, headers, dialect, above)
     except OSError as error:
         raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from None
     except BadFile as error:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pybandit._shared.types import Floats
+from pybandit._shared.types import Floats, Ints
 from pybandit.studies._codec import flat
 from pybandit.studies._errors import as_recorded
 from pybandit.studies._looks import Looks
@@ -51,6 +51,9 @@ class PlateReadings(NamedTuple):
     z_prime : float
         ``1 - 3 (sd + sd') / |mean - mean'|``; NaN where a kind of controls has fewer than two
         readings.
+    markers : dict of str to ndarray of int64
+        Positions of the wells with each marker instead of a reading, such as "OVRFLW", and of
+        those whose reading is a limit, such as ">4.000".
     """
 
     name: str
@@ -60,6 +63,10 @@ class PlateReadings(NamedTuple):
     controls: Controls
     positives: Controls
     z_prime: float
+    markers: dict[str, Ints]
+
+
+Kept = tuple[int, Floats, list[str], dict[int, str]]
 
 
 def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
@@ -81,16 +88,33 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     O(the log).
     """
     plates = Plates.of(study.settings)
-    kept: dict[str, tuple[int, Floats, list[str]]] = {}
+    return [_plate_of(name, *one, plates) for name, one in _kept(study, batch).items()]
+
+
+def kept_by_batch(study: Looks) -> dict[int, dict[str, Floats]]:
+    """Return the readings kept of each batch, by the names of its plates."""
+    found: dict[int, dict[str, Floats]] = {}
+    for name, (number, values, *_) in _kept(study).items():
+        found.setdefault(number, {})[name] = values
+    return found
+
+
+def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
+    """Return batch, readings, files and markers of each plate."""
+    kept: dict[str, Kept] = {}
     for number, source, is_whole in _sources(study):
         if batch is not None and number != batch:
             continue
         for name, values in _plates_in(source).items():
-            _, old, files = kept.get(name, (number, values, []))
+            _, old, files, marks = kept.get(name, (number, values, [], {}))
             is_new = is_whole or old.size != values.size
             new = values if is_new else np.where(np.isnan(values), old, values)
-            kept[name] = number, new, [*files, source["file"]]
-    return [_plate_of(name, *one, plates) for name, one in kept.items()]
+            if old.size == new.size:  # a well that has another reading now is not marked
+                same = (old == new) | (np.isnan(old) & np.isnan(new))
+                marks = {well: cell for well, cell in marks.items() if same[well]}
+            marks = marks | _markers_in(source, name, new.size)
+            kept[name] = number, new, [*files, source["file"]], marks
+    return kept
 
 
 def withdrawn_of(study: Looks, batch: int) -> list[int] | None:
@@ -117,13 +141,13 @@ def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.
 def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
     """Batch and source of each event that has one, and whether it replaces what was."""
     found = []
-    for number, kind, content in study._read(lambda _: [(row[0], row[1], row[4]) for row in
-                                                        study._store.events()]):
-        if kind in ("tell", "amend") and b"source" in content:
-            body = study._entry(f"event {number}", content)
-            if "source" in body:
-                with as_recorded(study.path, f"log: event {number} is of no batch"):
-                    found.append((operator.index(body["batch"]), body["source"], kind == "amend"))
+    for number, kind, content in study._read(lambda _: [
+            (row[0], row[1], row[4]) for row in study._store.events()
+            if row[1] in ("tell", "amend") and b"source" in row[4]]):
+        body = study._entry(f"event {number}", content)
+        if "source" in body:
+            with as_recorded(study.path, f"log: event {number} is of no batch"):
+                found.append((operator.index(body["batch"]), body["source"], kind == "amend"))
     return found
 
 
@@ -137,11 +161,23 @@ def _plates_in(source):
     return plates if is_ours else {}
 
 
-def _plate_of(name, batch, values, files, plates):
+def _markers_in(source, plate, size):
+    """Return the marker of each well of a plate; none if they are not those of a file."""
+    plates = source.get("markers")
+    cells = plates.get(plate) if type(plates) is dict else None
+    if type(cells) is not dict or not all(flat([wells], [np.int64]) for wells in cells.values()):
+        return {}
+    return {well: cell for cell, wells in cells.items() for well in wells.tolist()
+            if 0 <= well < size}
+
+
+def _plate_of(name, batch, values, files, marks, plates):
     controls, positives = (_controls_of(values[[well for well in wells if well < values.size]])
                            for wells in (plates.controls, plates.positives))
+    cells = {cell: np.array([well for well in marks if marks[well] == cell], dtype=np.int64)
+             for cell in sorted(set(marks.values()))}
     return PlateReadings(name, batch, values, files, controls, positives,
-                         z_prime(controls, positives))
+                         z_prime(controls, positives), cells)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of readings near the largest number

@@ -16,6 +16,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice
 from pybandit._shared.types import Ints
 from pybandit.studies._fill import ORDERS, filled
+from pybandit.studies._row_names import check_row, letters, row_number, well_parts
 
 SIZES = {6: (2, 3), 12: (3, 4), 24: (4, 6), 48: (6, 8), 96: (8, 12), 384: (16, 24),
          1536: (32, 48)}
@@ -62,8 +63,30 @@ class Layout(NamedTuple):
         return _wells_of(self)
 
     def find(self, well: str) -> int | None:
-        """The position of a well by its name: "B3", also "b03"; None where there is none."""
-        return _positions_of(self).get(_tidy(well))
+        """Return the position of a well by its name: "B3", also "b03"; None if there is none."""
+        parts = well_parts(well)
+        return parts and self._at(row_number(parts[0]), parts[1] - 1)
+
+    def find_typed(self, well: str) -> int | None:
+        """Find a well as `find` does, and raise ``ValueError`` if its name may be of two wells.
+
+        On a plate of 1,536 wells a1 may be A1 or AA1.
+
+        Examples
+        --------
+        >>> from pybandit.studies.plates import Layout
+        >>> Layout.parse("1536").find_typed("AA1"), Layout.parse("384").find_typed("a1")
+        (1248, 0)
+        """
+        parts = well_parts(well)
+        if parts is not None:
+            check_row(parts[0], well, self.rows)
+        return self.find(well)
+
+    def _at(self, row: int, column: int) -> int | None:
+        """Return the position of a row and a column, from 0; None if there is none."""
+        inside = 0 <= row < self.rows and 0 <= column < self.columns
+        return row * self.columns + column if inside else None
 
 
 @cache
@@ -78,29 +101,10 @@ def _free_of(layout, taken, free_edges):
     return free
 
 
-def letters(row: int) -> str:
-    """The name of a row: A to Z, then AA, AB, ..."""
-    text, row = "", row + 1
-    while row:
-        row, last = divmod(row - 1, 26)
-        text = chr(ord("A") + last) + text
-    return text
-
-
 @cache
 def _wells_of(layout):
     return tuple(f"{letters(row)}{column + 1}" for row in range(layout.rows)
                  for column in range(layout.columns))
-
-
-@cache
-def _positions_of(layout):
-    return {well: position for position, well in enumerate(_wells_of(layout))}
-
-
-def _tidy(well):
-    match = re.fullmatch(r"\s*([A-Za-z]{1,4})0*([1-9][0-9]{0,6})\s*", well)
-    return match and match[1].upper() + match[2]
 
 
 @dataclass(frozen=True)
@@ -271,8 +275,9 @@ def controls_of(text: str, layout: Layout) -> tuple[int, ...]:
         if word.isdecimal() and 1 <= int(word) <= layout.columns:
             found.update(grid[:, int(word) - 1].tolist())
         elif word.upper() in rows:
+            check_row(word, part, layout.rows)
             found.update(grid[rows[word.upper()]].tolist())
-        elif word == part and layout.find(word) is not None:
+        elif word == part and layout.find_typed(word) is not None:
             found.add(layout.find(word))
         else:
             raise ValueError(f"controls must be wells, columns or rows of a {layout} plate, such "

@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.version import __version__
 from pybandit.studies._files import published
-from pybandit.studies._report_controls import amendment_table, control_table
+from pybandit.studies._report_controls import amendment_table, control_table, marker_table
 from pybandit.studies._report_counts import counted_parts, counted_tiles
 from pybandit.studies._report_facts import (
     FEWEST,
@@ -213,7 +213,7 @@ def _plates(facts):
                if facts.first_part else "")
     return section("plates", what.capitalize(), _layout(facts), _rule(facts),
                    "" if plates is None else _drawn(facts), counted, part_table(facts),
-                   control_table(facts), well_table(facts))
+                   control_table(facts), marker_table(facts), well_table(facts))
 
 
 def _rule(facts):

@@ -172,7 +172,31 @@ class _Watched:
         return line
 
 
-def csv_rows(lines, taken, delimiter, before=0):
+class Fault(str):
+    """Text of a cell that is refused if it is used, and the message for that."""
+
+    def __new__(cls, text, why):
+        made = super().__new__(cls, text)
+        made.why = why
+        return made
+
+
+class Row(list):
+    """Cells of a row; raises BadFile if a `Fault` is read by its number."""
+
+    def __getitem__(self, at):
+        cell = super().__getitem__(at)
+        if isinstance(cell, Fault):
+            raise BadFile(cell.why)
+        return cell
+
+
+def row_of(cells):
+    """Return cells as a row that judges the faults among them."""
+    return Row(cells) if any(isinstance(cell, Fault) for cell in cells) else cells
+
+
+def csv_rows(lines, taken, delimiter, before=0, marks=False):
     """Rows of lines of text.
 
     Parameters
@@ -183,6 +207,8 @@ def csv_rows(lines, taken, delimiter, before=0):
     delimiter : str
     before : int
         Lines of the file before these.
+    marks : bool
+        Whether a cell that is not text becomes a `Fault`, which is refused only if it is used.
 
     Yields
     ------
@@ -201,20 +227,27 @@ def csv_rows(lines, taken, delimiter, before=0):
     try:
         for cells in reader:
             taken.begin_row()
+            if not cells:
+                continue
+            cells = [cell.strip() for cell in cells]
             if watched.odd:
-                _check_text(cells, before + reader.line_num)
                 watched.odd = False
-            if cells:
-                yield before + reader.line_num, [cell.strip() for cell in cells]
+                cells = _checked(cells, before + reader.line_num, marks)
+            yield before + reader.line_num, cells
     except csv.Error as error:
         raise BadFile(f"line {before + reader.line_num}, column 1: not CSV: {error}") from None
 
 
-def _check_text(cells, line):
-    for column, cell in enumerate(cells, 1):
+def _checked(cells, line, marks):
+    """Return the cells of a row; raise BadFile, or mark them, if some are not text."""
+    found = list(cells)
+    for at, cell in enumerate(cells):
         if "\0" in cell or any("\udc80" <= character <= "\udcff" for character in cell):
-            raise BadFile(f"line {line}, column {column}: not UTF-8 text; save the file as CSV "
-                          "UTF-8")
+            why = f"line {line}, column {at + 1}: not UTF-8 text; save the file as CSV UTF-8"
+            if not marks or "\0" in cell:
+                raise BadFile(why)
+            found[at] = Fault(cell, why)
+    return row_of(found)
 
 
 def listed(cells, most=20):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pybandit._shared.cells import BadFile
 from pybandit._shared.files import opened_regular
 from pybandit._shared.optional import require
-from pybandit.tables._text import MOST_TITLE, listed, short
+from pybandit.tables._text import MOST_TITLE, Fault, listed, row_of, short
 from pybandit.tables._workbook import Formula, opened_workbook
 
 EXTRA = "xlsx"
@@ -18,20 +18,21 @@ MADE = datetime.datetime(2000, 1, 1)  # equal tables, equal bytes
 
 
 @contextmanager
-def rows_of_workbook(path, headers, dialect):
+def rows_of_workbook(path, headers, dialect, above=None):
     """Rows of a sheet, (row, cells) each, cells as text: as `rows_of` gives those of a CSV file.
+
+    A date, or a formula without a value, is a `Fault`: it is refused if the cell is used.
 
     Raises
     ------
     BadFile
-        If it is not a workbook, a limit is exceeded, the sheet is missing or ambiguous, or a
-        formula has no value.
+        If it is not a workbook, a limit is exceeded, or the sheet is missing or ambiguous.
     """
     require("openpyxl", EXTRA)
     with opened_regular(path) as file:
         book = opened_workbook(file)
         name = _sheet_of(book, dialect.sheet)
-        yield _from_header(_texts(book.rows(name), dialect), headers)
+        yield _from_header(_texts(book.rows(name), dialect), headers, above)
 
 
 def _sheet_of(book, wanted):
@@ -61,7 +62,7 @@ def _texts(rows, dialect):
         while texts and not texts[-1]:
             texts.pop()
         if texts:
-            yield number, texts
+            yield number, row_of(texts)
 
 
 def _text_of(value, row, column, dialect):
@@ -69,8 +70,8 @@ def _text_of(value, row, column, dialect):
     if value is None:
         return ""
     if isinstance(value, Formula):
-        raise BadFile(f"line {row}, column {column}: the formula {short(value)} has no value; "
-                      "open the file in a spreadsheet and save it")
+        return Fault(value, f"line {row}, column {column}: the formula {short(value)} has no "
+                            "value; open the file in a spreadsheet and save it")
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float) and not value.is_integer():
@@ -78,22 +79,25 @@ def _text_of(value, row, column, dialect):
     if isinstance(value, (int, float)):
         return str(int(value))
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
-        raise BadFile(f"line {row}, column {column}: {value} is a date or a time; spreadsheets "
-                      "make dates of names such as SEPT1: write it as text")
+        return Fault(value, f"line {row}, column {column}: {value} is a date or a time; "
+                            "spreadsheets make dates of names such as SEPT1: write it as text")
     return str(value).strip()
 
 
-def _from_header(rows, headers):
-    """Rows from a header on, where one is among the first; all as wide as the first."""
+def _from_header(rows, headers, above):
+    """Rows from a header on, if one is among the first; none narrower than one before it."""
     first = list(itertools.islice(rows, MOST_TITLE))
     if not first:
         raise BadFile("line 1, column 1: the file is empty")
     begins = next((at for is_header in headers for at, (_, cells) in enumerate(first)
-                   if is_header(cells)), 0)
-    width = len(first[begins][1])
+                   if is_header(list(cells))), 0)
+    if above is not None:
+        above.extend(" ".join(cells) for _, cells in first[:begins])
+    width = 0
     for number, cells in itertools.chain(first[begins:], rows):
+        width = max(width, len(cells))
         # what is empty at the end of a row is not there
-        yield number, cells + [""] * (width - len(cells))
+        yield number, row_of(cells + [""] * (width - len(cells)))
 
 
 def workbook_of(rows, title="plate"):

@@ -64,18 +64,23 @@ def test_export(normalised, capsys):
     for number in range(2):
         ok(capsys, "record", carry_out(capsys, number))
     ok(capsys, "next")
-    assert ok(capsys, "export", "all.csv") == "60 wells: all.csv\n"
+    assert ok(capsys, "export", "all.csv") == "72 wells: all.csv\n"
     head, *rows = rows_of("all.csv")
-    assert head == ["plate", "well", "arm", "value", "state", "told_at", "who"]
+    assert head == ["plate", "well", "arm", "value", "state", "told_at", "who", "reward"]
     with pb.Study.open("study.db") as study:
         history = study.history()
-    assert [row[0] for row in rows] == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
-    shown = [row[1:3] for number in range(2) for row in rows_of(f"p{number}.csv")[1:]
-             if row[2] != "control"]
-    assert [row[1:3] for row in rows[:40]] == shown
-    assert [float(row[3]) for row in rows[:40]] == list(history["value"][:40])
-    assert [row[3:] for row in rows[40:]] == [["", "open", "", ""]] * 20
+    assert [row[0] for row in rows] == ["0"] * 24 + ["1"] * 24 + ["2"] * 24
+    for number in range(2):
+        shown = sorted(row[1:] for row in rows_of(f"r{number}.csv")[1:])
+        assert sorted(row[1:4] for row in rows[24 * number:24 * number + 24]) == shown
+    arms = [row for row in rows if row[2] != "control"]
+    assert [float(row[7]) for row in arms[:40]] == list(history["value"][:40])
+    assert [row[3:] for row in arms[40:]] == [["", "open", "", "", ""]] * 20
+    assert [row[4:] for row in rows if row[2] == "control"] == [["control", "", "", ""]] * 12
     assert rows[0][4] == "known" and "@" in rows[0][6] and rows[0][5].endswith("Z")
+    assert ok(capsys, "export", "one.csv", "--batch", "1") == "24 wells: one.csv\n"
+    assert rows_of("one.csv") == [head, *rows[24:48]]
+    assert "got 3" in refused(capsys, "export", "no.csv", "--batch", "3")
     assert ok(capsys, "export", "-") == Path("all.csv").read_text()
 
 

@@ -48,12 +48,16 @@ def test_every_well_of_every_batch(at_once, monkeypatch):
     study.tell(5, [0.25], positions=[12], who="Eve, of the \"night\" shift")
     rows, parts = exported(study, SCREEN)
     assert (len(parts) > 3) == (at_once < 100)
+    controls = [row for row in rows if row[4] == "control"]
+    assert [row[2:4] for row in controls] == [[SCREEN.label, ""]] * 24
+    rows = [row for row in rows if row[4] != "control"]
     history = study.history()
     columns = list(zip(*rows, strict=True))
     assert list(columns[2]) == list(history["name"]) and list(columns[4]) == list(history["state"])
     assert set(columns[4]) == {"known", "lost", "late", "open", "abandoned"}
     assert list(columns[6]) == list(history["who"])
-    for text, value in zip(columns[3], history["value"], strict=True):
+    assert set(columns[3]) == {""}  # told from Python: no readings
+    for text, value in zip(columns[7], history["value"], strict=True):
         assert float(text or "nan") == value or (text == "" and math.isnan(value))
     for text, told in zip(columns[5], history["told_at"], strict=True):
         assert (text == "") == math.isnan(told)
@@ -68,8 +72,10 @@ def test_batches_on_several_plates():
     study = pb.Study.create(":memory:", pb.Uniform(5, 10), settings=plates.settings())
     study.ask()
     rows, _ = exported(study, plates)
-    assert [row[:2] for row in rows] == [
+    assert [row[:2] for row in rows[:10]] == [
         [f"0p{part}", well] for part in (1, 2, 3) for well in ("A2", "A3", "B1", "B3")][:10]
+    assert [row[:3] for row in rows[10:]] == [
+        [f"0p{part}", well, "control"] for part in (1, 2, 3) for well in ("A1", "B2")]
 
 
 @pytest.mark.slow

@@ -65,9 +65,11 @@ def table(header, row):
         "blank lines before": (b"\n" * 5_000_000, "blank"),
         "open quote": (header + b'"' + row * 100, "line"),
         "nulls": (header + row.replace(b"A1", b"A\0"), "not UTF-8"),
-        "half of UTF-16": ((header + row).decode().encode("utf-16")[:-1], "UTF-16"),
+        "half of UTF-16": ((header + row * 9).decode().encode("utf-16")[:-1], "UTF-16"),
+        "UTF-16 without lines": (b"\xff\xfe" + b"a\0" * 3_000_000, "at most 1,000,000 bytes"),
+        "UTF-16 that is not": (b"\xff\xfe" + b"\0\xd8" * 1_000_000, "not UTF-16 text"),
         "bomb": (gzip.compress(header + bytes(1 << 25)), "at most"),
-        "half a character": (header + row.strip() + b"\xe2\x82\n", "not UTF-8"),
+        "half a character": (header + b"\xe2\x82" + row, "not UTF-8"),
         "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "line"),
         "empty": (b"", "is empty"),
     }
@@ -82,7 +84,12 @@ LAB = {
         "rows without end": (b"plate,well,arm,value\n" + b"7,A1,control,1\n" * 500_000,
                              "line 2 already"),
         "digits": (b"plate,well,arm,value\n7,A1,control," + b"1" * 100_000 + b"\n",
-                   "not a finite number")},
+                   "not a finite number"),
+        "grids without end": (b"plate,7\n" + b",1,2,3\nA,1,2,3\nB,4,5,6\nr\n" * 240_000, "grids"),
+        "a grid of long cells": (b"plate,7\n" + (b"A,%s,2,3\nB,1,2,3\nx\n" % (b"1" * 900_000))
+                                 * 100, "line"),
+        "small letters without end": (b"plate,well,arm,value\n" + b"7,a1,,1\n" * 500_000,
+                                      "line 2 already")},
     "arms": table(b"arm,plate,well\n", b"tea,7,A1\n") | {
         "2 million arms": (b"arm\n" + b"".join(b"a%d\n" % i for i in range(2_000_000)),
                            "at most 1,048,576 lines"),

@@ -86,7 +86,7 @@ def test_what_is_known(path, server, capsys):
     code, headers, body = exchange(server.port, request("GET", "/export", token=READ))
     assert code == 200 and headers["content-type"].startswith("text/csv")
     assert body.decode() == ok(capsys, "export", path, "-")
-    assert len(list(csv.reader(io.StringIO(body.decode())))) == 11
+    assert len(list(csv.reader(io.StringIO(body.decode())))) == 13  # with two controls
     code, _, page = exchange(server.port, request("GET", "/report", token=READ))
     assert code == 200 and status["head"].encode() in page and b"<script" not in page
     assert exchange(server.port, request("GET", "/part", token=READ))[2].startswith(b"<h1>")

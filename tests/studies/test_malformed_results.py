@@ -168,8 +168,8 @@ OPTIONS = [], ["--partial"], ["--lost"], ["--partial", "--lost"], ["--batch", "1
 
 def plain(content, lost):
     """What a file that was accepted says, by a reader that believes everything: 20 rewards."""
-    encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-16-le"
-    text = content.decode(encoding if b"\0" in content else "utf-8-sig")
+    text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff")
+                          else "utf-16-le" if content[1:2] == b"\0" else "utf-8-sig")
     lines = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     values = {}
     if any(cell.strip().lower() == "well" for cell in lines[0]):

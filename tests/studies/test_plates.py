@@ -63,8 +63,11 @@ def test_wells_and_positions(rows, columns, data):
     well = layout.wells[position]
     assert well == f"{letters(position // columns)}{position % columns + 1}"
     letter, number = well.rstrip(string.digits), well.lstrip(string.ascii_uppercase)
-    for name in well, well.lower(), f" {letter}0{number} ":
+    for name in (well, well.lower(), f" {letter}0{number} ", f"{letter}-{number}",
+                 f"{letter} {number}", f"{letter}:0{number}"):
         assert layout.find(name) == position
+    if rows <= 26 or len(letter) > 1:
+        assert layout.find_typed(well.lower()) == position
     assert len(set(layout.wells)) == rows * columns
     for name in f"{letters(rows)}1", f"A{columns + 1}", "A0", "1A", "", "A", f"{well}.5":
         assert layout.find(name) is None
@@ -295,7 +298,8 @@ def test_what_is_refused(tmp_path, old, new, message):
 @pytest.mark.parametrize("content, message", [
     (GOOD.replace("milk", "mílk").encode("latin-1"), "line 4, column 3: not UTF-8"),
     (GOOD.encode("utf-16")[:-1], "line 1, column 1: the file is not UTF-16 text"),
-    (gzip.compress(GOOD.encode())[:-4], "line 1, column 1: the gzip file is damaged"),
+    (GOOD.encode("utf-16-le")[:-1], "line 1, column 1: the file is not UTF-16-LE text"),
+    (gzip.compress(GOOD.encode(), mtime=0)[:-4], "line 1, column 1: the gzip file is damaged"),
     (b"\xff" + GOOD.encode(), "line 1, column 1: not UTF-8"),
     (b"x" * 2_000_000, "line 1, column 1: the row must be at most"),
 ])
@@ -317,7 +321,7 @@ def test_a_name_that_is_not_ascii(tmp_path):
 
 @pytest.mark.parametrize("content", [
     GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), GOOD.encode("utf-16-be"),
-    GOOD.replace("\n", "\r").encode(), gzip.compress(GOOD.encode()),
+    GOOD.replace("\n", "\r").encode(), gzip.compress(GOOD.encode(), mtime=0),
     gzip.compress(GOOD.encode("utf-16")), b"sep=;\n" + GOOD.replace(",", ";").encode()])
 def test_plates_are_read_in_other_encodings(tmp_path, content):
     expected = read(tmp_path, GOOD)
@@ -335,14 +339,14 @@ def test_a_file_without_end_is_read_to_the_first_row_that_does_not_fit(tmp_path)
             self.n_read += 1
             return super().readline() or b"7,A2,tea,1\n"
 
-    from pybandit.studies import _plate_read, _sheet
+    from pybandit.studies import _plate_long, _plate_read, _sheet
 
     file = Endless(GOOD.encode())
     rows = _sheet.rows_of(file)
     line, first = next(rows)
     sheet = _plate_read._Sheet(SMALL, lambda number: NAMES, None)
     with pytest.raises(BadFile, match="line 8, column 'well'"):
-        _plate_read._read_long(sheet, rows, line, first)
+        _plate_long.read_long(sheet, rows, line, first)
     assert file.n_read == _sheet.MOST_TITLE  # among which a header is looked for
 
 

@@ -46,9 +46,6 @@ def text(tmp_path, content, dialect=PLAIN, plate=None, batch=None):
 def test_a_workbook(tmp_path):
     assert read(saved(tmp_path, ROWS)).values.tolist() == VALUES
     title = [["Reader 3", None, datetime.date(2026, 1, 2)], [], *ROWS]
-    with pytest.raises(BadFile, match="line 1, column 3: 2026-01-02.*is a date or a time"):
-        read(saved(tmp_path, title))
-    title[0][2] = "2 January"
     found = read(saved(tmp_path, title))
     assert found.values.tolist() == VALUES and found.lines.tolist() == [4, 5, 6, 7, 8, 9]
     grid = [["plate", "7"], ["", 1, 2, 3], ["A", 2, 1, 2.5], ["B", -3, 100, 4]]
@@ -69,6 +66,29 @@ def test_cells_that_spreadsheets_make(tmp_path):
     rows[3][3], rows[3][2] = 1, datetime.datetime(2026, 9, 1)
     with pytest.raises(BadFile, match="line 4, column 3: .*names such as SEPT1"):
         read(saved(tmp_path, rows))
+
+
+DAY, CLOCK = datetime.datetime(2026, 9, 1, 12, 30), datetime.time(12, 30)
+
+
+@pytest.mark.parametrize("cell", [DAY, CLOCK, datetime.timedelta(hours=1), DAY.date(), "=1+1"])
+def test_only_cells_that_are_used_are_judged(tmp_path, cell):
+    """A date in a title or an unused column must not refuse the workbook."""
+    head, *wells = ROWS
+    wide = [["read at", cell], [], [cell, *head, "time", cell],
+            *([cell, *row, cell, "note"] for row in wells), ["end", None, None, None, None, cell]]
+    assert read(saved(tmp_path, wide)).values.tolist() == VALUES
+    grid = [[cell], ["plate", "7"], [cell, 1, 2, 3], ["A", 2, 1, 2.5], ["B", -3, 100, 4],
+            ["done", cell]]
+    assert read(saved(tmp_path, grid)).values.tolist() == VALUES
+    for column in range(4):
+        row = list(wells[1])
+        row[column] = cell
+        with pytest.raises(BadFile, match=rf"line 3, column {column + 1}: .*(date|no value)"):
+            read(saved(tmp_path, [head, wells[0], row, *wells[2:]]))
+    grid[4][2] = cell
+    with pytest.raises(BadFile, match="line 5, column 3: .*(date|no value)"):
+        read(saved(tmp_path, grid))
 
 
 def test_sheets(tmp_path):
