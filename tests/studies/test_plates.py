@@ -322,7 +322,7 @@ def test_a_name_that_is_not_ascii(tmp_path):
 @pytest.mark.parametrize("content", [
     GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), GOOD.encode("utf-16-be"),
     GOOD.replace("\n", "\r").encode(), gzip.compress(GOOD.encode(), mtime=0),
-    gzip.compress(GOOD.encode("utf-16")), b"sep=;\n" + GOOD.replace(",", ";").encode()])
+    gzip.compress(GOOD.encode("utf-16"), mtime=0), b"sep=;\n" + GOOD.replace(",", ";").encode()])
 def test_plates_are_read_in_other_encodings(tmp_path, content):
     expected = read(tmp_path, GOOD)
     (tmp_path / "other.csv").write_bytes(content)
