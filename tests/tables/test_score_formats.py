@@ -135,7 +135,8 @@ LONG = [{"model": model, "item": row["item"], "score": row[model], "note": "x"}
 
 @pytest.mark.parametrize("name, content", [
     ("s.jsonl", lines_of(WIDE)), ("s.ndjson", lines_of(LONG)), ("s.json", json.dumps(LONG)),
-    ("s.json", json.dumps(WIDE, indent=1)), ("s.jsonl.gz", gzip.compress(lines_of(LONG).encode(), mtime=0)),
+    ("s.json", json.dumps(WIDE, indent=1)),
+    ("s.jsonl.gz", gzip.compress(lines_of(LONG).encode(), mtime=0)),
     ("s.jsonl", "\ufeff" + lines_of(LONG).replace("\n", "\r\n\r\n")),
     ("s.jsonl", lines_of(LONG).encode("utf-16"))])
 def test_json_lines(tmp_path, name, content):
