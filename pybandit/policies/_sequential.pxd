@@ -44,6 +44,18 @@ cdef class SequentialPolicy(NativePolicy):
     cdef void _begin(self) noexcept nogil
     # The chosen arms have other means: `leader`, and what else follows.
     cdef void _follow(self) noexcept nogil
+    # `_decide`, and what it means while arms are silent.
+    cdef void _conclude(self) noexcept nogil
+    cdef int64_t _find_doubt(self) noexcept nogil
+    # Silent arms answered: `best`, and what else follows.
+    cdef void _rejoin(self) noexcept nogil
+    # Of a mean that may have changed; minus infinity of a silent arm.
+    cdef void _look(self, int64_t arm) noexcept nogil
+    # The first arm that is neither this one nor silent; this one if there is none.
+    cdef int64_t _another(self, int64_t arm) noexcept nogil
+    cdef _silent_flags(self)
+    cdef _finite_centres(self)
+    cdef void _go_on(self) noexcept nogil
     # Sets `chosen`.
     cdef void _choose(self) noexcept nogil
     # What the likelihood ratios know of an arm.

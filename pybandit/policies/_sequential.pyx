@@ -10,7 +10,7 @@ from pybandit._shared.checks import MOST_PULLS, check_budget, check_integer, sho
 from pybandit.policies._arm_states import SEQUENTIAL
 
 from libc.math cimport INFINITY, NAN, expm1, isnan, sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit.policies._csrc cimport (
     PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
@@ -32,6 +32,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.bets = isinstance(self.stopping, Betting)
         self.gains = np.zeros(PB_GAINS * self.n_arms * self.bets)
         self._take(GLR(0.5) if self.stopping is None else self.stopping)
+        self._adapts = True
         self.doubt, self.most = -1, -1
         if budget is not None:
             self.most = check_integer("budget", budget, 0, MOST_PULLS)
@@ -136,16 +137,66 @@ cdef class SequentialPolicy(NativePolicy):
             if not self.begun:
                 return
             for arm in range(self.n_arms):
-                self._measure(arm)
+                self._look(arm)
             self.best = find_largest(&self.centres[0], self.n_arms)
             self._begin()
-        self._decide()
+        self._go_on()
+
+    cdef void _go_on(self) noexcept nogil:
+        self.settled = False
         self.pending = self.n_chosen
-        self._choose()
+        if not self.silence.has_all():
+            self._conclude()
+            self._choose()
+
+    cdef void _conclude(self) noexcept nogil:
+        """What the rule says of the arms that answer holds once silent ones are given up."""
+        self._decide()
+        self.settled = self.stopped and self.silence.n_aside > 0
+        if self.settled:
+            self.stopped = self.silence.gave_up()
+
+    cdef void _retried(self) noexcept nogil:
+        if not self.begun:
+            self._advance()
+        elif self.answered:
+            self._rejoin()
+            self._go_on()
+        elif self.settled:
+            self.stopped = self.silence.gave_up()
+
+    cdef void _rejoin(self) noexcept nogil:
+        self.best = find_largest(&self.centres[0], self.n_arms)
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        self.centres[arm] = -INFINITY
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        if self.begun:
+            self._measure(arm)
+
+    cdef void _look(self, int64_t arm) noexcept nogil:
+        if not self.silence.has(arm):
+            self._measure(arm)
+
+    cdef int64_t _another(self, int64_t arm) noexcept nogil:
+        cdef int64_t other
+        for other in range(self.n_arms):
+            if other != arm and not self.silence.has(other):
+                return other
+        return arm
+
+    cdef int64_t _least_rewards(self) noexcept nogil:
+        return self.needed
+
+    cdef int64_t _pulls_left(self) noexcept nogil:
+        return INT64_MAX if self.most < 0 else self.most - self.n_pulls
 
     cdef void _decide(self) noexcept nogil:
         """Whether the rule stops."""
-        if self.bets:
+        if self.silence.n_aside:
+            self.doubt = self._find_doubt() if self.has_rule else -1
+        elif self.bets:
             self.doubt = pb_wagers_doubt(&self.gains[0], &self._pulls[0], &self._sums[0],
                                          self.n_arms, self.slack, self.level, self.best,
                                          self.doubt)
@@ -154,6 +205,15 @@ cdef class SequentialPolicy(NativePolicy):
                                       &self._deviations[0], self.n_arms, self.best, self.doubt,
                                       self.n_pulls)
         self.stopped = self.has_rule and self.doubt < 0
+
+    cdef int64_t _find_doubt(self) noexcept nogil:
+        """An arm that answers and is not told from the best one, or -1."""
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            if arm != self.best and not self.silence.has(arm) and not self._tells(
+                    self.best, arm, False):
+                return arm
+        return -1
 
     cdef bint _tells(self, int64_t better, int64_t arm, bint strictly) noexcept nogil:
         cdef pb_glr rule = self.glr
@@ -170,7 +230,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef void _follow(self) noexcept nogil:
         cdef int64_t j
         for j in range(self.n_chosen):
-            self._measure(self.chosen[j])
+            self._look(self.chosen[j])
         self.best = find_largest(&self.centres[0], self.n_arms)
 
     cdef void _choose(self) noexcept nogil:
@@ -180,7 +240,7 @@ cdef class SequentialPolicy(NativePolicy):
         cdef int64_t j
         if self.begun:
             for j in range(n):
-                self._measure(arms[j])
+                self._look(arms[j])
             self.best = find_largest(&self.centres[0], self.n_arms)
 
     cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil:
@@ -203,11 +263,13 @@ cdef class SequentialPolicy(NativePolicy):
         self.pending = 0
         for arm in range(self.n_arms):
             self.counts[arm] = max(self.needed - self._pulls[arm], 0)
+            if self.silence.has(arm):
+                self.counts[arm] = 0
             if self.most >= 0:
                 self.counts[arm] = min(self.counts[arm], left - self.pending)
             self.pending += self.counts[arm]
         # a spent budget asks for nothing, and arms may lack pulls for ever
-        self.begun = self.pending == 0 and not self._is_done()
+        self.begun = self.pending == 0 and not self._is_done() and not self.silence.has_all()
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
         return self._best_of(&self.arms[0], self.n_arms, self.k, arms)
@@ -224,13 +286,22 @@ cdef class SequentialPolicy(NativePolicy):
         np.asarray(self.gains)[:] = 0.0
         return True
 
+    cdef _silent_flags(self):
+        if not self.silence.counts:
+            return np.zeros(self.n_arms, dtype=bool)
+        return np.array(self.silence.aside, dtype=bool)
+
+    cdef _finite_centres(self):
+        """Those of silent arms as 0."""
+        return np.where(self._silent_flags(), 0.0, self.centres)
+
     cdef object _schema(self):
         return SEQUENTIAL
 
     cdef dict _sizes(self):
         return NativePolicy._sizes(self) | {
             "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most,
-            "n_chosen": self.n_chosen, "has_rule": bool(self.has_rule),
+            "n_chosen": self.n_chosen, "aside": self._silent_flags(), "has_rule": bool(self.has_rule),
             "n_gains": self.gains.size,
             "last_doubt": -1 if self.stopping is None else self.n_arms - 1}
 
@@ -248,7 +319,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.guard.check()
         return {"begun": bool(self.begun), "stopped": bool(self.stopped), "doubt": self.doubt,
                 "leader": self.best, "chosen": np.array(self.chosen[:self.n_chosen]),
-                "counts": np.array(self.counts), "centres": np.array(self.centres),
+                "counts": np.array(self.counts), "centres": self._finite_centres(),
                 "gains": np.array(self.gains)}
 
     def _set_progress(self, progress):
@@ -257,7 +328,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.best, self.doubt = progress["leader"], progress["doubt"]
         np.asarray(self.chosen)[:self.n_chosen] = progress["chosen"]
         np.asarray(self.counts)[:] = progress["counts"]
-        np.asarray(self.centres)[:] = progress["centres"]
+        np.asarray(self.centres)[:] = np.where(self._silent_flags(), -np.inf, progress["centres"])
         np.asarray(self.gains)[:] = progress["gains"]
         self.pending = self.n_chosen if self.begun else np.sum(self.counts)
 

@@ -141,9 +141,12 @@ cdef class EBTC(SequentialPolicy):
         """The arm pulled has another mean; who leads now, without a scan where it can be."""
         cdef int64_t arm = self.chosen[0]
         cdef double before = self.centres[arm], now, best
+        # silent arms are minus infinity since before; the leader may be one of them
+        if self.silence.n_aside:
+            before = INFINITY
         self.led[self.best] += 1
         self.own[self.best] += arm == self.best
-        self._measure(arm)
+        self._look(arm)
         now, best = self.centres[arm], self.centres[self.best]
         if arm != self.best:
             if now > best or (now == best and arm < self.best):
@@ -170,7 +173,7 @@ cdef class EBTC(SequentialPolicy):
         # the leader is no challenger, except where it is alone
         indices[self.best] = INFINITY
         arm = find_least(indices, n)
-        return arm if arm != self.best or n == 1 else 1
+        return self._another(self.best) if arm == self.best or self.silence.has(arm) else arm
 
     cdef object _schema(self):
         return EBTC_STATE

@@ -109,6 +109,8 @@ cdef class APT(_ThresholdPolicy):
         for arm in range(self.n_arms):
             gap = fabs(self.centres[arm] - self.threshold) + self.epsilon
             self.indices[arm] = sqrt(<double>self._pulls[arm]) * gap
+            if self.silence.has(arm):
+                self.indices[arm] = INFINITY
         self.chosen[0] = find_least(&self.indices[0], self.n_arms)
 
     def recommend(self):
@@ -117,7 +119,7 @@ cdef class APT(_ThresholdPolicy):
             arms = self._best(np.arange(self.n_arms), self.n_arms)
             with np.errstate(invalid="ignore"):
                 means = np.asarray(self._sums)[arms] / np.asarray(self._pulls)[arms]
-            return arms[means >= self.threshold]
+            return arms[(means >= self.threshold) & ~self._silent_flags()[arms]]
 
 
 cdef enum:
@@ -256,6 +258,8 @@ cdef class GoodArms(_ThresholdPolicy):
         cdef int64_t arm
         self.stopped = True
         for arm in range(self.n_arms):
+            if self.silence.has(arm):
+                continue
             if not self.names[arm]:
                 self.names[arm] = self._name(arm)
             self.stopped &= self.names[arm] != 0
@@ -276,7 +280,7 @@ cdef class GoodArms(_ThresholdPolicy):
         cdef int64_t arm
         cdef double t = self.n_pulls, gap, level
         for arm in range(self.n_arms):
-            if self.names[arm]:
+            if self.names[arm] or self.silence.has(arm):
                 self.indices[arm] = -INFINITY
             elif self.rule == APT_RULE:
                 gap = fabs(self.centres[arm] - self.threshold) + self.epsilon

@@ -4,12 +4,13 @@
 import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, shown
-from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
+from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told, said_of
 
 cimport numpy as cnp
 from libc.math cimport isnan
 
 from pybandit._shared.guard cimport Guard
+from pybandit.policies._silence cimport Silence
 from pybandit.policies._flat cimport few_integers, few_numbers, length_of, length_of_numbers
 
 cnp.import_array()
@@ -41,6 +42,10 @@ cdef class Policy:
     ----------
     n_pulls, n_batches : int
         Pulls and batches that were told, lost pulls included.
+    silent : ndarray of int64
+        Arms that are silent: they lost `silent_after` pulls in a row, and have not answered since.
+    silent_after : int or None
+        Lost pulls in a row after which an arm is silent; 10 at first, None for never.
 
     Raises
     ------
@@ -54,6 +59,23 @@ cdef class Policy:
 
     Notes
     -----
+    **Silent arms.** An arm that loses `silent_after` pulls in a row is silent. Policies with a
+    fixed schedule report it and keep their schedule. Adaptive policies set it aside:
+
+    - They choose, decide and recommend among the other arms. `recommend` names a silent arm only
+      if there are too few others, and last.
+    - They ask a silent arm again in a batch of its own: after `silent_after` pulls of other arms
+      (`silent_after` batches, if batches hold several pulls), then after twice as many, and so
+      on. A retry counts as a pull. An arm that answers is taken back with its statistics.
+    - If only silent arms are undecided, they are asked in turn. The policy is done when each has
+      lost ``3 silent_after`` pulls in a row.
+    - If all arms are silent, they are asked in turn until one answers or the budget is spent.
+
+    Guarantees then concern the arms that answer. They hold if losing a pull does not depend on its
+    reward: the confidence bounds hold for all K arms at once and for any rule that chooses pulls,
+    so also for a rule that looks at losses. Their levels count all K arms, so they stay valid
+    when an arm returns.
+
     **Threads.** One at a time; a second gets a RuntimeError, and
     nothing is changed. Ctrl-C leaves it as before the call or after it.
 
@@ -111,6 +133,7 @@ cdef class Policy:
         self._pulls = np.zeros(self.n_arms, dtype=np.int64)
         self._sums = np.zeros(self.n_arms)
         self._deviations = np.zeros(self.n_arms)
+        self.silence = Silence(self.n_arms)
         self._made(Policy)
 
     cdef int _made(self, cls) except -1:
@@ -168,6 +191,45 @@ cdef class Policy:
         with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
             pulls = np.asarray(self._pulls)
             return np.where(pulls > 1, np.asarray(self._deviations) / (pulls - 1), np.nan)
+
+    @property
+    def silent(self):
+        """Arms that lost `silent_after` pulls in a row and have not answered since.
+
+        int64, increasing, a copy.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> policy = pb.UCB1(3)
+        >>> policy.silent_after = 2
+        >>> for _ in range(3):
+        ...     arms = policy.ask()
+        ...     policy.tell(arms, np.where(arms == 1, np.nan, 0.5), missing="drop")
+        >>> policy.silent
+        array([1])
+        """
+        with self.guard.reading():
+            if not self.silence.n_aside:
+                return np.empty(0, dtype=np.int64)
+            return np.flatnonzero(self.silence.aside)
+
+    @property
+    def silent_after(self):
+        """Lost pulls in a row after which an arm is silent, or None for never.
+
+        Part of the state. A new value applies from the next lost pull: an arm that is silent
+        already stays silent until it answers.
+        """
+        with self.guard.reading():
+            return self.silence.limit or None
+
+    @silent_after.setter
+    def silent_after(self, value):
+        if value is not None:
+            value = check_integer("silent_after", value, 1, MOST_HELD)
+        with self.guard:
+            self.silence.limit = value or 0
 
     @property
     def done(self):
@@ -250,12 +312,45 @@ cdef class Policy:
             values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
             n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
         self._prepare(told, values, n)
+        if missing is not RAISE and not self.silence.counts:
+            self._make_silence()
         with nogil:
             self._absorb(told, values, n)
+            if self.silence.counts:
+                self._hear(told, values, n)
             self._finish(n)
         if self.broken:
             raise self.failure
         return 0
+
+    cdef int _make_silence(self) except -1:
+        return self.silence.make()
+
+    cdef void _hear(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        """Which arms answered and which did not, once the statistics hold a batch of n pulls."""
+        cdef int64_t j, arm, after = self.n_pulls + n
+        self.answered = False
+        for j in range(n):
+            arm = arms[j]
+            if isnan(rewards[j]):
+                if self.silence.lose(arm, after, self._batch_pulls()):
+                    self._set_aside(arm)
+                continue
+            self.answered |= self.silence.aside[arm] != 0
+            if self.silence.answer(arm, after, self._pulls[arm] >= self._least_rewards()):
+                self._take_back(arm)
+
+    cdef int64_t _least_rewards(self) noexcept nogil:
+        return 1
+
+    cdef int64_t _batch_pulls(self) noexcept nogil:
+        return 1
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        pass
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        pass
 
     cdef void _break(self, error) noexcept:
         """In the middle of a change that cannot be undone: nobody may enter from now on."""
@@ -291,6 +386,8 @@ cdef class Policy:
 
         Notes
         -----
+        A silent arm stays silent until it answers a pull; it is asked again next.
+
         Where a policy keeps bounds or keys of arms, those of an arm that leads no decision
         now may stay as they are until it is pulled again.
 
@@ -305,7 +402,7 @@ cdef class Policy:
         """
         cdef const int64_t *told
         cdef const double *values
-        cdef int64_t n
+        cdef int64_t j, n
         if type(self).tell is not Policy.tell:
             raise NotImplementedError(f"{type(self).__name__} must define add_late, as it defines "
                                       "tell")
@@ -320,6 +417,8 @@ cdef class Policy:
                 with nogil:
                     self._absorb(told, values, n)
                     self._settle(told, n)
+                    for j in range(n if self.silence.counts else 0):
+                        self.silence.answer(told[j], self.n_pulls, False)
             if self.broken:
                 raise self.failure
         finally:
@@ -380,17 +479,19 @@ cdef class Policy:
             return f"<{type(self).__name__}: {self.guard.reason}>"
         with self.guard.reading():
             return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
-                    f"{self.n_batches} batches{', done' if self.done else ''}>")
+                    f"{self.n_batches} batches{', done' if self.done else ''}"
+                    f"{said_of(self.silent)}>")
 
     cdef void _advance(self) noexcept nogil:
         pass
 
     def _best(self, arms, n):
-        """The n best of these arms by mean, best first; unseen arms after all seen ones."""
+        """The n best of these arms by mean, best first; then unseen arms, then silent ones."""
         self.guard.check()
         pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)[arms]
         means = np.where(pulls > 0, sums / np.maximum(pulls, 1), -np.inf)
-        return arms[np.lexsort((arms, -means))[:n]]
+        silent = np.asarray(self.silence.aside)[arms] if self.silence.n_aside else 0 * arms
+        return arms[np.lexsort((arms, -means, silent))[:n]]
 
     def _seen_first(self, arms):
         """These arms, best first; other arms that were seen instead of those that were not."""
