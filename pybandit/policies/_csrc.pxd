@@ -197,6 +197,8 @@ cdef extern from "pybandit/policies/glr.h" nogil:
         PB_GLR_POISSON
         PB_GLR_UNKNOWN
 
+    const double PB_GLR_ROUNDING
+
     ctypedef struct pb_glr:
         pb_glr_law law
         double precision

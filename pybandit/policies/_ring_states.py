@@ -57,7 +57,7 @@ SILENCE = Schema(
      integer("lost", 0, MOST_PULLS, shape=("n_counted",)),
      integer("due", 0, 2 * MOST_PULLS, shape=("n_counted",)),
      flag("aside", shape=("n_counted",)),
-     integer("asked", 0, "most_repeats", shape=("n_counted",))],
+     flag("settled"), integer("asked", 0, "most_repeats", shape=("n_counted",))],
     invariants=[silent_arms_lost_pulls])
 
 

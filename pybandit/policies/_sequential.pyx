@@ -9,17 +9,22 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, check_budget, check_integer, shown
 from pybandit.policies._arm_states import SEQUENTIAL
 
-from libc.math cimport INFINITY, NAN, expm1, isnan, sqrt
+from libc.math cimport INFINITY, NAN, expm1, fabs, isnan, sqrt
 from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit.policies._csrc cimport (
-    PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
+    PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_ROUNDING, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
     pb_glr_doubt, pb_glr_tell, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
     pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
 )
 from pybandit.policies.base cimport NativePolicy, is_reward
 from pybandit.policies.glr cimport GLR
 from pybandit.policies.wagers cimport Betting
+
+
+cdef enum:
+    # rewards that are all equal, of all arms, after which no rule for unknown variances goes on
+    MOST_EQUAL = 1000
 
 
 cdef class SequentialPolicy(NativePolicy):
@@ -31,6 +36,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.has_rule = self.stopping is not None
         self.bets = isinstance(self.stopping, Betting)
         self.gains = np.zeros(PB_GAINS * self.n_arms * self.bets)
+        self.step, self.last = INFINITY, NAN
         self._take(GLR(0.5) if self.stopping is None else self.stopping)
         self._adapts = True
         self.doubt, self.most = -1, -1
@@ -94,7 +100,21 @@ cdef class SequentialPolicy(NativePolicy):
                 self.refused = rewards[j]
             elif self.bets and not isnan(rewards[j]):  # lost
                 pb_wagers_add(&self.gains[PB_GAINS * arms[j]], rewards[j])
+        if self.glr.law == PB_GLR_UNKNOWN:
+            self._find_step(rewards, n)
         NativePolicy._absorb(self, arms, rewards, n)
+
+    cdef void _find_step(self, const double *rewards, int64_t n) noexcept nogil:
+        cdef int64_t j
+        cdef double gap
+        for j in range(n):
+            if isnan(rewards[j]):
+                continue
+            gap = fabs(rewards[j] - self.last)
+            if gap > PB_GLR_ROUNDING * fabs(rewards[j]):
+                self.step = min(self.step, gap)
+            self.n_equal += self.step == INFINITY
+            self.last = rewards[j]
 
     def _check_seen(self):
         if not isnan(self.refused):
@@ -117,8 +137,12 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef bint _is_done(self) noexcept nogil:
         # refused: only the engine gets there, and raises then; no rule may ever stop
-        return (self.stopped or not isnan(self.refused)
+        return (self.stopped or not isnan(self.refused) or self._varies_not()
                 or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1))
+
+    cdef bint _varies_not(self) noexcept nogil:
+        """Whether a rule for unknown variances waits in vain: rewards have no step, nor noise."""
+        return self.has_rule and self.most < 0 and self.n_equal >= MOST_EQUAL
 
     cdef pb_batch _next(self) noexcept nogil:
         cdef pb_batch batch
@@ -154,16 +178,16 @@ cdef class SequentialPolicy(NativePolicy):
         self._decide()
         self.settled = self.stopped and self.silence.n_aside > 0
         if self.settled:
-            self.stopped = self.silence.gave_up()
+            self.stopped = self.answered and self.silence.gave_up()
 
     cdef void _retried(self) noexcept nogil:
         if not self.begun:
             self._advance()
         elif self.answered:
             self._rejoin()
+            # the answer was a silent arm's: whether others answer is not known
+            self.answered = False
             self._go_on()
-        elif self.settled:
-            self.stopped = self.silence.gave_up()
 
     cdef void _rejoin(self) noexcept nogil:
         self.best = find_largest(&self.centres[0], self.n_arms)
@@ -194,7 +218,7 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef void _decide(self) noexcept nogil:
         """Whether the rule stops."""
-        if self.silence.n_aside:
+        if self.silence.n_aside or self.glr.law == PB_GLR_UNKNOWN:
             self.doubt = self._find_doubt() if self.has_rule else -1
         elif self.bets:
             self.doubt = pb_wagers_doubt(&self.gains[0], &self._pulls[0], &self._sums[0],
@@ -209,11 +233,16 @@ cdef class SequentialPolicy(NativePolicy):
     cdef int64_t _find_doubt(self) noexcept nogil:
         """An arm that answers and is not told from the best one, or -1."""
         cdef int64_t arm
+        if self.doubt >= 0 and self._is_doubtful(self.doubt):
+            return self.doubt
         for arm in range(self.n_arms):
-            if arm != self.best and not self.silence.has(arm) and not self._tells(
-                    self.best, arm, False):
+            if self._is_doubtful(arm):
                 return arm
         return -1
+
+    cdef bint _is_doubtful(self, int64_t arm) noexcept nogil:
+        return (arm != self.best and not self.silence.has(arm)
+                and not self._tells(self.best, arm, False))
 
     cdef bint _tells(self, int64_t better, int64_t arm, bint strictly) noexcept nogil:
         cdef pb_glr rule = self.glr
@@ -244,7 +273,11 @@ cdef class SequentialPolicy(NativePolicy):
             self.best = find_largest(&self.centres[0], self.n_arms)
 
     cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil:
-        return pb_glr_arm_of(self._pulls[arm], self._sums[arm], self._deviations[arm])
+        cdef pb_glr_arm seen = pb_glr_arm_of(self._pulls[arm], self._sums[arm],
+                                             self._deviations[arm])
+        if seen.variance == 0.0 and self.glr.law == PB_GLR_UNKNOWN and self.step < INFINITY:
+            seen.variance = self.step * self.step / 8.0
+        return seen
 
     cdef double _upper_mean(self, int64_t arm, double level) noexcept nogil:
         level /= self._pulls[arm]
@@ -282,7 +315,8 @@ cdef class SequentialPolicy(NativePolicy):
             return self._best(np.arange(self.n_arms), self.k)
 
     cdef bint _forget(self) except -1:
-        self.refused = NAN
+        self.refused = self.last = NAN
+        self.step, self.n_equal = INFINITY, 0
         np.asarray(self.gains)[:] = 0.0
         return True
 
@@ -320,7 +354,8 @@ cdef class SequentialPolicy(NativePolicy):
         return {"begun": bool(self.begun), "stopped": bool(self.stopped), "doubt": self.doubt,
                 "leader": self.best, "chosen": np.array(self.chosen[:self.n_chosen]),
                 "counts": np.array(self.counts), "centres": self._finite_centres(),
-                "gains": np.array(self.gains)}
+                "gains": np.array(self.gains), "step": self.step, "last": self.last,
+                "n_equal": self.n_equal}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
@@ -330,6 +365,8 @@ cdef class SequentialPolicy(NativePolicy):
         np.asarray(self.counts)[:] = progress["counts"]
         np.asarray(self.centres)[:] = np.where(self._silent_flags(), -np.inf, progress["centres"])
         np.asarray(self.gains)[:] = progress["gains"]
+        self.step, self.last = progress["step"], progress["last"]
+        self.n_equal = progress["n_equal"]
         self.pending = self.n_chosen if self.begun else np.sum(self.counts)
 
 

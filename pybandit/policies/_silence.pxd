@@ -41,4 +41,4 @@ cdef class Silence:
     cdef int64_t most_lost(self) noexcept nogil
     cdef pb_batch batch(self) noexcept nogil
     cdef dict get_state(self)
-    cdef int set_state(self, part, dict sizes) except -1
+    cdef int set_state(self, known) except -1

@@ -4,7 +4,6 @@
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
-from pybandit.policies._ring_states import SILENCE
 
 cimport cython
 from libc.math cimport exp2
@@ -52,6 +51,11 @@ cdef class Silence:
         return falls
 
     cdef bint answer(self, int64_t arm, int64_t n_pulls, bint enough) noexcept nogil:
+        cdef int64_t other
+        if self.n_aside == self.n_arms:  # what was lost when nothing answered is not held against
+            for other in range(self.n_arms):
+                self.lost[other] = min(self.lost[other], self.limit)
+                self.due[other] = n_pulls
         self.lost[arm], self.due[arm] = 0, n_pulls
         if not self.aside[arm] or not enough:
             return False
@@ -125,8 +129,8 @@ cdef class Silence:
                 "aside": np.array(self.aside, dtype=bool) if self.counts else few.astype(bool),
                 "asked": np.array(self.asked) if self.counts else few}
 
-    cdef int set_state(self, part, dict sizes) except -1:
-        known = SILENCE.checked_part("silence", part, sizes)
+    cdef int set_state(self, known) except -1:
+        """A checked state; the arrays are made if it has any."""
         self.limit = known["after"]
         if known["n_counted"]:
             np.asarray(self.lost)[:], np.asarray(self.due)[:] = known["lost"], known["due"]

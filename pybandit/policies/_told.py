@@ -73,15 +73,3 @@ def rewards_told(arms, rewards, missing):
         raise ValueError(f"rewards must be {what}{' or NaN' if missing == 'drop' else ''}; got "
                          f"{rewards[at]} at index {at}, arm {arms[at]}")
     return rewards
-
-
-MOST_SHOWN = 8
-
-
-def said_of(silent, names=str):
-    """Part of a sentence that names these silent arms; empty if there are none."""
-    if not len(silent):
-        return ""
-    shown = ", ".join(names(arm) for arm in silent[:MOST_SHOWN].tolist())
-    rest = len(silent) - MOST_SHOWN
-    return f", silent: {shown}{f' and {rest} more' if rest > 0 else ''}"

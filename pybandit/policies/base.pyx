@@ -5,7 +5,7 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.schema import made_from
-from pybandit.policies._ring_states import NATIVE
+from pybandit.policies._ring_states import NATIVE, SILENCE
 from pybandit.policies.policy import Policy as _Policy
 
 cimport numpy as cnp
@@ -48,6 +48,8 @@ cdef class NativePolicy(Policy):
             self.n_pulls += n
             self.n_batches += 1
             self._retried()
+            if self.settled and not self.silence.has_all():  # another arm first: does it answer?
+                return
         else:
             Policy._finish(self, n)
         if self.silence.n_aside and self._adapts:
@@ -230,7 +232,7 @@ cdef class NativePolicy(Policy):
                 "pulls": np.array(self._pulls),
                 "sums": np.array(self._sums),
                 "deviations": np.array(self._deviations),
-                "silence": self.silence.get_state(),
+                "silence": self.silence.get_state() | {"settled": bool(self.settled)},
                 "progress": self._get_progress(),
             }
 
@@ -267,8 +269,8 @@ cdef class NativePolicy(Policy):
             if self.silence.n_asked > self._pulls_left():
                 raise ValueError(f"state must hold at most {self._pulls_left()} pulls in asked, "
                                  f"what the budget has left; got {self.silence.n_asked}")
-            # nothing else can be asked, perhaps
-            if self.silence.n_aside and self._adapts and not self.silence.n_asked:
+            # nothing else can be asked
+            if self.silence.has_all() and self._adapts and not self.silence.n_asked:
                 self._plan_retry()
         finally:
             self.guard.leave()
@@ -277,9 +279,13 @@ cdef class NativePolicy(Policy):
         if "silence" not in state:  # of a version that set no arm aside: it goes on as it began
             self.silence.limit = 0
             return 0
-        return self.silence.set_state(state["silence"], {
+        known = SILENCE.checked_part("silence", state["silence"], {
             "n_arms": self.n_arms, "adapts": bool(self._adapts),
             "most_repeats": self._most_repeats(), "most_asked": self._batch_pulls()})
+        if known["n_counted"]:
+            self._make_silence()
+        self.settled = known["settled"]
+        return self.silence.set_state(known)
 
     cdef int _resume(self) except -1:
         """What follows of the rest of a state that was restored."""

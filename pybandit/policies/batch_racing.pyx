@@ -106,6 +106,13 @@ cdef class BatchRacing(_AcceptingPolicy):
         self._adapts = True
         self._made(BatchRacing)
 
+    @property
+    def survivors(self):
+        """Arms neither accepted nor rejected, silent ones included, increasing; int64."""
+        with self.guard.reading():
+            on_ring = super().survivors
+            return on_ring if self._is_done() else np.union1d(on_ring, self.silent)
+
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
                     max_repeats=self.max_repeats, sigma=self.sigma)
@@ -118,18 +125,25 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     cdef void _advance(self) noexcept nogil:
         pb_batch_racing_advance(&self.race, &self._pulls[0], &self._sums[0])
-        self._end_if_given_up()
+        self._find_end(self.answered)
 
-    cdef void _end_if_given_up(self) noexcept nogil:
-        self.settled = pb_batch_racing_waits(&self.race)
-        if self.settled and not self.silence.has_all() and self.silence.gave_up():
+    cdef void _find_end(self, bint others_answer) noexcept nogil:
+        """Whether only silent arms are undecided, and are given up."""
+        self.settled = pb_batch_racing_waits(&self.race) and not self.silence.has_all()
+        if self.settled and others_answer and self.silence.gave_up():
             pb_batch_racing_end(&self.race)
 
     cdef void _retried(self) noexcept nogil:
         self.race.n_batches += 1
         if self.race.n_fallen:
             pb_batch_racing_drop_silent(&self.race)
-        self._end_if_given_up()
+        self._go_on()
+
+    cdef void _go_on(self) noexcept nogil:
+        """If no arm is on the ring, there is no other to ask between retries."""
+        self._find_end(self.race.ring.n_arms == 0)
+        if self.race.ring.n_arms == 0 and not self.race.done and not self.silence.n_asked:
+            self._plan_retry()
 
     cdef int _make_silence(self) except -1:
         _AcceptingPolicy._make_silence(self)
@@ -173,5 +187,6 @@ cdef class BatchRacing(_AcceptingPolicy):
         self.race.n_aside = self.silence.n_aside
 
     cdef int _resume(self) except -1:
-        self._end_if_given_up()
+        if self.silence.n_aside:
+            self._go_on()
         return 0

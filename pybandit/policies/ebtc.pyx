@@ -69,7 +69,8 @@ cdef class EBTC(SequentialPolicy):
 
     Notes
     -----
-    Ties go to the lowest index. Arms whose first pulls were lost are asked again
+    Ties go to the lowest index; with `variance_aware` and no deviation seen of the leader or of any
+    other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were lost are asked again
     before any other. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -173,7 +174,16 @@ cdef class EBTC(SequentialPolicy):
         # the leader is no challenger, except where it is alone
         indices[self.best] = INFINITY
         arm = find_least(indices, n)
-        return self._another(self.best) if arm == self.best or self.silence.has(arm) else arm
+        return self._least_pulled() if indices[arm] == INFINITY else arm
+
+    cdef int64_t _least_pulled(self) noexcept nogil:
+        """Of arms that answer, all told apart for sure: the leader only if it is alone."""
+        cdef int64_t arm, found = self.best
+        for arm in range(self.n_arms):
+            if arm != self.best and not self.silence.has(arm) and (
+                    found == self.best or self._pulls[arm] < self._pulls[found]):
+                found = arm
+        return found
 
     cdef object _schema(self):
         return EBTC_STATE

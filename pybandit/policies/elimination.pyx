@@ -124,7 +124,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
         return super()._options() | dict(k=self.k)
 
     cdef bint _is_done(self) noexcept nogil:
-        return (self.stopped or not isnan(self.refused)
+        return (self.stopped or not isnan(self.refused) or self._varies_not()
                 or 0 <= self.most < self.n_pulls + (max(self.n_left, 1) if self.begun else 1))
 
     cdef void _begin(self) noexcept nogil:
@@ -216,6 +216,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
 
     cdef void _choose(self) noexcept nogil:
         self.pending = self.n_left
+        if not self.n_left:  # all that answer are decided
+            self.chosen[0], self.pending = self._another(-1), 1
 
     def recommend(self):
         """The accepted arms and the best undecided, best first, int64 of shape (k,); any time."""
@@ -224,13 +226,6 @@ cdef class SuccessiveElimination(SequentialPolicy):
                               self.k - self.n_accepted)
             accepted = np.flatnonzero(np.asarray(self.fates) > 0)
             return self._best(np.sort(np.concatenate([accepted, left])), self.k)
-
-    cdef int _resume(self) except -1:
-        self.settled = self.begun and 0 < self.n_waiting and (
-            self.n_left <= self.k - self.n_accepted)
-        if self.settled and not self.silence.has_all():
-            self.stopped |= self.silence.gave_up()
-        return 0
 
     cdef object _schema(self):
         return ELIMINATION
@@ -249,4 +244,4 @@ cdef class SuccessiveElimination(SequentialPolicy):
         self.n_left = (is_left & ~self._silent_flags()).sum()
         self.n_waiting, self.n_accepted = is_left.sum() - self.n_left, (fates > 0).sum()
         if self.begun:
-            self.pending = self.n_left
+            self.pending = max(self.n_left, 1)

@@ -269,7 +269,7 @@ cdef class GoodArms(_ThresholdPolicy):
         # the likelier side, where both are allowed
         cdef int64_t side = 1 if seen.mean >= self.threshold else -1
         cdef double z = pb_glr_cost(&self.glr, &seen, self.threshold - side * self.epsilon)
-        # rewards that are all equal tell nothing of an unknown variance
+        # rewards of all arms that are all equal tell nothing of an unknown variance
         if self.glr.law == PB_GLR_UNKNOWN and seen.variance == 0.0:
             return 0
         if z <= pb_glr_single(&self.glr, seen.n, z):
@@ -290,6 +290,8 @@ cdef class GoodArms(_ThresholdPolicy):
                     &self.glr, <double>self._pulls[arm], 0.0)
                 self.indices[arm] = self._upper_mean(arm, level)
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
+        if self.silence.has(self.chosen[0]):  # all that answer have a name
+            self.chosen[0] = self._another(self.chosen[0])
 
     cdef object _schema(self):
         return GOOD_ARMS

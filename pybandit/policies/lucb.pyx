@@ -99,6 +99,8 @@ cdef class _BoundsPolicy(SequentialPolicy):
                 bound = self._upper(arm, rate)
                 if bound > largest:
                     largest, self.low = bound, arm
+        if largest == -INFINITY:  # no other arm answers
+            self.low = self.high
         return largest - least
 
     cdef void _choose(self) noexcept nogil:

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, shown
-from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told, said_of
+from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, listed, shown
+from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
 
 cimport numpy as cnp
 from libc.math cimport isnan
@@ -67,9 +67,11 @@ cdef class Policy:
     - They ask a silent arm again in a batch of its own: after `silent_after` pulls of other arms
       (`silent_after` batches, if batches hold several pulls), then after twice as many, and so
       on. A retry counts as a pull. An arm that answers is taken back with its statistics.
-    - If only silent arms are undecided, they are asked in turn. The policy is done when each has
-      lost ``3 silent_after`` pulls in a row.
-    - If all arms are silent, they are asked in turn until one answers or the budget is spent.
+    - If only silent arms are undecided, they are asked in turn, each retry followed by a batch of
+      other arms. The policy is done when each silent arm has lost ``3 silent_after`` pulls in a
+      row and the others still answer.
+    - If all arms are silent, they are asked in turn until one answers or the budget is spent. The
+      others are then asked again at once.
 
     Guarantees then concern the arms that answer. They hold if losing a pull does not depend on its
     reward: the confidence bounds hold for all K arms at once and for any rule that chooses pulls,
@@ -312,7 +314,7 @@ cdef class Policy:
             values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
             n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
         self._prepare(told, values, n)
-        if missing is not RAISE and not self.silence.counts:
+        if missing is not RAISE and not self.silence.counts and any_lost(values, n):
             self._make_silence()
         with nogil:
             self._absorb(told, values, n)
@@ -336,7 +338,7 @@ cdef class Policy:
                 if self.silence.lose(arm, after, self._batch_pulls()):
                     self._set_aside(arm)
                 continue
-            self.answered |= self.silence.aside[arm] != 0
+            self.answered = True
             if self.silence.answer(arm, after, self._pulls[arm] >= self._least_rewards()):
                 self._take_back(arm)
 
@@ -478,9 +480,10 @@ cdef class Policy:
         if self.guard.reason is not None:
             return f"<{type(self).__name__}: {self.guard.reason}>"
         with self.guard.reading():
+            silent = listed(self.silent)
             return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
                     f"{self.n_batches} batches{', done' if self.done else ''}"
-                    f"{said_of(self.silent)}>")
+                    f"{f', silent: {silent}' if silent else ''}>")
 
     cdef void _advance(self) noexcept nogil:
         pass
@@ -510,6 +513,14 @@ cdef object last_compiled(cls):
     for one in cls.__mro__:
         if "__pyx_vtable__" in one.__dict__:
             return one
+
+
+cdef inline bint any_lost(const double *rewards, int64_t n) noexcept nogil:
+    cdef int64_t j
+    for j in range(n):
+        if isnan(rewards[j]):
+            return True
+    return False
 
 
 cdef inline read(Policy policy, const int64_t *field):
