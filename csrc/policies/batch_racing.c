@@ -51,15 +51,19 @@ static double largest(double *values, int64_t n, int64_t rank)
 static double order_statistic(pb_batch_racing *race, const double *bounds, int64_t rank,
                               int with_silent)
 {
-    int64_t n = race->ring.n_arms;
+    const int64_t n_on_ring = race->ring.n_arms;
+    int64_t n = n_on_ring, i = 0;
     if (rank < 1)
         return INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        race->scratch[i] = bounds[race->ring.arms[i]];
+    for (int64_t j = 0; j < n; j++)
+        race->scratch[j] = bounds[race->ring.arms[j]];
     if (with_silent)
-        for (int64_t arm = 0; arm < race->n; arm++)
-            if (race->aside[arm])
+        for (int64_t arm = 0; arm < race->n; arm++) {
+            if (i < n_on_ring && race->ring.arms[i] == arm) /* it may have fallen silent just now */
+                i++;
+            else if (race->aside[arm])
                 race->scratch[n++] = bounds[arm];
+        }
     return rank > n ? -INFINITY : largest(race->scratch, n, rank);
 }
 

@@ -37,7 +37,7 @@ def first_pulls_are_asked(s):
     if s.n_pulls > s.most:
         return False
     if s.begun:
-        return bool((s.pulls >= s.needed).all())
+        return bool((s.aside | (s.pulls >= s.needed)).all())
     return s.n_pulls == s.most < MOST_PULLS or bool(s.aside.all()) or 0 < s.counts.sum() <= s.most - s.n_pulls
 
 
