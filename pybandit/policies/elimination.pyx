@@ -74,6 +74,10 @@ cdef class SuccessiveElimination(SequentialPolicy):
     would be below, and b told from it; were it to put out a, some b would be on top, and told
     from a. The same with epsilon, for answers worse than an arm that is missing by more than it.
 
+    While an undecided arm is silent (see `Policy`), arms are put out, but none is accepted: the
+    silent arm may be better. It ends once all arms that answer are out but the best ones, and
+    silent arms are given up.
+
     Many arms that are pulled at once suit it; for one arm, pulled one at a time, `TopTwo` needs a
     part of the pulls. Ties go to the lowest index. At most O(k (K - k)) a round: an arm in doubt
     is compared no further.

@@ -83,7 +83,7 @@ cdef class APT(_ThresholdPolicy):
     The probability of a wrong answer after T pulls of sub-Gaussian rewards is at most
     ``exp(-T / (64 sigma^2 H) + 2 log((log T + 1) K))``, H the sum of ``1 / (|mean_k - threshold| +
     epsilon)^2``, and no rule has a better order (their theorems 1 and 2). Ties go to the lowest
-    index. O(K) a pull.
+    index. A silent arm (see `Policy`) is not in the answer. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
@@ -191,6 +191,9 @@ cdef class GoodArms(_ThresholdPolicy):
     ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess``
     of the three laws, over all N. It is the same below the threshold, and an arm within epsilon
     of it cannot be named wrongly.
+
+    A silent arm (see `Policy`) is neither good nor bad. The policy ends without a name for it, and
+    the names of the others are as sure: an arm's name depends on its own rewards only.
 
     Ties go to the lowest index. O(K) a pull.
 
