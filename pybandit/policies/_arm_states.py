@@ -38,7 +38,9 @@ def first_pulls_are_asked(s):
         return False
     if s.begun:
         return bool((s.aside | (s.pulls >= s.needed)).all())
-    return s.n_pulls == s.most < MOST_PULLS or bool(s.aside.all()) or 0 < s.counts.sum() <= s.most - s.n_pulls
+    if s.aside.all():
+        return True
+    return s.n_pulls == s.most < MOST_PULLS or 0 < s.counts.sum() <= s.most - s.n_pulls
 
 
 def leaders_led(s):
@@ -92,7 +94,8 @@ def fates_leave_places(s):
     if not s.begun:
         return undecided.size == s.n_arms
     return np.array_equal(s.chosen[:left.size], left) and (
-        s.stopped or left.size < undecided.size or s.fates[s.leader] == 0 and 0 < places < left.size)
+        s.stopped or left.size < undecided.size
+        or s.fates[s.leader] == 0 and 0 < places < left.size)
 
 
 ELIMINATION = Schema([integer("fates", -1, 1, shape=("n_arms",))], base=SEQUENTIAL,

@@ -42,7 +42,8 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef _set_fit(self, progress)
     # A subclass keeps what follows of the prior.
     cdef _prior_changed(self)
-    # The arms that answer (all if none does), of these means and spreads: into `means_of`, `spreads_of` and `n_of`.
+    # Copies these means and spreads of the arms that answer, or of all if none does, into
+    # `means_of`, `spreads_of` and `n_of`.
     cdef void _gather(self, const double *means, const double *spreads) noexcept nogil
     # The arm at a place among them.
     cdef int64_t _gathered(self, int64_t place) noexcept nogil

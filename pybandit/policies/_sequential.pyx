@@ -13,7 +13,8 @@ from libc.math cimport INFINITY, NAN, expm1, fabs, isnan, sqrt
 from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit.policies._csrc cimport (
-    PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_ROUNDING, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
+    PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_ROUNDING, PB_GLR_UNKNOWN, pb_batch, pb_glr,
+    pb_glr_arm, pb_glr_arm_of,
     pb_glr_doubt, pb_glr_tell, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
     pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
 )
@@ -335,7 +336,8 @@ cdef class SequentialPolicy(NativePolicy):
     cdef dict _sizes(self):
         return NativePolicy._sizes(self) | {
             "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most,
-            "n_chosen": self.n_chosen, "aside": self._silent_flags(), "has_rule": bool(self.has_rule),
+            "n_chosen": self.n_chosen, "aside": self._silent_flags(),
+            "has_rule": bool(self.has_rule),
             "n_gains": self.gains.size,
             "last_doubt": -1 if self.stopping is None else self.n_arms - 1}
 

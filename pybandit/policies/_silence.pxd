@@ -1,4 +1,4 @@
-"""Private to pybandit: which arms of a policy are silent, and when they are asked again."""
+"""Private to pybandit: silent arms of a policy, and the times of retries."""
 
 cimport cython
 from libc.stdint cimport int64_t

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Which arms of a policy are silent, and when they are asked again; `Policy` has the rules."""
+"""Silent arms of a policy, and the times of retries; `Policy` has the rules."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ cdef class Silence:
 
     cdef bint answer(self, int64_t arm, int64_t n_pulls, bint enough) noexcept nogil:
         cdef int64_t other
-        if self.n_aside == self.n_arms:  # what was lost when nothing answered is not held against
+        if self.n_aside == self.n_arms:  # losses while no arm answered do not count
             for other in range(self.n_arms):
                 self.lost[other] = min(self.lost[other], self.limit)
                 self.due[other] = n_pulls
@@ -82,7 +82,7 @@ cdef class Silence:
 
     cdef bint may_ask(self, int64_t arm, int64_t n_pulls, bint in_turn,
                       bint gives_up) noexcept nogil:
-        """Whether a retry may have another pull of it."""
+        """Return True if a retry may have another pull of it."""
         if not self.aside[arm]:
             return False
         if gives_up:

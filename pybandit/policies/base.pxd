@@ -36,15 +36,15 @@ cdef class NativePolicy(Policy):
     # Whether it is the rule of an allocator, whose decisions give it many rewards, or none.
     cdef bint _serves_a_rule
 
-    # Whether it sets silent arms aside; else it only reports them. Set by `__init__`.
+    # True if it sets silent arms aside; else it only reports them. Set by `__init__`.
     cdef bint _adapts
     # Only silent arms are undecided, as `_advance` and `_retried` find.
     cdef bint settled
 
-    # What to pull now: silent arms in a retry, or `_next`.
+    # Pulls that are due: silent arms in a retry, or `_next`.
     cdef pb_batch _planned(self) noexcept nogil
     cdef void _plan_retry(self) noexcept nogil
-    # A retry was told, and `_next` stands; `answered` says whether a silent arm answered.
+    # After the results of a retry; `_next` stands. `answered` is True if a silent arm answered.
     cdef void _retried(self) noexcept nogil
     # Pulls that the budget has left; pulls of an arm that a retry may have.
     cdef int64_t _pulls_left(self) noexcept nogil

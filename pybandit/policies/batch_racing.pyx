@@ -128,7 +128,7 @@ cdef class BatchRacing(_AcceptingPolicy):
         self._find_end(self.answered)
 
     cdef void _find_end(self, bint others_answer) noexcept nogil:
-        """Whether only silent arms are undecided, and are given up."""
+        """Set `settled`; end the race once silent arms are given up."""
         self.settled = pb_batch_racing_waits(&self.race) and not self.silence.has_all()
         if self.settled and others_answer and self.silence.gave_up():
             pb_batch_racing_end(&self.race)

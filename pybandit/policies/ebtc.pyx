@@ -70,7 +70,8 @@ cdef class EBTC(SequentialPolicy):
     Notes
     -----
     Ties go to the lowest index; with `variance_aware` and no deviation seen of the leader or of any
-    other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were lost are asked again
+    other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were lost are
+    asked again
     before any other. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -177,7 +178,7 @@ cdef class EBTC(SequentialPolicy):
         return self._least_pulled() if indices[arm] == INFINITY else arm
 
     cdef int64_t _least_pulled(self) noexcept nogil:
-        """Of arms that answer, all told apart for sure: the leader only if it is alone."""
+        """Return the arm with fewest pulls that answers; the leader only if it is alone."""
         cdef int64_t arm, found = self.best
         for arm in range(self.n_arms):
             if arm != self.best and not self.silence.has(arm) and (

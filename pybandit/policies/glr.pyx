@@ -113,7 +113,7 @@ cdef class GLR:
       rewards of all arms are rounded to multiples of one step. For an arm whose rewards are all
       equal, policies take ``v = r^2 / 8``, where r is the least difference above 0 between a
       reward and the one told before it; r is at least the step. Let the true mean be d < r away
-      from the arm's value x, and rewards be x or its neighbour: a reward is x with a probability
+      from the arm's value x. If rewards are x or its neighbour, one is x with probability
       p of at most ``1 - d / r``. As ``(1 - y)^2 (1 + 8 y^2) <= 1`` for y in [0, 1],
       ``log(1 + d^2 / v) / 2`` is at most ``-log p``. All N rewards equal the first with
       probability ``p^(N - 1)``, and the arm's evidence, ``g(s)``, is at most ``(N - 1) / N`` of s:

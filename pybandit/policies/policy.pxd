@@ -15,7 +15,7 @@ cdef class Policy:
     cdef double[::1] _sums, _deviations
 
     cdef Silence silence
-    cdef bint answered                 # a silent arm, in this tell
+    cdef bint answered                 # any arm, in this tell
 
     # An error where there was no way to report it; raised by the call that the user made.
     cdef bint broken

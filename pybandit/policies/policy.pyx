@@ -329,7 +329,7 @@ cdef class Policy:
         return self.silence.make()
 
     cdef void _hear(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
-        """Which arms answered and which did not, once the statistics hold a batch of n pulls."""
+        """Count losses of a batch of n pulls, set arms aside, and take back those that answer."""
         cdef int64_t j, arm, after = self.n_pulls + n
         self.answered = False
         for j in range(n):

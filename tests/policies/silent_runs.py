@@ -65,7 +65,7 @@ ADAPTIVE = SURE | ENDLESS
 
 
 class Losses:
-    """Of one situation: which pulls are lost; asked of each pull once, in order."""
+    """Decide which pulls are lost in a situation; call it once per pull, in order."""
 
     def __init__(self, situation, seed=3):
         self.situation, self.rng = situation, np.random.default_rng(seed)
@@ -89,7 +89,7 @@ SITUATIONS = ["never", "five", "half", "outage", "two", "best"]
 
 
 def rewards_of(arms, rng):
-    """In [0, 1], of unequal values, about the arms' means."""
+    """Return rewards in [0, 1] about the arms' means."""
     return MEANS[arms] + NOISE * rng.uniform(-1.0, 1.0, arms.size)
 
 

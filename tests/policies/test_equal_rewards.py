@@ -35,7 +35,7 @@ def test_arm_of_equal_rewards_is_decided(name, draw):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_rules_end_where_no_reward_ever_differs(name):
+def test_rules_end_if_no_reward_differs(name):
     """Nothing says how values are rounded: done after 1,000 equal rewards, and not sure."""
     policy = POLICIES[name]()
     while not policy.done and policy.n_pulls < 1500:
@@ -43,8 +43,8 @@ def test_rules_end_where_no_reward_ever_differs(name):
     assert policy.done and not policy.is_sure and 1000 <= policy.n_pulls <= 1003
 
 
-def test_errors_stay_below_delta_where_rewards_are_rounded():
-    """To steps as wide as six standard deviations: most arms show one value."""
+def test_errors_stay_below_delta_if_rewards_are_rounded():
+    """The step is six standard deviations wide, so most arms show one value."""
     means, errors, n_runs = np.array([0.35, 0.5, 1.45]), 0, 200
     for run in range(n_runs):
         rng, policy = np.random.default_rng(run), pb.GoodArms(

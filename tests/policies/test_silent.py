@@ -24,7 +24,7 @@ from policies.silent_runs import (
     right,
 )
 
-# it stops at its heuristic constants; rules that get stuck err without losses too
+# rules that get stuck: they err without losses too
 ERRING = {"expected", "probable"}
 
 
@@ -61,7 +61,7 @@ ONE_BY_ONE = sorted(set(ADAPTIVE) - {"racing two", "thompson batches"})
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_silent_arms_are_asked_when_the_reference_says(name, situation):
-    """And never else, but where only they are undecided."""
+    """They are asked at no other time, unless only they are undecided."""
     twin, policy = Silence(K), ADAPTIVE[name]()
     needed = 2 if name in ("gapv", "top two unknown", "ebtc aware", "good unknown") else 1
     seen, n_last, was_retry = np.zeros(K, dtype=int), 0, False
@@ -238,7 +238,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_errors_stay_below_delta_where_the_best_arm_comes_and_goes(name):
+def test_errors_stay_below_delta_if_the_best_arm_comes_and_goes(name):
     """It answers for 8 pulls and is silent for 12, whatever the rewards; another never answers."""
     means, n_runs, errors = np.array([0.0, 0.4, 0.15, 0.3]), 150, 0
     truth = {3, 1} if name == "good" else {1}

@@ -1,6 +1,6 @@
-"""Which arms of a policy are silent, and which are asked again: the rules of `Policy`, in words.
+"""Plain version of the rules for silent arms that the docstring of `Policy` gives.
 
-One pull a batch, as adaptive policies ask once all arms have their first rewards.
+Retries hold one pull, as those of policies that pull one arm at a time.
 """
 
 import math
