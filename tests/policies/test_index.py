@@ -175,7 +175,7 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
         arms = policy.ask()
         asked += arms.tolist()
         policy.tell(arms, np.where(arms == 2, np.nan, 0.5), missing="drop")
-    assert 100 <= asked.count(2) <= 101 and policy.pulls[2] == 0
+    assert 10 <= asked.count(2) <= 16 and policy.pulls[2] == 0  # and retries
     assert policy.recommend().tolist() == [0]
 
 
