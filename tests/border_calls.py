@@ -276,7 +276,7 @@ POLICIES = {
     pb.LUCB: dict(n_arms=4, delta=0.1), pb.KLLUCB: dict(n_arms=4, delta=0.1),
     pb.UGapEc: dict(n_arms=4, delta=0.1), pb.LilUCB: dict(n_arms=4, delta=0.1),
     pb.SuccessiveElimination: dict(n_arms=4, stopping=pb.stopping.GLR(0.1)),
-    pb.APT: dict(n_arms=4, threshold=0.5), pb.GoodArms: dict(n_arms=4, delta=0.1, threshold=0.5),
+    pb.OCBA: dict(n_arms=4, budget=50), pb.APT: dict(n_arms=4, threshold=0.5), pb.GoodArms: dict(n_arms=4, delta=0.1, threshold=0.5),
     pb.stopping.Betting: dict(delta=0.1),
     pb.stopping.GLR: dict(delta=0.1), pb.stopping.optimal_proportions: dict(means=[0.1, 0.5]),
     pb.stopping.lower_bound: dict(means=[0.1, 0.5], delta=0.1),

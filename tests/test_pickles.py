@@ -91,6 +91,34 @@ def test_attributes_of_a_subclass_are_copied():
     assert drawn(again) == drawn(sampler)
 
 
+class Greedy(pb.Policy):
+    """A policy in Python: the best arm so far, after one pull of each."""
+
+    def __init__(self, n_arms, label):
+        super().__init__(n_arms)
+        self.label = label
+
+    def ask(self):
+        seen = self.pulls
+        return np.array([seen.argmin() if not seen.all() else np.nanargmax(self.means)])
+
+    def recommend(self):
+        return np.array([np.nanargmax(self.means)])
+
+    done = False
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_policies_in_python_are_copied(kind):
+    policy = Greedy(3, "mine")
+    for reward in (0.5, 0.1, 0.7, 0.6, np.nan):
+        policy.tell(policy.ask(), [reward], missing="drop")
+    again = COPIES[kind](policy)
+    assert again.label == "mine" and again.n_pulls == 5 and again.n_batches == 5
+    assert again.means.tolist() == policy.means.tolist()
+    assert again.ask().tolist() == policy.ask().tolist()
+
+
 def test_an_order_that_is_none_is_refused():
     restore, given = pb.RacingSampler(MATRIX, rng=1).__reduce__()
     order = given[-1].copy()

@@ -6,6 +6,7 @@
 #include "pybandit/policies/batch_racing.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 double pb_batch_racing_deviation(int64_t pulls, double omega)
@@ -47,22 +48,32 @@ static double largest(double *values, int64_t n, int64_t rank)
 }
 
 /* The rank-th largest bound of those left; beyond them there is none: +-infinity. */
-static double order_statistic(pb_batch_racing *race, const double *bounds, int64_t rank)
+static double order_statistic(pb_batch_racing *race, const double *bounds, int64_t rank,
+                              int with_silent)
 {
-    const int64_t n = race->ring.n_arms;
+    const int64_t n_on_ring = race->ring.n_arms;
+    int64_t n = n_on_ring, i = 0;
     if (rank < 1)
         return INFINITY;
-    if (rank > n)
-        return -INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        race->scratch[i] = bounds[race->ring.arms[i]];
-    return largest(race->scratch, n, rank);
+    for (int64_t j = 0; j < n; j++)
+        race->scratch[j] = bounds[race->ring.arms[j]];
+    if (with_silent)
+        for (int64_t arm = 0; arm < race->n; arm++) {
+            if (i < n_on_ring && race->ring.arms[i] == arm) /* it may have fallen silent just now */
+                i++;
+            else if (race->aside[arm])
+                race->scratch[n++] = bounds[arm];
+        }
+    return rank > n ? -INFINITY : largest(race->scratch, n, rank);
 }
 
 static void find_thresholds(pb_batch_racing *race)
 {
-    race->reject_below = order_statistic(race, race->lower, race->n_open);
-    race->accept_above = order_statistic(race, race->upper, race->n_open + 1);
+    /* what is rejected is worse than n_open arms that answer; what is accepted is better than all
+     * but n_open - 1 of the others, silent or not: the bounds of silent arms hold as they are */
+    race->reject_below = order_statistic(race, race->lower, race->n_open, 0);
+    race->accept_above =
+        order_statistic(race, race->upper, race->n_open + 1, race->n_aside > 0);
 }
 
 /* Whether a bound that moved leaves an order statistic where it was. */
@@ -80,6 +91,19 @@ static int verdict(const pb_batch_racing *race, int64_t arm)
                                                    : 0;
 }
 
+/* Bounds of an arm with rewards; returns 1 if a threshold moved. */
+static int update_arm(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
+                      const double *sums)
+{
+    const double mean = sums[arm] / (double)pulls[arm];
+    const double width = race->scale * pb_batch_racing_deviation(pulls[arm], race->omega);
+    const int moved = !keeps(race->reject_below, race->lower[arm], mean - width) ||
+                      !keeps(race->accept_above, race->upper[arm], mean + width);
+    race->lower[arm] = mean - width;
+    race->upper[arm] = mean + width;
+    return moved;
+}
+
 /* New bounds of the arms that were pulled; whether a threshold moved. */
 static int update_bounds(pb_batch_racing *race, const pb_batch *batch, const int64_t *pulls,
                          const double *sums)
@@ -90,15 +114,8 @@ static int update_bounds(pb_batch_racing *race, const pb_batch *batch, const int
         const int64_t position = batch->first + j;
         const int64_t arm =
             batch->arms[position < batch->n_arms ? position : position - batch->n_arms];
-        if (pulls[arm] == 0)
-            continue;
-        const double mean = sums[arm] / (double)pulls[arm];
-        const double width =
-            race->scale * pb_batch_racing_deviation(pulls[arm], race->omega);
-        moved |= !keeps(race->reject_below, race->lower[arm], mean - width) ||
-                 !keeps(race->accept_above, race->upper[arm], mean + width);
-        race->lower[arm] = mean - width;
-        race->upper[arm] = mean + width;
+        if (pulls[arm] > 0)
+            moved |= update_arm(race, arm, pulls, sums);
     }
     return moved;
 }
@@ -128,9 +145,20 @@ static void judge(pb_batch_racing *race)
         race->n_open -= decided > 0;
     }
     pb_round_robin_keep(&race->ring, race->alive);
-    race->done = race->ring.n_arms == 0;
+    race->done = race->ring.n_arms + race->n_aside == 0;
     if (!race->done)
         find_thresholds(race);
+    race->moved = 1;
+}
+
+void pb_batch_racing_drop_silent(pb_batch_racing *race)
+{
+    for (int64_t i = 0; i < race->ring.n_arms; i++)
+        race->alive[race->ring.arms[i]] = !race->aside[race->ring.arms[i]];
+    pb_round_robin_keep(&race->ring, race->alive);
+    race->n_aside += race->n_fallen;
+    race->n_fallen = 0;
+    find_thresholds(race);
     race->moved = 1;
 }
 
@@ -145,6 +173,8 @@ void pb_batch_racing_begin(pb_batch_racing *race)
     }
     race->n_open = race->k;
     race->n_batches = 0;
+    race->n_aside = race->n_fallen = 0;
+    race->aside = NULL;
     race->moved = 0;
     race->done = race->k == 0 || race->k == race->n;
     find_thresholds(race);
@@ -157,15 +187,49 @@ pb_batch pb_batch_racing_next(const pb_batch_racing *race)
 
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums)
 {
-    const pb_batch batch = pb_batch_racing_next(race);
+    pb_batch batch = pb_batch_racing_next(race);
     if (update_bounds(race, &batch, pulls, sums)) {
         find_thresholds(race);
         race->moved = 1;
     }
+    pb_round_robin_pulled(&race->ring, batch.n_pulls);
+    if (race->n_fallen > 0) {
+        pb_batch_racing_drop_silent(race);
+        batch.n_arms = race->ring.n_arms;
+        batch.first = 0;
+    }
     const int decided = any_verdict(race, &batch, race->moved);
     race->moved = 0;
-    pb_round_robin_pulled(&race->ring, batch.n_pulls);
     race->n_batches++;
     if (decided)
         judge(race);
+}
+
+void pb_batch_racing_take_back(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
+                               const double *sums)
+{
+    for (int64_t i = 0; i < race->ring.n_arms; i++)
+        if (race->ring.arms[i] == arm) { /* it fell silent in the same batch */
+            race->n_fallen--;
+            return;
+        }
+    race->n_aside--;
+    pb_round_robin_add(&race->ring, arm);
+    update_arm(race, arm, pulls, sums);
+    find_thresholds(race);
+    race->moved = 1;
+}
+
+int pb_batch_racing_waits(const pb_batch_racing *race)
+{
+    return !race->done && race->n_aside > 0 && race->ring.n_arms <= race->n_open;
+}
+
+void pb_batch_racing_end(pb_batch_racing *race)
+{
+    for (int64_t i = 0; i < race->ring.n_arms; i++)
+        race->accepted[race->ring.arms[i]] = 1;
+    race->n_open -= race->ring.n_arms;
+    race->ring.n_arms = race->ring.cursor = 0;
+    race->done = 1;
 }

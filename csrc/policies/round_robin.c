@@ -46,3 +46,12 @@ void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags)
         ring->rounds++;
     }
 }
+
+void pb_round_robin_add(pb_round_robin *ring, int64_t arm)
+{
+    int64_t i = ring->n_arms++;
+    for (; i > 0 && ring->arms[i - 1] > arm; i--)
+        ring->arms[i] = ring->arms[i - 1];
+    ring->arms[i] = arm;
+    ring->cursor += i < ring->cursor;
+}

@@ -114,10 +114,12 @@ int pb_thompson_resume(pb_thompson *thompson, double threshold)
 {
     thompson->threshold = pb_logit_at(threshold);
     for (int64_t k = 0; k < thompson->n_arms; k++) {
-        pb_thompson_arm fresh = thompson->arms[k];
-        evaluate(thompson, &fresh);
-        if (!(fabs(fresh.below - thompson->arms[k].below) <= 1e-6 &&
-              near(thompson->arms[k].density, fresh.density)))
+        pb_thompson_arm *const arm = &thompson->arms[k], found = *arm;
+        evaluate(thompson, arm);
+        const int is_same = fabs(found.below - arm->below) <= 1e-6 &&
+                            near(found.density, arm->density);
+        *arm = found;
+        if (!is_same)
             return 0;
     }
     return chances_fit(thompson);
@@ -139,6 +141,21 @@ static void shift(const pb_thompson *thompson, pb_thompson_arm *arm, int success
     }
 }
 
+/* An arm has another P(below): so have its block and all arms. */
+static void change_chance(pb_thompson *thompson, int64_t k)
+{
+    const double chance = chance_of(&thompson->arms[k]), change = chance / thompson->chances[k];
+    thompson->chances[k] = chance;
+    blocks_of(thompson)[k / BLOCK] *= change;
+    multiply_total(thompson, change);
+}
+
+void pb_thompson_look(pb_thompson *thompson, int64_t k)
+{
+    evaluate(thompson, &thompson->arms[k]);
+    change_chance(thompson, k);
+}
+
 void pb_thompson_add(pb_thompson *thompson, int64_t k, double gained, double lost)
 {
     pb_thompson_arm *const arm = &thompson->arms[k];
@@ -150,10 +167,7 @@ void pb_thompson_add(pb_thompson *thompson, int64_t k, double gained, double los
     arm->lost += lost;
     if (!whole || arm->density <= VANISHED)
         evaluate(thompson, arm);
-    const double chance = chance_of(arm), change = chance / thompson->chances[k];
-    thompson->chances[k] = chance;
-    blocks_of(thompson)[k / BLOCK] *= change;
-    multiply_total(thompson, change);
+    change_chance(thompson, k);
     thompson->age++;
 }
 

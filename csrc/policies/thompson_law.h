@@ -21,6 +21,8 @@ static inline double b_of(const pb_thompson *thompson, const pb_thompson_arm *ar
 
 static inline int has_theta(const pb_thompson *thompson, const pb_thompson_arm *arm)
 {
+    if (thompson->aside && thompson->aside[arm - thompson->arms])
+        return 0;
     return !is_gaussian(thompson) || arm->lost > 0.0;
 }
 

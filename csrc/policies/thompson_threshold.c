@@ -61,9 +61,11 @@ static void place_by_guess(pb_thompson *thompson)
     for (int64_t k = 0; k < thompson->n_arms; k++) {
         pb_thompson_arm *const arm = &thompson->arms[k];
         double centre = -INFINITY, variance = 1.0;
-        if (!is_gaussian(thompson)) {
+        if (!has_theta(thompson, arm)) {
+            centre = -INFINITY;
+        } else if (!is_gaussian(thompson)) {
             pb_logit_beta_moments(a_of(thompson, arm), b_of(thompson, arm), &centre, &variance);
-        } else if (has_theta(thompson, arm)) {
+        } else {
             centre = arm->gained / arm->lost;
             variance = thompson->alpha * thompson->alpha / arm->lost;
         }

@@ -298,3 +298,9 @@ def check_budget(budget, least, n_arms, reason):
     if budget < least:
         raise InfeasibleBudget(f"budget must be at least {least} for {n_arms} arms: {reason}; got "
                                f"{budget}")
+
+
+def listed(names, most=8):
+    """Names with commas between, and how many follow the first ones."""
+    rest = len(names) - most
+    return ", ".join(map(str, names[:most])) + f" and {rest:,} more" * (rest > 0)

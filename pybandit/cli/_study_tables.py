@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from pybandit._shared.checks import listed
 from pybandit.studies._export import moment
 
 NAME_WIDTH = 40
@@ -42,6 +43,8 @@ def status_lines(status, plates, opened, best, most, readings=(), counted=False)
         rows.append(("in play", f"{len(status.survivors):,} arms"))
     if status.n_unmeasured:
         rows.append(("unseen", unmeasured_words(status)))
+    if status.silent:
+        rows.append(("silent", f"{listed(status.silent)}: no answer to their last pulls"))
     if status.done:
         rows.append(("now", "done: nothing more is asked for"))
     elif counted:

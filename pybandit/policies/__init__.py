@@ -30,6 +30,7 @@ from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
 from pybandit.policies.index import KLUCB, UCB1, UCBV
 from pybandit.policies.lil_ucb import LilUCB
 from pybandit.policies.lucb import KLLUCB, LUCB, UGapEc
+from pybandit.policies.ocba import OCBA
 from pybandit.policies.policy import Policy
 from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
 from pybandit.policies.screening import BatchScreening
@@ -37,8 +38,8 @@ from pybandit.policies.thompson import ThompsonSampling
 from pybandit.policies.top_two import TopTwo
 from pybandit.policies.track_and_stop import TrackAndStop
 
-__all__ = ["APT", "EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "UCB1", "UCBE", "UCBV", "VBR",
-           "BatchHalving", "BatchRacing", "BatchSAR", "BatchScreening", "BayesGap", "BayesUCB",
+__all__ = ["APT", "EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "OCBA", "UCB1", "UCBE", "UCBV",
+           "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "BatchScreening", "BayesGap", "BayesUCB",
            "ContinuousRejects", "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson",
            "GoodArms", "LilUCB", "Policy", "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar",
            "SHVar", "SequentialHalving", "SuccessiveElimination", "SuccessiveRejects",

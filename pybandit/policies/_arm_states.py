@@ -37,7 +37,9 @@ def first_pulls_are_asked(s):
     if s.n_pulls > s.most:
         return False
     if s.begun:
-        return bool((s.pulls >= s.needed).all())
+        return bool((s.aside | (s.pulls >= s.needed)).all())
+    if s.aside.all():
+        return True
     return s.n_pulls == s.most < MOST_PULLS or 0 < s.counts.sum() <= s.most - s.n_pulls
 
 
@@ -71,7 +73,8 @@ SEQUENTIAL = Schema(
     [flag("begun"), flag("stopped"), integer("doubt", -1, "last_doubt"),
      integer("leader", 0, "last_arm"), integer("chosen", 0, "last_arm", shape=("n_chosen",)),
      integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",)),
-     finite("gains", 0.0, shape=("n_gains",))],
+     finite("gains", 0.0, shape=("n_gains",)), number("step", 5e-324, absent=np.inf, nan=False),
+     number("last", absent=np.nan), integer("n_equal", 0, "n_pulls", absent=0)],
     base=NATIVE, invariants=[first_pulls_are_asked, a_rule_stops, bets_gained])
 EBTC_STATE = Schema(
     [integer("led", 0, "n_pulls", shape=("n_arms",)),
@@ -83,13 +86,16 @@ TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
 
 def fates_leave_places(s):
     """places for undecided arms, which are the first chosen; none decided before it has begun"""
-    left = np.flatnonzero(s.fates == 0)
+    undecided = np.flatnonzero(s.fates == 0)
+    left = np.flatnonzero((s.fates == 0) & ~s.aside)
     places = s.k - np.count_nonzero(s.fates > 0)
-    if not 0 <= places <= left.size or not np.array_equal(s.chosen[:left.size], left):
+    if not 0 <= places <= undecided.size:
         return False
     if not s.begun:
-        return left.size == s.n_arms
-    return s.stopped or s.fates[s.leader] == 0 and 0 < places < left.size
+        return undecided.size == s.n_arms
+    return np.array_equal(s.chosen[:left.size], left) and (
+        s.stopped or left.size < undecided.size
+        or s.fates[s.leader] == 0 and 0 < places < left.size)
 
 
 ELIMINATION = Schema([integer("fates", -1, 1, shape=("n_arms",))], base=SEQUENTIAL,
@@ -112,8 +118,11 @@ UGAP_SURE = Schema([flag("is_top", shape=("n_arms",))], base=BOUNDS,
 
 
 def all_names_stop(s):
-    """stopped where all arms have a name, and only then; none before the first pulls"""
-    return s.stopped == bool(s.names.all()) and (s.begun or not s.names.any())
+    """stopped where all arms have a name or are silent, and only then; none before the first
+    pulls"""
+    named = (s.names != 0).all() or bool(s.aside.any()) and ((s.names != 0) | s.aside).all()
+    return (s.stopped <= named and (s.stopped or bool(s.aside.any()) or not named)
+            and (s.begun or not s.names.any()))
 
 
 GOOD_ARMS = Schema([integer("names", -1, 1, shape=("n_arms",))], base=SEQUENTIAL,

@@ -95,4 +95,7 @@ cdef class _AcceptingPolicy(_BatchPolicy):
             accepted = self.accepted
             chosen = np.concatenate([
                 accepted, self._best(self.survivors, max(0, self.k - accepted.size))])
+            if chosen.size < self.k:
+                silent = np.setdiff1d(self.silent, chosen)
+                chosen = np.concatenate([chosen, self._best(silent, self.k - chosen.size)])
             return self._seen_first(self._best(chosen, self.k))

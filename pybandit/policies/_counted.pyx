@@ -70,9 +70,13 @@ cdef class CountedPolicy(NativePolicy):
     cdef void _take(self, const int64_t[::1] tried, const double[::1] came,
                     int64_t total) noexcept:
         cdef int64_t arm
+        self.silence.clear()
         for arm in range(self.n_arms):
             if tried[arm]:
                 self._count(arm, tried[arm], came[arm])
+                if self.silence.counts and self.silence.answer(
+                        arm, self.n_pulls + total, self._pulls[arm] >= self._least_rewards()):
+                    self._take_back(arm)
         self._finish(total)
 
     cdef void _add_counts(self, int64_t arm, int64_t n, double total) noexcept nogil:

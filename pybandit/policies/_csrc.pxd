@@ -24,6 +24,7 @@ cdef extern from "pybandit/policies/round_robin.h" nogil:
                                  int64_t repeats) noexcept
     void pb_round_robin_pulled(pb_round_robin *ring, int64_t n_pulls) noexcept
     int64_t pb_round_robin_pulls(const pb_round_robin *ring, int64_t arm) noexcept
+    void pb_round_robin_add(pb_round_robin *ring, int64_t arm) noexcept
     void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags) noexcept
     pb_batch pb_batch_one(const int64_t *arm) noexcept
     int64_t pb_batch_count(const pb_batch *batch, int64_t position) noexcept
@@ -126,14 +127,22 @@ cdef extern from "pybandit/policies/batch_racing.h" nogil:
         double *scratch
         unsigned char *alive
         unsigned char *accepted
+        const unsigned char *aside
         int64_t n_open
         int64_t n_batches
+        int64_t n_aside
+        int64_t n_fallen
         double reject_below
         double accept_above
         int moved
         int done
 
     double pb_batch_racing_deviation(int64_t pulls, double omega) noexcept
+    void pb_batch_racing_drop_silent(pb_batch_racing *race) noexcept
+    void pb_batch_racing_take_back(pb_batch_racing *race, int64_t arm,
+                                   const int64_t *pulls, const double *sums) noexcept
+    int pb_batch_racing_waits(const pb_batch_racing *race) noexcept
+    void pb_batch_racing_end(pb_batch_racing *race) noexcept
     void pb_batch_racing_begin(pb_batch_racing *race) noexcept
     pb_batch pb_batch_racing_next(const pb_batch_racing *race) noexcept
     void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls,
@@ -187,6 +196,8 @@ cdef extern from "pybandit/policies/glr.h" nogil:
         PB_GLR_BERNOULLI
         PB_GLR_POISSON
         PB_GLR_UNKNOWN
+
+    const double PB_GLR_ROUNDING
 
     ctypedef struct pb_glr:
         pb_glr_law law
@@ -266,6 +277,7 @@ cdef extern from "pybandit/policies/thompson.h" nogil:
         int64_t n_arms
         pb_thompson_arm *arms
         double *chances
+        const unsigned char *aside
         pb_logit threshold
         double spent
         double limit
@@ -275,6 +287,7 @@ cdef extern from "pybandit/policies/thompson.h" nogil:
     int64_t pb_thompson_chances(int64_t n_arms) noexcept
     void pb_thompson_begin(pb_thompson *thompson) noexcept
     void pb_thompson_add(pb_thompson *thompson, int64_t arm, double gained, double lost) noexcept
+    void pb_thompson_look(pb_thompson *thompson, int64_t arm) noexcept
     int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen) noexcept
     void pb_thompson_place(pb_thompson *thompson, double threshold) noexcept
     int pb_thompson_resume(pb_thompson *thompson, double threshold) noexcept

@@ -28,6 +28,12 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef double noise_variance            # 1 where the noise is not known
     cdef double noise_shape, noise_scale  # of its inverse-gamma law then
     cdef int64_t chosen                   # the arm asked now; -1: done
+    # the arms that answer, once one is silent; what is chosen among, and how many of them
+    cdef int64_t[::1] answering
+    cdef double[:, ::1] gathered
+    cdef const double *means_of
+    cdef const double *spreads_of
+    cdef int64_t n_of
 
     cdef _place(self, prior)
     cdef _refitted(self, arms, rewards)
@@ -36,6 +42,11 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef _set_fit(self, progress)
     # A subclass keeps what follows of the prior.
     cdef _prior_changed(self)
+    # Copies these means and spreads of the arms that answer, or of all if none does, into
+    # `means_of`, `spreads_of` and `n_of`.
+    cdef void _gather(self, const double *means, const double *spreads) noexcept nogil
+    # The arm at a place among them.
+    cdef int64_t _gathered(self, int64_t place) noexcept nogil
     # The next arm to pull.
     cdef int64_t _choose(self) noexcept nogil
     # Where means and variances are made when somebody looks: all of them now, or an arm's.

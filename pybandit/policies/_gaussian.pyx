@@ -48,7 +48,7 @@ cdef class _GaussianPolicy(NativePolicy):
         self.noise_prior = checked_noise_prior(noise_prior)
         self.noise_shape, self.noise_scale = self.noise_prior
         self.matrix, self.points = matrix, points
-        self._wants_rewards = True
+        self._wants_rewards = self._adapts = True
         self._place(Prior.of(matrix, points, self.prior_std, self.as_weights))
         self.scratch = np.empty(2 * self.n_arms)
         self.chosen = -1
@@ -160,6 +160,33 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef double _scale(self) noexcept nogil:
         return 1.0 if self.noise_std is not None else sqrt(self._noise())
 
+    cdef int _make_silence(self) except -1:
+        self.answering, self.gathered = np.zeros(self.n_arms, np.int64), np.zeros((2, self.n_arms))
+        return NativePolicy._make_silence(self)
+
+    cdef void _gather(self, const double *means, const double *spreads) noexcept nogil:
+        cdef int64_t arm
+        self.means_of, self.spreads_of, self.n_of = means, spreads, self.n_arms
+        if not self.silence.n_aside or self.silence.has_all():
+            return
+        self.n_of = 0
+        for arm in range(self.n_arms):
+            if not self.silence.has(arm):
+                self.answering[self.n_of] = arm
+                self.gathered[0, self.n_of] = means[arm]
+                self.gathered[1, self.n_of] = spreads[arm]
+                self.n_of += 1
+        self.means_of, self.spreads_of = &self.gathered[0, 0], &self.gathered[1, 0]
+
+    cdef int64_t _gathered(self, int64_t place) noexcept nogil:
+        return place if self.n_of == self.n_arms else self.answering[place]
+
+    cdef void _retried(self) noexcept nogil:
+        self._advance()
+
+    cdef int64_t _pulls_left(self) noexcept nogil:
+        return self.budget - self.n_pulls
+
     cdef int64_t _choose(self) noexcept nogil:
         return 0
 
@@ -188,6 +215,9 @@ cdef class _GaussianPolicy(NativePolicy):
             if told.shape[0]:
                 self._prepare(&told[0], &values[0], told.shape[0])
                 self._absorb(&told[0], &values[0], told.shape[0])
+                self.silence.clear()
+                if self.silence.counts:
+                    self._hear(&told[0], &values[0], told.shape[0])
                 self._finish(told.shape[0])
         finally:
             self.guard.leave()
@@ -217,12 +247,17 @@ cdef class _GaussianPolicy(NativePolicy):
         if self._refits_at(self.n_pulls, self.n_told):
             with gil:
                 self._take_refit()
-        self.chosen = -1 if self._is_done() else self._choose()
+        if self._is_done():
+            self.chosen = -1
+        elif not self.silence.has_all():
+            self.chosen = self._choose()
 
     def recommend(self):
         """The arm of the largest posterior mean, int64 of shape (1,)."""
         with self.guard.reading():
-            return np.array([np.argmax(self.arm_means)], dtype=np.int64)
+            self._gather(&self.arm_means[0], &self.arm_variances[0])
+            place = np.argmax(<double[:self.n_of]><double *>self.means_of)
+            return np.array([self._gathered(place)], dtype=np.int64)
 
     cdef object _schema(self):
         return REFITTED if self.pulls_between else GAUSSIAN

@@ -21,7 +21,8 @@ cdef class _IndexPolicy(NativePolicy):
     With a budget, a single arm leaves nothing to choose, and is pulled in one batch.
 
     An arm whose first pulls were lost is asked again, but takes no more than its part:
-    ``budget // K`` pulls, or without a budget one more than ``n_pulls // K``.
+    ``budget // K`` pulls, or without a budget one more than ``n_pulls // K``. The centre of an
+    arm that is silent, or lacks its first pulls, is minus infinity.
     """
 
     def __init__(self, n_arms, budget, least):
@@ -37,6 +38,7 @@ cdef class _IndexPolicy(NativePolicy):
         self.roots, self.slopes = np.zeros(self.n_arms), np.zeros(self.n_arms)
         self.scratch = np.zeros(self.n_arms)
         self.chosen, self.n_lacking = -1, self.n_arms
+        self._adapts = True
 
     @property
     def budget(self):
@@ -86,12 +88,30 @@ cdef class _IndexPolicy(NativePolicy):
         self.chosen = asked
 
     cdef void _refresh(self, int64_t arm) noexcept nogil:
-        if self._pulls[arm] < self.least:
+        if self._pulls[arm] < self.least or self.silence.has(arm):
             return
         if self.centres[arm] == -INFINITY:
             self.n_lacking -= 1
         self.centres[arm] = self._sums[arm] / self._pulls[arm]
         self._widen(arm)
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        if self.centres[arm] != -INFINITY:
+            self.centres[arm] = -INFINITY
+            self.n_lacking += 1
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        self._refresh(arm)
+
+    cdef void _retried(self) noexcept nogil:
+        if self.answered and self.n_pulls < self.limit:
+            self._plan()
+
+    cdef int64_t _least_rewards(self) noexcept nogil:
+        return self.least
+
+    cdef int64_t _pulls_left(self) noexcept nogil:
+        return self.limit - self.n_pulls
 
     cdef bint _may_ask(self, int64_t arm) noexcept nogil:
         """Whether an arm that never answers is still within its part."""
@@ -103,10 +123,11 @@ cdef class _IndexPolicy(NativePolicy):
         cdef int64_t arm, known = 0
         if self.n_lacking:
             for arm in range(self.n_arms - 1, -1, -1):
-                if self._pulls[arm] >= self.least:
+                if self._pulls[arm] >= self.least and not self.silence.has(arm):
                     known = arm
             for arm in range(self.n_arms):
-                if self._pulls[arm] < self.least and self._may_ask(arm):
+                if (self._pulls[arm] < self.least and self._may_ask(arm)
+                        and not self.silence.has(arm)):
                     self.chosen = arm
                     return
             if self.n_lacking >= self.n_arms - 1:

@@ -7,7 +7,7 @@ them count pulls.
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS
+from pybandit._shared.checks import MOST_HELD, MOST_PULLS
 from pybandit._shared.schema import Schema, finite, flag, integer, number
 
 
@@ -44,6 +44,21 @@ def _told(most_batches, batches):
 NATIVE = _told("n_pulls", batches_hold_pulls)
 # of who is told counts: a day may have none
 COUNTED = _told(MOST_PULLS, pulls_were_in_batches)
+
+
+def silent_arms_lost_pulls(s):
+    """losses of all arms or none, and at most most_asked retries, if it sets arms aside"""
+    return (s.n_counted in (0, s.n_arms) and s.asked.sum(dtype=float) <= s.most_asked
+            and (s.adapts or not s.asked.any()))
+
+
+SILENCE = Schema(
+    [integer("after", 0, MOST_HELD), integer("n_counted", 0, "n_arms"),
+     integer("lost", 0, MOST_PULLS, shape=("n_counted",)),
+     integer("due", 0, 2 * MOST_PULLS, shape=("n_counted",)),
+     flag("aside", shape=("n_counted",)),
+     flag("settled"), integer("asked", 0, "most_repeats", shape=("n_counted",))],
+    invariants=[silent_arms_lost_pulls])
 
 
 def ring_is_increasing(s):
@@ -241,10 +256,12 @@ BATCH_SCREENING = Schema([integer("counts", 0, "max_repeats", shape=("n_arms",))
 
 def places_are_open(s):
     """accepted arms and n_open places that make k, and arms on the ring, until race_done; then
-    k accepted arms"""
+    k accepted arms, or fewer if arms are silent"""
     if s.race_done:
-        return s.accepted.sum() == s.k
-    return (s.ring_n_arms > 0 and s.accepted.sum() + s.n_open == s.k
+        return s.accepted.sum() <= s.k and (s.accepted.sum() == s.k or bool(s.aside.any()))
+    on_ring = np.isin(np.arange(s.n_arms), s.ring[:s.ring_n_arms])
+    return (s.ring_n_arms + s.aside.sum() > 0 and not (s.aside & (on_ring | s.accepted)).any()
+            and s.accepted.sum() + s.n_open == s.k
             and not s.accepted[s.ring[:s.ring_n_arms]].any())
 
 
@@ -259,10 +276,13 @@ def thresholds_are_ranks(s):
     if s.race_done:
         return True
     ring = s.ring[:s.ring_n_arms]
-    lower, upper = (np.r_[np.inf, np.sort(bounds[ring])[::-1], -np.inf]
-                    for bounds in (s.lower, s.upper))
-    return (s.n_open <= ring.size and s.reject_below == lower[s.n_open]
-            and s.accept_above == upper[s.n_open + 1])
+    left = np.union1d(ring, np.flatnonzero(s.aside))
+    if s.n_open > left.size:
+        return False
+    lower, upper = (np.sort(np.r_[bounds, np.full(s.k + 2, -np.inf)])[::-1]
+                    for bounds in (s.lower[ring], s.upper[left]))
+    return (s.reject_below == np.r_[np.inf, lower][s.n_open]
+            and s.accept_above == upper[s.n_open])
 
 
 def batches_are_counted(s):

@@ -32,6 +32,9 @@ cdef class SequentialPolicy(NativePolicy):
     cdef double[::1] centres
     cdef double[::1] gains                # of bets, PB_GAINS an arm
     cdef double level, slack              # of bets: enough, and what may be missing
+    # of unknown variances: the least difference above 0 between a reward and the one before it
+    cdef double step, last                # infinite, NaN: none yet
+    cdef int64_t n_equal                  # rewards before the first that differed
 
     # Of a policy that needs the law; without a rule it is Gaussian.
     cdef int _take_law(self, law, sigma) except -1
@@ -44,12 +47,27 @@ cdef class SequentialPolicy(NativePolicy):
     cdef void _begin(self) noexcept nogil
     # The chosen arms have other means: `leader`, and what else follows.
     cdef void _follow(self) noexcept nogil
+    # `_decide`, and what it means while arms are silent.
+    cdef void _conclude(self) noexcept nogil
+    cdef int64_t _find_doubt(self) noexcept nogil
+    cdef bint _is_doubtful(self, int64_t arm) noexcept nogil
+    cdef bint _varies_not(self) noexcept nogil
+    # Silent arms answered: `best`, and what else follows.
+    cdef void _rejoin(self) noexcept nogil
+    # Of a mean that may have changed; minus infinity of a silent arm.
+    cdef void _look(self, int64_t arm) noexcept nogil
+    # The first arm that is neither this one nor silent; this one if there is none.
+    cdef int64_t _another(self, int64_t arm) noexcept nogil
+    cdef _silent_flags(self)
+    cdef _finite_centres(self)
+    cdef void _go_on(self) noexcept nogil
     # Sets `chosen`.
     cdef void _choose(self) noexcept nogil
     # What the likelihood ratios know of an arm.
     cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil
     # The largest mean q with N d(mean, q) <= level; not of Poisson rewards.
     cdef double _upper_mean(self, int64_t arm, double level) noexcept nogil
+    cdef void _find_step(self, const double *rewards, int64_t n) noexcept nogil
     cdef void _measure(self, int64_t arm) noexcept nogil
     cdef void _plan_first(self) noexcept nogil
 

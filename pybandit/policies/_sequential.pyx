@@ -9,17 +9,23 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, check_budget, check_integer, shown
 from pybandit.policies._arm_states import SEQUENTIAL
 
-from libc.math cimport INFINITY, NAN, expm1, isnan, sqrt
-from libc.stdint cimport int64_t
+from libc.math cimport INFINITY, NAN, expm1, fabs, isnan, sqrt
+from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit.policies._csrc cimport (
-    PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_UNKNOWN, pb_batch, pb_glr, pb_glr_arm, pb_glr_arm_of,
+    PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_ROUNDING, PB_GLR_UNKNOWN, pb_batch, pb_glr,
+    pb_glr_arm, pb_glr_arm_of,
     pb_glr_doubt, pb_glr_tell, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
     pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
 )
 from pybandit.policies.base cimport NativePolicy, is_reward
 from pybandit.policies.glr cimport GLR
 from pybandit.policies.wagers cimport Betting
+
+
+cdef enum:
+    # rewards that are all equal, of all arms, after which no rule for unknown variances goes on
+    MOST_EQUAL = 1000
 
 
 cdef class SequentialPolicy(NativePolicy):
@@ -31,7 +37,9 @@ cdef class SequentialPolicy(NativePolicy):
         self.has_rule = self.stopping is not None
         self.bets = isinstance(self.stopping, Betting)
         self.gains = np.zeros(PB_GAINS * self.n_arms * self.bets)
+        self.step, self.last = INFINITY, NAN
         self._take(GLR(0.5) if self.stopping is None else self.stopping)
+        self._adapts = True
         self.doubt, self.most = -1, -1
         if budget is not None:
             self.most = check_integer("budget", budget, 0, MOST_PULLS)
@@ -93,7 +101,21 @@ cdef class SequentialPolicy(NativePolicy):
                 self.refused = rewards[j]
             elif self.bets and not isnan(rewards[j]):  # lost
                 pb_wagers_add(&self.gains[PB_GAINS * arms[j]], rewards[j])
+        if self.glr.law == PB_GLR_UNKNOWN:
+            self._find_step(rewards, n)
         NativePolicy._absorb(self, arms, rewards, n)
+
+    cdef void _find_step(self, const double *rewards, int64_t n) noexcept nogil:
+        cdef int64_t j
+        cdef double gap
+        for j in range(n):
+            if isnan(rewards[j]):
+                continue
+            gap = fabs(rewards[j] - self.last)
+            if gap > PB_GLR_ROUNDING * fabs(rewards[j]):
+                self.step = min(self.step, gap)
+            self.n_equal += self.step == INFINITY
+            self.last = rewards[j]
 
     def _check_seen(self):
         if not isnan(self.refused):
@@ -116,8 +138,12 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef bint _is_done(self) noexcept nogil:
         # refused: only the engine gets there, and raises then; no rule may ever stop
-        return (self.stopped or not isnan(self.refused)
+        return (self.stopped or not isnan(self.refused) or self._varies_not()
                 or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1))
+
+    cdef bint _varies_not(self) noexcept nogil:
+        """Whether a rule for unknown variances waits in vain: rewards have no step, nor noise."""
+        return self.has_rule and self.most < 0 and self.n_equal >= MOST_EQUAL
 
     cdef pb_batch _next(self) noexcept nogil:
         cdef pb_batch batch
@@ -136,16 +162,66 @@ cdef class SequentialPolicy(NativePolicy):
             if not self.begun:
                 return
             for arm in range(self.n_arms):
-                self._measure(arm)
+                self._look(arm)
             self.best = find_largest(&self.centres[0], self.n_arms)
             self._begin()
-        self._decide()
+        self._go_on()
+
+    cdef void _go_on(self) noexcept nogil:
+        self.settled = False
         self.pending = self.n_chosen
-        self._choose()
+        if not self.silence.has_all():
+            self._conclude()
+            self._choose()
+
+    cdef void _conclude(self) noexcept nogil:
+        """What the rule says of the arms that answer holds once silent ones are given up."""
+        self._decide()
+        self.settled = self.stopped and self.silence.n_aside > 0
+        if self.settled:
+            self.stopped = self.answered and self.silence.gave_up()
+
+    cdef void _retried(self) noexcept nogil:
+        if not self.begun:
+            self._advance()
+        elif self.answered:
+            self._rejoin()
+            # the answer was a silent arm's: whether others answer is not known
+            self.answered = False
+            self._go_on()
+
+    cdef void _rejoin(self) noexcept nogil:
+        self.best = find_largest(&self.centres[0], self.n_arms)
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        self.centres[arm] = -INFINITY
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        if self.begun:
+            self._measure(arm)
+
+    cdef void _look(self, int64_t arm) noexcept nogil:
+        if not self.silence.has(arm):
+            self._measure(arm)
+
+    cdef int64_t _another(self, int64_t arm) noexcept nogil:
+        cdef int64_t other
+        for other in range(self.n_arms):
+            if other != arm and not self.silence.has(other):
+                return other
+        return arm
+
+    cdef int64_t _least_rewards(self) noexcept nogil:
+        return self.needed
+
+    cdef int64_t _pulls_left(self) noexcept nogil:
+        return INT64_MAX if self.most < 0 else self.most - self.n_pulls
 
     cdef void _decide(self) noexcept nogil:
         """Whether the rule stops."""
-        if self.bets:
+        if self.silence.n_aside or self.glr.law == PB_GLR_UNKNOWN:
+            self.doubt = self._find_doubt() if self.has_rule else -1
+        elif self.bets:
             self.doubt = pb_wagers_doubt(&self.gains[0], &self._pulls[0], &self._sums[0],
                                          self.n_arms, self.slack, self.level, self.best,
                                          self.doubt)
@@ -154,6 +230,20 @@ cdef class SequentialPolicy(NativePolicy):
                                       &self._deviations[0], self.n_arms, self.best, self.doubt,
                                       self.n_pulls)
         self.stopped = self.has_rule and self.doubt < 0
+
+    cdef int64_t _find_doubt(self) noexcept nogil:
+        """An arm that answers and is not told from the best one, or -1."""
+        cdef int64_t arm
+        if self.doubt >= 0 and self._is_doubtful(self.doubt):
+            return self.doubt
+        for arm in range(self.n_arms):
+            if self._is_doubtful(arm):
+                return arm
+        return -1
+
+    cdef bint _is_doubtful(self, int64_t arm) noexcept nogil:
+        return (arm != self.best and not self.silence.has(arm)
+                and not self._tells(self.best, arm, False))
 
     cdef bint _tells(self, int64_t better, int64_t arm, bint strictly) noexcept nogil:
         cdef pb_glr rule = self.glr
@@ -170,7 +260,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef void _follow(self) noexcept nogil:
         cdef int64_t j
         for j in range(self.n_chosen):
-            self._measure(self.chosen[j])
+            self._look(self.chosen[j])
         self.best = find_largest(&self.centres[0], self.n_arms)
 
     cdef void _choose(self) noexcept nogil:
@@ -180,11 +270,15 @@ cdef class SequentialPolicy(NativePolicy):
         cdef int64_t j
         if self.begun:
             for j in range(n):
-                self._measure(arms[j])
+                self._look(arms[j])
             self.best = find_largest(&self.centres[0], self.n_arms)
 
     cdef pb_glr_arm _arm(self, int64_t arm) noexcept nogil:
-        return pb_glr_arm_of(self._pulls[arm], self._sums[arm], self._deviations[arm])
+        cdef pb_glr_arm seen = pb_glr_arm_of(self._pulls[arm], self._sums[arm],
+                                             self._deviations[arm])
+        if seen.variance == 0.0 and self.glr.law == PB_GLR_UNKNOWN and self.step < INFINITY:
+            seen.variance = self.step * self.step / 8.0
+        return seen
 
     cdef double _upper_mean(self, int64_t arm, double level) noexcept nogil:
         level /= self._pulls[arm]
@@ -203,11 +297,13 @@ cdef class SequentialPolicy(NativePolicy):
         self.pending = 0
         for arm in range(self.n_arms):
             self.counts[arm] = max(self.needed - self._pulls[arm], 0)
+            if self.silence.has(arm):
+                self.counts[arm] = 0
             if self.most >= 0:
                 self.counts[arm] = min(self.counts[arm], left - self.pending)
             self.pending += self.counts[arm]
         # a spent budget asks for nothing, and arms may lack pulls for ever
-        self.begun = self.pending == 0 and not self._is_done()
+        self.begun = self.pending == 0 and not self._is_done() and not self.silence.has_all()
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
         return self._best_of(&self.arms[0], self.n_arms, self.k, arms)
@@ -220,9 +316,19 @@ cdef class SequentialPolicy(NativePolicy):
             return self._best(np.arange(self.n_arms), self.k)
 
     cdef bint _forget(self) except -1:
-        self.refused = NAN
+        self.refused = self.last = NAN
+        self.step, self.n_equal = INFINITY, 0
         np.asarray(self.gains)[:] = 0.0
         return True
+
+    cdef _silent_flags(self):
+        if not self.silence.counts:
+            return np.zeros(self.n_arms, dtype=bool)
+        return np.array(self.silence.aside, dtype=bool)
+
+    cdef _finite_centres(self):
+        """Those of silent arms as 0."""
+        return np.where(self._silent_flags(), 0.0, self.centres)
 
     cdef object _schema(self):
         return SEQUENTIAL
@@ -230,7 +336,8 @@ cdef class SequentialPolicy(NativePolicy):
     cdef dict _sizes(self):
         return NativePolicy._sizes(self) | {
             "needed": self.needed, "most": MOST_PULLS if self.most < 0 else self.most,
-            "n_chosen": self.n_chosen, "has_rule": bool(self.has_rule),
+            "n_chosen": self.n_chosen, "aside": self._silent_flags(),
+            "has_rule": bool(self.has_rule),
             "n_gains": self.gains.size,
             "last_doubt": -1 if self.stopping is None else self.n_arms - 1}
 
@@ -248,8 +355,9 @@ cdef class SequentialPolicy(NativePolicy):
         self.guard.check()
         return {"begun": bool(self.begun), "stopped": bool(self.stopped), "doubt": self.doubt,
                 "leader": self.best, "chosen": np.array(self.chosen[:self.n_chosen]),
-                "counts": np.array(self.counts), "centres": np.array(self.centres),
-                "gains": np.array(self.gains)}
+                "counts": np.array(self.counts), "centres": self._finite_centres(),
+                "gains": np.array(self.gains), "step": self.step, "last": self.last,
+                "n_equal": self.n_equal}
 
     def _set_progress(self, progress):
         super()._set_progress(progress)
@@ -257,8 +365,10 @@ cdef class SequentialPolicy(NativePolicy):
         self.best, self.doubt = progress["leader"], progress["doubt"]
         np.asarray(self.chosen)[:self.n_chosen] = progress["chosen"]
         np.asarray(self.counts)[:] = progress["counts"]
-        np.asarray(self.centres)[:] = progress["centres"]
+        np.asarray(self.centres)[:] = np.where(self._silent_flags(), -np.inf, progress["centres"])
         np.asarray(self.gains)[:] = progress["gains"]
+        self.step, self.last = progress["step"], progress["last"]
+        self.n_equal = progress["n_equal"]
         self.pending = self.n_chosen if self.begun else np.sum(self.counts)
 
 

@@ -8,7 +8,8 @@ thread at a time to an object, under its guard: they cannot raise, and allocate 
 
 A round is `_is_done`, `_next`, the pulls, `_advance`. `_next` is asked several times a round and
 gives the same: a `pb_batch` (pybandit/policies/round_robin.h) whose arrays are the policy's and
-stay as they are until `_advance`.
+stay as they are until `_advance`. If it sets `_adapts`, silent arms are asked in batches of their
+own in between: what `_next` gives then stands, and `_retried` follows instead of `_advance`.
 
 Layouts of classes may change with a minor version: compile against the version you run.
 docs/embedding.md has an example.
@@ -34,6 +35,21 @@ cdef class NativePolicy(Policy):
     cdef bint _wants_costs
     # Whether it is the rule of an allocator, whose decisions give it many rewards, or none.
     cdef bint _serves_a_rule
+
+    # True if it sets silent arms aside; else it only reports them. Set by `__init__`.
+    cdef bint _adapts
+    # Only silent arms are undecided, as `_advance` and `_retried` find.
+    cdef bint settled
+
+    # Pulls that are due: silent arms in a retry, or `_next`.
+    cdef pb_batch _planned(self) noexcept nogil
+    cdef void _plan_retry(self) noexcept nogil
+    # After the results of a retry; `_next` stands. `answered` is True if a silent arm answered.
+    cdef void _retried(self) noexcept nogil
+    # Pulls that the budget has left; pulls of an arm that a retry may have.
+    cdef int64_t _pulls_left(self) noexcept nogil
+    cdef int64_t _most_repeats(self) noexcept nogil
+    cdef int _take_silence(self, state) except -1
 
     cdef bint _never_ends(self) noexcept
     cdef _asked(self)

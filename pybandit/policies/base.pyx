@@ -5,11 +5,12 @@ import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.schema import made_from
-from pybandit.policies._ring_states import NATIVE
+from pybandit.policies._ring_states import NATIVE, SILENCE
 from pybandit.policies.policy import Policy as _Policy
 
 cimport numpy as cnp
 from libc.math cimport INFINITY
+from libc.stdint cimport INT64_MAX, int64_t
 from libc.string cimport memmove
 
 from pybandit._shared._csrc cimport pb_bitgen
@@ -38,6 +39,38 @@ cdef class NativePolicy(Policy):
         batch.n_arms, batch.first, batch.n_pulls = 0, 0, 0
         return batch
 
+    cdef pb_batch _planned(self) noexcept nogil:
+        return self.silence.batch() if self.silence.n_asked else self._next()
+
+    cdef void _finish(self, int64_t n) noexcept nogil:
+        if self.silence.n_asked:
+            self.silence.clear()
+            self.n_pulls += n
+            self.n_batches += 1
+            self._retried()
+            if self.settled and not self.silence.has_all():  # another arm first: does it answer?
+                return
+        else:
+            Policy._finish(self, n)
+        if self.silence.n_aside and self._adapts:
+            self._plan_retry()
+
+    cdef void _plan_retry(self) noexcept nogil:
+        """Ask silent arms that are due; all of them, in turn, if there is nothing else to ask."""
+        cdef bint in_turn = self.settled or self.silence.has_all()
+        if not self._is_done():
+            self.silence.plan(self.n_pulls, min(self._batch_pulls(), self._pulls_left()),
+                              self._most_repeats() if in_turn else 1, in_turn, self.settled)
+
+    cdef void _retried(self) noexcept nogil:
+        pass
+
+    cdef int64_t _pulls_left(self) noexcept nogil:
+        return INT64_MAX
+
+    cdef int64_t _most_repeats(self) noexcept nogil:
+        return 1
+
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil:
         self._absorb(&arm, &reward, 1)
 
@@ -53,7 +86,7 @@ cdef class NativePolicy(Policy):
         cdef double means[FEW]
         cdef double mean
         cdef int64_t i, j, found = 0
-        if n_best > FEW:
+        if n_best > FEW or self.silence.n_aside:
             return -1
         for i in range(n):
             mean = -INFINITY
@@ -123,7 +156,7 @@ cdef class NativePolicy(Policy):
         cdef int64_t j, position
         if self._is_done():
             return np.empty(0, dtype=np.int64)
-        batch = self._next()
+        batch = self._planned()
         if batch.counts:
             return np.repeat(np.array(<int64_t[:batch.n_arms]>batch.arms),
                              np.array(<int64_t[:batch.n_arms]>batch.counts))
@@ -144,7 +177,7 @@ cdef class NativePolicy(Policy):
         cdef int64_t j, position
         if self._is_done() or type(self).ask is not NativePolicy.ask:
             return False
-        batch = self._next()
+        batch = self._planned()
         if batch.counts or batch.n_pulls != n:
             return False
         position = batch.first
@@ -199,6 +232,7 @@ cdef class NativePolicy(Policy):
                 "pulls": np.array(self._pulls),
                 "sums": np.array(self._sums),
                 "deviations": np.array(self._deviations),
+                "silence": self.silence.get_state() | {"settled": bool(self.settled)},
                 "progress": self._get_progress(),
             }
 
@@ -224,6 +258,7 @@ cdef class NativePolicy(Policy):
     def _restore(self, state):
         self.guard.enter()
         try:
+            self._take_silence(state)
             checked = self._checked_state(state)
             self.n_pulls, self.n_batches = checked["n_pulls"], checked["n_batches"]
             np.asarray(self._pulls)[:] = checked["pulls"]
@@ -231,8 +266,26 @@ cdef class NativePolicy(Policy):
             np.asarray(self._deviations)[:] = checked["deviations"]
             self._set_progress(checked)
             self._resume()
+            if self.silence.n_asked > self._pulls_left():
+                raise ValueError(f"state must hold at most {self._pulls_left()} pulls in asked, "
+                                 f"what the budget has left; got {self.silence.n_asked}")
+            # nothing else can be asked
+            if self.silence.has_all() and self._adapts and not self.silence.n_asked:
+                self._plan_retry()
         finally:
             self.guard.leave()
+
+    cdef int _take_silence(self, state) except -1:
+        if "silence" not in state:  # of a version that set no arm aside: it goes on as it began
+            self.silence.limit = 0
+            return 0
+        known = SILENCE.checked_part("silence", state["silence"], {
+            "n_arms": self.n_arms, "adapts": bool(self._adapts),
+            "most_repeats": self._most_repeats(), "most_asked": self._batch_pulls()})
+        if known["n_counted"]:
+            self._make_silence()
+        self.settled = known["settled"]
+        return self.silence.set_state(known)
 
     cdef int _resume(self) except -1:
         """What follows of the rest of a state that was restored."""

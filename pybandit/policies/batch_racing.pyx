@@ -10,10 +10,13 @@ import numpy as np
 from pybandit._shared.checks import check_delta, check_positive
 from pybandit.policies._ring_states import BATCH_RACING
 
+from libc.stdint cimport int64_t
+
 from pybandit.policies._batch cimport _AcceptingPolicy
 from pybandit.policies._csrc cimport (
     pb_batch, pb_batch_racing, pb_batch_racing_advance, pb_batch_racing_begin,
-    pb_batch_racing_next,
+    pb_batch_racing_drop_silent, pb_batch_racing_end, pb_batch_racing_next,
+    pb_batch_racing_take_back, pb_batch_racing_waits,
 )
 
 __all__ = ["BatchRacing"]
@@ -100,7 +103,15 @@ cdef class BatchRacing(_AcceptingPolicy):
         self.race.alive = <unsigned char *>self._scratch(self.n_arms)
         self.race.scratch = <double *>self._scratch(self.n_arms * sizeof(double))
         pb_batch_racing_begin(&self.race)
+        self._adapts = True
         self._made(BatchRacing)
+
+    @property
+    def survivors(self):
+        """Arms neither accepted nor rejected, silent ones included, increasing; int64."""
+        with self.guard.reading():
+            on_ring = super().survivors
+            return on_ring if self._is_done() else np.union1d(on_ring, self.silent)
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
@@ -114,12 +125,51 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     cdef void _advance(self) noexcept nogil:
         pb_batch_racing_advance(&self.race, &self._pulls[0], &self._sums[0])
+        self._find_end(self.answered)
+
+    cdef void _find_end(self, bint others_answer) noexcept nogil:
+        """Set `settled`; end the race once silent arms are given up."""
+        self.settled = pb_batch_racing_waits(&self.race) and not self.silence.has_all()
+        if self.settled and others_answer and self.silence.gave_up():
+            pb_batch_racing_end(&self.race)
+
+    cdef void _retried(self) noexcept nogil:
+        self.race.n_batches += 1
+        if self.race.n_fallen:
+            pb_batch_racing_drop_silent(&self.race)
+        self._go_on()
+
+    cdef void _go_on(self) noexcept nogil:
+        """If no arm is on the ring, there is no other to ask between retries."""
+        self._find_end(self.race.ring.n_arms == 0)
+        if self.race.ring.n_arms == 0 and not self.race.done and not self.silence.n_asked:
+            self._plan_retry()
+
+    cdef int _make_silence(self) except -1:
+        _AcceptingPolicy._make_silence(self)
+        self.race.aside = &self.silence.aside[0]
+        return 0
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        self.race.n_fallen += 1
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        pb_batch_racing_take_back(&self.race, arm, &self._pulls[0], &self._sums[0])
+
+    cdef int64_t _batch_pulls(self) noexcept nogil:
+        return self.batch_size
+
+    cdef int64_t _most_repeats(self) noexcept nogil:
+        return self.max_repeats
 
     cdef object _schema(self):
         return BATCH_RACING
 
     cdef dict _sizes(self):
-        return _AcceptingPolicy._sizes(self) | {"least_ring": 0}
+        silent = np.zeros(self.n_arms, dtype=bool)
+        if self.silence.counts:
+            silent[:] = self.silence.aside
+        return _AcceptingPolicy._sizes(self) | {"least_ring": 0, "aside": silent}
 
     def _get_progress(self):
         return {**super()._get_progress(), "n_open": self.race.n_open,
@@ -134,3 +184,9 @@ cdef class BatchRacing(_AcceptingPolicy):
         self.race.reject_below = progress["reject_below"]
         self.race.accept_above = progress["accept_above"]
         self.race.n_batches = progress["race_batches"]
+        self.race.n_aside = self.silence.n_aside
+
+    cdef int _resume(self) except -1:
+        if self.silence.n_aside:
+            self._go_on()
+        return 0

@@ -69,7 +69,9 @@ cdef class EBTC(SequentialPolicy):
 
     Notes
     -----
-    Ties go to the lowest index. Arms whose first pulls were lost are asked again
+    Ties go to the lowest index; with `variance_aware` and no deviation seen of the leader or of any
+    other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were lost are
+    asked again
     before any other. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -141,9 +143,12 @@ cdef class EBTC(SequentialPolicy):
         """The arm pulled has another mean; who leads now, without a scan where it can be."""
         cdef int64_t arm = self.chosen[0]
         cdef double before = self.centres[arm], now, best
+        # silent arms are minus infinity since before; the leader may be one of them
+        if self.silence.n_aside:
+            before = INFINITY
         self.led[self.best] += 1
         self.own[self.best] += arm == self.best
-        self._measure(arm)
+        self._look(arm)
         now, best = self.centres[arm], self.centres[self.best]
         if arm != self.best:
             if now > best or (now == best and arm < self.best):
@@ -170,7 +175,16 @@ cdef class EBTC(SequentialPolicy):
         # the leader is no challenger, except where it is alone
         indices[self.best] = INFINITY
         arm = find_least(indices, n)
-        return arm if arm != self.best or n == 1 else 1
+        return self._least_pulled() if indices[arm] == INFINITY else arm
+
+    cdef int64_t _least_pulled(self) noexcept nogil:
+        """Return the arm with fewest pulls that answers; the leader only if it is alone."""
+        cdef int64_t arm, found = self.best
+        for arm in range(self.n_arms):
+            if arm != self.best and not self.silence.has(arm) and (
+                    found == self.best or self._pulls[arm] < self._pulls[found]):
+                found = arm
+        return found
 
     cdef object _schema(self):
         return EBTC_STATE

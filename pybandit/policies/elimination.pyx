@@ -74,6 +74,10 @@ cdef class SuccessiveElimination(SequentialPolicy):
     would be below, and b told from it; were it to put out a, some b would be on top, and told
     from a. The same with epsilon, for answers worse than an arm that is missing by more than it.
 
+    While an undecided arm is silent (see `Policy`), arms are put out, but none is accepted: the
+    silent arm may be better. It ends once all arms that answer are out but the best ones, and
+    silent arms are given up.
+
     Many arms that are pulled at once suit it; for one arm, pulled one at a time, `TopTwo` needs a
     part of the pulls. Ties go to the lowest index. At most O(k (K - k)) a round: an arm in doubt
     is compared no further.
@@ -98,6 +102,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
     """
 
     cdef int64_t n_left                   # undecided: the first of `chosen`, in order
+    cdef int64_t n_waiting                # undecided, and silent
     cdef int64_t n_accepted
     cdef signed char[::1] fates           # of each arm: accepted 1, out -1, undecided 0
     cdef unsigned char[::1] on_top        # scratch
@@ -123,30 +128,48 @@ cdef class SuccessiveElimination(SequentialPolicy):
         return super()._options() | dict(k=self.k)
 
     cdef bint _is_done(self) noexcept nogil:
-        return (self.stopped or not isnan(self.refused)
-                or 0 <= self.most < self.n_pulls + (self.n_left if self.begun else 1))
+        return (self.stopped or not isnan(self.refused) or self._varies_not()
+                or 0 <= self.most < self.n_pulls + (max(self.n_left, 1) if self.begun else 1))
 
     cdef void _begin(self) noexcept nogil:
+        self._list_left()
         self._find_top()
 
     cdef void _follow(self) noexcept nogil:
         cdef int64_t j
+        self._list_left()
         for j in range(self.n_left):
             self._measure(self.chosen[j])
         self._find_top()
+
+    cdef void _rejoin(self) noexcept nogil:
+        self._follow()
+
+    cdef void _list_left(self) noexcept nogil:
+        """The undecided arms that answer, and how many others there are."""
+        cdef int64_t arm
+        self.n_left = self.n_waiting = 0
+        for arm in range(self.n_arms):
+            if self.fates[arm]:
+                continue
+            if self.silence.has(arm):
+                self.n_waiting += 1
+            else:
+                self.chosen[self.n_left] = arm
+                self.n_left += 1
 
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
         cdef int64_t j
         if self.begun:
             for j in range(n):
-                self._measure(arms[j])
+                self._look(arms[j])
             self._find_top()
 
     cdef void _find_top(self) noexcept nogil:
         """The undecided arms of largest mean, one for each place left."""
-        cdef int64_t i, j, arm, n_places = self.k - self.n_accepted
-        for j in range(self.n_left):
-            self.on_top[self.chosen[j]] = False
+        cdef int64_t i, j, arm, n_places = min(self.k - self.n_accepted, self.n_left)
+        for arm in range(self.n_arms):
+            self.on_top[arm] = False
         for i in range(n_places):
             arm = -1
             for j in range(self.n_left):
@@ -158,20 +181,16 @@ cdef class SuccessiveElimination(SequentialPolicy):
                 self.best = arm
 
     cdef void _decide(self) noexcept nogil:
-        cdef int64_t j, arm, n = 0
+        cdef int64_t j, arm
         self.stopped = (self.glr.epsilon > 0.0 or self.slack > 0.0) and self._is_told_loosely()
         for j in range(self.n_left):
             arm = self.chosen[j]
-            if self._is_decided(arm):
+            # a silent arm may be better than one on top, but not than the k that put one out
+            if self._is_decided(arm) and not (self.on_top[arm] and self.n_waiting):
                 self.fates[arm] = 1 if self.on_top[arm] else -1
-        for j in range(self.n_left):
-            arm = self.chosen[j]
-            self.n_accepted += self.fates[arm] == 1
-            if self.fates[arm] == 0:
-                self.chosen[n] = arm
-                n += 1
-        self.n_left = n
-        self.stopped |= n == 0
+                self.n_accepted += self.on_top[arm]
+        self._list_left()
+        self.stopped |= self.n_left <= (self.k - self.n_accepted if self.n_waiting else 0)
         if not self.stopped:  # the leader may be decided
             self._find_top()
 
@@ -201,11 +220,14 @@ cdef class SuccessiveElimination(SequentialPolicy):
 
     cdef void _choose(self) noexcept nogil:
         self.pending = self.n_left
+        if not self.n_left:  # all that answer are decided
+            self.chosen[0], self.pending = self._another(-1), 1
 
     def recommend(self):
         """The accepted arms and the best undecided, best first, int64 of shape (k,); any time."""
         with self.guard.reading():
-            left = self._best(np.array(self.chosen[:self.n_left]), self.k - self.n_accepted)
+            left = self._best(np.flatnonzero(np.asarray(self.fates) == 0),
+                              self.k - self.n_accepted)
             accepted = np.flatnonzero(np.asarray(self.fates) > 0)
             return self._best(np.sort(np.concatenate([accepted, left])), self.k)
 
@@ -222,7 +244,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
         super()._set_progress(progress)
         fates = progress["fates"]
         np.asarray(self.fates)[:] = fates
-        left = np.flatnonzero(fates == 0)
-        self.n_left, self.n_accepted = left.size, (fates > 0).sum()
+        is_left = fates == 0
+        self.n_left = (is_left & ~self._silent_flags()).sum()
+        self.n_waiting, self.n_accepted = is_left.sum() - self.n_left, (fates > 0).sum()
         if self.begun:
-            self.pending = self.n_left
+            self.pending = max(self.n_left, 1)

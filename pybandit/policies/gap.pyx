@@ -366,6 +366,11 @@ cdef class UGapEb(_BudgetPolicy):
         self.least_bound, self.found = INFINITY, -1
         self._made(UGapEb)
 
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        _BudgetPolicy._set_aside(self, arm)
+        if arm == self.found:  # the next round finds another
+            self.least_bound, self.found = INFINITY, -1
+
     cdef object _schema(self):
         return UGAP
 

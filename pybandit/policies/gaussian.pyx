@@ -160,16 +160,21 @@ cdef class BayesGap(_GaussianPolicy):
 
     cdef int64_t _choose(self) noexcept nogil:
         cdef double eta = self.prior_std * self._scale(), numerator
-        if self.n_arms == 1:
-            self.found = 0
-            return 0
+        self._gather(&self.arm_means[0], &self.deviations[0])
+        if self.n_of == 1:
+            self.found = self._gathered(0)
+            return self.found
         numerator = self.budget_term / self._noise() + self.kappa / (eta * eta)
         self.round = pb_gaussian_gap_round(
-            &self.arm_means[0], &self.deviations[0], self.n_arms, numerator, self.epsilon,
+            self.means_of, self.spreads_of, self.n_of, numerator, self.epsilon,
             self._scale(), &self.blocks[0])
         if self.round.bound < self.least_bound:
-            self.least_bound, self.found = self.round.bound, self.round.best
-        return self.round.chosen
+            self.least_bound, self.found = self.round.bound, self._gathered(self.round.best)
+        return self._gathered(self.round.chosen)
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        if arm == self.found:  # the next round finds another
+            self.least_bound = INFINITY
 
     def _last_round(self):
         """J, j, beta and B_J of the last round: for tests."""
@@ -178,7 +183,8 @@ cdef class BayesGap(_GaussianPolicy):
     def recommend(self):
         """The arm found, int64 of shape (1,)."""
         with self.guard.reading():
-            if not self.n_pulls or self.recommendation == "posterior-mean":
+            if (not self.n_pulls or self.recommendation == "posterior-mean"
+                    or self.silence.has(self.found)):
                 return super().recommend()
             return np.array([self.found], dtype=np.int64)
 
@@ -257,8 +263,9 @@ cdef class ExpectedImprovement(_Improvement):
         self._made(ExpectedImprovement)
 
     cdef int64_t _choose(self) noexcept nogil:
-        return pb_gaussian_scores_expected(&self.arm_means[0], &self.arm_variances[0],
-                                           self.n_arms, self.xi, self._scale(), &self.scratch[0])
+        self._gather(&self.arm_means[0], &self.arm_variances[0])
+        return self._gathered(pb_gaussian_scores_expected(
+            self.means_of, self.spreads_of, self.n_of, self.xi, self._scale(), &self.scratch[0]))
 
 
 cdef class ProbabilityOfImprovement(_Improvement):
@@ -309,8 +316,9 @@ cdef class ProbabilityOfImprovement(_Improvement):
         self._made(ProbabilityOfImprovement)
 
     cdef int64_t _choose(self) noexcept nogil:
-        return pb_gaussian_scores_probable(&self.arm_means[0], &self.arm_variances[0],
-                                           self.n_arms, self.xi, self._scale(), &self.scratch[0])
+        self._gather(&self.arm_means[0], &self.arm_variances[0])
+        return self._gathered(pb_gaussian_scores_probable(
+            self.means_of, self.spreads_of, self.n_of, self.xi, self._scale(), &self.scratch[0]))
 
 
 cdef class GaussianThompson(_GaussianPolicy):
@@ -397,7 +405,12 @@ cdef class GaussianThompson(_GaussianPolicy):
     cdef int64_t _choose_of(self, double scale) noexcept nogil:
         """The best arm of the draw that the normals in `z` are."""
         cdef double *values = &self.scratch[0]
+        cdef int64_t arm
         pb_gaussian_draw(&self.posterior, &self.z[0], scale, values)
+        if self.silence.n_aside:
+            for arm in range(self.n_arms):
+                if self.silence.has(arm):
+                    values[arm] = -INFINITY
         return pb_scan_position(values, self.n_arms, pb_scan_largest(values, self.n_arms), -1)
 
     def _draw(self, z):

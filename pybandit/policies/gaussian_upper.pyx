@@ -57,10 +57,12 @@ cdef class _UpperPolicy(_GaussianPolicy):
             _GaussianPolicy._update(self, arm, reward)
 
     cdef int64_t _largest(self, double factor) noexcept nogil:
-        if self.is_lazy:
+        if self.is_lazy and not self.silence.n_aside:
             return pb_gaussian_lazy_largest(&self.lazy, factor)
-        return pb_gaussian_scores_upper(&self.arm_means[0], &self.arm_variances[0], self.n_arms,
-                                        factor, &self.scratch[0])
+        self._meet_all()
+        self._gather(&self.arm_means[0], &self.arm_variances[0])
+        return self._gathered(pb_gaussian_scores_upper(self.means_of, self.spreads_of, self.n_of,
+                                                       factor, &self.scratch[0]))
 
     def recommend(self):
         """The arm of the largest posterior mean, int64 of shape (1,)."""

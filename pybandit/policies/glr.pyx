@@ -107,8 +107,19 @@ cdef class GLR:
       independent, whatever rule asks for them: the sum of the two largest is above x with a
       probability of at most ``(1 + x) exp(-x)``, and x is where that is ``delta / (K - 1)``. As g
       increases and is concave, g(s_a) + g(s_b) is least, for a given sum, where one is 0: that
-      sum's threshold is the larger of these two. Rewards of an arm that are all equal tell
-      nothing.
+      sum's threshold is the larger of these two.
+
+      A normal law gives no value twice, so equal rewards show rounding. It is assumed that the
+      rewards of all arms are rounded to multiples of one step. For an arm whose rewards are all
+      equal, policies take ``v = r^2 / 8``, where r is the least difference above 0 between a
+      reward and the one told before it; r is at least the step. Let the true mean be d < r away
+      from the arm's value x. If rewards are x or its neighbour, one is x with probability
+      p of at most ``1 - d / r``. As ``(1 - y)^2 (1 + 8 y^2) <= 1`` for y in [0, 1],
+      ``log(1 + d^2 / v) / 2`` is at most ``-log p``. All N rewards equal the first with
+      probability ``p^(N - 1)``, and the arm's evidence, ``g(s)``, is at most ``(N - 1) / N`` of s:
+      it is again at most a standard exponential variable. For d of r and more this is a heuristic.
+      After 1,000 rewards of all arms that are all equal, nothing shows a step: a policy without a
+      budget is then done, and not sure. `margins` knows no step, and gives minus infinity.
 
     With epsilon, naming an arm worse than the best by more than epsilon takes the same for
     means with ``u + epsilon <= v``.

@@ -83,7 +83,7 @@ cdef class APT(_ThresholdPolicy):
     The probability of a wrong answer after T pulls of sub-Gaussian rewards is at most
     ``exp(-T / (64 sigma^2 H) + 2 log((log T + 1) K))``, H the sum of ``1 / (|mean_k - threshold| +
     epsilon)^2``, and no rule has a better order (their theorems 1 and 2). Ties go to the lowest
-    index. O(K) a pull.
+    index. A silent arm (see `Policy`) is not in the answer. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
@@ -109,6 +109,8 @@ cdef class APT(_ThresholdPolicy):
         for arm in range(self.n_arms):
             gap = fabs(self.centres[arm] - self.threshold) + self.epsilon
             self.indices[arm] = sqrt(<double>self._pulls[arm]) * gap
+            if self.silence.has(arm):
+                self.indices[arm] = INFINITY
         self.chosen[0] = find_least(&self.indices[0], self.n_arms)
 
     def recommend(self):
@@ -117,7 +119,7 @@ cdef class APT(_ThresholdPolicy):
             arms = self._best(np.arange(self.n_arms), self.n_arms)
             with np.errstate(invalid="ignore"):
                 means = np.asarray(self._sums)[arms] / np.asarray(self._pulls)[arms]
-            return arms[means >= self.threshold]
+            return arms[(means >= self.threshold) & ~self._silent_flags()[arms]]
 
 
 cdef enum:
@@ -190,6 +192,9 @@ cdef class GoodArms(_ThresholdPolicy):
     of the three laws, over all N. It is the same below the threshold, and an arm within epsilon
     of it cannot be named wrongly.
 
+    A silent arm (see `Policy`) is neither good nor bad. The policy ends without a name for it, and
+    the names of the others are as sure: an arm's name depends on its own rewards only.
+
     Ties go to the lowest index. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -256,6 +261,8 @@ cdef class GoodArms(_ThresholdPolicy):
         cdef int64_t arm
         self.stopped = True
         for arm in range(self.n_arms):
+            if self.silence.has(arm):
+                continue
             if not self.names[arm]:
                 self.names[arm] = self._name(arm)
             self.stopped &= self.names[arm] != 0
@@ -265,7 +272,7 @@ cdef class GoodArms(_ThresholdPolicy):
         # the likelier side, where both are allowed
         cdef int64_t side = 1 if seen.mean >= self.threshold else -1
         cdef double z = pb_glr_cost(&self.glr, &seen, self.threshold - side * self.epsilon)
-        # rewards that are all equal tell nothing of an unknown variance
+        # rewards of all arms that are all equal tell nothing of an unknown variance
         if self.glr.law == PB_GLR_UNKNOWN and seen.variance == 0.0:
             return 0
         if z <= pb_glr_single(&self.glr, seen.n, z):
@@ -276,7 +283,7 @@ cdef class GoodArms(_ThresholdPolicy):
         cdef int64_t arm
         cdef double t = self.n_pulls, gap, level
         for arm in range(self.n_arms):
-            if self.names[arm]:
+            if self.names[arm] or self.silence.has(arm):
                 self.indices[arm] = -INFINITY
             elif self.rule == APT_RULE:
                 gap = fabs(self.centres[arm] - self.threshold) + self.epsilon
@@ -286,6 +293,8 @@ cdef class GoodArms(_ThresholdPolicy):
                     &self.glr, <double>self._pulls[arm], 0.0)
                 self.indices[arm] = self._upper_mean(arm, level)
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
+        if self.silence.has(self.chosen[0]):  # all that answer have a name
+            self.chosen[0] = self._another(self.chosen[0])
 
     cdef object _schema(self):
         return GOOD_ARMS

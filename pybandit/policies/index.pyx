@@ -323,6 +323,10 @@ cdef class KLUCB(_UpperBound):
         self.index.scales = &self.scales[0] if self.is_scaled else NULL
         pb_kl_index_update(&self.index, arm, mean, <double>self._pulls[arm], self._level())
 
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        _UpperBound._set_aside(self, arm)
+        self.bases[arm] = -INFINITY
+
     cdef void _choose(self) noexcept nogil:
         self.chosen = pb_kl_index_choose(&self.index, self._level())
 

@@ -12,7 +12,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_positive, check_scalar
 from pybandit.policies._arm_states import SEQUENTIAL
 
-from libc.math cimport M_E, log, sqrt
+from libc.math cimport INFINITY, M_E, log, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._sequential cimport SequentialPolicy, find_largest
@@ -73,6 +73,10 @@ cdef class LilUCB(SequentialPolicy):
     log(2 log(((2 + beta) / beta)^2 / d)) / log(1 / d))``. The pulls are of the order of ``H log(1 /
     delta)``, with a large constant: `TopTwo` needs a small part of them.
 
+    While an arm is silent, others may get a share of the pulls that says nothing about it. So it
+    stops only for an arm that was just chosen by its bound, against all arms that answer: then, if
+    no bound fails, the best of them has too many pulls for any other arm to have the share.
+
     Where two means are the largest it may go on for ever. Ties go to the lowest index. O(K) a
     pull.
 
@@ -131,16 +135,26 @@ cdef class LilUCB(SequentialPolicy):
 
     cdef void _decide(self) noexcept nogil:
         cdef int64_t arm, n = 0
-        cdef double most = 0.0
+        cdef double most = self._pulls[self.chosen[0]]
         for arm in range(self.n_arms):
             n += self._pulls[arm]
-            most = max(most, <double>self._pulls[arm])
-        self.stopped = most >= 1.0 + self.share * (n - most)
+        # only for the arm that its bound has just chosen among all that answer: see the Notes
+        self.stopped = (most >= 1.0 + self.share * (n - most)
+                        and not self.silence.has(self.chosen[0]))
+
+    cdef void _retried(self) noexcept nogil:
+        if self.begun and self.answered:
+            self.settled = False
+            self._choose()
+        else:
+            SequentialPolicy._retried(self)
 
     cdef void _choose(self) noexcept nogil:
         cdef int64_t arm
         for arm in range(self.n_arms):
             self.indices[arm] = self.centres[arm] + self.roots[arm]
+            if self.silence.has(arm):
+                self.indices[arm] = -INFINITY
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
 
     def recommend(self):
@@ -158,5 +172,5 @@ cdef class LilUCB(SequentialPolicy):
         if self.begun:
             for arm in range(self.n_arms):
                 if self._pulls[arm]:
-                    self._measure(arm)
+                    self._look(arm)
         return 0

@@ -89,6 +89,8 @@ cdef class _BoundsPolicy(SequentialPolicy):
         cdef double least = INFINITY, largest = -INFINITY, bound
         cdef int64_t arm
         for arm in range(self.n_arms):
+            if self.silence.has(arm):
+                continue
             if self.is_top[arm]:
                 bound = self._lower(arm, rate)
                 if bound < least:
@@ -97,6 +99,8 @@ cdef class _BoundsPolicy(SequentialPolicy):
                 bound = self._upper(arm, rate)
                 if bound > largest:
                     largest, self.low = bound, arm
+        if largest == -INFINITY:  # no other arm answers
+            self.low = self.high
         return largest - least
 
     cdef void _choose(self) noexcept nogil:
@@ -376,13 +380,16 @@ cdef class UGapEc(_BoundsPolicy):
         cdef double rate = self._rate(), width, least = INFINITY
         cdef int64_t arm
         for arm in range(self.n_arms):
+            if self.silence.has(arm):
+                self.bounds[0, arm] = self.bounds[1, arm] = -INFINITY
+                continue
             width = self.sigma * sqrt(2.0 * rate / self._pulls[arm])
             self.bounds[0, arm] = self.centres[arm] - width
             self.bounds[1, arm] = self.centres[arm] + width
         self._find_regrets()
         self._mark(self._sorted(&self.bounds[2, 0]))
         for arm in range(self.n_arms):
-            if self.is_top[arm]:
+            if self.is_top[arm] and not self.silence.has(arm):
                 least = min(least, self.bounds[2, arm])
         self.stopped = -least < self.epsilon
         self._find_pair(rate)
@@ -395,7 +402,9 @@ cdef class UGapEc(_BoundsPolicy):
         cdef int64_t j, arm
         for j in range(self.n_arms):
             arm = ranked[j].arm
-            self.bounds[2, arm] = self.bounds[0, arm] - (first if j < self.k else last)
+            self.bounds[2, arm] = -INFINITY
+            if not self.silence.has(arm):
+                self.bounds[2, arm] = self.bounds[0, arm] - (first if j < self.k else last)
 
     cdef void _choose(self) noexcept nogil:
         self.chosen[0] = self.low if self._pulls[self.low] < self._pulls[self.high] else self.high

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t
 
 from pybandit._shared.guard cimport Guard
+from pybandit.policies._silence cimport Silence
 
 
 cdef class Policy:
@@ -12,6 +13,9 @@ cdef class Policy:
     # per arm, what was lost left out; deviations: sum of squares about the mean
     cdef int64_t[::1] _pulls
     cdef double[::1] _sums, _deviations
+
+    cdef Silence silence
+    cdef bint answered                 # any arm, in this tell
 
     # An error where there was no way to report it; raised by the call that the user made.
     cdef bint broken
@@ -26,8 +30,19 @@ cdef class Policy:
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil
     cdef void _finish(self, int64_t n) noexcept nogil
+    # Before the first lost pull: memory for losses.
+    cdef int _make_silence(self) except -1
+    cdef void _hear(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
+    # Rewards that an arm needs before it is taken back; pulls of a batch, which waits count.
+    cdef int64_t _least_rewards(self) noexcept nogil
+    cdef int64_t _batch_pulls(self) noexcept nogil
+    # An arm is aside now, or no longer: what a policy keeps of it besides the statistics.
+    cdef void _set_aside(self, int64_t arm) noexcept nogil
+    cdef void _take_back(self, int64_t arm) noexcept nogil
     cdef bint _is_as_asked(self, const int64_t *arms, const double *rewards,
                            int64_t n) except -1
+    cdef int _take_statistics(self, n_pulls, n_batches, pulls, sums, deviations,
+                              silence) except -1
     cdef void _break(self, error) noexcept
     cdef _checked(self, arms, rewards, missing)
 

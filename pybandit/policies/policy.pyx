@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, shown
+from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, listed, shown
 from pybandit._shared.labels import told_in_order
 from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
 
@@ -11,6 +11,7 @@ cimport numpy as cnp
 from libc.math cimport isnan
 
 from pybandit._shared.guard cimport Guard
+from pybandit.policies._silence cimport Silence
 from pybandit.policies._flat cimport few_integers, few_numbers, length_of, length_of_numbers
 
 cnp.import_array()
@@ -42,6 +43,10 @@ cdef class Policy:
     ----------
     n_pulls, n_batches : int
         Pulls and batches that were told, lost pulls included.
+    silent : ndarray of int64
+        Arms that are silent: they lost `silent_after` pulls in a row, and have not answered since.
+    silent_after : int or None
+        Lost pulls in a row after which an arm is silent; 10 at first, None for never.
 
     Raises
     ------
@@ -55,6 +60,25 @@ cdef class Policy:
 
     Notes
     -----
+    **Silent arms.** An arm that loses `silent_after` pulls in a row is silent. Policies with a
+    fixed schedule report it and keep their schedule. Adaptive policies set it aside:
+
+    - They choose, decide and recommend among the other arms. `recommend` names a silent arm only
+      if there are too few others, and last.
+    - They ask a silent arm again in a batch of its own: after `silent_after` pulls of other arms
+      (`silent_after` batches, if batches hold several pulls), then after twice as many, and so
+      on. A retry counts as a pull. An arm that answers is taken back with its statistics.
+    - If only silent arms are undecided, they are asked in turn, each retry followed by a batch of
+      other arms. The policy is done when each silent arm has lost ``3 silent_after`` pulls in a
+      row and the others still answer.
+    - If all arms are silent, they are asked in turn until one answers or the budget is spent. The
+      others are then asked again at once.
+
+    Guarantees then concern the arms that answer. They hold if losing a pull does not depend on its
+    reward: the confidence bounds hold for all K arms at once and for any rule that chooses pulls,
+    so also for a rule that looks at losses. Their levels count all K arms, so they stay valid
+    when an arm returns.
+
     **Threads.** One at a time; a second gets a RuntimeError, and
     nothing is changed. Ctrl-C leaves it as before the call or after it.
 
@@ -112,6 +136,7 @@ cdef class Policy:
         self._pulls = np.zeros(self.n_arms, dtype=np.int64)
         self._sums = np.zeros(self.n_arms)
         self._deviations = np.zeros(self.n_arms)
+        self.silence = Silence(self.n_arms)
         self._made(Policy)
 
     cdef int _made(self, cls) except -1:
@@ -169,6 +194,45 @@ cdef class Policy:
         with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
             pulls = np.asarray(self._pulls)
             return np.where(pulls > 1, np.asarray(self._deviations) / (pulls - 1), np.nan)
+
+    @property
+    def silent(self):
+        """Arms that lost `silent_after` pulls in a row and have not answered since.
+
+        int64, increasing, a copy.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> policy = pb.UCB1(3)
+        >>> policy.silent_after = 2
+        >>> for _ in range(3):
+        ...     arms = policy.ask()
+        ...     policy.tell(arms, np.where(arms == 1, np.nan, 0.5), missing="drop")
+        >>> policy.silent
+        array([1])
+        """
+        with self.guard.reading():
+            if not self.silence.n_aside:
+                return np.empty(0, dtype=np.int64)
+            return np.flatnonzero(self.silence.aside)
+
+    @property
+    def silent_after(self):
+        """Lost pulls in a row after which an arm is silent, or None for never.
+
+        Part of the state. A new value applies from the next lost pull: an arm that is silent
+        already stays silent until it answers.
+        """
+        with self.guard.reading():
+            return self.silence.limit or None
+
+    @silent_after.setter
+    def silent_after(self, value):
+        if value is not None:
+            value = check_integer("silent_after", value, 1, MOST_HELD)
+        with self.guard:
+            self.silence.limit = value or 0
 
     @property
     def done(self):
@@ -251,12 +315,45 @@ cdef class Policy:
             values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
             n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
         self._prepare(told, values, n)
+        if missing is not RAISE and not self.silence.counts and any_lost(values, n):
+            self._make_silence()
         with nogil:
             self._absorb(told, values, n)
+            if self.silence.counts:
+                self._hear(told, values, n)
             self._finish(n)
         if self.broken:
             raise self.failure
         return 0
+
+    cdef int _make_silence(self) except -1:
+        return self.silence.make()
+
+    cdef void _hear(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
+        """Count losses of a batch of n pulls, set arms aside, and take back those that answer."""
+        cdef int64_t j, arm, after = self.n_pulls + n
+        self.answered = False
+        for j in range(n):
+            arm = arms[j]
+            if isnan(rewards[j]):
+                if self.silence.lose(arm, after, self._batch_pulls()):
+                    self._set_aside(arm)
+                continue
+            self.answered = True
+            if self.silence.answer(arm, after, self._pulls[arm] >= self._least_rewards()):
+                self._take_back(arm)
+
+    cdef int64_t _least_rewards(self) noexcept nogil:
+        return 1
+
+    cdef int64_t _batch_pulls(self) noexcept nogil:
+        return 1
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        pass
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        pass
 
     cdef void _break(self, error) noexcept:
         """In the middle of a change that cannot be undone: nobody may enter from now on."""
@@ -292,6 +389,8 @@ cdef class Policy:
 
         Notes
         -----
+        A silent arm stays silent until it answers a pull; it is asked again next.
+
         Where a policy keeps bounds or keys of arms, those of an arm that leads no decision
         now may stay as they are until it is pulled again.
 
@@ -306,7 +405,7 @@ cdef class Policy:
         """
         cdef const int64_t *told
         cdef const double *values
-        cdef int64_t n
+        cdef int64_t j, n
         if type(self).tell is not Policy.tell:
             raise NotImplementedError(f"{type(self).__name__} must define add_late, as it defines "
                                       "tell")
@@ -322,6 +421,8 @@ cdef class Policy:
                 with nogil:
                     self._absorb(told, values, n)
                     self._settle(told, n)
+                    for j in range(n if self.silence.counts else 0):
+                        self.silence.answer(told[j], self.n_pulls, False)
             if self.broken:
                 raise self.failure
         finally:
@@ -382,18 +483,41 @@ cdef class Policy:
         if self.guard.reason is not None:
             return f"<{type(self).__name__}: {self.guard.reason}>"
         with self.guard.reading():
+            silent = listed(self.silent)
             return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
-                    f"{self.n_batches} batches{', done' if self.done else ''}>")
+                    f"{self.n_batches} batches{', done' if self.done else ''}"
+                    f"{f', silent: {silent}' if silent else ''}>")
+
+    def __reduce__(self):
+        # of a subclass in Python; compiled ones have a state
+        if last_compiled(type(self)) is not Policy:
+            raise TypeError(f"{type(self).__name__} must define __reduce__ to be pickled: its "
+                            "compiled fields are not known here")
+        with self.guard.reading():
+            state = (self.n_arms, self.k, self.n_pulls, self.n_batches, np.array(self._pulls),
+                     np.array(self._sums), np.array(self._deviations), self.silence.get_state())
+        return _restored, (type(self), *state), dict(getattr(self, "__dict__", {})) or None
+
+    cdef int _take_statistics(self, n_pulls, n_batches, pulls, sums, deviations,
+                              silence) except -1:
+        """The statistics of a policy that was pickled."""
+        self.n_pulls, self.n_batches = n_pulls, n_batches
+        np.asarray(self._pulls)[:] = pulls
+        np.asarray(self._sums)[:], np.asarray(self._deviations)[:] = sums, deviations
+        if silence["n_counted"]:
+            self._make_silence()
+        return self.silence.set_state(silence)
 
     cdef void _advance(self) noexcept nogil:
         pass
 
     def _best(self, arms, n):
-        """The n best of these arms by mean, best first; unseen arms after all seen ones."""
+        """The n best of these arms by mean, best first; then unseen arms, then silent ones."""
         self.guard.check()
         pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)[arms]
         means = np.where(pulls > 0, sums / np.maximum(pulls, 1), -np.inf)
-        return arms[np.lexsort((arms, -means))[:n]]
+        silent = np.asarray(self.silence.aside)[arms] if self.silence.n_aside else 0 * arms
+        return arms[np.lexsort((arms, -means, silent))[:n]]
 
     def _seen_first(self, arms):
         """These arms, best first; other arms that were seen instead of those that were not."""
@@ -407,11 +531,28 @@ cdef class Policy:
         return self._best(arms, arms.size)
 
 
+def _restored(cls, n_arms, k, *state):
+    """A policy of a subclass in Python that was pickled; its attributes follow."""
+    cdef Policy policy = cls.__new__(cls)
+    Policy.__init__(policy, n_arms, k)
+    n_pulls, n_batches, pulls, sums, deviations, silence = state
+    policy._take_statistics(n_pulls, n_batches, pulls, sums, deviations, silence)
+    return policy
+
+
 cdef object last_compiled(cls):
     """The first class that is not written in Python, of a class and its bases."""
     for one in cls.__mro__:
         if "__pyx_vtable__" in one.__dict__:
             return one
+
+
+cdef inline bint any_lost(const double *rewards, int64_t n) noexcept nogil:
+    cdef int64_t j
+    for j in range(n):
+        if isnan(rewards[j]):
+            return True
+    return False
 
 
 cdef inline read(Policy policy, const int64_t *field):

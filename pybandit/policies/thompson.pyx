@@ -22,7 +22,7 @@ from pybandit._shared.bits cimport bitgen_of
 from pybandit.policies._csrc cimport (
     PB_THOMPSON_BETA, PB_THOMPSON_GAUSSIAN, pb_batch, pb_batch_one, pb_thompson,
     pb_thompson_add, pb_thompson_arm, pb_thompson_begin, pb_thompson_chances,
-    pb_thompson_choose, pb_thompson_place, pb_thompson_resume,
+    pb_thompson_choose, pb_thompson_look, pb_thompson_place, pb_thompson_resume,
 )
 from pybandit.policies._counted cimport CountedPolicy
 from pybandit.policies.base cimport NativePolicy, is_reward
@@ -141,7 +141,7 @@ cdef class ThompsonSampling(CountedPolicy):
             raise TypeError(f"fractional must be True or False; got {shown(fractional)}")
         self.prior = float(prior[0]), float(prior[1])
         self.fractional, self.noise_std = fractional, noise_std
-        self._wants_rewards = True
+        self._wants_rewards = self._adapts = True
         self.rng_given = rng is not None
         self._begin()
         self._start_stream(rng)
@@ -245,7 +245,22 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef bint _asks_lacking(self) noexcept nogil:
         if not self.n_lacking:
             return False
-        return self.n_lacking == self.n_arms or self.n_tries * self.n_arms <= self.n_pulls
+        return (self.n_lacking == self.n_arms - self.silence.n_aside
+                or self.n_tries * self.n_arms <= self.n_pulls)
+
+    cdef int _make_silence(self) except -1:
+        CountedPolicy._make_silence(self)
+        self.kernel.aside = &self.silence.aside[0]
+        return 0
+
+    cdef void _set_aside(self, int64_t arm) noexcept nogil:
+        pb_thompson_look(&self.kernel, arm)
+
+    cdef void _take_back(self, int64_t arm) noexcept nogil:
+        pb_thompson_look(&self.kernel, arm)
+
+    cdef int64_t _batch_pulls(self) noexcept nogil:
+        return self.batch_size
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j
@@ -271,7 +286,7 @@ cdef class ThompsonSampling(CountedPolicy):
             self.n_tries += 1
         self.chosen = -1
         for i in range(self.n_lacking):
-            if not self._pulls[self.lacking[i]]:
+            if not self._pulls[self.lacking[i]] and not self.silence.has(self.lacking[i]):
                 self.lacking[n] = self.lacking[i]
                 n += 1
         self.n_lacking = n
@@ -301,6 +316,8 @@ cdef class ThompsonSampling(CountedPolicy):
         cdef double a, b, mean, best = -1.0
         if self.kernel.law == PB_THOMPSON_GAUSSIAN:
             return -1
+        if self.silence.n_aside:
+            return -1
         for arm in range(self.n_arms):
             a, b = self.arms[arm, 0] + self.kernel.alpha, self.arms[arm, 1] + self.kernel.beta
             mean = a / (a + b)
@@ -319,7 +336,10 @@ cdef class ThompsonSampling(CountedPolicy):
             if self.law == "gaussian":
                 return self._best(np.arange(self.n_arms), 1)
             a, b = self.posteriors.T
-        return np.array([np.argmax(a / (a + b))], dtype=np.int64)
+            means = a / (a + b)
+            if 0 < self.silence.n_aside < self.n_arms:
+                means[np.asarray(self.silence.aside, dtype=bool)] = -1.0
+        return np.array([np.argmax(means)], dtype=np.int64)
 
     def _choices(self, n, counts, threshold=None):
         """Arms of n independent choices where `counts` were seen: for tests of their law.
@@ -386,7 +406,10 @@ cdef class ThompsonSampling(CountedPolicy):
             np.asarray(self.drawn)[1] = progress["shares"]
         if self.law == "gaussian":
             # arms that a late reward has reached are asked all the same, if they were already
-            lacking = np.flatnonzero(progress["lacking"] | (progress["pulls"] == 0))
+            lacking = progress["lacking"] | (progress["pulls"] == 0)
+            if self.silence.n_aside:
+                lacking &= np.asarray(self.silence.aside) == 0
+            lacking = np.flatnonzero(lacking)
             np.asarray(self.lacking)[:lacking.size] = lacking
             self.n_lacking = lacking.size
         restore_stream(self.generator, progress["stream"])

@@ -201,7 +201,8 @@ cdef class TopTwo(SequentialPolicy):
     cdef void _choose(self) noexcept nogil:
         cdef int64_t best, other
         cdef double share = self.share
-        if self.n_arms == 1:
+        if self._another(self.best) == self.best:
+            self.chosen[0] = self.best
             return
         best = self._find_leader()
         other = self._find_challenger(best)
@@ -216,14 +217,16 @@ cdef class TopTwo(SequentialPolicy):
         if self.leads == EMPIRICAL:
             return self.best
         for arm in range(self.n_arms):
-            self.indices[arm] = self._upper_mean(arm, 2.0 * log(<double>self.n_pulls))
+            self.indices[arm] = -INFINITY
+            if not self.silence.has(arm):
+                self.indices[arm] = self._upper_mean(arm, 2.0 * log(<double>self.n_pulls))
         return find_largest(&self.indices[0], self.n_arms)
 
     cdef int64_t _draw_best(self) noexcept nogil:
         """The arm of the largest mean drawn from its posterior."""
         cdef int64_t arm
         for arm in range(self.n_arms):
-            self.indices[arm] = self._draw(arm)
+            self.indices[arm] = -INFINITY if self.silence.has(arm) else self._draw(arm)
         return find_largest(&self.indices[0], self.n_arms)
 
     cdef double _draw(self, int64_t arm) noexcept nogil:
@@ -248,6 +251,9 @@ cdef class TopTwo(SequentialPolicy):
                 if arm != best:
                     return arm
         for arm in range(self.n_arms):
+            if self.silence.has(arm):
+                self.indices[arm] = INFINITY
+                continue
             rival = self._arm(arm)
             self.indices[arm] = pb_glr_statistic(&self.glr, &leader, &rival)
             if self.challenges == IMPROVED:
@@ -255,7 +261,7 @@ cdef class TopTwo(SequentialPolicy):
         self.indices[best] = INFINITY
         arm = find_least(&self.indices[0], self.n_arms)
         # where all are infinitely far: any other arm
-        return arm if arm != best else (best == 0)
+        return self._another(best) if arm == best or self.silence.has(arm) else arm
 
     cdef double _split(self, int64_t best, int64_t other) noexcept nogil:
         """The leader's share of Z: how much more a pull of it tells."""

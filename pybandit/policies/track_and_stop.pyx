@@ -9,7 +9,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice
 from pybandit.policies._arm_states import TRACKING
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int64_t
 
 from pybandit.policies._csrc cimport PB_GLR_UNKNOWN, pb_proportions
@@ -92,6 +92,7 @@ cdef class TrackAndStop(SequentialPolicy):
     cdef readonly str tracking
     cdef bint sums_shares
     cdef double[::1] shares, owed, indices
+    cdef double[::1] means                # of arms that answer: scratch
 
     def __init__(self, n_arms, stopping=None, *, tracking="D", law=None, sigma=None, budget=None):
         super().__init__(n_arms, 1, stopping, budget, 1, 1)
@@ -101,32 +102,54 @@ cdef class TrackAndStop(SequentialPolicy):
                              "'gaussian-unknown', for which TopTwo is made")
         self.tracking = check_choice("tracking", tracking, ("D", "C"))
         self.sums_shares = self.tracking == "C"
-        self.shares, self.owed, self.indices = np.zeros((3, self.n_arms))
+        self.shares, self.owed, self.indices, self.means = np.zeros((4, self.n_arms))
         self._made(TrackAndStop)
 
     def _options(self):
         return super()._options() | self._law_options() | dict(tracking=self.tracking)
 
     cdef void _choose(self) noexcept nogil:
-        cdef double t = self.n_pulls, k = self.n_arms, rare, e
-        cdef int64_t arm, least = 0
-        pb_proportions(&self.glr, &self.centres[0], self.n_arms, &self.shares[0])
+        cdef double t = self.n_pulls, k = self.n_arms - self.silence.n_aside, rare, e
+        cdef int64_t arm, least = -1
+        self._find_shares()
         if self.sums_shares:
             e = 0.5 / sqrt(k * k + t)
             for arm in range(self.n_arms):
-                self.owed[arm] += (1.0 - k * e) * self.shares[arm] + e
-                self.indices[arm] = self.owed[arm] - self._pulls[arm]
+                self.indices[arm] = -INFINITY
+                if not self.silence.has(arm):
+                    self.owed[arm] += (1.0 - k * e) * self.shares[arm] + e
+                    self.indices[arm] = self.owed[arm] - self._pulls[arm]
         else:
-            for arm in range(1, self.n_arms):
-                if self._pulls[arm] < self._pulls[least]:
+            for arm in range(self.n_arms):
+                if not self.silence.has(arm) and (
+                        least < 0 or self._pulls[arm] < self._pulls[least]):
                     least = arm
             rare = sqrt(t) - 0.5 * k
             if self._pulls[least] < rare:
                 self.chosen[0] = least
                 return
             for arm in range(self.n_arms):
-                self.indices[arm] = t * self.shares[arm] - self._pulls[arm]
+                self.indices[arm] = -INFINITY
+                if not self.silence.has(arm):
+                    self.indices[arm] = t * self.shares[arm] - self._pulls[arm]
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
+
+    cdef void _find_shares(self) noexcept nogil:
+        """Optimal proportions of the arms that answer."""
+        cdef int64_t arm, n = 0
+        if not self.silence.n_aside:
+            pb_proportions(&self.glr, &self.centres[0], self.n_arms, &self.shares[0])
+            return
+        for arm in range(self.n_arms):
+            if not self.silence.has(arm):
+                self.means[n] = self.centres[arm]
+                n += 1
+        pb_proportions(&self.glr, &self.means[0], n, &self.indices[0])
+        n = 0
+        for arm in range(self.n_arms):
+            if not self.silence.has(arm):
+                self.shares[arm] = self.indices[n]
+                n += 1
 
     cdef object _schema(self):
         return TRACKING

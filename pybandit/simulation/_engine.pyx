@@ -61,7 +61,7 @@ def size_of_next(policy):
 cdef next_of(NativePolicy policy):
     policy.guard.enter_to_read()
     try:
-        return policy._next().n_pulls
+        return policy._planned().n_pulls
     finally:
         policy.guard.leave()
 
@@ -245,7 +245,7 @@ cdef class Session:
         with nogil:
             while (not policy._is_done() and not (self._may_be_over() and self._is_over())
                    and not policy.broken and self.odd_arm < 0):
-                batch = policy._next()
+                batch = policy._planned()
                 if policy.broken:
                     break
                 while (self.next_mark < n_marks and batch.n_pulls

@@ -79,6 +79,7 @@ class Looks(Recorder):
             n_open=int((wells.marks == _journal.OPEN).sum()) if wells else 0,
             n_late=sum(arms.size for arms, _ in self._ledger.late),
             n_unmeasured=int((policy.pulls == 0).sum()),
+            silent=[str(self._names[arm]) for arm in getattr(policy, "silent", ())],
             survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
             pulls_left=None if budget is None else budget - policy.n_pulls,
             batches_left=None if batches is None else batches - policy.n_batches,

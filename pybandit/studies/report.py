@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pybandit._shared.checks import listed
 from pybandit._shared.version import __version__
 from pybandit.studies._files import published
 from pybandit.studies._report_controls import amendment_table, control_table, marker_table
@@ -153,7 +154,12 @@ def _summary(facts):
     return (f'<p>{escape(status.policy)} looks for {wanted} of {status.n_arms:,}; {state}. '
             f'<span class="soft">Begun {_moment(status.created)}, last change '
             f"{_moment(status.changed)}.</span></p>"
+            f"{_silent(status.silent)}"
             f"{tiles(facts) if facts.told is None else counted_tiles(facts)}")
+
+
+def _silent(names):
+    return f"<p>Silent, no answer to their last pulls: {escape(listed(names))}</p>" if names else ""
 
 
 def _answer(facts):

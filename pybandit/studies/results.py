@@ -368,6 +368,8 @@ class Status:
         Late results that wait until the open batch is told.
     n_unmeasured : int
         Arms without a reward; where `done`, never measured.
+    silent : list of str
+        Arms that lost `silent_after` pulls in a row and have not answered since, see `Policy`.
     survivors : ndarray of int64, or None
         Arms still pulled, where the policy has such.
     budget, max_batches : int or None
@@ -412,6 +414,7 @@ class Status:
     n_open: int
     n_late: int
     n_unmeasured: int
+    silent: list[str]
     survivors: np.ndarray | None
     budget: int | None
     max_batches: int | None

@@ -40,6 +40,7 @@ MAKERS = BY_THEMSELVES | {
     "lil heuristic": lambda: pb.LilUCB(N, 0.1, sigma=0.3, constants="heuristic", budget=90),
     "UGapEc": lambda: pb.UGapEc(N, 0.1, 2, sigma=0.1, epsilon=0.1, budget=90),
     "APT": lambda: pb.APT(N, 90, threshold=0.5),
+    "OCBA": lambda: pb.OCBA(N, 90, n_initial=3),
     "HDoC": lambda: pb.GoodArms(N, 0.1, threshold=0.5, law="bernoulli", budget=90),
     "LUCB-G": lambda: pb.GoodArms(N, 0.1, threshold=0.5, sigma=0.3, sampling="lucb-g",
                                   epsilon=0.05, budget=90),

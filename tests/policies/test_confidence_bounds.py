@@ -92,6 +92,39 @@ def test_apt_and_its_twin():
         assert ours == theirs
 
 
+def test_ocba_and_its_twin():
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 6])
+        n_arms, n_initial = int(rng.integers(1, 9)), int(rng.integers(2, 6))
+        table = table_of(rng, n_arms, "gaussian")
+        if seed % 4 == 3:
+            table = np.round(table)  # ties of means, and arms that do not vary
+        policy, theirs = pb.OCBA(n_arms, n_initial=n_initial), twin.OCBA(n_arms, n_initial)
+        rewards, pulled = table.tolist(), np.zeros(n_arms, dtype=int)
+        for _ in range(150):
+            arms = policy.ask()
+            if policy.n_pulls:
+                assert arms.tolist() == theirs.choose(), seed
+            given = []
+            for arm in arms.tolist():
+                given.append(rewards[arm][pulled[arm] % len(rewards[arm])])
+                theirs.rewards[arm].append(given[-1])
+                pulled[arm] += 1
+            policy.tell(arms, given)
+
+
+def test_ocba_pulls_by_its_shares():
+    """Known variances and means: shares of .5, .5 s1 / s0 and so on, found by hand."""
+    rng = np.random.default_rng(1)
+    policy, means = pb.OCBA(3, 20_000), np.array([1.0, 0.0, -1.0])
+    noise = np.array([1.0, 1.0, 2.0])
+    while not policy.done:
+        arms = policy.ask()
+        policy.tell(arms, means[arms] + noise[arms] * rng.standard_normal(arms.size))
+    shares = np.array([np.sqrt(1 + 1 / 4), 1.0, 4 / 4])  # w1 = 1, w2 = 4 / 4, w0 = root of sums
+    assert policy.pulls / policy.n_pulls == pytest.approx(shares / shares.sum(), abs=0.02)
+
+
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("sampling", ["hdoc", "lucb-g", "apt"])
 def test_good_arms_and_their_twin(sampling, law):

@@ -69,6 +69,7 @@ def play(policy, bandit, lost=lambda arms, rewards: rewards):
 
 
 def assert_equals_the_twin(policy, bandit, lost=lambda arms, rewards: rewards):
+    policy.silent_after = None  # the twin sets no arm aside
     reference = twin_of(policy)
     while not policy.done:
         arms = policy.ask()
@@ -127,8 +128,8 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
     bandit = pb.environments.TableBandit([[0.5], [0.25, 1.0], [0.75, 0.0], [0.5, 0.25]])
     lost = losing(np.random.default_rng(), 0, [0])
     policy, pulls = play(policy_of(name, 4, 40), bandit, lost)
-    assert pulls.count(0) == 10 and policy.pulls[0] == 0
-    assert policy.pulls.sum() == 30 and policy.recommend() != 0
+    assert 10 <= pulls.count(0) <= 12 and policy.pulls[0] == 0  # and retries
+    assert policy.pulls.sum() == 40 - pulls.count(0) and policy.recommend() != 0
 
 
 # -- the protocol -----------------------------------------------------------------------

@@ -62,6 +62,7 @@ def random_table(rng, n_arms):
 
 
 def assert_equals_the_twin(policy, rewards_of, n_steps, scales=None):
+    policy.silent_after = None  # the twin sets no arm aside
     reference = twin_of(policy, scales)
     for _ in range(n_steps):
         arms = policy.ask()
@@ -174,7 +175,7 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
         arms = policy.ask()
         asked += arms.tolist()
         policy.tell(arms, np.where(arms == 2, np.nan, 0.5), missing="drop")
-    assert 100 <= asked.count(2) <= 101 and policy.pulls[2] == 0
+    assert 10 <= asked.count(2) <= 16 and policy.pulls[2] == 0  # and retries
     assert policy.recommend().tolist() == [0]
 
 

@@ -33,6 +33,7 @@ POLICIES = {
     "ugap sure": lambda s: pb.UGapEc(N, 0.1, 2, sigma=0.05 * s),
     "lil ucb": lambda s: pb.LilUCB(N, 0.1, sigma=0.05 * s, constants="heuristic", budget=400),
     "elimination": lambda s: pb.SuccessiveElimination(N, GLR(0.1, "gaussian-unknown"), budget=400),
+    "ocba": lambda s: pb.OCBA(N, 60, n_initial=4),
     "apt": lambda s: pb.APT(N, 60, threshold=0.45 * s, epsilon=0.1 * s),
     "good arms": lambda s: pb.GoodArms(N, 0.1, threshold=0.45 * s, sigma=0.05 * s, budget=400),
     "good arms unknown": lambda s: pb.GoodArms(N, 0.1, threshold=0.45 * s, budget=400,

@@ -127,6 +127,31 @@ class UGapEc(LUCB):
         return sorted(self.answer, key=lambda arm: (-self.mean(arm), arm))
 
 
+class OCBA(_Twin):
+    def __init__(self, n_arms, n_initial):
+        super().__init__(n_arms)
+        self.first = n_initial
+
+    def variance(self, arm):
+        rewards = self.rewards[arm]
+        return float(np.var(rewards, ddof=1)) if len(set(rewards)) > 1 else 0.0
+
+    def choose(self):
+        b = max(range(self.K), key=lambda arm: (self.mean(arm), -arm))
+        others = [arm for arm in range(self.K) if arm != b]
+        gaps = {arm: self.mean(b) - self.mean(arm) for arm in others}
+        if others and min(gaps.values()) == 0.0:  # equals of the best share all
+            weights = {arm: self.variance(arm) if gaps[arm] == 0.0 else 0.0 for arm in others}
+        else:
+            weights = {arm: self.variance(arm) / gaps[arm] ** 2 for arm in others}
+        weights[b] = math.sqrt(self.variance(b)) * math.sqrt(sum(
+            weights[arm] ** 2 / self.variance(arm) for arm in others if weights[arm]))
+        total, pulls = sum(weights.values()), sum(map(self.n, range(self.K)))
+        lacks = [(pulls + 1) * weights[arm] / total - self.n(arm) if total else -self.n(arm)
+                 for arm in range(self.K)]
+        return [max(range(self.K), key=lambda arm: (lacks[arm], -arm))]
+
+
 class APT(_Twin):
     def __init__(self, n_arms, threshold, epsilon):
         super().__init__(n_arms)

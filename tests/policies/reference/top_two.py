@@ -90,7 +90,10 @@ class EBTC(_Twin):
             arm = leader
             others = [k for k in range(self.K) if k != leader]
             if own[leader] > led[leader] / 2 and others:
-                arm = min(others, key=lambda k: self.index(leader, k))  # noqa: B023
+                indices = {k: self.index(leader, k) for k in others}
+                # all told apart for sure: the arm with fewest pulls
+                arm = min(others, key=lambda k: self.pulls[k] if indices[k] == math.inf  # noqa: B023
+                          and min(indices.values()) == math.inf else indices[k])  # noqa: B023
             own[leader] += arm == leader
             self.pull(arm, draw)
         return self.best()

@@ -27,12 +27,15 @@ typedef struct {
     double *scratch;         /* n */
     unsigned char *alive;    /* n */
     unsigned char *accepted; /* n */
+    const unsigned char *aside; /* n flags of silent arms, set after begin; NULL: there are none */
 
     /* progress */
     int64_t n_open;          /* places to fill */
     int64_t n_batches;
+    int64_t n_aside;         /* undecided arms that are not on the ring, as they are silent */
+    int64_t n_fallen;        /* arms of the ring whose flag in `aside` the caller has set */
     double reject_below;     /* the n_open-th largest lower bound */
-    double accept_above;     /* the (n_open + 1)-th largest upper bound */
+    double accept_above;     /* the (n_open + 1)-th largest upper bound, silent arms included */
     int moved;               /* they moved since all arms were compared with them */
     int done;
 } pb_batch_racing;
@@ -48,6 +51,19 @@ pb_batch pb_batch_racing_next(const pb_batch_racing *race);
 
 /* The batch was pulled; `pulls` and `sums` have one an arm, what was lost left out. */
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums);
+
+/* The n_fallen arms whose flag was set leave the ring, undecided. */
+void pb_batch_racing_drop_silent(pb_batch_racing *race);
+
+/* A silent arm answered, and its flag is 0 again: it is on the ring from the next batch on. */
+void pb_batch_racing_take_back(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
+                               const double *sums);
+
+/* Returns 1 if the arms that answer have a place each, and only silent arms are undecided. */
+int pb_batch_racing_waits(const pb_batch_racing *race);
+
+/* Accepts the arms on the ring, and gives the silent ones up. */
+void pb_batch_racing_end(pb_batch_racing *race);
 
 #ifdef __cplusplus
 }

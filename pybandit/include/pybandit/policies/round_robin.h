@@ -52,6 +52,9 @@ int64_t pb_round_robin_pulls(const pb_round_robin *ring, int64_t arm);
 /* Keeps the arms whose flag is set; flags has one an arm of the whole. O(n_arms). */
 void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags);
 
+/* An arm that had left comes back, pulled as often as `rounds` or not. O(n_arms). */
+void pb_round_robin_add(pb_round_robin *ring, int64_t arm);
+
 /* How often a batch pulls the arm at a position. */
 static inline int64_t pb_batch_count(const pb_batch *batch, int64_t position)
 {

@@ -33,6 +33,7 @@ typedef struct {
     int64_t n_arms;
     pb_thompson_arm *arms;   /* n_arms */
     double *chances;         /* pb_thompson_chances(n_arms) */
+    const unsigned char *aside; /* n_arms flags of arms without a theta; NULL if there are none */
     /* the kernel's */
     pb_logit threshold;      /* for logit(theta); Gaussian: theta in `at` */
     double spent, limit;     /* thetas drawn since the threshold was placed; how many may be */
@@ -51,6 +52,9 @@ void pb_thompson_begin(pb_thompson *thompson);
  * pb_logit_beta_below; Gaussian: (reward, 1).
  */
 void pb_thompson_add(pb_thompson *thompson, int64_t arm, double gained, double lost);
+
+/* The arm's flag in `aside` has changed. */
+void pb_thompson_look(pb_thompson *thompson, int64_t arm);
 
 /*
  * The next arm. At least one has a theta. O(n_arms / 16) and a draw for each of the

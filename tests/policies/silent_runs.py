@@ -1,0 +1,117 @@
+"""Adaptive policies beside arms that do not answer: how they are made, and what loses pulls."""
+
+import numpy as np
+
+import pybandit as pb
+from pybandit.stopping import GLR, Betting
+
+MEANS = np.array([0.15, 0.9, 0.5, 0.7, 0.25])
+K = MEANS.size
+THRESHOLD = 0.6
+HORIZON = 1500
+NOISE = 0.1
+KERNEL = np.eye(K) + 0.1
+SURE = {
+    "top two": lambda: pb.TopTwo(K, GLR(0.05, sigma=NOISE), rng=1),
+    "top two ids": lambda: pb.TopTwo(K, GLR(0.05, "bernoulli"), leader="ucb", beta="ids", rng=1),
+    "top two draws": lambda: pb.TopTwo(K, GLR(0.05, "poisson"), challenger="thompson", rng=1),
+    "top two unknown": lambda: pb.TopTwo(K, GLR(0.05, "gaussian-unknown"), rng=1),
+    "top two bets": lambda: pb.TopTwo(K, Betting(0.05), leader="empirical", rng=1),
+    "track": lambda: pb.TrackAndStop(K, GLR(0.05, sigma=NOISE)),
+    "track sums": lambda: pb.TrackAndStop(K, GLR(0.05, "bernoulli"), tracking="C"),
+    "ebtc": lambda: pb.EBTC(K, stopping=GLR(0.05, sigma=NOISE)),
+    "ebtc aware": lambda: pb.EBTC(K, variance_aware=True, stopping=GLR(0.05, "gaussian-unknown")),
+    "lucb": lambda: pb.LUCB(K, 0.05, 1, sigma=NOISE),
+    "lucb two": lambda: pb.LUCB(K, 0.05, 2, sigma=NOISE),
+    "kl lucb": lambda: pb.KLLUCB(K, 0.05, 2),
+    "ugap": lambda: pb.UGapEc(K, 0.05, 2, sigma=NOISE),
+    "elimination": lambda: pb.SuccessiveElimination(K, GLR(0.05, sigma=NOISE)),
+    "elimination two": lambda: pb.SuccessiveElimination(K, GLR(0.05, sigma=NOISE), 2),
+    "elimination bets": lambda: pb.SuccessiveElimination(K, Betting(0.05), 2),
+    "lil": lambda: pb.LilUCB(K, 0.05, sigma=NOISE, constants="heuristic"),
+    "good": lambda: pb.GoodArms(K, 0.05, threshold=THRESHOLD, sigma=NOISE),
+    "good bernoulli": lambda: pb.GoodArms(K, 0.05, threshold=THRESHOLD, law="bernoulli",
+                                          sampling="lucb-g"),
+    "good unknown": lambda: pb.GoodArms(K, 0.05, threshold=THRESHOLD, law="gaussian-unknown",
+                                        sampling="apt"),
+    "racing": lambda: pb.BatchRacing(K, 1, 0.05, sigma=NOISE),
+    "racing two": lambda: pb.BatchRacing(K, 2, 0.05, 7, 2, sigma=NOISE),
+}
+ENDLESS = {
+    "apt": lambda: pb.APT(K, HORIZON, threshold=THRESHOLD),
+    "apt endless": lambda: pb.APT(K, threshold=THRESHOLD),
+    "ocba": lambda: pb.OCBA(K, HORIZON, n_initial=4),
+    "ucb1": lambda: pb.UCB1(K),
+    "ucbv": lambda: pb.UCBV(K),
+    "klucb": lambda: pb.KLUCB(K),
+    "thompson": lambda: pb.ThompsonSampling(K, 5),
+    "thompson batches": lambda: pb.ThompsonSampling(K, 5, batch_size=9),
+    "thompson gaussian": lambda: pb.ThompsonSampling(K, 5, law="gaussian", noise_std=NOISE),
+    "top two budget": lambda: pb.TopTwo(K, budget=HORIZON, sigma=NOISE, rng=1),
+    "ebtc endless": lambda: pb.EBTC(K),
+    "gap": lambda: pb.GapE(K, HORIZON, 1.0),
+    "gapv": lambda: pb.GapEV(K, HORIZON, 1.0),
+    "ucbe": lambda: pb.UCBE(K, HORIZON, 60.0),
+    "ugap b": lambda: pb.UGapEb(K, HORIZON, sigma=NOISE),
+    "bayes gap": lambda: pb.BayesGap(300, kernel=KERNEL, noise_std=NOISE),
+    "bayes gap features": lambda: pb.BayesGap(300, features=np.eye(K)[:, :3] + 0.3, noise_std=None),
+    "gp ucb": lambda: pb.GPUCB(300, kernel=KERNEL, noise_std=NOISE),
+    "gp ucb lazy": lambda: pb.GPUCB(300, features=np.eye(K, K + 1), noise_std=NOISE),
+    "bayes ucb": lambda: pb.BayesUCB(300, kernel=KERNEL, noise_std=NOISE),
+    "gaussian thompson": lambda: pb.GaussianThompson(300, kernel=KERNEL, noise_std=NOISE, rng=1),
+    "expected": lambda: pb.ExpectedImprovement(300, kernel=KERNEL, noise_std=NOISE),
+    "probable": lambda: pb.ProbabilityOfImprovement(300, kernel=KERNEL, noise_std=NOISE, xi=0.1),
+}
+ADAPTIVE = SURE | ENDLESS
+
+
+class Losses:
+    """Decide which pulls are lost in a situation; call it once per pull, in order."""
+
+    def __init__(self, situation, seed=3):
+        self.situation, self.rng = situation, np.random.default_rng(seed)
+        self.n_seen, self.n_asked = np.zeros(K, dtype=int), 0
+
+    @property
+    def silent(self):
+        """Arms that never answer from some time on."""
+        return {"best": [1], "never": [2], "five": [2], "two": [0, 3]}.get(self.situation, [])
+
+    def is_lost(self, arm):
+        self.n_asked += 1
+        lost = {"half": arm == 2 and self.rng.random() < 0.5,
+                "outage": 20 < self.n_asked <= 220,
+                "five": arm == 2 and self.n_seen[2] >= 5}.get(self.situation, arm in self.silent)
+        self.n_seen[arm] += not lost
+        return lost
+
+
+SITUATIONS = ["never", "five", "half", "outage", "two", "best"]
+
+
+def rewards_of(arms, rng):
+    """Return rewards in [0, 1] about the arms' means."""
+    return MEANS[arms] + NOISE * rng.uniform(-1.0, 1.0, arms.size)
+
+
+def play(policy, situation, stop=HORIZON, copied=lambda policy: policy, look=lambda *_: None):
+    """Run it to its end or to so many pulls; the policy, and pulls of each arm that were asked."""
+    losses, rng, asked = Losses(situation), np.random.default_rng(4), np.zeros(K, dtype=int)
+    while not policy.done and policy.n_pulls < stop:
+        policy = copied(policy)
+        arms = policy.ask()
+        asked += np.bincount(arms, minlength=K)
+        rewards = rewards_of(arms, rng)
+        rewards[[losses.is_lost(arm) for arm in arms]] = np.nan
+        look(policy, arms, rewards)
+        policy.tell(arms, rewards, missing="drop")
+    return policy, asked
+
+
+def right(policy, silent):
+    """The answer about the arms that answer."""
+    live = np.setdiff1d(np.arange(K), silent)
+    best = live[np.argsort(-MEANS[live])]
+    if isinstance(policy, (pb.GoodArms, pb.APT)):
+        return set(best[MEANS[best] > THRESHOLD].tolist())
+    return set(best[:policy.k].tolist())
