@@ -259,7 +259,7 @@ cdef class ContinuousRejects(_RingPolicy):
     G is on the scale of rewards in [0, 1], which is not checked. The next pull is of
     the survivor with the fewest, ties to the lower index; of equal least means the
     higher index goes. A lost pull counts as a pull; nothing is rejected while a
-    survivor has no reward, and a silent arm (see `Policy`) is rejected. O(K) a pull.
+    survivor has no reward. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
@@ -317,8 +317,6 @@ cdef class ContinuousRejects(_RingPolicy):
             self._measure(self.ring.arms[position + j])
         pb_round_robin_pulled(self.ring, self.pending)
         self.pending = 1
-        if self.silence.n_aside and not self.silence.has_all():
-            self._drop_silent()
         while self.ring.n_arms > 1 and self._reject():
             pass
 
@@ -362,22 +360,11 @@ cdef class ContinuousRejects(_RingPolicy):
             second = (total - worst) / (n - 1)
         if not second - worst > threshold:
             return False
-        self._drop(at)
-        return True
-
-    cdef void _drop(self, int64_t at) noexcept nogil:
-        """Rejects the survivor at a position of the ring."""
-        cdef int64_t pulls = self.ring.rounds + (at < self.ring.cursor)
-        self.most_rejected = max(self.most_rejected, pulls)
+        self.most_rejected = pulls
         self.n_rejected_pulls += pulls
-        self.kept[self.ring.arms[at]] = 0
+        self.kept[arms[at]] = 0
         pb_round_robin_keep(self.ring, &self.kept[0])
-
-    cdef void _drop_silent(self) noexcept nogil:
-        cdef int64_t i
-        for i in range(self.ring.n_arms - 1, -1, -1):
-            if self.ring.n_arms > 1 and self.silence.has(self.ring.arms[i]):
-                self._drop(i)
+        return True
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
         if self._best_of(self.ring.arms, self.ring.n_arms, 1, arms) == 1:

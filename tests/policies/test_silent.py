@@ -8,6 +8,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.stopping import GLR
+from pybandit.studies.report import write_report
 
 from policies.every_class import EVERY
 from policies.protocol import COPIES, frozen
@@ -265,5 +266,5 @@ def test_report_and_status_name_silent_arms(tmp_path):
         study.tell(batch.id, [math.nan if name == "B2" else 0.5 for name in batch.names],
                    missing="drop")
     assert study.status().silent == ["B2"]
-    assert "Silent, no answer to their last pulls: B2" in study.report(tmp_path / "r.html") or (
-        "no answer to their last pulls: B2" in (tmp_path / "r.html").read_text())
+    write_report(study, tmp_path / "r.html")
+    assert "Silent, no answer to their last pulls: B2" in (tmp_path / "r.html").read_text()

@@ -299,7 +299,7 @@ def test_gaussian_arms_without_a_reward_come_first():
         asked += arms.tolist()
         policy.tell(arms, np.where(arms == 1, np.nan, arms * 1.0), missing="drop")
         assert np.isnan(policy.posteriors[1, 0]) and policy.posteriors[1, 1] == np.inf
-    assert 50 < asked.count(1) <= policy.n_pulls // 4
+    assert 10 <= asked.count(1) <= 16  # ten, and retries
     assert policy.recommend().tolist() == [3]
     policy = pickle.loads(pickle.dumps(policy))
     while policy.ask().tolist() != [1]:
