@@ -10,13 +10,14 @@ import re
 import pytest
 
 import pybandit as pb
-from compiler import ROOT
 from pybandit.cli._main import make_parser
+
+from compiler import ROOT
 from sources import of_sources
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
-# a log of what was, and copies that the site's build writes
+# without the log of past runs, and without copies written by the site's build
 PAGES = [page for page in PAGES if page.exists() and page.name != "how_it_is_checked.md"
          and ROOT / "docs" / "gallery" not in page.parents]
 pytestmark = pytest.mark.skipif(not PAGES, reason="no pages beside the tests")
@@ -39,11 +40,11 @@ def named(name):
 
 
 def wrong_call(call):
-    """Why a call of a public name cannot be made, or None."""
+    """Return the reason why a call of a public name fails, or None."""
     signature = inspect.signature(named(ast.unparse(call.func)))
     keywords = {word.arg: None for word in call.keywords if word.arg}
     given = [*call.args]
-    # options alone, as in pb.BettingRace(tolerance=.01), name a call and are none
+    # keywords alone, as in pb.BettingRace(tolerance=.01), only name an option
     if given and not any(isinstance(value, ast.Constant) and value.value is ...
                          for value in given):
         bind = signature.bind
@@ -57,7 +58,7 @@ def wrong_call(call):
 
 
 def wrong(span):
-    """What is wrong with the names, the call or the options of a span; None if nothing is."""
+    """Return the error in the names, the call or the options of a span, or None."""
     names = re.findall(r"(?<![\w./-])(?:pb|pybandit)(?:\.[A-Za-z_]\w*)+", span)
     for name in names:
         if name.removeprefix("pybandit.") not in EXPORTED_TO_CYTHON:
@@ -95,7 +96,7 @@ def all_commands():
 
 
 def wrong_command(words):
-    """The first word that is no command, or the first option that the command lacks."""
+    """Return the error at the first unknown command or option, or None."""
     known, path = all_commands(), ()
     for word in words[1:]:
         if word.startswith("--"):
@@ -104,7 +105,7 @@ def wrong_command(words):
         elif (*path, word) in known:
             path = (*path, word)
         elif not path or path == ("study",):
-            return f"{word} is no command"
+            return f"{word} is not a command"
     return None
 
 
