@@ -85,8 +85,7 @@ def numbers_of(text, label=""):
         exponent = int(match["e"] or (match["power"] or "0").translate(SUPERSCRIPTS))
         value = float(digits.replace(",", "")) * 10.0**exponent
         places = len(digits.partition(".")[2])
-        zeros = len(digits) - len(digits.rstrip("0,")) if digits.endswith(",000") else 0
-        digit = 10.0 ** (exponent - places + max(0, zeros - digits[-zeros - 1:].count(",")))
+        digit = 10.0 ** (exponent - places + 3 * digits.endswith(",000"))
         if match["half"] and found:
             found[-1] = found[-1]._replace(tolerance=abs(value))
             found.append(Number(digits, value, digit, abs(value) / 3))
@@ -283,12 +282,13 @@ def carried_out(tables, options):
     failed, commands = 0, [c for table in tables for c in table.commands]
     for command in dict.fromkeys(commands):
         saved = name_of(command, options.quick)
-        argv = argv_of(command, options.data, options.quick) if command[:2] == "py" else None
         if not command.startswith("python "):
             print(f"not run: {command}")
-        elif isinstance(argv, str):
+        elif options.again and saved.exists():
+            continue
+        elif isinstance(argv := argv_of(command, options.data, options.quick), str):
             print(f"not run, as there is no {argv}: {command}")
-        elif not (options.again and saved.exists()):
+        else:
             start = time.perf_counter()
             status = run(argv, saved)
             failed += status != 0
@@ -296,7 +296,8 @@ def carried_out(tables, options):
                   f"{command}", flush=True)
     if not options.quick:
         for table in tables:
-            files = [name_of(command) for command in table.commands]
+            files = [name_of(command) for command in table.commands
+                     if command.startswith("python ")]
             if files and all(file.exists() for file in files):
                 failed += report(table, "\n".join(file.read_text() for file in files))
     return failed

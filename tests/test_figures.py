@@ -117,7 +117,8 @@ def test_tables_are_compared_by_columns_too(figures):
 
 def test_figures_report_names_page_command_and_numbers(figures, tmp_path, monkeypatch, capsys):
     page = tmp_path / "page.md"
-    page.write_text(PAGE.replace(".125", ".135"))
+    page.write_text(PAGE.replace(".125", ".135").replace(
+        "prints it", "prints it, and `pytest tests/test_figures.py` holds it"))
     monkeypatch.setattr(figures, "ROOT", tmp_path)
     monkeypatch.setattr(figures, "PRINTED", tmp_path / "printed")
     monkeypatch.setattr(figures, "pages", lambda: [page])
@@ -126,6 +127,7 @@ def test_figures_report_names_page_command_and_numbers(figures, tmp_path, monkey
     saved.write_text(PRINTED)
     assert figures.main(["--again"]) == 1
     shown = capsys.readouterr().out
+    assert "not run: pytest tests/test_figures.py" in shown
     assert "page.md, line 5: 6 of 7 numbers as printed by python examples" in shown
     assert "halving: .135 -> 0.1249" in shown
 
