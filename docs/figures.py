@@ -11,7 +11,7 @@ What a command prints is saved in build/figures. A row of a table is aligned wit
 lines that have the words of its first cell, or with all lines if none has, so that the fewest
 numbers differ. A number has moved if it differs by more than
 
-- its last digit on the page, rounded;
+- its last digit on the page, rounded; of 1,660 the last digit is the second 6;
 - the half-width after its ±, for a number that has one;
 - a factor of 2, in columns and rows of times.
 
@@ -85,7 +85,9 @@ def numbers_of(text, label=""):
         exponent = int(match["e"] or (match["power"] or "0").translate(SUPERSCRIPTS))
         value = float(digits.replace(",", "")) * 10.0**exponent
         places = len(digits.partition(".")[2])
-        digit = 10.0 ** (exponent - places + 3 * digits.endswith(",000"))
+        plain = digits.replace(",", "")
+        zeros = len(plain) - len(plain.rstrip("0")) if "," in digits and not places else 0
+        digit = 10.0 ** (exponent - places + min(3, zeros))
         if match["half"] and found:
             found[-1] = found[-1]._replace(tolerance=abs(value))
             found.append(Number(digits, value, digit, abs(value) / 3))
@@ -188,29 +190,39 @@ def labelled(label, printed):
             if values and [number.value for number in line[1][:len(values)]] == values]
 
 
+def numbers_of_row(row, header):
+    """The numbers of a row's cells."""
+    return [number for name, cell in zip(header, row, strict=False)
+            for number in numbers_of(cell, f"{name} {row[0]}")]
+
+
 def moved_rows(rows, header, printed):
-    """Return the numbers of rows that moved; `printed` has (words, numbers) of each line."""
+    """Return the numbers of rows that moved; `printed` has (words, numbers) of each line.
+
+    A number without a partner has not moved if a line that has others of its row has it too:
+    columns may come in another order.
+    """
     found = []
     for row in rows:
-        lines = labelled(row[0], printed) or printed
-        numbers = [number for name, cell in zip(header, row, strict=False)
-                   for number in numbers_of(cell, f"{name} {row[0]}")]
-        pairs = align(numbers, [new for line in lines for new in line[1]])
+        lines = [line[1] for line in labelled(row[0], printed) or printed]
+        pairs = align(numbers_of_row(row, header), [new for line in lines for new in line])
+        same = {id(new) for old, new in pairs if new and not distance(old, new)}
+        near = [new for line in lines if same & {id(new) for new in line} for new in line]
         found += [Moved(row[0], old.text, new and new.text) for old, new in pairs
-                  if new is None or distance(old, new)]
+                  if (distance(old, new) if new else all(distance(old, one) for one in near))]
     return found
 
 
 def compare(table, text):
     """Return the numbers of a table that moved in a printed text.
 
-    Rows are compared, or columns if more of their labels are printed.
+    Rows are compared, or columns if the labels of all columns are printed and not of all rows.
     """
     printed = [(words(line), numbers_of(line)) for line in text.splitlines()]
     printed = [line for line in printed if line[1]]
     ways = [table.rows, [list(column) for column in zip(*table.rows, strict=False)]]
-    header, *rows = max(ways, key=lambda way: sum(
-        bool(labelled(row[0], printed)) for row in way[1:]) / len(way))
+    known = [[bool(labelled(row[0], printed)) for row in way[1:]] for way in ways]
+    header, *rows = ways[all(known[1]) and not all(known[0])]
     return moved_rows(rows, header, printed)
 
 
