@@ -7,7 +7,7 @@ A table of figures belongs to the commands in code spans, `python examples/NAME.
 next paragraph after it; without one there either, of the section's tables. Only `python`
 commands are run; `make` and `pytest` have targets and limits of their own.
 
-What a command prints is saved in build/figures. A row of a table is aligned with the printed
+The output of a command is saved in build/figures. A row of a table is aligned with the printed
 lines that have the words of its first cell, or with all lines if none has, so that the fewest
 numbers differ. A number has moved if it differs by more than
 
@@ -199,8 +199,8 @@ def numbers_of_row(row, header):
 def moved_rows(rows, header, printed):
     """Return the numbers of rows that moved; `printed` has (words, numbers) of each line.
 
-    A number without a partner has not moved if a line that has others of its row has it too:
-    columns may come in another order.
+    A number whose partner is not in a line with others of its row has not moved if such a line
+    has it: columns may come in another order.
     """
     found = []
     for row in rows:
@@ -208,8 +208,10 @@ def moved_rows(rows, header, printed):
         pairs = align(numbers_of_row(row, header), [new for line in lines for new in line])
         same = {id(new) for old, new in pairs if new and not distance(old, new)}
         near = [new for line in lines if same & {id(new) for new in line} for new in line]
+        inside = {id(new) for new in near}
         found += [Moved(row[0], old.text, new and new.text) for old, new in pairs
-                  if (distance(old, new) if new else all(distance(old, one) for one in near))]
+                  if (distance(old, new) if id(new) in inside
+                      else all(distance(old, one) for one in near))]
     return found
 
 
@@ -273,7 +275,7 @@ def main(argv=None):
                         help="see that the commands run at their smallest size; compare nothing")
     parser.add_argument("--list", action="store_true", help="tables and commands; run nothing")
     parser.add_argument("--again", action="store_true",
-                        help="compare what build/figures has; run what is not there")
+                        help="compare the outputs in build/figures; run commands without one")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of files that commands name")
     options = parser.parse_args(argv)
     tables = [table for page in pages() for table in tables_of(page)]
