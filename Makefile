@@ -33,6 +33,18 @@ lint: inplace
 bench: inplace $(VENV)/.bench
 	$(BIN)/pytest bench -m "" -o python_files="bench_*.py" --benchmark-timer=time.process_time
 
+# The commands next to tables of figures in the pages, and the figures that moved. DATA is the
+# folder of the files that some of them name; WORDS select pages and commands.
+DATA ?=
+WORDS ?=
+FIGURES = OPENBLAS_NUM_THREADS=1 $(BIN)/python docs/figures.py $(WORDS) $(if $(DATA),--data $(DATA))
+.PHONY: figures figures-quick
+figures: inplace $(VENV)/.bench
+	$(FIGURES)
+# Only that every command runs, at its smallest size.
+figures-quick: inplace $(VENV)/.bench
+	$(FIGURES) --quick
+
 # What changed is compiled again, beside its source; the installation below is editable and
 # finds it.
 .PHONY: inplace extensions

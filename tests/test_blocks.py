@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 # tutorials show much of the same in a quarter of the time
 LONG = {"benchmark_policies.md", "costly_evaluations.md", "inside_samplers.md", "model_search.md",
-        "plate_screen.md", "plates.md", "simulation.md", "studies.md", "tables.md"}
+        "plate_screen.md", "simulation.md", "tables.md"}
 
 
 @pytest.mark.parametrize("page", [

@@ -128,7 +128,10 @@ def main():
     parser.add_argument("--steps", type=int, default=20_000,
                         help="of the chains that give ESS")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="500 steps, 2,000 rows, one round")
     options = parser.parse_args()
+    if options.quick:
+        options.n, options.steps, options.rounds = 2_000, 500, 1
     x, y, mode, covariance = problem(options.n, options.d)
     factor = 2.38 / np.sqrt(options.d) * np.linalg.cholesky(covariance)
     few = max(100, options.steps // 50)

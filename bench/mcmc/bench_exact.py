@@ -101,7 +101,11 @@ def main():
     parser.add_argument("--steps", type=int, default=200_000, help="of the exact chains")
     parser.add_argument("--nuts", type=int, default=200, help="draws of NUTS; 0: none")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true",
+                        help="2,000 steps, 2,000 rows, one round, no NUTS")
     options = parser.parse_args()
+    if options.quick:
+        options.n, options.steps, options.nuts, options.rounds = 2_000, 2_000, 0, 1
     n, d, many, few = options.n, options.d, options.steps, options.steps // 20
     x, y, mode, covariance = problem(n, d)
     factor = 2.38 / np.sqrt(d) * np.linalg.cholesky(covariance)

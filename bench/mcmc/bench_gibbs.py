@@ -142,6 +142,9 @@ if __name__ == "__main__":
     parser.add_argument("--states", type=int, default=10)
     parser.add_argument("--sizes", type=float, nargs="+", default=[1, 2, 5, 10, 20])
     parser.add_argument("--sweeps", type=int, default=100)
+    parser.add_argument("--quick", action="store_true", help="101 variables, 5 sweeps")
     given = parser.parse_args()
+    if given.quick:
+        given.variables, given.sweeps = 101, 5
     potts(given.variables, given.states, given.sizes, given.sweeps)
-    means(100_000, 21, 8)
+    means(2_000 if given.quick else 100_000, 21, 8)

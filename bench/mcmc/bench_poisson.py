@@ -74,7 +74,10 @@ def main():
     parser.add_argument("-d", type=int, default=30)
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="1,000 steps, 2,000 rows, one round")
     options = parser.parse_args()
+    if options.quick:
+        options.n, options.steps, options.rounds = [2_000], 1_000, 1
     print(f"{'':<50}{'E(B)':>8}{'us/step':>9}{'ESS/step':>10}{'ESS/s':>10}{'ESS/E(B)':>10}")
     for n in options.n:
         x, y, control = problem(n, options.d)

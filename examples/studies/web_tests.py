@@ -86,7 +86,10 @@ def main(arguments=None):
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--days", type=int, default=150)
     parser.add_argument("--out")
+    parser.add_argument("--quick", action="store_true", help="2 runs of 9 days")
     options = parser.parse_args(arguments)
+    if options.quick:
+        options.runs, options.days = 2, 9
     figures = {}
     print(f"{'conversion, %':30}{'way':16}{'median':>8}{'90 %':>8}{'wrong':>8}{'no winner':>11}")
     for name, rates in SETTINGS.items():
