@@ -18,7 +18,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.generators import as_generator
 from pybandit._shared.labels import aligned, unlabelled
 from pybandit.betting._paired import MOST_ARMS
-from pybandit.evaluation._opened import opened
+from pybandit.evaluation._opened import opened, refuse_log_options
 from pybandit.evaluation._options import check_rows
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._columns import is_aggregate, is_label, is_model
@@ -40,6 +40,7 @@ def as_source(scores, n_models, n_items, tells_costs=False, paid=None, options=O
             if getattr(options, name) is not None:
                 raise ValueError(f"{name} must be left out beside a function; got "
                                  f"{shown(getattr(options, name))}")
+        refuse_log_options(options, "beside a function")
         for name, value in (("n_models", n_models), ("n_items", n_items)):
             if value is None:
                 raise ValueError(f"{name} must be given where scores is a function; got None")

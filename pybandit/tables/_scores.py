@@ -22,6 +22,7 @@ from pybandit.tables._columns import (
     plain,
     warn_of_odd,
 )
+from pybandit.tables._logs.fields import Choice
 from pybandit.tables._long import long_table
 from pybandit.tables._text import listed, short
 
@@ -48,12 +49,19 @@ class Scores:
         The index of the data frame that the items were rows of.
     is_long : bool
         True if the table was one line for each score.
+    lost : dict
+        By model that lost scores, how many items failed and how many are missing; known of log
+        files only.
+    lower_is_better : bool
+        True if log files say so.
     """
+
+    lower_is_better = False
 
     def __init__(self, columns, index, values, lines, rows=None, own_index=None, is_long=False):
         self.columns, self.index, self.values, self.lines = columns, index, values, lines
         self.rows = range(len(lines)) if rows is None else rows
-        self.own_index, self.is_long = own_index, is_long
+        self.own_index, self.is_long, self.lost = own_index, is_long, {}
 
     def to_numpy(self):
         return self.values
@@ -71,9 +79,11 @@ class Scores:
     def some(self, kept):
         """The items of these places."""
         own = None if self.own_index is None else [self.own_index[i] for i in kept]
-        return Scores(self.columns, [self.index[i] for i in kept], self.values[kept],
+        made = Scores(self.columns, [self.index[i] for i in kept], self.values[kept],
                       [self.lines[i] for i in kept], [self.rows[i] for i in kept], own,
                       self.is_long)
+        made.lost, made.lower_is_better = self.lost, self.lower_is_better
+        return made
 
 
 class Options(NamedTuple):
@@ -91,6 +101,8 @@ class Options(NamedTuple):
         Name of the column with labels of the items.
     repeated : bool
         True if labels may occur twice, as those of groups.
+    logs : Choice
+        What the user says of log files.
     """
 
     columns: Any = None
@@ -98,6 +110,7 @@ class Options(NamedTuple):
     models: Any = None
     items: Any = None
     repeated: bool = False
+    logs: Any = Choice()
 
 
 class Raw:
