@@ -11,7 +11,8 @@ from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._opened import opened, refuse_log_options, scores_of_logs
 from pybandit.evaluation._scores import plain_table
-from pybandit.tables._logs.read import choice_of, log_paths, named, refusal_of
+from pybandit.tables._logs.files import named
+from pybandit.tables._logs.read import choice_of, log_paths, refusal_of
 from pybandit.tables._npy import NpyFile
 from pybandit.tables._open import FILES, MOST_CELLS, suffix_of
 from pybandit.tables._read import Form, read_scores

@@ -49,19 +49,12 @@ class Scores:
         The index of the data frame that the items were rows of.
     is_long : bool
         True if the table was one line for each score.
-    lost : dict
-        By model that lost scores, how many items failed and how many are missing; known of log
-        files only.
-    lower_is_better : bool
-        True if log files say so.
     """
-
-    lower_is_better = False
 
     def __init__(self, columns, index, values, lines, rows=None, own_index=None, is_long=False):
         self.columns, self.index, self.values, self.lines = columns, index, values, lines
         self.rows = range(len(lines)) if rows is None else rows
-        self.own_index, self.is_long, self.lost = own_index, is_long, {}
+        self.own_index, self.is_long = own_index, is_long
 
     def to_numpy(self):
         return self.values
@@ -79,11 +72,9 @@ class Scores:
     def some(self, kept):
         """The items of these places."""
         own = None if self.own_index is None else [self.own_index[i] for i in kept]
-        made = Scores(self.columns, [self.index[i] for i in kept], self.values[kept],
+        return Scores(self.columns, [self.index[i] for i in kept], self.values[kept],
                       [self.lines[i] for i in kept], [self.rows[i] for i in kept], own,
                       self.is_long)
-        made.lost, made.lower_is_better = self.lost, self.lower_is_better
-        return made
 
 
 class Options(NamedTuple):

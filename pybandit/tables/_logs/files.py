@@ -14,7 +14,7 @@ ENDS = (".json", ".jsonl", ".ndjson", ".eval")
 MOST_FILES, MOST_NAMES = 10_000, 200_000  # log files, and names in folders
 # Bytes of a file that is one JSON value, and marks in it: a value takes up to 100 bytes per mark.
 MOST_WHOLE, MOST_MARKS = 1 << 25, 3_000_000
-LONGEST, MOST_LINES, MOST_BYTES = 1 << 22, 1 << 18, 1 << 29  # of JSON lines
+LONGEST, MOST_LINES, MOST_BYTES = 1 << 22, 1 << 17, 1 << 29  # of JSON lines
 MOST_BLANK = 1000  # blank lines before the first value
 
 
@@ -49,9 +49,14 @@ def files_of(paths):
                           f"{', '.join(ENDS)}; it has none")
         found += inside
     if len(found) > MOST_FILES:
-        raise BadFile(f"{', '.join(map(short, map(os.fsdecode, paths[:3])))}: must have at most "
-                      f"{MOST_FILES:,} log files; got {len(found):,}")
+        raise BadFile(f"{named(list(map(os.fsdecode, paths)))}: must have at most {MOST_FILES:,} "
+                      f"log files; got {len(found):,}")
     return found
+
+
+def named(paths):
+    """The first few paths, for messages."""
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
 
 
 def _inside(folder):
@@ -84,10 +89,13 @@ class Log:
         True for JSON lines.
     is_archive : bool
         True if it was unpacked from a ZIP file.
+    is_object : bool
+        True if it is one object in several lines, which no table is.
     """
 
-    def __init__(self, path, head, is_lines=False, is_archive=False):
+    def __init__(self, path, head, is_lines=False, is_archive=False, is_object=False):
         self.path, self.head, self.is_lines, self.is_archive = path, head, is_lines, is_archive
+        self.is_object = is_object
 
     @property
     def folder(self):
@@ -142,7 +150,8 @@ def log_of(path):
         content = first + file.read(MOST_WHOLE + 1 - len(first))
     if len(content) > MOST_WHOLE:
         raise BadFile(f"must have at most {MOST_WHOLE:,} bytes of JSON; it has more")
-    return Log(path, _parsed(content.decode("utf-8", "surrogateescape"), 1))
+    head = _parsed(content.decode("utf-8", "surrogateescape"), 1)
+    return Log(path, head, is_object=isinstance(head, dict))
 
 
 def _parsed(text, line):

@@ -92,8 +92,8 @@ def _absent(head):
         return []
     there = {_place(sample) for sample in head["samples"]}
     epochs = {epoch for _, epoch in there} | {1}
-    if isinstance(n_epochs, int) and n_epochs <= len(there):
-        epochs |= set(range(1, n_epochs + 1))
+    if isinstance(n_epochs, int):
+        epochs |= set(range(1, min(n_epochs, MOST_SAMPLES) + 1))
     named = [identifier(one, "eval.dataset.sample_ids") for one in ids]
     if len(named) * len(epochs) > MOST_SAMPLES:
         raise BadFile(f"must have at most {MOST_SAMPLES:,} samples; got {len(named):,} in "

@@ -71,9 +71,9 @@ def _rows(log):
 
 
 def _content(sample):
-    hashes = [sample.get("doc_hash"), sample.get("target_hash")]
-    if hashes != [None, None]:
-        return "hash", digest(hashes)
+    hashes = sample.get("doc_hash"), sample.get("target_hash")
+    if hashes != (None, None):
+        return "hash", f"{hashes[0]!s:.100} {hashes[1]!s:.100}"
     return "doc", digest([sample.get("doc"), sample.get("target")])
 
 

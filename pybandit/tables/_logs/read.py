@@ -21,9 +21,10 @@ from pybandit.tables._logs import (
     swebench,
 )
 from pybandit.tables._logs.fields import Choice
-from pybandit.tables._logs.files import ENDS, end_of, files_of, log_of
+from pybandit.tables._logs.files import ENDS, end_of, files_of, log_of, named
 from pybandit.tables._long import long_table
 from pybandit.tables._open import ZARR, suffix_of
+from pybandit.tables._scores import Scores
 from pybandit.tables._text import short
 
 TOOLS = (lm_eval, inspect_ai, promptfoo, helm, mteb, swebench, alpaca_eval, openai_evals, dspy)
@@ -54,7 +55,7 @@ def log_paths(scores):
     """Return the paths of log files that `scores` names, or None if it is something else.
 
     Several names of files, a folder and a file named .eval are logs. A JSON file is one if a
-    tool is recognised by its content.
+    tool is recognised by its content, or if it is one object, which no table is.
     """
     if isinstance(scores, (list, tuple)):
         named = bool(scores) and all(isinstance(one, (str, os.PathLike)) for one in scores)
@@ -67,10 +68,10 @@ def log_paths(scores):
     if end_of(path) not in JSON:
         return None
     try:
-        head = log_of(path).head
+        log = log_of(path)
     except (OSError, ValueError):
         return None  # the reader of tables says why
-    return [path] if _tool_of(head)[0] is not None else None
+    return [path] if log.is_object or _tool_of(log.head)[0] is not None else None
 
 
 def read_logs(paths, choice):
@@ -123,6 +124,26 @@ def _tool_of(head):
 def _looked_for():
     tools = "; ".join(f"{tool.NAME}: {tool.LOOKED_FOR}" for tool in TOOLS)
     return f"must be a log of an evaluation tool, recognised by its content: {tools}"
+
+
+class LogScores(Scores):
+    """Scores of log files.
+
+    Attributes
+    ----------
+    lost : dict
+        By model that lost scores, how many items failed and how many are missing.
+    lower_is_better : bool
+        True if the logs say so.
+    """
+
+    def __init__(self, table, lost, lower_is_better):
+        super().__init__(table.columns, table.index, table.values, table.lines, table.rows,
+                         table.own_index, table.is_long)
+        self.lost, self.lower_is_better = lost, lower_is_better
+
+    def some(self, kept):
+        return LogScores(super().some(kept), self.lost, self.lower_is_better)
 
 
 class _Found:
@@ -193,11 +214,10 @@ class _Found:
                                self._epochs(scores), place=self._place)
         except BadFile as error:
             raise BadFile(f"{named(self._paths)}: {error}") from None
-        table.lower_is_better = True in self._lower
         failed = {(score.model, item) for score, item, value in
                   zip(scores, items, values, strict=True)
                   if math.isnan(value) and not score.is_missing}
-        table.lost = _lost_by_model(table, failed)
+        table = LogScores(table, _lost_by_model(table, failed), True in self._lower)
         if table.lost and self._failed == SKIP:
             warn(f"items without all scores are left out: {words_of_lost(table.lost)}")
             table = table.without_lost()
@@ -260,8 +280,3 @@ def refusal_of(paths, lost):
     return (f"{named(paths)}: scores are lost: {words_of_lost(lost)}. Which items are lost may "
             f"depend on the model: {zero}failed='skip' or --missing drop leaves such items out for "
             "all models")
-
-
-def named(paths):
-    """The first few paths, for messages."""
-    return ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
