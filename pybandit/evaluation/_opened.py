@@ -71,7 +71,7 @@ def refuse_log_options(options, where):
 
 
 def _of_logs(paths, options):
-    """Scores of log files, of which the largest is the best."""
+    """Return the scores of log files, with the sign turned if lower is better."""
     scores = scores_of_logs(paths, options)
     if scores.lost and options.logs.failed != SKIP:
         raise BadFile(refusal_of(paths, scores.lost))
@@ -83,7 +83,7 @@ def _of_logs(paths, options):
 
 
 def scores_of_logs(paths, options):
-    """The `Scores` of log files, as the files have them; lost scores are NaN."""
+    """Return the `Scores` of log files with the sign of the files; lost scores are NaN."""
     for name in ("columns", "models", "items", "drop"):
         value = getattr(options, name)
         if not (value is None or isinstance(value, (list, tuple)) and not value):

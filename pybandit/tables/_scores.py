@@ -93,7 +93,7 @@ class Options(NamedTuple):
     repeated : bool
         True if labels may occur twice, as those of groups.
     logs : Choice
-        What the user says of log files.
+        Options for log files.
     """
 
     columns: Any = None

@@ -35,7 +35,7 @@ def test_files_and_folders_give_the_same_answer(capsys):
 def test_scorers_and_failures_are_chosen(capsys):
     assert "'exact', 'closeness'; metric= or --metric" in refusal(capsys, *INSPECT)
     refused = refusal(capsys, *INSPECT, "--metric", "exact")
-    assert "mockllm/beta 2 items (2 failed, 0 missing)" in refused and "--failed 0" in refused
+    assert "mockllm/beta 2 (2 failed, 0 missing)" in refused and "--failed 0" in refused
     known, warned = answer(capsys, *INSPECT, "--metric", "exact", "--failed", "0")
     assert known["n_items"] == 20 and "failed=0" in warned and "mockllm/beta 3" in warned
     known, _ = answer(capsys, *INSPECT, "--metric", "exact", "--missing", "drop")
@@ -47,7 +47,7 @@ def test_the_report_counts_lost_scores(capsys):
     assert cli.main(["best-of", *INSPECT, "--metric", "exact", "--missing", "drop"]) == 0
     out = capsys.readouterr().out
     assert "left out: 2 of 20" in out
-    assert "Lost by model: mockllm/beta 2 items (2 failed, 0 missing)." in out
+    assert "Lost by model: mockllm/beta 2 (2 failed, 0 missing)." in out
 
 
 def test_metrics_and_filters_of_tasks(capsys):

@@ -111,6 +111,6 @@ def test_best_of_takes_a_folder_a_file_and_several_files():
         result = pb.best_of(scores, value_range=(0, 1), rng=1)
         assert result.best_name == "invented/alpha" and result.n_items == 20
     path = DATA / "promptfoo" / "results.json"
-    with pytest.warns(UserWarning, match=r"left out: invented:beta 2 items \(1 failed, 1 missing"):
+    with pytest.warns(UserWarning, match=r"left out, by model: invented:beta 2 \(1 fail"):
         one = pb.best_of(path, value_range=(0, 1), failed="skip", rng=1)
     assert one.names == ("invented:alpha", "invented:beta") and one.n_items == 18

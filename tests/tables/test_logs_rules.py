@@ -41,7 +41,7 @@ def test_failures_are_refused_with_counts_by_model():
     paths = sorted((DATA / "inspect").glob("sums_*.json"))
     with pytest.raises(BadFile) as caught:
         pb.best_of(paths, metric="exact", value_range=(0, 1))
-    for word in ("mockllm/beta 2 items (2 failed, 0 missing)", "failed=0", "--missing drop"):
+    for word in ("mockllm/beta 2 (2 failed, 0 missing)", "failed=0", "--missing drop"):
         assert word in str(caught.value)
     with pytest.raises(BadFile, match=r"1 failed, 1 missing"):
         pb.best_of(DATA / "promptfoo", value_range=(0, 1))
@@ -71,7 +71,7 @@ def test_failed_is_the_score_of_failures_before_epochs_are_averaged():
 
 
 def test_skip_leaves_items_out_for_all_models():
-    with pytest.warns(UserWarning, match=r"left out: mockllm/beta 2 items \(2 failed"):
+    with pytest.warns(UserWarning, match=r"left out, by model: mockllm/beta 2 \(2 failed"):
         table = table_of(*sorted((DATA / "inspect").glob("sums_*.json")), metric="exact",
                          failed="skip")
     assert len(table.index) == 18 and not {"q07", "q11"} & set(table.index)
@@ -118,6 +118,7 @@ def test_tasks_may_have_different_metrics_and_labels_name_the_task(tmp_path):
     assert sorted(table.index) == ["parity/0", "parity/1", "sums/0", "sums/1"]
     refused(tmp_path, words=["task 'parity'", "'f1'"], metric="acc")
     assert table_of(tmp_path, metric=["acc", "f1"]).index == table.index
+    refused(tmp_path, words=["metric must name", "'exact'"], metric=["acc", "f1", "exact"])
 
 
 def test_models_must_have_the_same_metric_on_a_task(tmp_path):
@@ -134,6 +135,11 @@ def test_prompts_of_one_provider_are_chosen_or_raced(tmp_path):
     refused(tmp_path, words=["'terse', 'long'", "--filter", "filter='*'"])
     assert table_of(tmp_path, filter="long").values.tolist() == [[0, 0]] * 3
     assert table_of(tmp_path, filter="*").columns == ["a, terse", "a, long", "b, terse", "b, long"]
+
+
+def test_filters_are_refused_for_tools_without_them():
+    refused(DATA / "openai-evals", words=["filter must be left out for logs of OpenAI evals"],
+            filter="none")
 
 
 @pytest.mark.parametrize("option", ["metric", "filter"])

@@ -1,4 +1,4 @@
-"""What is particular to the log files of each evaluation tool."""
+"""Rules for the log files of single evaluation tools."""
 
 import json
 import math
@@ -94,6 +94,15 @@ def test_lm_eval_metrics_that_are_not_means_are_refused(tmp_path):
     refused(tmp_path, words=["'mcc'", "its aggregation is 'matthews_corrcoef'"])
 
 
+def test_lm_eval_directions_of_known_metrics(tmp_path):
+    for name in "ab":
+        lm_eval(tmp_path, name, {0: 0.5}, metrics=("wer",))
+    assert table_of(tmp_path).lower_is_better
+    for name in "ab":
+        results(tmp_path, name, higher_is_better={"sums": {"wer": True}})
+    assert not table_of(tmp_path).lower_is_better
+
+
 def test_lm_eval_scores_that_are_null_or_nan_are_lost(tmp_path):
     lm_eval(tmp_path, "a", {0: None, 1: math.nan})
     lm_eval(tmp_path, "b", ONE)
@@ -153,7 +162,8 @@ def test_inspect_other_inputs_are_refused_and_ids_of_messages_are_not_compared(t
     def chat(value):
         value["samples"][0]["input"] = [{"id": name, "role": "user", "content": text}]
 
-    for name, text in (("a", "1 + 1"), ("b", "1 + 1")):
+    text = "1 + 1"
+    for name in "ab":
         inspect_log(tmp_path, name, {("q", 1): "C"})
         path = tmp_path / f"{name}.json"
         value = json.loads(path.read_text())
@@ -255,8 +265,12 @@ def test_helm_lost_statistics_trials_and_scenarios(tmp_path):
         return value + [row | {"train_trial_index": 1} for row in value]
 
     refused(helm(tmp_path / "trials", trials), words=["epochs"], metric="exact_match")
-    refused(helm(tmp_path / "spec", spec=lambda value: value["scenario_spec"].update(args={"x": 1})),
-            words=["scenario_spec", "differs"], metric="exact_match")
+
+    def other(value):
+        value["scenario_spec"]["args"] = {"x": 1}
+
+    refused(helm(tmp_path / "spec", spec=other), words=["scenario_spec", "differs"],
+            metric="exact_match")
     (tmp_path / "lost" / "alpha" / "run_spec.json").unlink()
     refused(tmp_path / "lost" / "alpha" / "per_instance_stats.json", words=["run_spec.json"])
 
@@ -324,3 +338,17 @@ def test_dspy_examples_and_metrics_must_be_the_same(tmp_path):
         {("f1" if name == "<lambda>" else name): cell for name, cell in row.items()}
         for row in value])
     refused(tmp_path, words=["'<lambda>'", "'f1'"])
+
+
+def test_dspy_predictions_without_fields(tmp_path):
+    rows = [{"question": "1 + 1", "prediction": "2", "exact": True},
+            {"question": "1 + 2", "exact": 0.0}]
+    for name in "ab":
+        write_json(tmp_path / f"{name}.json", rows)
+    table = table_of(tmp_path)
+    assert table.values[0].tolist() == [1, 1] and table.lost == {"a": (1, 0), "b": (1, 0)}
+    write_json(tmp_path / "b.json", [rows[0] | {"question": "1 + 3"}, rows[1]])
+    refused(tmp_path, words=["the example differs"])
+    long = [{"model": name, "item": "q", "prediction": "2", "score": 1} for name in "ab"]
+    path = write_json(tmp_path / "long.json", long)
+    assert pb.best_of(path, value_range=(0, 1), rng=1).names == ("a", "b")

@@ -35,6 +35,7 @@ def read(log, choice):
         if not value != value and not 1 <= value <= 2:
             raise BadFile(f"{place}: preference must be in [1, 2], 1 for the baseline and 2 for "
                           f"the model; got {short(row['preference'])}")
+        judge = str(row.get("generator_1")), str(row.get("annotator"))
         yield Score(identifier(row.get("generator_2"), f"{place}: generator_2"),
                     identifier(row.get("instruction"), f"{place}: instruction"), value - 1,
-                    content=("judge", (str(row.get("generator_1")), str(row.get("annotator")))))
+                    measure=(metric,), content=("judge", judge))

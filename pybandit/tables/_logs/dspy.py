@@ -1,6 +1,7 @@
 """DSPy: the list of ``dspy.Evaluate(save_as_json=)``. The model is the name of the file."""
 
 from pybandit._shared.cells import BadFile
+from pybandit.tables._columns import long_layout
 from pybandit.tables._logs.fields import (
     Score,
     checked_score,
@@ -13,14 +14,16 @@ from pybandit.tables._logs.files import unpacked_name
 from pybandit.tables._text import short
 
 NAME = "DSPy"
-LOOKED_FOR = "a list with example_NAME and pred_NAME"
+LOOKED_FOR = "a list with example_NAME and pred_NAME, or with prediction before the score"
 SAME = "the example"
 MEANS = "has no scores"
 EXAMPLE, PREDICTED = "example_", "pred_"
+WHOLE = "prediction"  # the field of a prediction that has no fields
 
 
 def is_log(head):
-    return isinstance(head, list) and any(map(_predicted, head))
+    return (isinstance(head, list) and any(map(_predicted, head))
+            and long_layout(list(head[0])) is None)
 
 
 def is_beside(head):
@@ -42,9 +45,11 @@ def read(log, choice):
 
 
 def _predicted(row):
-    """Names that are both of an example and of its prediction; none if the call failed."""
+    """Fields that an example shares with its prediction; none if the call failed."""
     if not isinstance(row, dict):
         return []
+    if list(row)[-2:-1] == [WHOLE]:
+        return [WHOLE]
     names = [name.removeprefix(EXAMPLE) for name in row if name.startswith(EXAMPLE)]
     return [name for name in names if PREDICTED + name in row]
 
@@ -54,7 +59,9 @@ def _last(row):
 
 
 def _example(row, shared):
-    """Fields of the example that every file has: those up to the last that are also predicted."""
+    """Fields of the example: those up to the last that the prediction has too."""
+    if WHOLE in shared:
+        return {name: row[name] for name in list(row)[:-1] if name != WHOLE}
     names = _predicted(row)
     ends = [EXAMPLE + name for name in names] or [name for name in shared if name in row]
     places = [at for at, name in enumerate(row) if name in ends]

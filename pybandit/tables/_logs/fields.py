@@ -1,4 +1,4 @@
-"""What readers of log files take out of JSON: fields, identifiers, scores, choices."""
+"""Fields, identifiers, scores and choices: shared by the readers of log files."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false",
 
 
 class Choice(NamedTuple):
-    """What the user says of log files.
+    """Options for log files.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Score(NamedTuple):
     task : str
     epoch : object
     content : (str, object) or None
-        What makes the item the same in two files, and a word for its form: contents of one form
-        are equal. None if the file does not say.
+        A word for a form, and the content of the item in this form. Contents of one form are
+        compared between files. None if the file has no content.
     is_missing : bool
         True if the log has no record of the item, False if it says that the item failed.
     measure : tuple of str

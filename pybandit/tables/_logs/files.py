@@ -19,7 +19,7 @@ MOST_BLANK = 1000  # blank lines before the first value
 
 
 def end_of(path):
-    """Return the end of a file's name in small letters, without that of a packed file."""
+    """Return the end of a file's name in lower case, without that of a packed file."""
     return Path(unpacked_name(path)).suffix.casefold()
 
 

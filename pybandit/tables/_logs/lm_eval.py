@@ -17,6 +17,9 @@ SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)\.
 # Fields of a sample that are not metrics, for versions that do not list the metrics.
 FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
           "doc_hash", "prompt_hash", "target_hash", "schema_version"}
+# Metrics of which the lower is better, for runs whose results file is not there.
+LOWER = {"brier_score", "ter", "wer", "cer", "mse", "rmse", "mae", "bits_per_byte",
+         "word_perplexity", "byte_perplexity"}
 MEANS_OF = (None, "mean", "nanmean")  # aggregations whose result is the mean over items
 
 
@@ -113,4 +116,6 @@ def _object(value, name):
 def _lower(results, task, metric):
     higher = _object(_object(results, "higher_is_better"), task)
     told = higher.get(metric) if isinstance(higher, dict) else None
-    return None if not isinstance(told, bool) else not told
+    if isinstance(told, bool):
+        return not told
+    return True if metric in LOWER else None

@@ -14,7 +14,7 @@ from pybandit.tables._text import short
 
 NAME = "OpenAI evals"
 LOOKED_FOR = "a first line with spec.completion_fns"
-SAME = "the prompt or what is expected"
+SAME = "the prompt or the expected answer"
 MEANS = "has no events"
 MATCH = "correct"
 

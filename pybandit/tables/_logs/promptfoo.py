@@ -38,7 +38,7 @@ def read(log, choice):
             if name not in row:
                 raise BadFile(f"results.results must have {name}, of format 3; got "
                               f"{short(sorted(row))}")
-    model_of = _columns(rows, choice.filter)
+    model_of, kept = _columns(rows, choice.filter)
     named = [name for row in rows for name in _named(row)]
     metric = chosen("metrics", "metric", ["score", "success", *named], choice.metric, "score")
     repeats = _repeats(rows)
@@ -51,11 +51,11 @@ def read(log, choice):
         failed = _is_failure(row)
         yield Score(model, item, score_of(None) if failed else checked_score(
             score_of(value.get(metric)), metric, f"test {item}"), epoch=epoch,
-            content=("vars", digest(_vars(row))), measure=(metric,))
+            content=("vars", digest(_vars(row))), measure=(metric, kept))
 
 
 def _column(row):
-    """What a result is a column of: provider, prompt, and the number of the column."""
+    """Provider, prompt and number of the column that a result belongs to."""
     provider = row["provider"]
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
@@ -67,12 +67,13 @@ def _column(row):
 
 
 def _columns(rows, given):
-    """The model of each column that is read: its provider, and its prompt if all are read."""
+    """The model of each column that is read, and the prompt that was chosen or ""."""
     columns = list(dict.fromkeys(map(_column, rows)))
     prompts = list(dict.fromkeys(prompt for _, prompt, _ in columns))
     providers = {}
     for provider, prompt, _ in columns:
         providers.setdefault(provider, set()).add(prompt)
+    kept = ""
     if given == (EVERY,):
         names = {column: f"{column[0]}, {column[1]}" for column in columns}
     elif given or any(len(kept) > 1 for kept in providers.values()):
@@ -88,7 +89,7 @@ def _columns(rows, given):
         twice = [name for name in names.values() if list(names.values()).count(name) > 1]
         raise BadFile(f"columns must differ in provider or prompt; got {listed(twice[:1])} twice: "
                       "give the providers labels")
-    return names
+    return names, kept
 
 
 def _repeats(rows):
@@ -107,10 +108,12 @@ def _repeats(rows):
 
 
 def _vars(row):
-    """Variables of a test, without the session that promptfoo adds."""
+    """Variables of a test, without those that promptfoo adds: sessionId, _conversation."""
     values = row.get("vars")
-    return {name: value for name, value in values.items() if name != "sessionId"} if isinstance(
-        values, dict) else values
+    if not isinstance(values, dict):
+        return values
+    return {name: value for name, value in values.items()
+            if name != "sessionId" and not name.startswith("_")}
 
 
 def _named(row):

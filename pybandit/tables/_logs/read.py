@@ -28,6 +28,7 @@ from pybandit.tables._scores import Scores
 from pybandit.tables._text import short
 
 TOOLS = (lm_eval, inspect_ai, promptfoo, helm, mteb, swebench, alpaca_eval, openai_evals, dspy)
+FILTERED = (lm_eval, promptfoo, helm)  # those that have filters, prompts or perturbations
 ARCHIVE, JSON = ".eval", (".json", ".jsonl", ".ndjson")
 MOST_SCORES = 1 << 21
 SKIP = "skip"
@@ -150,7 +151,7 @@ class _Found:
     """Scores of all files, which are of one tool and of the same items."""
 
     def __init__(self, choice):
-        self._failed, self.tool = choice.failed, None
+        self._choice, self._failed, self.tool = choice, choice.failed, None
         self._paths, self._rows, self._contents, self._lower = [], [], {}, {}
         self._measures = {}
 
@@ -158,11 +159,14 @@ class _Found:
         if self.tool not in (None, tool):
             raise BadFile(f"must be a log of {self.tool.NAME}, as {self._paths[0]} is; it is one "
                           f"of {tool.NAME}")
+        if self._choice.filter and tool not in FILTERED:
+            raise BadFile(f"filter must be left out for logs of {tool.NAME}; got "
+                          f"{shown(self._choice.filter)}")
         self.tool = tool
         self._paths.append(path)
 
     def add(self, score):
-        """Keep a score of the file that was begun last."""
+        """Keep a score of the file that was started last."""
         at = len(self._paths) - 1
         if len(self._rows) >= MOST_SCORES:
             raise BadFile(f"must have at most {MOST_SCORES:,} scores, those of the files before "
@@ -188,7 +192,7 @@ class _Found:
                           f"{self._paths[place]}; got {', '.join(map(short, score.measure))}")
 
     def scores(self):
-        """The table, with the direction of its scores and what is lost of them."""
+        """Return the table, with the direction of its scores and the number of lost ones."""
         if not self._rows:
             raise BadFile(f"{self._paths[0]}: there are no scores")
         scores = [score for score, _ in self._rows]
@@ -196,6 +200,7 @@ class _Found:
         if len(models) < 2:
             raise BadFile(f"{named(self._paths)}: must have scores of at least 2 models; "
                           f"got those of {short(*models)}: pass the files of other models too")
+        self._check_choice()
         self._check_direction()
         self._check_epochs(scores)
         several = len({score.task for score in scores}) > 1
@@ -219,7 +224,7 @@ class _Found:
                   if math.isnan(value) and not score.is_missing}
         table = LogScores(table, _lost_by_model(table, failed), True in self._lower)
         if table.lost and self._failed == SKIP:
-            warn(f"items without all scores are left out: {words_of_lost(table.lost)}")
+            warn(f"items without a score are left out, by model: {words_of_lost(table.lost)}")
             table = table.without_lost()
             if not len(table.values):
                 raise BadFile(f"{self._paths[0]}: every item lacks a score: none is left")
@@ -233,6 +238,16 @@ class _Found:
     def _epochs(self, scores):
         return None if all(score.epoch is None for score in scores) else [
             score.epoch for score in scores]
+
+    def _check_choice(self):
+        """Refuse names of metrics and filters that no file has."""
+        for at, option in enumerate(("metric", "filter")):
+            given = getattr(self._choice, option)
+            used = {measure[at] for measure, _ in self._measures.values() if len(measure) > at}
+            for name in given if len(given) > 1 else ():
+                if name not in used:
+                    raise BadFile(f"{named(self._paths)}: {option} must name what the files have; "
+                                  f"got {short(name)}, which is not read of any")
 
     def _check_direction(self):
         if len(self._lower) == 2:
@@ -266,17 +281,17 @@ def _lost_by_model(table, failed):
 
 
 def words_of_lost(lost):
-    """How many items lack a score, by model."""
-    words = [f"{name} {failed + missing:,} items ({failed:,} failed, {missing:,} missing)"
+    """Return the number of items without a score, by model, in words."""
+    words = [f"{name} {failed + missing:,} ({failed:,} failed, {missing:,} missing)"
              for name, (failed, missing) in lost.items()]
     more = f", and {len(words) - MOST_NAMED:,} models more" if len(words) > MOST_NAMED else ""
     return ", ".join(words[:MOST_NAMED]) + more
 
 
 def refusal_of(paths, lost):
-    """Why a table of logs with lost scores is refused."""
+    """Return why a table of logs with lost scores is refused."""
     has_failed = any(failed for failed, _ in lost.values())
     zero = "failed=0 or --failed 0 counts a failure as 0; " if has_failed else ""
-    return (f"{named(paths)}: scores are lost: {words_of_lost(lost)}. Which items are lost may "
-            f"depend on the model: {zero}failed='skip' or --missing drop leaves such items out for "
-            "all models")
+    return (f"{named(paths)}: items without a score, by model: {words_of_lost(lost)}. Which "
+            f"items fail may depend on the model: {zero}failed='skip' or --missing drop leaves "
+            "such items out for all models")

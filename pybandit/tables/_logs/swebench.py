@@ -41,7 +41,8 @@ def read(log, choice):
                 raise BadFile(f"instance {short(item)} must not be in resolved_ids and {name}")
             found[item] = score_of(None), name
     for item, (score, name) in found.items():
-        yield Score(model, item, checked_score(score, metric, name))
+        yield Score(model, item, checked_score(score, metric, name),
+                    measure=(metric,))
 
 
 def _ids(log, name):
