@@ -23,13 +23,14 @@ from pybandit.tables._logs import (
 from pybandit.tables._logs.fields import Choice
 from pybandit.tables._logs.files import ENDS, end_of, files_of, log_of, named
 from pybandit.tables._long import long_table
-from pybandit.tables._open import ZARR, suffix_of
+from pybandit.tables._open import FILES
+from pybandit.tables._read import JSON, TEXT, WORKBOOKS
 from pybandit.tables._scores import Scores
 from pybandit.tables._text import short
 
 TOOLS = (lm_eval, inspect_ai, promptfoo, helm, mteb, swebench, alpaca_eval, openai_evals, dspy)
 FILTERED = (lm_eval, promptfoo, helm)  # those that have filters, prompts or perturbations
-ARCHIVE, JSON = ".eval", (".json", ".jsonl", ".ndjson")
+ARCHIVE, TABLES = ".eval", (*TEXT, *WORKBOOKS, *FILES)
 MOST_SCORES = 1 << 21
 SKIP = "skip"
 MOST_NAMED = 10  # models with lost scores in a message
@@ -64,7 +65,7 @@ def log_paths(scores):
     if not isinstance(scores, (str, os.PathLike)):
         return None
     path = os.fsdecode(scores)
-    if end_of(path) == ARCHIVE or os.path.isdir(path) and suffix_of(path) not in ZARR:
+    if end_of(path) == ARCHIVE or os.path.isdir(path) and end_of(path) not in TABLES:
         return [path]
     if end_of(path) not in JSON:
         return None
