@@ -17,7 +17,7 @@ SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)\.
 # Fields of a sample that are not metrics, for versions that do not list the metrics.
 FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
           "doc_hash", "prompt_hash", "target_hash", "schema_version"}
-# Metrics of which the lower is better, for runs whose results file is not there.
+# Metrics whose lower scores are better, for runs without their results file.
 LOWER = {"brier_score", "ter", "wer", "cer", "mse", "rmse", "mae", "bits_per_byte",
          "word_perplexity", "byte_perplexity"}
 MEANS_OF = (None, "mean", "nanmean")  # aggregations whose result is the mean over items
