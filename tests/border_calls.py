@@ -22,6 +22,8 @@ FACTORS = pb.Factors(lambda n, i: MATRIX[n][:, i], 60, 3)
 BLOCKS = pb.Blocks(lambda block, columns: MATRIX[20 * block:20 * block + 20][:, columns], [20] * 3,
                    3, shuffled=True)
 KERNEL = np.eye(4)
+LOGS = [os.path.join(os.path.dirname(__file__), "tables", "data", "logs", "lm-eval",
+                     f"invented__{name}") for name in ("alpha", "beta")]
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 # What the package makes, not users; what is called below in other words; and a command.
 UNCALLED = {
@@ -235,7 +237,12 @@ def awaited(**options):
     return asyncio.run(pb.best_of_async(coins, **options))
 
 
-EVALUATION = {called: dict(concurrency=2, retry=OSError, timeout=60.0, calls_per_minute=9e6,
+def logged(**options):
+    return pb.best_of(LOGS, value_range=(0, 1), **options)
+
+
+EVALUATION = {logged: dict(metric=["exact_match", "acc"], filter=["strict", "none"], failed=0.0),
+              called: dict(concurrency=2, retry=OSError, timeout=60.0, calls_per_minute=9e6,
                            failed=0.0, executor=None),
               awaited: dict(models=3, items=9, value_range=(0, 1), concurrency=2),
               pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
@@ -276,7 +283,8 @@ POLICIES = {
     pb.LUCB: dict(n_arms=4, delta=0.1), pb.KLLUCB: dict(n_arms=4, delta=0.1),
     pb.UGapEc: dict(n_arms=4, delta=0.1), pb.LilUCB: dict(n_arms=4, delta=0.1),
     pb.SuccessiveElimination: dict(n_arms=4, stopping=pb.stopping.GLR(0.1)),
-    pb.OCBA: dict(n_arms=4, budget=50), pb.APT: dict(n_arms=4, threshold=0.5), pb.GoodArms: dict(n_arms=4, delta=0.1, threshold=0.5),
+    pb.OCBA: dict(n_arms=4, budget=50), pb.APT: dict(n_arms=4, threshold=0.5),
+    pb.GoodArms: dict(n_arms=4, delta=0.1, threshold=0.5),
     pb.stopping.Betting: dict(delta=0.1),
     pb.stopping.GLR: dict(delta=0.1), pb.stopping.optimal_proportions: dict(means=[0.1, 0.5]),
     pb.stopping.lower_bound: dict(means=[0.1, 0.5], delta=0.1),

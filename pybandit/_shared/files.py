@@ -119,7 +119,8 @@ def parsed_json(text, most=MOST_JSON):
         raise ValueError("JSON must not be nested deeply") from None
 
 
-def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED):
+def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED, parts=None,
+                    most_directory=MOST_DIRECTORY):
     """Return a ZipFile whose parts are few and expand to a bounded size.
 
     The directory may lie: zipfile stops reading a part at the size given there, so that size
@@ -132,6 +133,10 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED):
         The kind of file, for messages.
     least, most : int
         Bytes that it may expand to, whatever its size: `least` of any, `most` of the largest.
+    parts : tuple of str, optional
+        Names of the parts that are read; by default all. The others may have any size.
+    most_directory : int
+        Bytes of the directory.
 
     Raises
     ------
@@ -139,24 +144,24 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED):
         If it is not an archive, or if a limit is exceeded.
     """
     size = file.seek(0, os.SEEK_END)
-    _check_directory(file, size, what)
+    _check_directory(file, size, what, most_directory)
     file.seek(0)
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
         raise BadFile(f"it must be a {what}; got {error!r}") from None
-    parts = archive.infolist()
-    expanded = sum(part.file_size for part in parts)
+    listed = archive.infolist()
+    expanded = sum(part.file_size for part in listed if parts is None or part.filename in parts)
     most = min(most, max(least, RATIO * size))
     if expanded > most:
         raise BadFile(f"a {what} of {size:,} bytes must expand to at most {most:,}; this one "
                       f"expands to {expanded:,}")
-    if len({part.filename for part in parts}) < len(parts):
+    if len({part.filename for part in listed}) < len(listed):
         raise BadFile(f"the parts of a {what} must have different names")
     return archive
 
 
-def _check_directory(file, size, what):
+def _check_directory(file, size, what, most):
     """Refuse a directory that zipfile would read whole into memory; it is found as there."""
     file.seek(max(0, size - (1 << 16) - DIRECTORY_END.size))
     tail = file.read()
@@ -166,8 +171,8 @@ def _check_directory(file, size, what):
     if at < 0 or at + DIRECTORY_END.size > len(tail):
         raise BadFile(f"it must be a {what}; it is not an archive")
     length = DIRECTORY_END.unpack_from(tail, at)[5]
-    if length > MOST_DIRECTORY or tail[max(0, at - 20):at].startswith(b"PK\6\7"):
-        raise BadFile(f"the directory of a {what} must have at most {MOST_DIRECTORY:,} bytes")
+    if length > most or tail[max(0, at - 20):at].startswith(b"PK\6\7"):
+        raise BadFile(f"the directory of a {what} must have at most {most:,} bytes")
 
 
 class Lines:

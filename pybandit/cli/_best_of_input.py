@@ -7,8 +7,10 @@ import numpy as np
 from pybandit._shared.cells import BadFile
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
-from pybandit.evaluation._opened import opened
+from pybandit.evaluation._opened import opened, refuse_log_options, scores_of_logs
 from pybandit.evaluation._scores import plain_table
+from pybandit.tables._logs.files import named
+from pybandit.tables._logs.read import choice_of, log_paths, refusal_of
 from pybandit.tables._npy import NpyFile
 from pybandit.tables._open import FILES, MOST_CELLS, suffix_of
 from pybandit.tables._read import Form, read_scores
@@ -18,33 +20,67 @@ from pybandit.tables._table import Scores
 
 def load(arguments):
     """The scores and how many items were left out of them."""
+    first = arguments.files[0]
+    paths = log_paths(arguments.files if len(arguments.files) > 1 else first)
+    if paths is not None:
+        return _load_logs(paths, arguments)
     try:
-        scores = _read(arguments)
+        scores = _read(first, arguments)
         if not isinstance(scores, Scores):
             return scores, 0
         lost = np.argwhere(np.isnan(scores.values))
         if lost.size and arguments.missing == "error":
             raise BadFile(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in all; what "
                           f"it would have added is unknown: --missing drop leaves such items out")
-        kept = scores.without_lost() if lost.size else scores
-        if not kept.lines:
-            raise BadFile("every item lacks a score: none is left")
-        _check_range(kept, *arguments.value_range)
+        kept = _kept(scores, arguments)
     except BadFile as error:
-        source = "stdin" if arguments.file == "-" else arguments.file
+        source = "stdin" if first == "-" else first
         raise BadFile(f"{source}: {error}") from None
     return kept, len(scores.lines) - len(kept.lines)
 
 
-def _read(arguments):
-    """`Scores`, or a table that is larger than memory as `best_of` takes it."""
-    options = Options(arguments.columns, arguments.drop, arguments.models, arguments.items,
-                      arguments.groups)
-    if suffix_of(arguments.file) not in FILES:
-        form = Form(arguments.delimiter, arguments.decimal, arguments.sheet)
-        return read_scores(arguments.file, form, options)
+def _kept(scores, arguments):
+    """The items that have all their scores, which are in the range."""
+    kept = scores.without_lost() if np.isnan(scores.values).any() else scores
+    if not kept.lines:
+        raise BadFile("every item lacks a score: none is left")
+    _check_range(kept, *arguments.value_range)
+    return kept
+
+
+def _options(arguments):
+    return Options(arguments.columns, arguments.drop, arguments.models, arguments.items,
+                   arguments.groups,
+                   choice_of(arguments.metric, arguments.filter, arguments.failed))
+
+
+def _load_logs(paths, arguments):
+    """Scores of log files, and how many items were left out of them."""
+    for option in ("delimiter", "decimal", "sheet", "groups"):
+        if getattr(arguments, option):
+            raise ValueError(f"--{option} must be left out for log files of evaluation tools")
+    scores = scores_of_logs(paths, _options(arguments))
+    if scores.lost and arguments.missing == "error":
+        raise BadFile(refusal_of(paths, scores.lost))
+    if scores.lower_is_better and not arguments.lower_is_better:
+        raise BadFile(f"{paths[0]}: the logs say that lower scores are better: "
+                      "--lower-is-better looks for the lowest mean")
     try:
-        table = opened(arguments.file, options)
+        kept = _kept(scores, arguments)
+    except BadFile as error:
+        raise BadFile(f"{named(paths)}: {error}") from None
+    return kept, len(scores.lines) - len(kept.lines)
+
+
+def _read(path, arguments):
+    """`Scores`, or a table that is larger than memory as `best_of` takes it."""
+    options = _options(arguments)
+    refuse_log_options(options, "unless FILE is a log of an evaluation tool")
+    if suffix_of(path) not in FILES:
+        form = Form(arguments.delimiter, arguments.decimal, arguments.sheet)
+        return read_scores(path, form, options)
+    try:
+        table = opened(path, options)
     except TypeError as error:
         raise BadFile(str(error)) from None
     if isinstance(table, Scores):

@@ -30,6 +30,11 @@ has all rules. Of other kinds of files those that are large or were shuffled (py
 shuffle) are read as they lie there: --missing drop, --lower-is-better, --groups,
 --costs, --models, --items and --drop must be left out.
 
+Log files of Inspect (.eval, .json), lm-evaluation-harness (samples_*.jsonl),
+promptfoo, HELM, MTEB, SWE-bench, AlpacaEval, OpenAI evals and DSPy are recognised by
+their content. Files with failures, with several metrics or filters, or of different
+items are refused, with the option that decides.
+
 The guarantee holds for the mean over the items of the file that were not left out,
 and for no others unless they are a --sample, if --value-range was known before the
 scores were. An interval holds for its model by itself; a model of which all items
@@ -47,9 +52,10 @@ def add(commands):
         description="Find the model of the highest mean score, reading only as many scores as\n"
                     "the answer takes, in random order, and say what that saves.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
-    command.add_argument("file", metavar="FILE",
+    command.add_argument("files", metavar="FILE", nargs="+",
                          help="the scores: CSV, - for stdin, or .jsonl, .xlsx, .parquet, .npy, "
-                              ".zarr; text may be packed, .gz or .zst")
+                              ".zarr; text may be packed, .gz or .zst; or log files of an "
+                              "evaluation tool, or a folder of them")
     command.add_argument("--k", type=at_least(1), default=1, metavar="N",
                          help="how many of the best (default %(default)s)")
     command.add_argument("--delta", type=float, default=0.05, metavar="P",
@@ -98,6 +104,13 @@ def add(commands):
                          help="rows: each line is a model, each column an item (default: columns, "
                               "and what looks like rows is refused)")
     command.add_argument("--items", metavar="NAME", help="the column with the labels of items")
+    command.add_argument("--metric", type=_names, action="extend", metavar="A,B,...",
+                         help="of log files, the metric or scorer that is read; names if tasks "
+                              "have different ones")
+    command.add_argument("--filter", type=_names, action="extend", metavar="A,B,...",
+                         help="of log files, the filter, prompt or perturbation that is read")
+    command.add_argument("--failed", type=float, metavar="X",
+                         help="of log files, the score of failures (default: they are refused)")
     command.add_argument("--json", action="store_true", help="print all there is, as JSON")
     command.add_argument("--plot", type=picture, metavar="PNG",
                          help="draw which models were dropped when")
@@ -161,11 +174,15 @@ def as_json(result, scores, sign, n_dropped):
         "lower_is_better": sign < 0,
         "item_labels": [labels[item] for item in known["items"]],
         "n_items_left_out": n_dropped,
+        "lost": {name: {"failed": failed, "missing": missing} for name, (failed, missing)
+                 in getattr(scores, "lost", {}).items()},
     }
 
 
 def report(result, scores, sign, n_dropped):
     """The answer, line by line."""
+    from pybandit.tables._logs.read import words_of_lost
+
     total, digits = result.n_models * result.n_items, _digits(result)
     title = ("best" if result.decided else "guess" if result._budgeted
              else "best so far")
@@ -184,6 +201,8 @@ def report(result, scores, sign, n_dropped):
             f"Items that lack a score and were left out: {n_dropped:,} of "
             f"{n_dropped + result.n_items:,}. The answer is about the {result.n_items:,} others "
             "only.", 99)
+    if getattr(scores, "lost", None):
+        yield from textwrap.wrap(f"Lost by model: {words_of_lost(scores.lost)}.", 99)
     yield ""
     yield from _table(result, sign)
 

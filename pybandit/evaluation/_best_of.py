@@ -11,8 +11,9 @@ from pybandit.evaluation._drive import drive_to_the_end
 from pybandit.evaluation._options import labelled, make_race
 from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import handing_over, result_of, run
-from pybandit.evaluation._scores import as_source, known_scores
+from pybandit.evaluation._scores import as_source, known_scores, options_of
 from pybandit.evaluation.result import BestOfResult
+from pybandit.tables._logs.read import choice_of
 
 __all__ = ["best_of"]
 
@@ -31,10 +32,12 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
             executor: Any = None,
             retry: type[Exception] | tuple[type[Exception], ...] = (),
             timeout: float | None = None, calls_per_minute: float | None = None,
-            failed: float | tuple[float, float] | None = None,
+            failed: float | tuple[float, float] | Literal["skip"] | None = None,
             store: str | os.PathLike[str] | None = None,
             version: str | None = None,
-            columns: Iterable[Any] | None = None) -> BestOfResult:
+            columns: Iterable[Any] | None = None,
+            metric: str | Iterable[str] | None = None,
+            filter: str | Iterable[str] | None = None) -> BestOfResult:
     """The model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
@@ -54,7 +57,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
         `Blocks` for what is random of it. Other arrays of Dask, Zarr or HDF5 and the names
         of other files (.csv, .jsonl, .xlsx, .parquet, .npy, .zarr) are read into memory, up to
-        2**25 cells. The page "What is read" has the formats and the rules of columns.
+        2**25 cells. Or log files of an evaluation tool: the name of a folder, of a file, or
+        a list of names. The page "What is read" has the formats and the rules.
     models : int, sequence of str, "rows" or "columns", optional
         The number of models, K >= 2, or their names; needed with a function. Given names, a
         function is called with a name, ``score("gpt-5", items)``, and scores are kept by name:
@@ -156,7 +160,9 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         or NaN (as score or as cost); with ``costs="told"`` score and cost. It counts as any
         other, and `BestOfResult.failures` counts them; of more than 5 % of all scores, or of a
         model's, there is a RuntimeWarning. In a `store` it is known to calls of the same
-        `failed`; others make the call again. Without it the race stops there.
+        `failed`; others make the call again. Without it the race stops there. With log files,
+        a number: the score of items that failed, by the log. "skip" leaves items that lack a
+        score out, for all models. Without it such files are refused.
     store : str or path-like, optional
         A file for `paid` (SQLite), made where there is none. A score is on the disk before it
         counts; called again after whatever happened, or with more models, only what is
@@ -174,6 +180,12 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         With a table: names of the columns that are models, or their numbers if the table has no
         names; of a table of one line for each score, names of the columns of model, item and
         score. By default all, but for labels of items and aggregates such as ``mean``.
+    metric : str or iterable of str, optional
+        With log files: the metric or the scorer that is read, if there are several; names if
+        tasks have different ones.
+    filter : str or iterable of str, optional
+        With log files: the filter (lm-evaluation-harness), prompt (promptfoo) or perturbation
+        (HELM) that is read, if there are several.
 
     Returns
     -------
@@ -238,7 +250,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         costs=costs, max_cost=max_cost, budget_cost=budget_cost, population=population,
         weights=weights, prior_scores=prior_scores, paid=paid, concurrency=concurrency,
         executor=executor, retry=retry, timeout=timeout, calls_per_minute=calls_per_minute,
-        failed=failed, store=store, version=version, columns=columns)
+        failed=failed, store=store, version=version, columns=columns, metric=metric,
+        filter=filter)
     if calls is None:
         return run(race, source, progress)
     with handing_over(race, source):
@@ -251,14 +264,17 @@ def prepared(scores, models=None, items=None, *, k=1, delta=0.05, value_range, t
              mixture=None, block_size=None, costs=None, max_cost=None, budget_cost=None,
              population="items", weights=None, prior_scores=None, paid=None, concurrency=None,
              executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None,
-             store=None, version=None, columns=None):
+             store=None, version=None, columns=None, metric=None, filter=None):
     """The race, its source, options of calls or None, and progress, of what `best_of` takes."""
     told = isinstance(costs, str) and costs == "told"
-    calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute, failed,
-                         ("score", "cost") if told else ("score",))
+    is_named = isinstance(scores, (str, os.PathLike, list, tuple))
+    calls = call_options(scores, concurrency, executor, retry, timeout, calls_per_minute,
+                         None if is_named else failed, ("score", "cost") if told else ("score",))
+    logs = choice_of(metric, filter, failed if is_named else None)
     if columns is not None:
         columns = as_list("columns", columns, "names of columns")
-    source = as_source(scores, models, items, told, paid, columns, weights is not None)
+    source = as_source(scores, models, items, told, paid,
+                       options_of(models, items, columns, weights is not None, logs))
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,

@@ -5,8 +5,12 @@ import os
 import numpy as np
 
 from pybandit._shared.cells import BadFile
+from pybandit._shared.checks import shown
+from pybandit._shared.warn import warn
 from pybandit.tables._cache import parts_of
 from pybandit.tables._frames import ArrowTable, is_labelled_array
+from pybandit.tables._logs.fields import Choice
+from pybandit.tables._logs.read import SKIP, log_paths, read_logs, refusal_of
 from pybandit.tables._open import (
     FILES,
     MOST_CELLS,
@@ -28,6 +32,10 @@ MOST_AT_ONCE = 1 << 22
 
 def opened(scores, options=Options(), form=Form()):  # noqa: B008
     """Return the table that a path or a lazy array stands for; others as they are."""
+    paths = log_paths(scores)
+    if paths is not None:
+        return _of_logs(paths, options)
+    refuse_log_options(options, "unless scores are log files of an evaluation tool")
     if isinstance(scores, (str, os.PathLike)):
         if kind_of(scores) in READ:
             return _read_named(os.fspath(scores), form, options)
@@ -53,6 +61,37 @@ def opened(scores, options=Options(), form=Form()):  # noqa: B008
     if scores.n_rows * scores.n_columns > MOST_CELLS:
         refuse_unshuffled("scores", scores)
     return in_memory(scores)
+
+
+def refuse_log_options(options, where):
+    """Refuse the options of log files."""
+    for name in Choice._fields:
+        value = getattr(options.logs, name)
+        if value not in (None, ()):
+            raise ValueError(f"{name} must be left out {where}; got {shown(value)}")
+
+
+def _of_logs(paths, options):
+    """Return the scores of log files, with the sign turned if lower is better."""
+    scores = scores_of_logs(paths, options)
+    if scores.lost and options.logs.failed != SKIP:
+        raise BadFile(refusal_of(paths, scores.lost))
+    if scores.lower_is_better:
+        warn(f"{paths[0]}: the logs say that lower scores are better: they are read with the sign "
+             "turned, and value_range must be (-HIGH, -LOW)")
+        scores.values = -scores.values
+    return scores
+
+
+def scores_of_logs(paths, options):
+    """Return the `Scores` of log files with the sign of the files; lost scores are NaN."""
+    for name in ("columns", "models", "items", "drop"):
+        value = getattr(options, name)
+        if not (value is None or isinstance(value, (list, tuple)) and not value):
+            option = "--drop" if name == "drop" else name
+            raise ValueError(f"{option} must be left out for log files of evaluation tools; got "
+                             f"{shown(value)}")
+    return read_logs(paths, options.logs)
 
 
 def _read_named(path, form, options):

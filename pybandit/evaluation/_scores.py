@@ -18,7 +18,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.generators import as_generator
 from pybandit._shared.labels import aligned, unlabelled
 from pybandit.evaluation._keys import Keys, items_of, models_of
-from pybandit.evaluation._opened import opened
+from pybandit.evaluation._opened import opened, refuse_log_options
 from pybandit.evaluation._options import check_rows
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._columns import is_aggregate, is_label, is_model
@@ -34,11 +34,13 @@ LOST = ("an item whose score is lost must be taken out for all models beforehand
         "would have added to the mean is unknown")
 
 
-def as_source(scores, models, items, tells_costs=False, paid=None, columns=None, grouped=False):
+def as_source(scores, models, items, tells_costs=False, paid=None, options=Options()):  # noqa: B008
     """The source that `scores` is, with n_models, n_items, names and a method `read`."""
     if callable(scores):
-        if columns is not None:
-            raise ValueError(f"columns must be left out beside a function; got {shown(columns)}")
+        if options.columns is not None:
+            raise ValueError("columns must be left out beside a function; got "
+                             f"{shown(options.columns)}")
+        refuse_log_options(options, "beside a function")
         names, n_models = models_of(models)
         labels, n_items = items_of(items)
         return FunctionSource(scores, n_models, n_items, tells_costs, paid, Keys(names, labels))
@@ -48,7 +50,7 @@ def as_source(scores, models, items, tells_costs=False, paid=None, columns=None,
     if tells_costs:
         raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
                          "function, which returns scores and costs; got 'told'")
-    source = _source_of_table(scores, _options_of(models, items, columns, grouped))
+    source = _source_of_table(scores, options)
     if not isinstance(models, str):
         source.names = _named_so("models", models, source.names, source.n_models, models_of)
     if not isinstance(items, str):
@@ -56,12 +58,12 @@ def as_source(scores, models, items, tells_costs=False, paid=None, columns=None,
     return source
 
 
-def _options_of(models, items, columns, grouped):
-    """How a table is read: what is text of `models` and `items` says where they are."""
+def options_of(models, items, columns, grouped, logs):
+    """How a table is read: text given as `models` or `items` says where they are."""
     if isinstance(models, str):
         check_choice("models", models, ("rows", "columns"))
     return Options(columns, (), models if isinstance(models, str) else None,
-                   items if isinstance(items, str) else None, grouped)
+                   items if isinstance(items, str) else None, grouped, logs)
 
 
 def _source_of_table(scores, options):

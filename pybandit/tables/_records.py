@@ -30,7 +30,7 @@ def scores_of_json(file, options):
         if not text.strip():
             continue
         is_list = not lines and text.lstrip().startswith("[")
-        value = _parsed("".join((text, *decoded(taken))) if is_list else text, taken.number)
+        value = parsed("".join((text, *decoded(taken))) if is_list else text, taken.number)
         for one in value if is_list else [value]:
             if not isinstance(one, dict):
                 raise BadFile(f"line {taken.number}: must be an object of JSON; got {short(one)}")
@@ -49,7 +49,8 @@ def scores_of_json(file, options):
     return settled(ListTable(list(columns), list(columns.values()), lines), options)
 
 
-def _parsed(text, line):
+def parsed(text, line):
+    """Return the value of JSON text; BadFile, with the line, if it is not JSON."""
     try:
         return json.loads(text, object_pairs_hook=_object)
     except RecursionError:

@@ -22,6 +22,7 @@ from pybandit.tables._columns import (
     plain,
     warn_of_odd,
 )
+from pybandit.tables._logs.fields import Choice
 from pybandit.tables._long import long_table
 from pybandit.tables._table import Scores
 from pybandit.tables._text import listed, short
@@ -45,6 +46,8 @@ class Options(NamedTuple):
         Name of the column with labels of the items.
     repeated : bool
         True if labels may occur twice, as those of groups.
+    logs : Choice
+        Options for log files.
     """
 
     columns: Any = None
@@ -52,6 +55,7 @@ class Options(NamedTuple):
     models: Any = None
     items: Any = None
     repeated: bool = False
+    logs: Any = Choice()
 
 
 class Raw:

@@ -62,3 +62,8 @@ def comparison(path):
 def sheet_rows(path):
     with opened(path) as rows:
         return sum(1 for _ in rows)
+
+
+def logs(path):
+    """The file as one of several, so that it is a log whatever is in it."""
+    return pb.best_of([path], value_range=(0, 1), rng=1).best

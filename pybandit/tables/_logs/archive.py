@@ -1,0 +1,72 @@
+"""The two parts of an Inspect log, a ZIP file, that are read: its header and its summaries."""
+
+import struct
+import zipfile
+import zlib
+
+from pybandit._shared.cells import BadFile
+from pybandit._shared.files import checked_archive
+from pybandit._shared.optional import require
+from pybandit.tables._records import parsed
+
+WHAT = "log of Inspect"
+HEADER, SAMPLES = "header.json", "summaries.json"
+ZSTANDARD = 93  # the method of a part; zipfile knows it from Python 3.14
+MOST_PART, MOST_DIRECTORY = 1 << 25, 1 << 22  # bytes; 40,000 samples are 3.4 MB of directory
+LOCAL = struct.Struct("<4s22x2H")
+
+
+def unpacked(file):
+    """Return the header of a log with its summaries as ``samples``.
+
+    Raises
+    ------
+    BadFile
+        If it is not a log of Inspect, is damaged, or expands beyond the limits.
+    MissingPackage
+        Without pyarrow, for parts packed by Zstandard.
+    """
+    with checked_archive(file, WHAT, most=MOST_PART, parts=(HEADER, SAMPLES),
+                         most_directory=MOST_DIRECTORY) as archive:
+        for name in (HEADER, SAMPLES):
+            if name not in archive.namelist():
+                raise BadFile(f"must be a {WHAT} that has ended, with {name}; it has no such part")
+        header, samples = (_value(archive, file, name) for name in (HEADER, SAMPLES))
+    if not isinstance(header, dict):
+        raise BadFile(f"{HEADER} must be an object of JSON")
+    return header | {"samples": samples}
+
+
+def _value(archive, file, name):
+    part = archive.getinfo(name)
+    try:
+        body = (_of_zstandard(file, part) if part.compress_type == ZSTANDARD
+                else archive.read(part))
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError,
+            OSError, struct.error) as error:
+        raise BadFile(f"{name} of the {WHAT} cannot be read: {error!s:.300}") from None
+    try:
+        return parsed(body.decode("utf-8", "surrogateescape"), 1)
+    except BadFile as error:
+        raise BadFile(f"{name}: {error}") from None
+
+
+def _of_zstandard(file, part):
+    """The bytes of a part, no more than the directory says."""
+    if part.flag_bits & 1:
+        raise zipfile.BadZipFile("it is encrypted")
+    file.seek(part.header_offset)
+    signature, name, extra = LOCAL.unpack(file.read(LOCAL.size))
+    if signature != b"PK\3\4":
+        raise zipfile.BadZipFile("there is no part where the directory says")
+    file.seek(name + extra, 1)
+    packed = file.read(min(part.compress_size, MOST_PART))
+    arrow = require("pyarrow", "tables")
+    try:
+        stream = arrow.CompressedInputStream(arrow.BufferReader(packed), "zstd")
+        body = stream.read(part.file_size + 1)
+    except (arrow.ArrowException, OSError) as error:
+        raise zipfile.BadZipFile(f"{error!s:.200}") from None
+    if len(body) != part.file_size or zlib.crc32(body) != part.CRC:
+        raise zipfile.BadZipFile("it has other bytes than the directory says")
+    return body

@@ -1,0 +1,146 @@
+"""Fields, identifiers, scores and choices: shared by the readers of log files."""
+
+import hashlib
+import json
+import math
+from typing import Any, NamedTuple
+
+from pybandit._shared.cells import BadFile
+from pybandit.tables._text import listed, short
+
+KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false",
+         int: "an integer", float: "a number", type(None): "null"}
+
+
+class Choice(NamedTuple):
+    """Options for log files.
+
+    Attributes
+    ----------
+    metric, filter : tuple of str
+        Names, one for each task, of the metric and the filter that are read.
+    failed : {None, "skip"} or float
+        The score of a failure; "skip" leaves items without a score out; None refuses them.
+    """
+
+    metric: Any = ()
+    filter: Any = ()
+    failed: Any = None
+
+
+class Score(NamedTuple):
+    """A score of a model on an item of a log file.
+
+    Attributes
+    ----------
+    model, item : str
+    value : float
+        NaN if it is lost.
+    line : int or None
+        The line of the file.
+    task : str
+    epoch : object
+    content : (str, object) or None
+        A word for a form, and the content of the item in this form. Contents of one form are
+        compared between files. None if the file has no content.
+    is_missing : bool
+        True if the log has no record of the item, False if it says that the item failed.
+    measure : tuple of str
+        The metric and the filter that the score is of.
+    lower : bool or None
+        True if the log says that the lower score is the better one; None if it does not say.
+    """
+
+    model: str
+    item: str
+    value: float
+    line: Any = None
+    task: str = ""
+    epoch: Any = None
+    content: Any = None
+    is_missing: bool = False
+    measure: Any = ()
+    lower: Any = None
+
+
+def field(value, *names, kind):
+    """Return the field of this name in an object, or of several names in nested objects."""
+    for name in names:
+        if not isinstance(value, dict) or name not in value:
+            raise BadFile(f"must have a field {'.'.join(names)}; got {short(value)}")
+        value = value[name]
+    if not isinstance(value, kind):
+        raise BadFile(f"{'.'.join(names)} must be {KINDS[kind]}; got {short(value)}")
+    return value
+
+
+def objects(values, what):
+    """Return a list of objects; BadFile, with the place of the first other value, if it is not."""
+    if not isinstance(values, list):
+        raise BadFile(f"{what} must be a list; got {short(values)}")
+    for at, value in enumerate(values, 1):
+        if not isinstance(value, dict):
+            raise BadFile(f"{what} must be objects; got {short(value)} at place {at}")
+    return values
+
+
+def identifier(value, what):
+    """Return a name or a number as text."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        raise BadFile(f"{what} must be text or an integer; got {short(value)}")
+    return str(value)
+
+
+def score_of(value):
+    """Return a number as a float, NaN for null, or, as text, why it is not a score."""
+    if value is None:
+        return math.nan
+    if isinstance(value, (bool, int, float)):
+        try:
+            return float(value)
+        except OverflowError:
+            return "an integer of more than 308 digits"
+    return f"{KINDS.get(type(value), 'something else')}, {short(value)}"
+
+
+def checked_score(score, metric, place):
+    """Return the float of `score_of`, or raise BadFile for a value that is not a score."""
+    if isinstance(score, str):
+        raise BadFile(f"{place}: metric {short(metric)} must be a number for each item; got "
+                      f"{score}: such a metric has no score per item")
+    return score
+
+
+def chosen(what, option, names, given, default=None):
+    """Return the one of `names` that is read: the only one, the default, or the one given.
+
+    Parameters
+    ----------
+    what : str
+        Names in words, for messages: "metrics of task sums".
+    option : {"metric", "filter"}
+    names : iterable of str
+    given : tuple of str
+        The names that the user gave: one of them must be among `names`.
+    default : str, optional
+    """
+    names = list(dict.fromkeys(names))
+    if not names:
+        raise BadFile(f"there must be {what}; got none")
+    if not given:
+        if default is not None or len(names) == 1:
+            return names[0] if default is None else default
+        raise BadFile(f"there are several {what}: {listed(names)}; {option}= or --{option} names "
+                      "the one that is read")
+    among = [name for name in names if name in given]
+    if len(among) == 1:
+        return among[0]
+    wrong = "several of them" if among else "none of them"
+    raise BadFile(f"{option} must name one of the {what}: {listed(names)}; got "
+                  f"{listed(list(given))}, {wrong}")
+
+
+def digest(value):
+    """Return a short key that is equal for equal JSON values."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,162 @@
+"""Log files: found in folders, opened within limits, and parsed up to their first value."""
+
+import itertools
+import os
+from pathlib import Path
+
+from pybandit._shared.cells import BadFile
+from pybandit._shared.files import Lines, opened_regular, reason_of
+from pybandit.tables._logs.archive import unpacked
+from pybandit.tables._records import parsed
+from pybandit.tables._text import PACKED, decoded, short, utf8
+
+ENDS = (".json", ".jsonl", ".ndjson", ".eval")
+MOST_FILES, MOST_NAMES = 10_000, 200_000  # log files, and names in folders
+# Bytes of a file that is one JSON value, and marks in it: a value takes up to 100 bytes per mark.
+MOST_WHOLE, MOST_MARKS = 1 << 25, 3_000_000
+LONGEST, MOST_LINES, MOST_BYTES = 1 << 22, 1 << 17, 1 << 29  # of JSON lines
+MOST_BLANK = 1000  # blank lines before the first value
+
+
+def end_of(path):
+    """Return the end of a file's name in lower case, without that of a packed file."""
+    return Path(unpacked_name(path)).suffix.casefold()
+
+
+def unpacked_name(path):
+    """Return a file's name without the end of a packed file."""
+    path = Path(path)
+    return path.stem if path.suffix.casefold() in PACKED else path.name
+
+
+def files_of(paths):
+    """Return the paths of files: instead of a folder, the log files below it, in their order.
+
+    Raises
+    ------
+    BadFile
+        If a folder has no log files, or too many.
+    """
+    found = []
+    for path in paths:
+        path = os.fsdecode(path)
+        if not os.path.isdir(path):
+            found.append(path)
+            continue
+        inside = list(_inside(path))
+        if not inside:
+            raise BadFile(f"{path}: must have log files of evaluation tools, whose names end in "
+                          f"{', '.join(ENDS)}; it has none")
+        found += inside
+    if len(found) > MOST_FILES:
+        raise BadFile(f"{named(list(map(os.fsdecode, paths)))}: must have at most {MOST_FILES:,} "
+                      f"log files; got {len(found):,}")
+    return found
+
+
+def named(paths):
+    """The first few paths, for messages."""
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
+
+
+def _inside(folder):
+    n_names = 0
+    for place, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        n_names += len(folders) + len(names)
+        if n_names > MOST_NAMES:
+            raise BadFile(f"{folder}: must have at most {MOST_NAMES:,} files; it has more")
+        if {"run_spec.json", "per_instance_stats.json"} <= set(names):
+            names = ["per_instance_stats.json"]  # a run of HELM, whose other files have no scores
+        for name in sorted(names):
+            if not name.startswith(".") and end_of(name) in ENDS:
+                yield os.path.join(place, name)
+
+
+def _refuse(error):
+    raise BadFile(f"{error.filename}: cannot be read: {reason_of(error)}")
+
+
+class Log:
+    """A log file.
+
+    Attributes
+    ----------
+    path : str
+    head : object
+        Its first JSON value: the first line, or all of it.
+    is_lines : bool
+        True for JSON lines.
+    is_archive : bool
+        True if it was unpacked from a ZIP file.
+    is_object : bool
+        True if it is one object in several lines, which no table is.
+    """
+
+    def __init__(self, path, head, is_lines=False, is_archive=False, is_object=False):
+        self.path, self.head, self.is_lines, self.is_archive = path, head, is_lines, is_archive
+        self.is_object = is_object
+
+    @property
+    def folder(self):
+        return os.path.dirname(os.path.abspath(self.path))
+
+    def lines(self):
+        """Yield the number of each line, and its object."""
+        if not self.is_lines:
+            yield 1, self.head
+            return
+        with opened_regular(self.path) as file:
+            taken = Lines(utf8(file).readline, LONGEST, MOST_LINES, MOST_BYTES, "line {}: ")
+            for text in decoded(taken):
+                taken.begin_row()
+                if not text.strip():
+                    continue
+                value = _parsed(text, taken.number)
+                if not isinstance(value, dict):
+                    raise BadFile(f"line {taken.number}: must be an object of JSON; got "
+                                  f"{short(value)}")
+                yield taken.number, value
+
+
+def log_of(path):
+    """Return the `Log` of a file.
+
+    Raises
+    ------
+    BadFile
+        If it is not JSON within the limits, or an archive that is not a log of Inspect.
+    OSError
+        If it cannot be opened.
+    MissingPackage
+        Without pyarrow, for Zstandard.
+    """
+    with opened_regular(path) as file:
+        if file.peek(4).startswith(b"PK\3\4"):
+            return Log(path, unpacked(file), is_archive=True)
+        file = utf8(file)
+        lines = itertools.islice(iter(lambda: file.readline(LONGEST), b""), MOST_BLANK)
+        first = next((line for line in lines if line.strip()), b"")
+        first = first.removeprefix(b"\xef\xbb\xbf")
+        if first.endswith(b"\n") and first.lstrip().startswith(b"{"):
+            try:
+                head = _parsed(first.decode("utf-8", "surrogateescape"), 1)
+            except BadFile:
+                head = None  # an object of several lines
+            if isinstance(head, dict) and file.read(LONGEST).strip():
+                return Log(path, head, is_lines=True)
+            if head is not None:
+                return Log(path, head)
+        content = first + file.read(MOST_WHOLE + 1 - len(first))
+    if len(content) > MOST_WHOLE:
+        raise BadFile(f"must have at most {MOST_WHOLE:,} bytes of JSON; it has more")
+    head = _parsed(content.decode("utf-8", "surrogateescape"), 1)
+    return Log(path, head, is_object=isinstance(head, dict))
+
+
+def _parsed(text, line):
+    marks = sum(map(text.count, ",:[{"))
+    if marks > MOST_MARKS:
+        raise BadFile(f"line {line}: JSON must have at most {MOST_MARKS:,} values; it may have "
+                      f"{marks:,}")
+    return parsed(text, line)

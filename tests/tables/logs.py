@@ -1,0 +1,76 @@
+"""Log files of evaluation tools for tests: those of tests/tables/data/logs, and made ones."""
+
+import json
+from pathlib import Path
+
+from pybandit.tables._logs.read import choice_of, read_logs
+
+DATA = Path(__file__).parent / "data" / "logs"
+TIME = "2026-11-25T15-00-59.178874"
+
+
+def table_of(*paths, **options):
+    return read_logs([str(path) for path in paths], choice_of(**options))
+
+
+def cells_of(table):
+    """Scores by model and item."""
+    return {(model, item): float(table.values[row, column])
+            for row, item in enumerate(table.index) for column, model in enumerate(table.columns)}
+
+
+def write_json(path, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+    return path
+
+
+def write_lines(path, values):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(value) + "\n" for value in values))
+    return path
+
+
+def lm_eval(folder, model, scores, task="sums", metrics=("acc",), key="none", **more):
+    """A samples file; `scores` has for each doc_id a score, or one for each metric."""
+    rows = []
+    for item, given in scores.items():
+        given = given if isinstance(given, dict) else {metrics[0]: given}
+        rows.append({"doc_id": item, "filtered_resps": [""], "filter": key,
+                     "metrics": list(metrics), "doc_hash": f"d{item}", "target_hash": f"t{item}",
+                     **given, **more})
+    return write_lines(folder / model / f"samples_{task}_{TIME}.jsonl", rows)
+
+
+def results(folder, model, **content):
+    return write_json(folder / model / f"results_{TIME}.json",
+                      {"results": {}, "n-shot": {}, **content})
+
+
+def inspect_log(folder, model, scores, task="sums", **eval_more):
+    """A log of Inspect; `scores` has for (id, epoch) the values of scorers, or an error."""
+    samples = []
+    for (item, epoch), given in scores.items():
+        sample = {"id": item, "epoch": epoch, "input": f"{item}?", "target": "1"}
+        if isinstance(given, str) and len(given) > 1:
+            sample |= {"error": {"message": given}, "scores": {}}
+        else:
+            given = given if isinstance(given, dict) else {"exact": given}
+            sample["scores"] = {name: {"value": value} for name, value in given.items()}
+        samples.append(sample)
+    return write_json(folder / f"{model}.json", {
+        "version": 2, "status": "success", "eval": {"model": model, "task": task} | eval_more,
+        "samples": samples})
+
+
+def promptfoo(folder, scores, name="results.json"):
+    """A file of promptfoo; `scores` has for (provider, prompt, test) a score or "error"."""
+    columns = list(dict.fromkeys(key[:2] for key in scores))
+    rows = []
+    for (provider, prompt, test), score in scores.items():
+        rows.append({"provider": {"id": provider, "label": ""}, "prompt": {"label": prompt},
+                     "promptIdx": columns.index((provider, prompt)), "testIdx": test,
+                     "vars": {"q": test}, "testCase": {"vars": {"q": test}},
+                     "failureReason": 2 if score == "error" else 0,
+                     "score": 0 if score == "error" else score, "success": score == 1})
+    return write_json(folder / name, {"evalId": "e", "results": {"version": 3, "results": rows}})
