@@ -191,10 +191,11 @@ def test_what_cannot_be_copied_says_the_way_out(tmp_path):
 
 # results, which `results` makes, and what takes a file or a model
 OTHERS = {"AcceptResult", "AmendResult", "Amendment", "BanditSearchCV", "Batch", "BatchRecord",
-          "BestOfResult", "Comparison", "ConfidenceBounds", "CountPlan", "DrawInfo", "Event",
-          "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace",
-          "MetropolisStep", "Policy", "PopulationEstimate", "RaceResult", "Recommendation",
-          "SimulationResult", "SliceResult", "Status", "Study", "TellResult", "VerifyResult"}
+          "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan",
+          "DrawInfo", "Event", "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy",
+          "Laplace", "MetropolisStep", "Policy", "PopulationEstimate", "RaceResult",
+          "Recommendation", "SimulationResult", "SliceResult", "SplitCheck", "Status", "Study",
+          "TellResult", "VerifyResult"}
 
 
 def test_no_class_is_forgotten():

@@ -50,6 +50,8 @@ def as_source(scores, models, items, tells_costs=False, paid=None, options=Optio
     if tells_costs:
         raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
                          "function, which returns scores and costs; got 'told'")
+    if options.models is not None:
+        check_choice("models", options.models, ("rows", "columns"))
     source = _source_of_table(scores, options)
     if not isinstance(models, str):
         source.names = _named_so("models", models, source.names, source.n_models, models_of)
@@ -60,8 +62,6 @@ def as_source(scores, models, items, tells_costs=False, paid=None, options=Optio
 
 def options_of(models, items, columns, grouped, logs):
     """How a table is read: text given as `models` or `items` says where they are."""
-    if isinstance(models, str):
-        check_choice("models", models, ("rows", "columns"))
     return Options(columns, (), models if isinstance(models, str) else None,
                    items if isinstance(items, str) else None, grouped, logs)
 

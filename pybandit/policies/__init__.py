@@ -39,8 +39,9 @@ from pybandit.policies.top_two import TopTwo
 from pybandit.policies.track_and_stop import TrackAndStop
 
 __all__ = ["APT", "EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "OCBA", "UCB1", "UCBE", "UCBV",
-           "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "BatchScreening", "BayesGap", "BayesUCB",
-           "ContinuousRejects", "ExpectedImprovement", "GapE", "GapEV", "GaussianThompson",
-           "GoodArms", "LilUCB", "Policy", "ProbabilityOfImprovement", "RoundRobin", "SHAdaVar",
-           "SHVar", "SequentialHalving", "SuccessiveElimination", "SuccessiveRejects",
-           "ThompsonSampling", "TopTwo", "TrackAndStop", "UGapEb", "UGapEc", "Uniform"]
+           "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "BatchScreening", "BayesGap",
+           "BayesUCB", "ContinuousRejects", "ExpectedImprovement", "GapE", "GapEV",
+           "GaussianThompson", "GoodArms", "LilUCB", "Policy", "ProbabilityOfImprovement",
+           "RoundRobin", "SHAdaVar", "SHVar", "SequentialHalving", "SuccessiveElimination",
+           "SuccessiveRejects", "ThompsonSampling", "TopTwo", "TrackAndStop", "UGapEb", "UGapEc",
+           "Uniform"]

@@ -104,7 +104,7 @@ def test_ocba_and_its_twin():
         for _ in range(150):
             arms = policy.ask()
             if policy.n_pulls:
-                assert arms.tolist() == theirs.choose(), seed
+                assert arms.size == 1 and arms[0] in theirs.choose(), seed
             given = []
             for arm in arms.tolist():
                 given.append(rewards[arm][pulled[arm] % len(rewards[arm])])

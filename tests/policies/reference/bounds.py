@@ -149,7 +149,8 @@ class OCBA(_Twin):
         total, pulls = sum(weights.values()), sum(map(self.n, range(self.K)))
         lacks = [(pulls + 1) * weights[arm] / total - self.n(arm) if total else -self.n(arm)
                  for arm in range(self.K)]
-        return [max(range(self.K), key=lambda arm: (lacks[arm], -arm))]
+        # equal but for rounding
+        return [arm for arm in range(self.K) if lacks[arm] >= max(lacks) - 1e-9]
 
 
 class APT(_Twin):
