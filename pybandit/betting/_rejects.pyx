@@ -64,8 +64,8 @@ def read_looks(LeaderRace race not None, Books books not None, Rejects rejects n
                int64_t budget, const int64_t[::1] keys, within, advance):
     """Looks of a race of one place at a table that holds its rewards, as by ask and tell.
 
-    Ends before a look with a cell that is not a valid reward; `tell` then raises the error. `measure`
-    makes the schedule that follows when the first arm leaves, None if it is here.
+    Ends before a look with a cell that is not a valid reward; `tell` then raises the error.
+    `measure` makes the schedule that follows when the first arm leaves, None if it is here.
     """
     cdef limits allowed
     allowed.low, allowed.high, allowed.most = within

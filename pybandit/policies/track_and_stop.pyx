@@ -68,10 +68,10 @@ cdef class TrackAndStop(SequentialPolicy):
 
     Notes
     -----
-    The guarantee is that of the stopping rule, whatever the pulls. With `pybandit.stopping.GLR` mean
-    pulls over `pybandit.stopping.lower_bound` go to 1 as delta goes to 0 (their theorem 14); with
-    `pybandit.stopping.Betting`, which does not know the law of the rewards, they do not. Where several
-    means are the largest, the proportions are equal shares of these. Ties go to the lowest
+    The guarantee is that of the stopping rule, whatever the pulls. With `pybandit.stopping.GLR`
+    mean pulls over `pybandit.stopping.lower_bound` go to 1 as delta goes to 0 (their theorem 14);
+    with `pybandit.stopping.Betting`, which does not know the law of the rewards, they do not. If
+    several means are the largest, the proportions are equal shares of these. Ties go to the lowest
     index. O(K) divergences a step of some ten of Newton's, a pull: Gaussian some 60 ns an arm,
     the other laws 10 times that.
 
