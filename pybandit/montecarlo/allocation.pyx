@@ -121,7 +121,8 @@ cdef class EstimatorAllocator(SharedBudget):
     values. For two estimators of two values each, a budget of 14 and costs of 1 and 4, the bias
     is -.09 standard deviations of the estimate; it falls as the budget grows. The squared error
     of the pooled mean times n^2 exceeds that of the best estimator by
-    ``sum_k E[N_k] (V_k - V*)`` for any policy (Theorem 1): runs of bad estimators cost their whole variance.
+    ``sum_k E[N_k] (V_k - V*)`` for any policy (Theorem 1): runs of bad estimators cost their
+    whole variance.
     ``"inverse-variance"``, ``sum_k (N_k / v_k) mean_k / sum_k N_k / v_k``, hardly feels
     them; its bias is about ``-sum_k p_k (1 - p_k) m3_k / (N_k V_k)``, p_k the share of
     the weight and m3_k the third central moment, so it grows with skewness; under
