@@ -72,6 +72,7 @@ MAKERS = {
     "UGapEb": ("UGapEb", lambda e, n: pb.UGapEb(e.n_arms, n, sigma=e.variances.max() ** 0.5)),
     "VBR": ("VBR", lambda e, n: pb.VBR(e.n_arms, n)),
     "EBTC": ("EBTC", lambda e, n: pb.EBTC(e.n_arms, budget=n)),
+    "OCBA": ("OCBA", lambda e, n: pb.OCBA(e.n_arms, n)),
     "EBTC, variance_aware": (
         "EBTC", lambda e, n: pb.EBTC(e.n_arms, budget=n, variance_aware=True)),
     "ContinuousRejects": ("ContinuousRejects", lambda e, n: pb.ContinuousRejects(e.n_arms, n)),
