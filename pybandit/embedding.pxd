@@ -120,6 +120,7 @@ cdef pb_batch round_robin_next(const pb_round_robin *ring, int64_t size,
                                int64_t repeats) noexcept nogil
 cdef void round_robin_pulled(pb_round_robin *ring, int64_t n_pulls) noexcept nogil
 cdef int64_t round_robin_pulls(const pb_round_robin *ring, int64_t arm) noexcept nogil
+cdef void round_robin_add(pb_round_robin *ring, int64_t arm) noexcept nogil
 cdef void round_robin_keep(pb_round_robin *ring, const unsigned char *flags) noexcept nogil
 
 # pybandit/policies/scan.h

@@ -44,7 +44,7 @@ def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1
     arms : sequence of str, optional
         Arms of the study: others are refused.
     value_range : (float, float)
-        Range of a reward: revenue is read if it is not (0, 1), or if no other sum is there.
+        Range of a reward: revenue is read if it is not (0, 1), or if it is named.
     day_first : bool, optional
         True if the day comes first in dates like 03/01/2025; by default the file decides.
     skip : sequence of str
@@ -107,6 +107,11 @@ class _Columns:
                 kind, at = self._chosen(line, role, kinds[role], kind, at)
             self.at[role], kinds[role] = at, kind
         self.are_whole = kinds.get("sum") == "successes"
+        if (kinds.get("sum") == "revenue" and "sum" not in dialect.columns
+                and tuple(value_range) == (0.0, 1.0)):
+            raise BadFile(f"{self.place(line, 'sum')}: {short(head[self.at['sum']])} has amounts, "
+                          "and the study counts successes: add a column of successes, or start a "
+                          "study with --values LOW HIGH; --sum-column takes values from 0 to 1")
         for role, name in (("arm", "arm"), ("trials", "trials"), ("sum", "successes")):
             if role not in self.at:
                 wanted = dialect.columns.get(role, name)

@@ -106,6 +106,7 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
         Key, arm, counts before and counts after, for each arm that differs.
     doubts : list of str
     """
+    from pybandit.studies._count_doubts import GROWN
     from pybandit.studies._group import whole
 
     def record():
@@ -131,7 +132,9 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         told, changes = record()
-    return told, changes, [str(one.message) for one in caught]
+    doubts = [str(one.message) for one in caught]
+    grown = [words for words in doubts if words.startswith(GROWN)]
+    return told, changes, [words for words in doubts if words not in grown[:-1]]
 
 
 def _changes(study, batches):

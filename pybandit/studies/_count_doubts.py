@@ -11,6 +11,7 @@ from pybandit.studies._count_log import same, wide
 # there is only a warning: a few visits, or hours without a conversion, are often equal.
 CHANCE = 1e-4
 GROWING = 3  # growing batches before a warning
+GROWN = "no count fell in three batches"  # the warning begins with it
 
 
 def repeated_key(found, key, columns):

@@ -9,7 +9,13 @@ from pybandit._shared.checks import check_flag, shown
 from pybandit._shared.count_rates import rate_words, rates_in
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import Rng
-from pybandit.studies._count_doubts import CHANCE, are_growing, chance_of_repeat, repeated_key
+from pybandit.studies._count_doubts import (
+    CHANCE,
+    GROWN,
+    are_growing,
+    chance_of_repeat,
+    repeated_key,
+)
 from pybandit.studies._count_log import same, wide
 from pybandit.studies._counts import check_columns, checked_counts
 from pybandit.studies._dates import date_key
@@ -289,7 +295,7 @@ def _doubts(columns, found, key, repeated, names, policy):
                              "Pass repeated=True (--repeated) if it is another batch anyway")
         doubts.append(f"{key!r} was recorded, but its {words}; they are perhaps equal by chance")
     if twin is None and are_growing(found, columns):
-        doubts.append(f"no count fell in three batches up to {key!r}, as in running totals: if "
+        doubts.append(f"{GROWN} up to {key!r}, as in running totals: if "
                       "they are, begin another study with cumulative=True (--cumulative)")
     is_unit = isinstance(policy, CountPolicy) and policy.race.value_range == (0.0, 1.0)
     arm = rates_in(trials, sums) if squares is None and (

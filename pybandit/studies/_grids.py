@@ -151,7 +151,8 @@ class Finder:
         if not self.grids:
             raise BadFile(f"line {self.last}, column 1: there is no grid of a {self.layout} plate: "
                           f"the numbers 1 to {self.layout.columns} of its columns, and "
-                          f"{self.layout.rows} rows under them")
+                          f"{self.layout.rows} rows under them; a long table must have the columns "
+                          "well and value, or --well-column and --value-column name them")
         return self.grids
 
     def _name(self, line, cells):

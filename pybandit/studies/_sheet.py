@@ -205,6 +205,8 @@ def number(cell, place, dialect=PLAIN):
 
 def _hint(cell, dialect):
     """Which option would take this cell, in words."""
+    if dialect.decimal == "." and not dialect.thousands and re.fullmatch(r"-?\d{1,3},\d{3}", cell):
+        return "; --decimal , takes it as decimals, --thousands , as thousands"
     others = [(".", ","), (".", "'"), (".", " "), (",", "."), (",", ""), (",", " ")]
     for decimal, thousands in others:
         other = Dialect(decimal, thousands)

@@ -19,7 +19,9 @@ LABELS = (*PLACES, "id", "item", "items", "name", "qid", "uid", "uuid", "guid", 
 LABEL_ENDS = ("_id", "_idx", "_index")
 MODELS = ("model", "models", "model_name", "model_names", "model_id", "name_of_model",
           "name_of_models", "name_of_the_model", "system", "systems", "system_name", "system_id",
-          "agent", "agent_name", "llm", "method", "candidate", "submission", "engine", "arm")
+          "agent", "agent_name", "llm", "method", "candidate", "submission", "engine", "arm",
+          "algorithm", "approach", "checkpoint", "classifier", "estimator", "language_model",
+          "modell", "modele", "modèle", "modelo", "modello", "модель", "模型")
 ITEMS = ("item", "items", "question", "prompt", "example", "sample", "instance", "task", "case",
          "test_case", "input", "query", "document", "doc", "problem")
 SCORES = ("score", "scores", "value", "correct", "is_correct", "accuracy", "acc", "result",
@@ -28,7 +30,20 @@ EPOCHS = ("epoch", "epochs", "repeat", "repetition", "trial", "attempt", "replic
           "run_id", "seed")
 AGGREGATES = ("mean", "average", "avg", "avg.", "total", "totals", "grand_total", "overall", "sum",
               "median", "mean_score", "average_score", "overall_score", "total_score", "macro_avg",
-              "micro_avg", "macro_average", "micro_average", "weighted_avg", "std", "avg_score")
+              "micro_avg", "macro_average", "micro_average", "weighted_avg", "std", "avg_score",
+              "mittelwert", "mittel", "durchschnitt", "summe", "gesamt", "moyenne", "somme",
+              "media", "promedio", "suma", "somma", "totale", "gemiddelde", "среднее", "итого",
+              "平均", "合计", "总计")
+# Columns of these names are next to scores, and are read with a warning.
+NOT_SCORES = ("latency", "time", "runtime", "seconds", "duration", "cost", "costs", "price",
+              "weight", "weights", "tokens", "level", "difficulty", "temperature", "length",
+              "timestamp", "year", "params", "size")
+NOT_SCORE_FORMS = re.compile(r"(n|num|number_of)_\w+|\w+_(tokens|seconds|sec|ms|usd|cost|length)")
+ITEM_FORMS = re.compile(r"(q|question|item|task|prompt|example|sample|instance|problem|fold|frage"
+                        r"|pregunta)_?\d+")
+BENCHMARKS = ("arc", "arc_c", "arc_e", "arc_easy", "arc_challenge", "hellaswag", "mmlu",
+              "mmlu_pro", "truthfulqa", "winogrande", "gsm8k", "ifeval", "bbh", "math",
+              "math_lvl_5", "gpqa", "musr", "humaneval", "mbpp", "boolq", "piqa", "triviaqa")
 REMEDY = "columns= or --columns names the models, --drop leaves columns out"
 LEAST_NUMBERED = 10  # rows from which integers in any order are a numbering
 FAR = 10.0  # ratio of the values of a column to those of all others from which it is odd
@@ -47,14 +62,48 @@ def is_label(name, place):
     return known in LABELS and (known != "" or place == 0) or known.endswith(LABEL_ENDS)
 
 
+def _bare(name):
+    """Return a name as `plain`, without signs around it: 'Average ⬆️', 'Mean:', 'Mean (%)'."""
+    return re.sub(r"^[\W_]+|[\W_]+$", "", plain(name))
+
+
 def is_model(name):
     """Return True if the name of a column says that it has names of models."""
-    return plain(name) in MODELS
+    return _bare(name) in MODELS
 
 
 def is_aggregate(name):
     """Return True if a label or a name is that of a mean or a sum of the others."""
-    return plain(name) in AGGREGATES
+    return _bare(name) in AGGREGATES
+
+
+def are_items(names):
+    """Return True if names of columns are all those of items: q1, q2, or benchmarks."""
+    known = [plain(name) for name in names]
+    return len(known) > 1 and (all(map(ITEM_FORMS.fullmatch, known))
+                               or all(re.sub(r"_*\(.*\)$", "", name) in BENCHMARKS
+                                      for name in known))
+
+
+def is_counter(values):
+    """Return True if a column of numbers is whole and grows with each row, with or without gaps."""
+    if values.size < LEAST_NUMBERED or not (np.diff(values[:LEAST_NUMBERED]) > 0).all():
+        return False
+    return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
+
+
+def warn_of_last_row(values):
+    """Warn if the last row is the sum or the mean of the others in every column."""
+    others, last = values[:-1], values[-1]
+    if len(others) < 3 or not np.isfinite(last).all() or not (np.ptp(others, axis=0) > 0).all():
+        return
+    total = others.sum(axis=0)
+    kind = ("sum" if np.allclose(last, total, rtol=1e-6, atol=0) and (
+                last > others.max(axis=0)).all() else
+            "mean" if np.allclose(last, total / len(others), rtol=1e-3, atol=0) else None)
+    if kind is not None:
+        warn(f"the last row is the {kind} of the others in every column: take it out unless it "
+             "is an item")
 
 
 def long_layout(names):
@@ -110,6 +159,11 @@ def left_out(what, names):
              f"aggregates of others; {REMEDY}")
 
 
+def _is_no_score(name):
+    known = plain(name)
+    return known in NOT_SCORES or NOT_SCORE_FORMS.fullmatch(known) is not None
+
+
 def warn_of_odd(names, lows, highs, among=""):
     """Warn of columns that do not look like scores among the others.
 
@@ -122,9 +176,10 @@ def warn_of_odd(names, lows, highs, among=""):
         The items that were looked at, for the message; all by default.
     """
     with np.errstate(invalid="ignore"):
-        constant = lows == highs
+        constant, odd = lows == highs, set()
         if constant.any() and not constant.all():
             for at in np.flatnonzero(constant).tolist():
+                odd.add(at)
                 warn(f"column {short(names[at])} is {lows[at]:g} for every item{among}, and "
                      f"other columns vary: is it a model? {REMEDY}")
         sizes = np.maximum(np.abs(lows), np.abs(highs))
@@ -136,8 +191,13 @@ def warn_of_odd(names, lows, highs, among=""):
                 continue
             large = sizes[at] >= FAR * others.max() or others.max() <= 1 and sizes[at] >= 2
             if large or others.size > 1 and FAR * sizes[at] <= others.min():
+                odd.add(at)
                 warn(f"column {short(names[at])} is in [{lows[at]:g}, {highs[at]:g}], a range "
                      f"that does not fit the other columns': is it a model? {REMEDY}")
+    for at, name in enumerate(names):
+        if at not in odd and _is_no_score(name):
+            warn(f"column {short(name)} is named as a measurement next to scores: is it a model? "
+                 f"{REMEDY}")
 
 
 def extremes_of(values):

@@ -329,7 +329,7 @@ def _counts(cells, start=0):
 
 def _check_not_numbered(name, cells):
     """Refuse a first column that counts the rows and has no name."""
-    if len(cells) > 9:
+    if len(cells) > 2 and (_counts(cells) or _counts(cells, 1)) or len(cells) > 9:
         numbered = sorted(cells, key=lambda cell: (len(cell), cell))
         if _counts(numbered) or _counts(numbered, 1):
             raise BadFile(f"{name} numbers the items: head it 'item' if it holds their labels, "

@@ -9,17 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pybandit._shared.cells import BadFile
+from pybandit._shared.warn import warn
 from pybandit.tables._columns import (
     PLACES,
     REMEDY,
+    are_items,
     extremes_of,
     is_aggregate,
+    is_counter,
     is_label,
     is_model,
     is_numbering,
     left_out,
     long_layout,
     plain,
+    warn_of_last_row,
     warn_of_odd,
 )
 from pybandit.tables._logs.fields import Choice
@@ -183,7 +187,19 @@ def _rows_are_models(raw, kept, options, chosen):
             raise BadFile(f"column {short(raw.names[at])} has names of models, so each row may be "
                           f"a model: {ROWS}, {AS_COLUMNS}; a table of one line for each score "
                           "must have columns such as model, item and score")
+    if not chosen:
+        _refuse_items(raw, kept)
     return False
+
+
+def _refuse_items(raw, kept):
+    """Refuse columns that are all named as items."""
+    names = [raw.names[at] for at in kept if not (
+        is_label(raw.names[at], at) or is_aggregate(raw.names[at])
+        or at == 0 and raw.bad(at) is not None)]  # a first column of labels, whatever its name
+    if are_items(names):
+        raise BadFile(f"columns {listed(list(map(str, names)))} are named as items, so each row "
+                      f"may be a model: {ROWS}, {AS_COLUMNS}")
 
 
 def _labels_of(raw, kept, options, chosen, by_rows):
@@ -269,6 +285,11 @@ def _check_columns(names, values):
                           f"it with items= or --items if it holds their labels; {REMEDY}")
     if len(values) > 2:
         warn_of_odd(names, lows, highs)
+        warn_of_last_row(values)
+    for at in range(len(names)):
+        if is_counter(values[:, at]):
+            warn(f"column {short(names[at])} has whole numbers that grow with each row, as "
+                 f"numbers of items do: is it a model? {REMEDY}")
 
 
 def _made(raw, names, label, values, rows, options, by_rows):
@@ -295,11 +316,15 @@ def _made(raw, names, label, values, rows, options, by_rows):
 
 
 def _check_labels(raw, labels, lines, options, by_rows):
-    """Refuse a label that occurs twice, unless groups are meant."""
+    """Refuse a label that is empty or occurs twice, unless groups are meant."""
     if options.repeated and not by_rows:
         return
     seen = {}
     for row, label in enumerate(labels):
+        if label is None or isinstance(label, str) and not label.strip():
+            unit = "row" if isinstance(raw.lines, range) else "line"
+            raise BadFile(f"labels must not be empty; got {label!r} in {unit} {lines[row]}: take "
+                          "the line out if it is a mean or a sum of the others")
         if label in seen:
             unit = "rows" if isinstance(raw.lines, range) else "lines"
             where = f"{short(label)} twice, in {unit} {lines[seen[label]]} and {lines[row]}"

@@ -202,7 +202,7 @@ def test_a_frame_of_other_items_is_refused():
     scores = pandas.DataFrame(np.eye(10)[:, :3], index=[f"q{i}" for i in range(10)])
     known = pandas.DataFrame(np.ones((10, 2)), index=[f"q{i}" for i in range(10)])
     pb.best_of(scores, value_range=(0, 1), prior_scores=known)
-    with pytest.raises(ValueError, match="prior_scores must be of the items of scores.*'q3'"):
+    with pytest.raises(ValueError, match="prior_scores must have the index of the scores.*'q3'"):
         pb.best_of(scores, value_range=(0, 1),
                    prior_scores=known.rename(index={"q3": "q33"}))
 

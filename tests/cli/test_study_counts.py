@@ -92,6 +92,15 @@ def test_revenue_is_read_by_tests_of_values(capsys):
         "home": (100, 4)}
 
 
+def test_revenue_alone_is_refused_by_tests_of_successes(capsys):
+    path = put("arm,users,revenue\nhome,1000,500.5\nprice,1010,610\n")
+    with pytest.raises(ValueError, match="line 1, column 3: 'revenue' has amounts.*--values LOW"):
+        read_counts(path)
+    new(capsys)
+    assert "'revenue' has amounts" in refused(capsys, "counts", path)
+    assert "1 new" in ok(capsys, "counts", path, "--sum-column", "revenue")
+
+
 def test_squares_are_read(capsys):
     new(capsys, "--values", 0, 30)
     path = put("arm,users,sum,squares\nhome,100,300.5,1200.25\nprice,101,320,1300\n")
@@ -216,6 +225,8 @@ def test_running_totals(capsys):
     """Warned of, with the last day first too; with --cumulative days."""
     new(capsys)
     assert "warning: no count fell in three batches" in warned(capsys, "counts", put(totals_of(3)))
+    new(capsys, "--study", "c.db")
+    assert warned(capsys, "counts", "c.db", put(totals_of(5))).count("no count fell") == 1
     new(capsys, "--study", "b.db")
     assert "4 new" in ok(capsys, "counts", "b.db", put(totals_of(4)), "--cumulative")
     assert "1 new, 4 already known" in ok(capsys, "counts", "b.db", put(totals_of(5)),

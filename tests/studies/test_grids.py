@@ -211,6 +211,8 @@ def test_a_grid_that_is_cut_is_refused(tmp_path):
 def test_text_without_a_grid_is_refused(tmp_path):
     with pytest.raises(BadFile, match="there is no grid of a 8x12 plate: the numbers 1 to 12"):
         read(tmp_path, ["Reader", "a,b", "1,2"] * 300, Layout(8, 12))
+    with pytest.raises(BadFile, match="--well-column and --value-column name them"):
+        read(tmp_path, ["Well Position,OD450", "A1,0.2", "A2,0.3"] * 3, Layout(8, 12))
 
 
 def test_two_barcodes_are_refused(tmp_path):

@@ -176,6 +176,7 @@ def test_files_that_people_have(tmp_path, dialect, content, expected):
 @pytest.mark.parametrize("dialect, cell, message", [
     (Dialect(), '"1,5"', "decimals take a point; --decimal , takes it"),
     (Dialect(), '"1,043.2"', "is not a finite number; --thousands , takes it"),
+    (Dialect(), '"1,947"', "; --decimal , takes it as decimals, --thousands , as thousands"),
     (Dialect(), '"1.043,2"', "decimals take a point; --decimal , --thousands . takes it"),
     (Dialect(","), "1.5", "'1.5' is not a finite number; --decimal . takes it"),
     (Dialect(",", "."), "1.04", "'1.04' is not a finite number; --decimal . takes it"),

@@ -302,3 +302,60 @@ def test_blocks_refuse_names_of_labels():
                        names=["id", "a", "b"])
     with pytest.raises(ValueError, match="got a column 'id'"):
         pb.best_of(blocks, value_range=(0, 1))
+
+
+# -- files of strangers ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("head", ["name,q1,q2,q3", ",q1,q2,q3", "task,Question 1,Question 2,q3",
+                                  "Name,ARC (25-shot),MMLU,HellaSwag"])
+def test_columns_named_as_items_are_refused(tmp_path, head):
+    text = f"{head}\ngpt,1,0,1\nclaude,1,1,1\n"
+    refused(tmp_path, text, "are named as items", "--models rows", "--models columns")
+    assert read(tmp_path, text, models="columns").columns == head.split(",")[1:]
+    frame = pandas.read_csv(tmp_path / "scores.csv")
+    frame_refused(frame, "are named as items")
+    frame_refused(frame.set_index(frame.columns[0]), "are named as items")
+    chosen = frame.columns[1:].tolist()
+    assert scores_of_table(frame, Options(columns=chosen)).columns == chosen
+
+
+@pytest.mark.parametrize("head", ["Modell", "modèle", "Classifier", "Model:", "LLM"])
+def test_models_of_other_languages_are_recognised(tmp_path, head):
+    refused(tmp_path, f"{head},a,b\ngpt,1,0\nclaude,1,1\n", "has names of models")
+
+
+@pytest.mark.parametrize("label", ["Moyenne", "Mittelwert", " MEAN: ", "Average ⬆️", "Mean (%)",
+                                   "promedio", "平均"])
+def test_aggregates_of_other_languages_are_left_out(tmp_path, label):
+    with pytest.warns(UserWarning, match="left out"):
+        table = read(tmp_path, f"item,a,b,{label}\nq1,1,0,.5\nq2,1,0,.5\n{label},1,0,.5\n")
+    assert table.index == ["q1", "q2"] and table.columns == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["latency", "Cost", "weight", "difficulty", "n_words",
+                                  "output_tokens", "time_ms"])
+def test_measurements_next_to_scores_are_warned_of(tmp_path, name):
+    with pytest.warns(UserWarning, match=f"column '{name}' is named as a measurement"):
+        read(tmp_path, f"item,a,b,{name}\nq1,1,0,.4\nq2,0,1,.3\nq3,1,0,.9\n")
+
+
+def test_whole_numbers_that_grow_with_gaps_are_warned_of(tmp_path):
+    numbers = [i for i in range(40) if i % 7]
+    lines = [f"{k},{k % 2 * 10},{k % 3 * 10}" for k in numbers]
+    with pytest.warns(UserWarning, match="column 'k' has whole numbers that grow"):
+        read(tmp_path, "\n".join(["k,a,b", *lines]))
+
+
+@pytest.mark.parametrize("kind, last", [("sum", "60,90"), ("mean", "20,30")])
+def test_a_last_row_of_sums_or_means_is_warned_of(tmp_path, kind, last):
+    with pytest.warns(UserWarning, match=f"the last row is the {kind} of the others"):
+        read(tmp_path, f"a,b\n30,10\n20,30\n10,50\n{last}\n")
+
+
+def test_an_empty_label_is_refused(tmp_path):
+    refused(tmp_path, "item,a,b\nq1,1,0\nq2,0,1\n,1,1\n", "labels must not be empty", "line 4")
+
+
+def test_a_first_column_without_header_that_numbers_the_items_is_refused(tmp_path):
+    refused(tmp_path, "1,1,0\n2,1,0\n3,1,0\n", "the first column numbers the items")

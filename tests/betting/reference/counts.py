@@ -35,9 +35,9 @@ def log_factor(n, s, q, stake, level):
         return 0.0
     if stake < 0:
         s, q, stake, level = n - s, n - 2 * s + q, -stake, 1 - level
-    if s <= 0:
-        return n * math.log1p(-stake * level)
     q = min(max(q, s * s / n), s)
+    if q <= 0:  # squares below the smallest number, too
+        return n * math.log1p(-stake * level)
     k = s * s / q
     return k * math.log1p(stake * (q / s - level)) + (n - k) * math.log1p(-stake * level)
 
