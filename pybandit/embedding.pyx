@@ -19,9 +19,10 @@ from pybandit.betting._csrc cimport (
 )
 from pybandit.policies._csrc cimport (
     pb_batch, pb_kl, pb_kl_lower, pb_kl_round, pb_kl_upper, pb_kl_upper_tail, pb_ranked,
-    pb_ranking_sort, pb_round_robin, pb_round_robin_add, pb_round_robin_begin, pb_round_robin_keep,
-    pb_round_robin_next, pb_round_robin_pulled, pb_round_robin_pulls, pb_scan_above,
-    pb_scan_index, pb_scan_largest, pb_scan_least, pb_scan_position, pb_scan_sum, pb_scan_two, pb_two,
+    pb_ranking_sort, pb_round_robin, pb_round_robin_add, pb_round_robin_begin,
+    pb_round_robin_keep, pb_round_robin_next, pb_round_robin_pulled, pb_round_robin_pulls,
+    pb_scan_above, pb_scan_index, pb_scan_largest, pb_scan_least, pb_scan_position, pb_scan_sum,
+    pb_scan_two, pb_two,
 )
 from pybandit.racing._csrc cimport (
     pb_accept, pb_accept_decide, pb_accept_init, pb_accept_memory, pb_accept_run,
