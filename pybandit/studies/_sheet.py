@@ -17,6 +17,7 @@ from pybandit.studies._markers import is_marker, limit_of
 from pybandit.tables._text import (
     MOST_TITLE,
     Fault,
+    Row,
     csv_rows,
     decoded,
     delimiter_of,
@@ -130,8 +131,11 @@ def rows_of(file, headers=(), dialect=PLAIN, above=None):
         above.extend(line.replace(delimiter, " ") for line in first[:before])
     rows = csv_rows(itertools.chain(first[before:], lines), taken, delimiter, before, marks=True)
     for line, cells in rows:
-        yield line, row_of([cell if isinstance(cell, Fault) else unguarded(cell)
-                            for cell in cells])
+        if type(cells) is Row:
+            yield line, row_of([cell if isinstance(cell, Fault) else unguarded(cell)
+                                for cell in cells])
+        else:  # a call per cell would cost as much as all the rest
+            yield line, [unguarded(cell) if cell[:1] == "'" else cell for cell in cells]
 
 
 def _beginning(lines, headers, dialect):

@@ -156,22 +156,6 @@ def delimiter_of(lines, allowed=DELIMITERS):
     return delimiter
 
 
-class _Watched:
-    """Lines; `odd` is True if one since the last row may hold bytes that are not text."""
-
-    def __init__(self, lines):
-        self._lines, self.odd = lines, False
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        line = next(self._lines)
-        if not line.isascii() or "\0" in line:
-            self.odd = True
-        return line
-
-
 class Fault(str):
     """Text of a cell that is refused if it is used, and the message for that."""
 
@@ -222,16 +206,15 @@ def csv_rows(lines, taken, delimiter, before=0, marks=False):
     BadFile
         If a row is not CSV, or a cell is not text.
     """
-    watched = _Watched(lines)
-    reader = csv.reader(watched, delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         for cells in reader:
             taken.begin_row()
             if not cells:
                 continue
+            whole = "".join(cells)
             cells = [cell.strip() for cell in cells]
-            if watched.odd:
-                watched.odd = False
+            if not whole.isascii() or "\0" in whole:
                 cells = _checked(cells, before + reader.line_num, marks)
             yield before + reader.line_num, cells
     except csv.Error as error:

@@ -35,7 +35,7 @@ def scores():
         "half a character": (b"a,b\n0.5,\xe2\x82", "UTF-8"),
         "compressed": (b"\x1f\x8b\x08\0" + bytes(100), "damaged"),
         "formula": (b"a,b\n1,=cmd|' /C calc'!A0\n", "line 2"),
-        "long name": (b"a," + b"x" * 130_000 + b"\n1,y\n", "line 2"),
+        "long name": (b"a," + b"x" * 130_000 + b"\n1,z\n", "line 2"),
         "uneven": (b"a,b\n" + b"1,1\n" * 1000 + b"1," * 100_000 + b"1\n", "line 1002 has 100001"),
         "text in 600,000 lines": (b"item,a,b\n" + b"i,zz,yy\n" * 600_000,
                                   "line 2, column 'a': 'zz' is not a number"),

@@ -94,7 +94,7 @@ def tables():
     for _ in range(60):
         nested = pa.array([[]], pa.list_(nested.type))
     return {
-        "text": (written({"a": ["x"], "b": ["y"]}), "must hold real numbers"),
+        "text": (written({"a": ["x"], "b": ["y"]}), "at least 2 models"),
         "nested": (written({"a": [1.0], "b": nested}), "too deeply nested"),
         "no rows": (written({"a": np.empty(0), "b": np.empty(0)}), "must have rows"),
         "one name twice": (_named(["a", "a"]), "different names"),
