@@ -28,6 +28,9 @@ SCORES = ("score", "scores", "value", "correct", "is_correct", "accuracy", "acc"
           "reward", "rating", "grade", "passed", "metric_value", "points", "outcome")
 EPOCHS = ("epoch", "epochs", "repeat", "repetition", "trial", "attempt", "replicate", "run",
           "run_id", "seed")
+# Columns that say what a score measures: a long table must hold one of them.
+MEASURES = ("metric", "metrics", "metric_name", "scorer", "scorer_name", "measure", "filter",
+            "filter_name", "criterion", "metrik", "métrique", "metrica")
 AGGREGATES = ("mean", "average", "avg", "avg.", "total", "totals", "grand_total", "overall", "sum",
               "median", "mean_score", "average_score", "overall_score", "total_score", "macro_avg",
               "micro_avg", "macro_average", "micro_average", "weighted_avg", "std", "avg_score",

@@ -21,7 +21,14 @@ from pybandit.tables._cells import (
     number_of,
     wrong_text,
 )
-from pybandit.tables._columns import is_aggregate, is_label, is_model, long_layout
+from pybandit.tables._columns import (
+    MEASURES,
+    is_aggregate,
+    is_label,
+    is_model,
+    long_layout,
+    plain,
+)
 from pybandit.tables._scores import Options, Raw, settled
 from pybandit.tables._table import Scores
 from pybandit.tables._text import DECIMAL_COMMA, MAYBE_THOUSANDS, listed, short
@@ -134,6 +141,7 @@ class TextTable(Raw):
             if layout is not None and options.models is None and options.items is None:
                 model, items, scores, epoch = layout
                 text = {allowed[at] for at in (model, *items, epoch) if at is not None}
+                text |= {at for at in allowed if plain(names[at]) in MEASURES}
                 skipped = set(every) - text - {allowed[at] for at in scores}
             else:
                 text |= {at for at in every if is_label(names[at], at) or is_model(names[at])

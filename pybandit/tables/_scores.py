@@ -11,6 +11,7 @@ import numpy as np
 from pybandit._shared.cells import BadFile
 from pybandit._shared.warn import warn
 from pybandit.tables._columns import (
+    MEASURES,
     PLACES,
     REMEDY,
     are_items,
@@ -112,6 +113,8 @@ def settled(raw, options=Options()):  # noqa: B008
     kept, chosen = _kept(raw, options)
     layout = long_layout([raw.names[at] for at in kept])
     if layout is not None and options.models is None and options.items is None:
+        if not chosen:
+            _refuse_measures(raw, kept)
         return _of_long(raw, [kept[at] if type(at) is int else [kept[one] for one in at]
                               if at is not None else None for at in layout])
     by_rows = _rows_are_models(raw, kept, options, chosen)
@@ -155,6 +158,17 @@ def _check_differ(what, names):
         if name in seen:
             raise BadFile(f"{what} must differ; got {short(name)} twice")
         seen.add(name)
+
+
+def _refuse_measures(raw, kept):
+    """Refuse a long table of several metrics, which may be of different items."""
+    for at in kept:
+        if plain(raw.names[at]) in MEASURES:
+            found = sorted(set(raw.labels(at)))
+            if len(found) > 1:
+                raise BadFile(f"column {short(raw.names[at])} must have one value; got "
+                              f"{listed(found)}: leave one of them in the table, or name the "
+                              "columns of model, item and score by columns= or --columns")
 
 
 def _of_long(raw, layout):

@@ -218,6 +218,21 @@ def test_names_of_columns_of_long_tables(tmp_path, head):
     assert table.values.tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("head", ["metric", "Scorer", "filter"])
+def test_a_long_table_of_several_metrics_is_refused(tmp_path, head):
+    """Even if they are of different items: their scores do not go together."""
+    lines = [f"{model},{item},{0.1 * item},{'acc' if item < 3 else 'f1'}"
+             for model in ("a", "b") for item in range(1, 6)]
+    path = tmp_path / "s.csv"
+    path.write_text("\n".join([f"model,item,score,{head}", *lines]))
+    with pytest.raises(ValueError, match=f"column '{head}' must have one value; got 'acc', 'f1'"):
+        pb.best_of(path, value_range=(0, 1))
+    columns = ["model", "item", "score"]
+    assert pb.best_of(path, columns=columns, value_range=(0, 1)).n_items == 5
+    path.write_text(path.read_text().replace("f1", "acc"))
+    assert pb.best_of(path, value_range=(0, 1)).n_items == 5
+
+
 def test_words_and_other_columns_of_a_long_table(tmp_path):
     text = ("model,item,latency,correct,answer\na,x,3.5,True,foo\nb,x,1.5,False,bar\n"
             "a,y,3,False,baz\nb,y,9,False,qux\n")
