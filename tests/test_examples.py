@@ -99,7 +99,7 @@ def test_model_leaderboard_reuses_its_table(tmp_path):
 def test_budget_rules_prints_its_table(tmp_path, capsys):
     example = load("budget_rules")
     example["main"](["--quick"])
-    assert len(re.findall(r"^coins 0 +\d+%", capsys.readouterr().out, re.MULTILINE)) == 6
+    assert len(re.findall(r"^coins 0 +\d+%", capsys.readouterr().out, re.MULTILINE)) == 7
     path = tmp_path / "tables.npz"
     np.savez(path, small=np.eye(40)[:, :3])
     example["main"](["--tables", str(path), "--orders", "2"])

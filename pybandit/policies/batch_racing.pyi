@@ -1,3 +1,6 @@
+from numpy import int64
+from numpy.typing import NDArray
+
 from pybandit.policies._batch import _AcceptingPolicy
 
 __all__ = ["BatchRacing"]
@@ -16,3 +19,5 @@ class BatchRacing(_AcceptingPolicy):
     def delta(self) -> float: ...
     @property
     def sigma(self) -> float: ...
+    @property
+    def survivors(self) -> NDArray[int64]: ...

@@ -8,7 +8,7 @@ optimization, 2011.
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer
+from pybandit._shared.checks import MOST_PULLS, check_integer
 from pybandit.policies._arm_states import SEQUENTIAL
 
 from libc.math cimport INFINITY, sqrt
@@ -78,13 +78,13 @@ cdef class OCBA(SequentialPolicy):
     ...     arms = policy.ask()
     ...     policy.tell(arms, means[arms] + 0.3 * rng.standard_normal(arms.size))
     >>> policy.recommend(), policy.pulls
-    (array([1]), array([ 10, 172, 208,  10]))
+    (array([1]), array([ 10, 188, 192,  10]))
     """
 
     cdef double[::1] shares
 
     def __init__(self, n_arms, budget=None, *, n_initial=10):
-        n_initial = check_integer("n_initial", n_initial, 2)
+        n_initial = check_integer("n_initial", n_initial, 2, MOST_PULLS)
         super().__init__(n_arms, 1, None, budget, n_initial, 1)
         self._wants_rewards = True
         self.shares = np.zeros(self.n_arms)

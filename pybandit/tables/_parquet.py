@@ -81,6 +81,8 @@ class ParquetTable:
 
     def numberings(self):
         """Return the names of columns that only number the rows, in any order."""
+        if list(self.columns) == [str(at) for at in range(len(self.columns))]:
+            return []  # of an array, whose columns have no names
         first, found = self(0, np.arange(len(self.columns))), []
         for at in np.flatnonzero((first == np.floor(first)).all(axis=0)).tolist():
             blocks = (self(block, np.array([at]))[:, 0] for block in range(len(self.sizes)))

@@ -94,11 +94,11 @@ def tables():
     for _ in range(60):
         nested = pa.array([[]], pa.list_(nested.type))
     return {
-        "text": (written({"a": ["x"], "b": ["y"]}), "at least 2 models"),
+        "text": (written({"a": ["x"], "b": ["y"]}), "column"),
         "nested": (written({"a": [1.0], "b": nested}), "too deeply nested"),
         "no rows": (written({"a": np.empty(0), "b": np.empty(0)}), "must have rows"),
         "one name twice": (_named(["a", "a"]), "different names"),
-        "100,000 letters": (written({"x" * 100_000: ["x"], "b": ["y"]}), "real numbers"),
+        "100,000 letters": (written({"x" * 100_000: ["x"], "b": ["y"]}), "column"),
         "deep index of pandas": (written(metadata={b"pandas": b"[" * 200_000}), "pandas"),
         "long index of pandas": (written(metadata={b"pandas": b"[]," * 2_000_000}), "pandas"),
         "a block of 100 million rows": (constant(100_000_000), "cells"),

@@ -14,6 +14,7 @@ def refitting(make=pb.BayesGap, budget=8, **options):
 
 
 EVERY = POLICIES | {
+    "ocba": lambda: pb.OCBA(N, 60, n_initial=4),
     "gaussian thompson unknown": lambda: pb.GaussianThompson(30, kernel=KERNEL, noise_std=None,
                                                              rng=2),
     "refits": refitting,
