@@ -28,12 +28,9 @@ class Entry:
     high: Any = None
     shape: tuple = ()
     nan: bool = False
-    absent: Any = None  # value in states of a version before the entry; None: it must be there
 
     def taken(self, values, known):
         """The entry of `values` as a number, or an array of its own."""
-        if self.name not in values and self.absent is not None:
-            return self.absent
         if self.name not in values:
             raise ValueError(f"state must hold {self.name}; got none")
         if self.dtype is None:
@@ -89,9 +86,9 @@ LARGEST = np.finfo(np.float64).max
 FINITE = -LARGEST, LARGEST
 
 
-def integer(name, low, high, shape=(), absent=None):
+def integer(name, low, high, shape=()):
     """An integer, or an array of them, in [low, high]."""
-    return Entry(name, np.int64, low, high, shape, absent=absent)
+    return Entry(name, np.int64, low, high, shape)
 
 
 def finite(name, low=-LARGEST, high=LARGEST, shape=()):
@@ -99,9 +96,9 @@ def finite(name, low=-LARGEST, high=LARGEST, shape=()):
     return Entry(name, np.float64, low, high, shape)
 
 
-def number(name, low=-np.inf, high=np.inf, shape=(), nan=True, absent=None):
+def number(name, low=-np.inf, high=np.inf, shape=(), nan=True):
     """A number, or an array of them, infinities among them, and NaN unless `nan` is False."""
-    return Entry(name, np.float64, low, high, shape, nan, absent)
+    return Entry(name, np.float64, low, high, shape, nan)
 
 
 def flag(name, shape=()):

@@ -73,8 +73,8 @@ SEQUENTIAL = Schema(
     [flag("begun"), flag("stopped"), integer("doubt", -1, "last_doubt"),
      integer("leader", 0, "last_arm"), integer("chosen", 0, "last_arm", shape=("n_chosen",)),
      integer("counts", 0, "needed", shape=("n_arms",)), finite("centres", shape=("n_arms",)),
-     finite("gains", 0.0, shape=("n_gains",)), number("step", 5e-324, absent=np.inf, nan=False),
-     number("last", absent=np.nan), integer("n_equal", 0, "n_pulls", absent=0)],
+     finite("gains", 0.0, shape=("n_gains",)), number("step", 5e-324, nan=False),
+     number("last"), integer("n_equal", 0, "n_pulls")],
     base=NATIVE, invariants=[first_pulls_are_asked, a_rule_stops, bets_gained])
 EBTC_STATE = Schema(
     [integer("led", 0, "n_pulls", shape=("n_arms",)),

@@ -276,9 +276,8 @@ cdef class NativePolicy(Policy):
             self.guard.leave()
 
     cdef int _take_silence(self, state) except -1:
-        if "silence" not in state:  # of a version that set no arm aside: it goes on as it began
-            self.silence.limit = 0
-            return 0
+        if "silence" not in state:
+            raise ValueError("state must hold silence; got none")
         known = SILENCE.checked_part("silence", state["silence"], {
             "n_arms": self.n_arms, "adapts": bool(self._adapts),
             "most_repeats": self._most_repeats(), "most_asked": self._batch_pulls()})

@@ -211,7 +211,7 @@ class Cells(MutableMapping):
         raise TypeError(f"{self.path} keeps what was paid for: nothing is deleted")
 
     def __len__(self):
-        return len(list(iter(self)))
+        return sum(1 for _ in self)
 
     def __iter__(self):
         with self._lock, named(self.path, KIND):

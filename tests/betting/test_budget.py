@@ -46,6 +46,14 @@ def test_the_schedule_of_the_kernel(n_arms, n_items, strength, data):
     assert ours.block(*where) <= n_items - n_read
 
 
+def test_weights_have_the_reference_numbers():
+    """Of an independent implementation: 218 arms, strength .7; two arms are the unit."""
+    weights = twin.Schedule(218, 1172, 0.7).weights
+    assert weights[[3, 8, 9, 40, 218]] / weights[2] == pytest.approx(
+        [0.6131399693651779, 0.18778529039748856, 0.16566242839902018, 0.033869094345397706,
+         0.005573340323186042], rel=1e-12)
+
+
 @pytest.mark.examples
 def test_the_twin_of_the_race():
     ends = set()

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import pybandit as pb
-from pybandit.betting._estimate import error_probability
+from pybandit.betting._estimate import error_probability, strength_of
 
 from betting.races import play
 from betting.reference import error_estimate as twin
@@ -90,6 +90,22 @@ def test_the_twin(seed):
     ours = error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items)
     assert ours == pytest.approx(
         twin.error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items), abs=0.01)
+
+
+def test_reference_numbers():
+    """Of an independent implementation of the specification."""
+    scores = (np.random.default_rng(8).random((120, 30)) < np.linspace(0.3, 0.75, 30)) * 1.0
+    blocks, pulls = [], np.zeros(30, dtype=np.int64)
+    for first, begin, end in ((0, 0, 8), (0, 8, 10), (10, 10, 22), (24, 22, 60)):
+        blocks.append((np.arange(first, 30), scores[begin:end, first:]))
+        pulls[first:] = end
+    for winner, expected in ((29, 0.6899813298605391), (26, 0.8965304753279376)):
+        rivals = np.delete(np.arange(30), winner)
+        found = error_probability(blocks, pulls, np.array([winner]), rivals, 120)
+        assert found == pytest.approx(expected, abs=1e-9)
+    flat = (np.random.default_rng(8).random((120, 30)) < np.linspace(0.45, 0.6, 30)) * 1.0
+    assert strength_of(flat[:40]) == 0.0
+    assert strength_of(flat[:40, ::3]) == pytest.approx(0.43882701982198846, abs=1e-12)
 
 
 def test_estimates_at_the_ends():

@@ -371,6 +371,18 @@ def test_kl_variance_covers(random_costs):
     assert ((narrow[0] > truth) | (narrow[1] < truth)).mean() > 0.1
 
 
+def test_kl_variance_covers_with_one_pair():
+    """Z of one pair is 0 or 1, so its coverage is known. Without the maximum with 1 of the
+    docstring the formula would promise 1."""
+    (low_0, high_0), (low_1, high_1) = (pb.bounds.kl_variance(v, 1, 5.0) for v in (0.0, 0.5))
+    truth = np.linspace(0.001, 0.499, 500)
+    covered = ((low_0 <= truth) & (truth <= high_0)) * (1 - 2 * truth) + (
+        (low_1 <= truth) & (truth <= high_1)) * 2 * truth
+    assert 1 - 2 * np.e * np.exp(-5.0) <= covered.min() < 1
+    low_0, high_0 = pb.bounds.kl_variance(0.0, 1, 0.1)
+    assert high_0 < 0.25 < pb.bounds.kl_variance(0.5, 1, 0.1)[0]  # a small delta covers nothing
+
+
 def test_bounds_broadcast():
     means, n = np.linspace(0, 1, 5)[:, None], np.array([1, 10, 100])
     for bounds in (pb.bounds.ucb1(means, n, 100), pb.bounds.ucb_v(means, 0.1, n, 100),

@@ -196,16 +196,11 @@ def test_counts_bring_a_silent_arm_back():
     assert policy.silent.size == 0 and policy.pulls[1] == 4
 
 
-def test_states_before_silent_arms_continue_as_they_began():
-    policy = pb.UCB1(3)
-    state = policy.get_state()
+def test_a_state_without_losses_is_refused():
+    state = pb.UCB1(3).get_state()
     del state["silence"]
-    old = pb.UCB1.from_state(state)
-    assert old.silent_after is None
-    for _ in range(60):
-        arms = old.ask()
-        old.tell(arms, np.where(arms == 1, np.nan, 0.5), missing="drop")
-    assert old.silent.size == 0
+    with pytest.raises(ValueError, match="state must hold silence; got none"):
+        pb.UCB1.from_state(state)
 
 
 def test_losses_of_missing_raise_are_not_counted():

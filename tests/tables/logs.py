@@ -3,14 +3,27 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from pybandit._shared.cells import BadFile
 from pybandit.tables._logs.read import choice_of, read_logs
 
 DATA = Path(__file__).parent / "data" / "logs"
 TIME = "2026-11-25T15-00-59.178874"
+ONE = {0: 1.0, 1: 0.0}
 
 
 def table_of(*paths, **options):
     return read_logs([str(path) for path in paths], choice_of(**options))
+
+
+def refused(*paths, words, **options):
+    """Assert that log files are refused, with all of these words and in few others."""
+    with pytest.raises(BadFile) as caught:
+        table_of(*paths, **options)
+    for word in words:
+        assert word in str(caught.value), (word, str(caught.value))
+    assert len(str(caught.value)) < 1500
 
 
 def cells_of(table):

@@ -11,24 +11,17 @@ from pybandit._shared.cells import BadFile
 
 from tables.logs import (
     DATA,
+    ONE,
     cells_of,
     inspect_log,
     lm_eval,
     promptfoo,
+    refused,
     results,
     table_of,
     write_json,
     write_lines,
 )
-
-ONE = {0: 1.0, 1: 0.0}
-
-
-def refused(*paths, words, **options):
-    with pytest.raises(BadFile) as caught:
-        table_of(*paths, **options)
-    for word in words:
-        assert word in str(caught.value), (word, str(caught.value))
 
 
 def changed(source, path, change):
