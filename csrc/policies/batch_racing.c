@@ -69,8 +69,8 @@ static double order_statistic(pb_batch_racing *race, const double *bounds, int64
 
 static void find_thresholds(pb_batch_racing *race)
 {
-    /* what is rejected is worse than n_open arms that answer; what is accepted is better than all
-     * but n_open - 1 of the others, silent or not: the bounds of silent arms hold as they are */
+    /* A rejected arm is worse than n_open arms that answer. An accepted arm is better than all but
+     * n_open - 1 of the others, silent or not: the bounds of silent arms stay valid. */
     race->reject_below = order_statistic(race, race->lower, race->n_open, 0);
     race->accept_above =
         order_statistic(race, race->upper, race->n_open + 1, race->n_aside > 0);

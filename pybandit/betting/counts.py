@@ -92,10 +92,10 @@ class CountRace(Made):
     and is capped so that a tenth of the wealth is left at the worst x. The weights of all visits
     add up to 0. There are thirty bets, ``1.2 u 2**-j`` for j from -9 to 20, with
     ``u = 1 / sqrt(variance of a reward * mean visits of an arm)``. The variance is that of the
-    batches before the first bet, the visits are those of the batch of the first bet. j = 0, 1, 2, 3
-    are the best bets on differences that take 4, 16, 64 and 256 batches to find, and have .2125
-    of the wealth each; the others have the rest, so that smaller differences are found too, and
-    later. The first batch is not bet on: it says where c is and who leads.
+    batches before the first bet, the visits are those of the batch of the first bet. The bets of
+    j = 0, 1, 2, 3 are best for differences that take 4, 16, 64 and 256 batches to find. Each has
+    .2125 of the wealth. The others have the rest, so that smaller differences are found later.
+    There is no bet on the first batch, which tells c and the leader.
 
     *Sums and squares.* A bet that stays as it is through a batch does not need the order of the
     visits. If x is 0 or 1 the product is one of powers of four numbers. If the sum s and the sum

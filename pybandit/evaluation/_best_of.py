@@ -126,12 +126,11 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         frame must have the labels of those of `scores`, where both are frames. Beside
         shuffled `Blocks` they are rows of the shuffled file, in its order.
     paid : dict, optional
-        With a function: known scores by ``(model, item)``, where models and items are written as
-        in `models` and `items`. With ``costs="told"`` values are tuples (score, cost)
-        with ``costs="told"``. They are not asked for again, and count as read as if they
-        were. Every new score is written to it after the call that gave it; a mapping that
-        is kept on the disk outlives the process. Of the same `rng` the race is the same,
-        bit for bit, whatever of it had been paid for before.
+        With a function: known scores by ``(model, item)``, written as in `models` and `items`.
+        With ``costs="told"`` they are tuples (score, cost). They are not asked for again, and
+        count as read as if they were. Every new score is written to the mapping after the call
+        that gave it; a mapping on the disk outlives the process. With the same `rng` the race
+        is the same, bit for bit, whatever had been paid for before.
     concurrency : int, optional
         Of calls of one item: how many are out at most; 64 where it is not given. The answer
         is the same for any number, and that of the race in blocks.

@@ -61,7 +61,7 @@ def as_source(scores, models, items, tells_costs=False, paid=None, options=Optio
 
 
 def options_of(models, items, columns, grouped, logs):
-    """How a table is read: text given as `models` or `items` says where they are."""
+    """Options for a table, in which text given as `models` or `items` names their place."""
     return Options(columns, (), models if isinstance(models, str) else None,
                    items if isinstance(items, str) else None, grouped, logs)
 

@@ -118,7 +118,7 @@ UGAP_SURE = Schema([flag("is_top", shape=("n_arms",))], base=BOUNDS,
 
 
 def all_names_stop(s):
-    """stopped where all arms have a name or are silent, and only then; none before the first
+    """stopped if all arms have a name or are silent, and only then; no name before the first
     pulls"""
     named = (s.names != 0).all() or bool(s.aside.any()) and ((s.names != 0) | s.aside).all()
     return (s.stopped <= named and (s.stopped or bool(s.aside.any()) or not named)

@@ -28,7 +28,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef double noise_variance            # 1 where the noise is not known
     cdef double noise_shape, noise_scale  # of its inverse-gamma law then
     cdef int64_t chosen                   # the arm asked now; -1: done
-    # the arms that answer, once one is silent; what is chosen among, and how many of them
+    # the arms that answer, once one is silent; their means and variances, and their number
     cdef int64_t[::1] answering
     cdef double[:, ::1] gathered
     cdef const double *means_of

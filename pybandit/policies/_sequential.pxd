@@ -54,7 +54,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef bint _varies_not(self) noexcept nogil
     # Silent arms answered: `best`, and what else follows.
     cdef void _rejoin(self) noexcept nogil
-    # Of a mean that may have changed; minus infinity of a silent arm.
+    # Measures an arm whose mean may have changed; the centre of a silent arm stays -infinity.
     cdef void _look(self, int64_t arm) noexcept nogil
     # The first arm that is neither this one nor silent; this one if there is none.
     cdef int64_t _another(self, int64_t arm) noexcept nogil

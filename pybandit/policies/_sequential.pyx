@@ -142,7 +142,7 @@ cdef class SequentialPolicy(NativePolicy):
                 or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1))
 
     cdef bint _varies_not(self) noexcept nogil:
-        """Whether a rule for unknown variances waits in vain: rewards have no step, nor noise."""
+        """Return True if a rule for unknown variances can never stop: all rewards are equal."""
         return self.has_rule and self.most < 0 and self.n_equal >= MOST_EQUAL
 
     cdef pb_batch _next(self) noexcept nogil:
@@ -175,7 +175,7 @@ cdef class SequentialPolicy(NativePolicy):
             self._choose()
 
     cdef void _conclude(self) noexcept nogil:
-        """What the rule says of the arms that answer holds once silent ones are given up."""
+        """Apply the rule to the arms that answer; it counts once silent arms are given up."""
         self._decide()
         self.settled = self.stopped and self.silence.n_aside > 0
         if self.settled:
@@ -186,7 +186,7 @@ cdef class SequentialPolicy(NativePolicy):
             self._advance()
         elif self.answered:
             self._rejoin()
-            # the answer was a silent arm's: whether others answer is not known
+            # a silent arm answered; it is not known if the others do
             self.answered = False
             self._go_on()
 
@@ -327,7 +327,7 @@ cdef class SequentialPolicy(NativePolicy):
         return np.array(self.silence.aside, dtype=bool)
 
     cdef _finite_centres(self):
-        """Those of silent arms as 0."""
+        """The centres of all arms, with 0 for silent arms."""
         return np.where(self._silent_flags(), 0.0, self.centres)
 
     cdef object _schema(self):

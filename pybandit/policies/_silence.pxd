@@ -25,7 +25,7 @@ cdef class Silence:
         return self.n_aside == self.n_arms
 
     cdef int make(self) except -1
-    # A lost pull; returns whether the arm falls silent with it. The first wait is of so many pulls.
+    # A lost pull; returns True if the arm falls silent with it. `first_wait` is in pulls.
     cdef bint lose(self, int64_t arm, int64_t n_pulls, double first_wait) noexcept nogil
     # An answer; returns whether the arm is taken back, which takes `enough` rewards.
     cdef bint answer(self, int64_t arm, int64_t n_pulls, bint enough) noexcept nogil
@@ -36,7 +36,7 @@ cdef class Silence:
                       bint gives_up) noexcept nogil
     cdef int64_t first(self, int64_t n_pulls, bint in_turn, bint gives_up) noexcept nogil
     cdef void clear(self) noexcept nogil
-    # Whether every silent arm has lost so many pulls that it is given up.
+    # Returns True if every silent arm has lost enough pulls to be given up.
     cdef bint gave_up(self) noexcept nogil
     cdef int64_t most_lost(self) noexcept nogil
     cdef pb_batch batch(self) noexcept nogil

@@ -29,17 +29,17 @@ cdef class OCBA(SequentialPolicy):
         ``w_i = s_i^2 / d_i^2`` for i other than b, and
         ``w_b = s_b sqrt(sum of w_i^2 / s_i^2)``
 
-    (Chen et al. 2000, theorem 1). They maximise a bound on the probability of a right answer as
-    the budget grows, if means and variances are known; here they are those seen so far (the "most
-    starving" form of Chen and Lee 2011, one pull at a time).
+    (Chen et al. 2000, theorem 1). If means and variances are known, these shares maximise a bound
+    on the probability of a right answer as the budget grows. Here means and variances are those
+    seen so far, and one arm is pulled at a time (the "most starving" form of Chen and Lee 2011).
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     budget : int, optional
-        Pulls in all, at least ``n_initial K``. Without a budget it goes on for ever, and may be
-        asked at any time.
+        Pulls in all, at least ``n_initial K``. Without a budget it never ends, and may be asked at
+        any time.
     n_initial : int, default 10
         First pulls of each arm, at least 2. Chen and Lee advise 5 to 20.
 

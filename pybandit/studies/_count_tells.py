@@ -194,7 +194,7 @@ class CountTells(Recorder):
         counts at once. An arm that was dropped may come back, and a winner may be lost.
 
         *Guarantee after a correction*, of `CountRace`. The counts after each correction are a
-        version, and each version is a test of its own.
+        version, and each version is a separate test.
 
         - Suppose a rule fixed beforehand determines the correct counts, for all arms alike, and
           a winner is declared only after the last correction. Then the probability of a wrong

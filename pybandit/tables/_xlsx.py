@@ -66,7 +66,7 @@ def _texts(rows, dialect):
 
 
 def _text_of(value, row, column, dialect):
-    """A cell as somebody would have typed it."""
+    """Return the text that gives this cell when it is typed."""
     if value is None:
         return ""
     if isinstance(value, Formula):

@@ -47,7 +47,7 @@ def test_the_schedule_of_the_kernel(n_arms, n_items, strength, data):
 
 
 def test_weights_have_the_reference_numbers():
-    """Of an independent implementation: 218 arms, strength .7; two arms are the unit."""
+    """Compare with an independent implementation, for 218 arms and strength .7."""
     weights = twin.Schedule(218, 1172, 0.7).weights
     assert weights[[3, 8, 9, 40, 218]] / weights[2] == pytest.approx(
         [0.6131399693651779, 0.18778529039748856, 0.16566242839902018, 0.033869094345397706,

@@ -93,7 +93,7 @@ def test_the_twin(seed):
 
 
 def test_reference_numbers():
-    """Of an independent implementation of the specification."""
+    """Compare with an independent implementation of the specification."""
     scores = (np.random.default_rng(8).random((120, 30)) < np.linspace(0.3, 0.75, 30)) * 1.0
     blocks, pulls = [], np.zeros(30, dtype=np.int64)
     for first, begin, end in ((0, 0, 8), (0, 8, 10), (10, 10, 22), (24, 22, 60)):

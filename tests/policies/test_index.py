@@ -372,8 +372,8 @@ def test_kl_variance_covers(random_costs):
 
 
 def test_kl_variance_covers_with_one_pair():
-    """Z of one pair is 0 or 1, so its coverage is known. Without the maximum with 1 of the
-    docstring the formula would promise 1."""
+    """One pair has two outcomes, so the coverage is known. The formula of the paper promises 1,
+    and that of the docstring less."""
     (low_0, high_0), (low_1, high_1) = (pb.bounds.kl_variance(v, 1, 5.0) for v in (0.0, 0.5))
     truth = np.linspace(0.001, 0.499, 500)
     covered = ((low_0 <= truth) & (truth <= high_0)) * (1 - 2 * truth) + (
