@@ -138,8 +138,8 @@ def new(arguments):
     with Study.create(arguments.study, policy, names, who=arguments.who,
                       shares=arguments.shares) as study:
         say(arguments, {"file": study.path, "arms": names},
-             f"{study.path}: {type(policy).__name__}, {len(names)} arms{_under(title)}; next: "
-             "split, and counts")
+            f"{study.path}: {type(policy).__name__}, {len(names)} arms{_under(title)}; next: "
+            "split, and counts")
     return 0
 
 
@@ -164,7 +164,7 @@ def split(arguments):
         shares = dict(zip(study.arms, study.split(arguments.visits).tolist(), strict=True))
     width = max(map(len, shares))
     say(arguments, {"split": shares},
-         "\n".join(f"{name:{width}}  {n:,}" for name, n in shares.items()))
+        "\n".join(f"{name:{width}}  {n:,}" for name, n in shares.items()))
     return 0
 
 
@@ -175,7 +175,7 @@ def add_arm(arguments):
     with _opened(arguments) as study:
         number = study.add_arm(arguments.arm)
     say(arguments, {"arm": arguments.arm, "number": number},
-         f"{arguments.arm} is in the test from now on")
+        f"{arguments.arm} is in the test from now on")
     return 0
 
 
@@ -187,7 +187,7 @@ def retire(arguments):
         study.retire(arguments.arm, arguments.reason)
         left = [study.arms[arm] for arm in study.status().survivors]
     say(arguments, {"arm": arguments.arm, "left": left},
-         f"{arguments.arm} is out; left: {', '.join(left)}")
+        f"{arguments.arm} is out; left: {', '.join(left)}")
     return 0
 
 

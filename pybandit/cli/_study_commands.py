@@ -61,7 +61,7 @@ def next(arguments):
         batch, plates = study.ask(), Plates.of(study.settings)
     if batch is None:
         say(arguments, {"done": True, "batch": None, "plates": [], "files": [], "wells": []},
-             "done: nothing more is asked for; status has the answer", file=sys.stderr)
+            "done: nothing more is asked for; status has the answer", file=sys.stderr)
         return 4
     if arguments.format in ROBOTS:
         return robot_list(arguments, batch, plates)
@@ -92,11 +92,11 @@ def record(arguments):
     parts += [f"{done.n_lost:,} lost"] * bool(done.n_lost)
     state = "" if done.complete else f"; {status.n_open:,} wells are still open"
     say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
-                                      "head": status.head},
-         f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
-         f"{' (late)' if done.is_late and done.n_new else ''}{state}{_marked(done)}"
-         f"{'' if done.has_arms else '; the file names no arms, so none were checked'}"
-         f"{done.measurement and f'{chr(10)}measurement: {done.measurement}'}")
+                                     "head": status.head},
+        f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
+        f"{' (late)' if done.is_late and done.n_new else ''}{state}{_marked(done)}"
+        f"{'' if done.has_arms else '; the file names no arms, so none were checked'}"
+        f"{done.measurement and f'{chr(10)}measurement: {done.measurement}'}")
     return 0
 
 
@@ -130,7 +130,7 @@ def amend(arguments):
         done.n_amended)
     parts += [f"{done.n_withdrawn:,} withdrawn"] * bool(done.n_withdrawn)
     say(arguments, done._asdict() | {"head": head},
-         f"plate {', '.join(_few(done.plates))}: {'; '.join(parts)}")
+        f"plate {', '.join(_few(done.plates))}: {'; '.join(parts)}")
     return 0
 
 
@@ -139,7 +139,7 @@ def close(arguments):
         study.close_batch(arguments.batch)
         lost = int((study.batch(arguments.batch).states == "lost").sum())
     say(arguments, {"batch": arguments.batch, "n_lost": lost},
-         f"batch {arguments.batch} is closed: {lost:,} wells lost, unless they come late")
+        f"batch {arguments.batch} is closed: {lost:,} wells lost, unless they come late")
     return 0
 
 
@@ -147,7 +147,7 @@ def abandon(arguments):
     with _opened(arguments) as study:
         study.abandon(arguments.batch, discard=arguments.discard)
     say(arguments, {"batch": arguments.batch},
-         f"batch {arguments.batch} is abandoned: next gives its arms again, as another plate")
+        f"batch {arguments.batch} is abandoned: next gives its arms again, as another plate")
     return 0
 
 
@@ -166,8 +166,8 @@ def verify(arguments):
     with _opened(arguments) as study:
         found = study.verify(arguments.head)
     say(arguments, found._asdict(),
-         f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
-         f"pulls\nhead {found.head}")
+        f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
+        f"pulls\nhead {found.head}")
     return 0
 
 

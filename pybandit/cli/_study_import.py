@@ -199,8 +199,6 @@ def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
     return source | {"markers": marked} if marked else source
 
 
-
-
 def _check_known(record, rewards, reading, plates, wells):
     """Raises where a result is another than the one recorded, or its batch was abandoned."""
     told = ~np.isnan(rewards)

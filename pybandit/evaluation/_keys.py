@@ -19,7 +19,6 @@ class Keys:
 
     def __init__(self, names=None, labels=None):
         self.names, self.labels = names, labels
-        self._models = None if names is None else {name: i for i, name in enumerate(names)}
 
     def of(self, place):
         """The key of a place, ``(model, item)`` or ``(model, model, item)``, all numbers."""

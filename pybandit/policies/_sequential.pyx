@@ -14,9 +14,8 @@ from libc.stdint cimport INT64_MAX, int64_t
 
 from pybandit.policies._csrc cimport (
     PB_GAINS, PB_GLR_BERNOULLI, PB_GLR_ROUNDING, PB_GLR_UNKNOWN, pb_batch, pb_glr,
-    pb_glr_arm, pb_glr_arm_of,
-    pb_glr_doubt, pb_glr_tell, pb_kl_upper, pb_scan_largest, pb_scan_least, pb_scan_position,
-    pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
+    pb_glr_arm, pb_glr_arm_of, pb_glr_doubt, pb_glr_tell, pb_kl_upper, pb_scan_largest,
+    pb_scan_least, pb_scan_position, pb_wagers_add, pb_wagers_doubt, pb_wagers_tell,
 )
 from pybandit.policies.base cimport NativePolicy, is_reward
 from pybandit.policies.glr cimport GLR

@@ -1,5 +1,7 @@
-"""All wells of a study as text, some thousands at a time: however many, the memory is that of
-when each was told, and by whom."""
+"""All wells of a study as text, some thousands at a time.
+
+Only the time of each result, and who told it, are in memory for all wells at once.
+"""
 
 import csv
 import io

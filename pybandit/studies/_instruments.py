@@ -1,8 +1,8 @@
 """Files of instruments, which the library allotropy reads, as rows of plate, well and value.
 
-It makes of a file a tree of measurement documents, each of one well, with numbers such as
-"absorbance". A number inside other documents of the measurement, such as those of analytes or of
-processed data, has their name too.
+allotropy turns a file into a tree. The tree holds measurement documents, each of one well, and
+these hold numbers such as "absorbance". A number may stand in a document inside the measurement,
+such as that of an analyte or of processed data; its name then includes the name of that document.
 """
 
 import io

@@ -33,6 +33,7 @@ __all__ = ["MOST_TITLE", "PLAIN", "Dialect", "listed", "number", "rows_of", "row
 # no row that a plate reader writes is near these
 LONGEST_LINE, MOST_LINES, MOST_BYTES = 1_000_000, 1 << 20, 1 << 28
 
+
 class Dialect(NamedTuple):
     """How a file is written.
 
