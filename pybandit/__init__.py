@@ -12,7 +12,7 @@ The best of three models, from as few scores as it takes:
 
 A policy that says what to measure next, and is told what came of it:
 
->>> policy = pb.SequentialHalving(4, budget=80)
+>>> policy = pb.policies.SequentialHalving(4, budget=80)
 >>> while not policy.done:
 ...     arms = policy.ask()
 ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
@@ -23,8 +23,7 @@ array([1])
 import importlib as _importlib
 import typing as _typing
 
-from pybandit import bounds, environments, factors, kernels, stopping, tables
-from pybandit._shared.checks import InfeasibleBudget
+from pybandit import bounds, environments, errors, factors, kernels, stopping, tables
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
 from pybandit.betting import (
@@ -153,7 +152,6 @@ __all__ = [
     "GapE",
     "GapEV",
     "GaussianThompson",
-    "InfeasibleBudget",
     "KLLUCB",
     "KLUCB",
     "LUCB",
@@ -192,6 +190,7 @@ __all__ = [
     "compare",
     "confidence_sequence",
     "environments",
+    "errors",
     "estimators",
     "exact_sample",
     "factors",

@@ -4,10 +4,11 @@ Examples
 --------
 >>> import pybandit as pb
 >>> bandit = pb.environments.BernoulliBandit([0.04, 0.05, 0.07])
->>> pb.simulate(pb.SequentialHalving(3, 3000), bandit, 200, rng=1).error_probability
+>>> pb.simulate(pb.policies.SequentialHalving(3, 3000), bandit, 200, rng=1).error_probability
 0.05
 """
 
+from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
 from pybandit.simulation.environments import (
     BernoulliBandit,
     BinomialBandit,
@@ -21,6 +22,8 @@ from pybandit.simulation.environments import (
     UniformBandit,
 )
 
-__all__ = ["BernoulliBandit", "BinomialBandit", "CostlyBandit", "EmpiricalBandit", "Environment",
-           "GaussianBandit", "ScaledBernoulliBandit", "TableBandit", "TruncatedNormalBandit",
+__all__ = ["BernoulliBandit", "BinomialBandit", "CIRCaplet", "CostlyBandit", "EmpiricalBandit",
+           "Environment",
+           "GaussianBandit", "LogisticEvidence", "ScaledBernoulliBandit", "TableBandit",
+           "TruncatedNormalBandit",
            "UniformBandit"]

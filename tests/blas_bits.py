@@ -53,7 +53,7 @@ def gibbs():
 
 
 def arms(**options):
-    policy = pb.BayesGap(200, noise_std=0.5, **options)
+    policy = pb.policies.BayesGap(200, noise_std=0.5, **options)
     rng, asked = np.random.default_rng(1), []
     while not policy.done:
         chosen = policy.ask()
@@ -67,12 +67,12 @@ def arms(**options):
 # nothing of these depends on the kernels of BLAS
 ALONE = {
     "best_of": lambda: pb.best_of(MATRIX, value_range=20.0, rng=1).pulls,
-    "simulate": lambda: played(lambda _: pb.SequentialHalving(8, 400)),
+    "simulate": lambda: played(lambda _: pb.policies.SequentialHalving(8, 400)),
     "RacingSampler": gibbs,
-    "AcceptanceTest": lambda: np.array([pb.accept(MATRIX[:, 0], 1.0, rng=i)[2]
+    "AcceptanceTest": lambda: np.array([pb.racing.accept(MATRIX[:, 0], 1.0, rng=i)[2]
                                         for i in range(20)]),
     "RacingMetropolis": walk,
-    "slice_sample": lambda: pb.slice_sample(log_likelihood, MODE, n_factors=N, rng=1).x,
+    "slice_sample": lambda: pb.racing.slice_sample(log_likelihood, MODE, n_factors=N, rng=1).x,
 }
 # these may have other last bits, and then other draws
 THROUGH_BLAS = {

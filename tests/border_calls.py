@@ -19,8 +19,9 @@ RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(60, 3))
 POINTS = RNG.normal(size=(60, 2))
 FACTORS = pb.Factors(lambda n, i: MATRIX[n][:, i], 60, 3)
-BLOCKS = pb.Blocks(lambda block, columns: MATRIX[20 * block:20 * block + 20][:, columns], [20] * 3,
-                   3, shuffled=True)
+BLOCKS = pb.tables.Blocks(lambda block, columns: MATRIX[20 * block:20 * block + 20][:, columns],
+                          [20] * 3,
+                          3, shuffled=True)
 KERNEL = np.eye(4)
 LOGS = [os.path.join(os.path.dirname(__file__), "tables", "data", "logs", "lm-eval",
                      f"invented__{name}") for name in ("alpha", "beta")]
@@ -44,11 +45,11 @@ def sampler_draw(size, rng):
 
 
 def acceptance_test(log_threshold, rng):
-    return pb.AcceptanceTest(MATRIX[:, 0]).test(log_threshold, rng=rng)
+    return pb.racing.AcceptanceTest(MATRIX[:, 0]).test(log_threshold, rng=rng)
 
 
 def status_of_a_test(status):
-    return pb.AcceptanceTest(MATRIX[:, 0]).raise_status(status)
+    return pb.racing.AcceptanceTest(MATRIX[:, 0]).raise_status(status)
 
 
 def evaluate(indices, states):
@@ -60,7 +61,7 @@ def block_values(rows, columns):
 
 
 def open_blocks(**options):
-    return pb.Blocks.open(**options)
+    return pb.tables.Blocks.open(**options)
 
 
 def raise_status(status):
@@ -121,24 +122,24 @@ def exact_from_control(**options):
 CHAINS = dict(n_samples=2, n_warmup=1, n_chains=2, initial=[0, 1], thin=1, rng=1, n_threads=1,
               progress=False)
 RACING = {
-    pb.AcceptanceTest: dict(log_ratios=MATRIX[:, 0]),
-    pb.BettingBound: dict(value_range=(0, 1)),
-    pb.ControlVariate: dict(values=MATRIX, totals=MATRIX.sum(axis=0)),
-    pb.EBSBound: dict(value_range=1.0),
+    pb.racing.AcceptanceTest: dict(log_ratios=MATRIX[:, 0]),
+    pb.racing.BettingBound: dict(value_range=(0, 1)),
+    pb.racing.ControlVariate: dict(values=MATRIX, totals=MATRIX.sum(axis=0)),
+    pb.racing.EBSBound: dict(value_range=1.0),
     pb.Factors: dict(function=len, n_factors=5, n_states=2),
-    pb.NormalBound: {},
-    pb.PopulationMoments: dict(points=POINTS),
-    pb.Populations: dict(function=len, sizes=[3, 4]),
+    pb.racing.NormalBound: {},
+    pb.racing.PopulationMoments: dict(points=POINTS),
+    pb.racing.Populations: dict(function=len, sizes=[3, 4]),
     pb.RacingSampler: dict(factors=MATRIX),
-    pb.StudentBound: {},
-    pb.accept: dict(log_ratios=MATRIX[:, 0]),
-    pb.exact_sample: dict(factors=MATRIX),
-    pb.lil_ucb: dict(factors=MATRIX, value_range=9.0),
+    pb.racing.StudentBound: {},
+    pb.racing.accept: dict(log_ratios=MATRIX[:, 0]),
+    pb.racing.exact_sample: dict(factors=MATRIX),
+    pb.racing.lil_ucb: dict(factors=MATRIX, value_range=9.0),
     pb.race: dict(factors=MATRIX),
-    pb.race_populations: dict(populations=[MATRIX[:, 0], MATRIX[:5, 1]]),
-    pb.slice_sample: dict(log_likelihood=log_likelihood, x=0.1, n_factors=60),
-    pb.taylor_control: dict(points=POINTS, centers=[[0.0, 0.0]], values=[0.0, 0.0],
-                            gradients=np.ones((2, 2))),
+    pb.racing.race_populations: dict(populations=[MATRIX[:, 0], MATRIX[:5, 1]]),
+    pb.racing.slice_sample: dict(log_likelihood=log_likelihood, x=0.1, n_factors=60),
+    pb.racing.taylor_control: dict(points=POINTS, centers=[[0.0, 0.0]], values=[0.0, 0.0],
+                                   gradients=np.ones((2, 2))),
     sampler_draw: dict(size=2, rng=1),
     acceptance_test: dict(log_threshold=0.0, rng=1),
     evaluate: dict(indices=[1, 2], states=[0]),
@@ -217,7 +218,7 @@ BETTING = {
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
     pb.BudgetRace: dict(n_arms=3, n_items=9, budget_cost=6.0, value_range=(0, 1),
                         costs=[0.1, 0.2, 0.3]),
-    pb.ConfidenceSequence: {},
+    pb.betting.ConfidenceSequence: {},
     pb.CountRace: dict(n_arms=3),
     counted: dict(trials=[9, 9, 9], sums=[2, 3, 4.5], squares=[2, 3, 4]),
     split: dict(n=7), retired: dict(arm=1),
@@ -249,7 +250,7 @@ EVALUATION = {logged: dict(metric=["exact_match", "acc"], filter=["strict", "non
                                costs=RNG.random((20, 3))),
               pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
                                      models=3, items=9, baseline=0),
-              pb.group_weights: dict(groups=["a", "b", "a"]),
+              pb.evaluation.group_weights: dict(groups=["a", "b", "a"]),
               RaceStopping: dict(n_tasks=3, value_range=(0, 1), value=float)}
 
 
@@ -265,58 +266,62 @@ def searched(**options):
 
 SEARCHES = {searched: dict(policy="auto", budget=0.5, kernel=None, random_state=0),
             plan_counts: dict(rates=[0.1, 0.2], per_batch=50, runs=3, most_batches=3)}
-TABLES = {pb.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"),
+TABLES = {pb.tables.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"),
           block_values: dict(rows=[1, 2], columns=[0]),
           open_blocks: dict(table=MATRIX, columns=[1, 0]),
           pb.tables.shuffle: dict(table=MATRIX, path=os.path.join(tempfile.mkdtemp(), "t.parquet"),
                         replace=True, seed=1)}
 GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
 POLICIES = {
-    pb.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
-    pb.BatchRacing: dict(n_arms=4, k=1),
-    pb.BatchSAR: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
-    pb.BatchScreening: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
-    pb.BayesGap: GAUSSIAN, pb.BayesUCB: GAUSSIAN, pb.ExpectedImprovement: GAUSSIAN,
-    pb.GPUCB: GAUSSIAN, pb.GaussianThompson: GAUSSIAN, pb.ProbabilityOfImprovement: GAUSSIAN,
-    pb.ContinuousRejects: dict(n_arms=4, budget=40),
-    pb.EBTC: dict(n_arms=4), pb.TopTwo: dict(n_arms=4), pb.TrackAndStop: dict(n_arms=4),
-    pb.LUCB: dict(n_arms=4, delta=0.1), pb.KLLUCB: dict(n_arms=4, delta=0.1),
-    pb.UGapEc: dict(n_arms=4, delta=0.1), pb.LilUCB: dict(n_arms=4, delta=0.1),
-    pb.SuccessiveElimination: dict(n_arms=4, stopping=pb.stopping.GLR(0.1)),
-    pb.OCBA: dict(n_arms=4, budget=50), pb.APT: dict(n_arms=4, threshold=0.5),
-    pb.GoodArms: dict(n_arms=4, delta=0.1, threshold=0.5),
+    pb.policies.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.policies.BatchRacing: dict(n_arms=4, k=1),
+    pb.policies.BatchSAR: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.policies.BatchScreening: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.policies.BayesGap: GAUSSIAN, pb.policies.BayesUCB: GAUSSIAN,
+            pb.policies.ExpectedImprovement: GAUSSIAN,
+    pb.policies.GPUCB: GAUSSIAN, pb.policies.GaussianThompson: GAUSSIAN,
+            pb.policies.ProbabilityOfImprovement: GAUSSIAN,
+    pb.policies.ContinuousRejects: dict(n_arms=4, budget=40),
+    pb.policies.EBTC: dict(n_arms=4), pb.policies.TopTwo: dict(n_arms=4),
+            pb.policies.TrackAndStop: dict(n_arms=4),
+    pb.policies.LUCB: dict(n_arms=4, delta=0.1), pb.policies.KLLUCB: dict(n_arms=4, delta=0.1),
+    pb.policies.UGapEc: dict(n_arms=4, delta=0.1), pb.policies.LilUCB: dict(n_arms=4, delta=0.1),
+    pb.policies.SuccessiveElimination: dict(n_arms=4, stopping=pb.stopping.GLR(0.1)),
+    pb.policies.OCBA: dict(n_arms=4, budget=50), pb.policies.APT: dict(n_arms=4, threshold=0.5),
+    pb.policies.GoodArms: dict(n_arms=4, delta=0.1, threshold=0.5),
     pb.stopping.Betting: dict(delta=0.1),
     pb.stopping.GLR: dict(delta=0.1), pb.stopping.optimal_proportions: dict(means=[0.1, 0.5]),
     pb.stopping.lower_bound: dict(means=[0.1, 0.5], delta=0.1),
-    pb.GapE: dict(n_arms=4, budget=40, value_range=1.0),
-    pb.GapEV: dict(n_arms=4, budget=40, value_range=1.0),
-    pb.KLUCB: dict(n_arms=4), pb.UCB1: dict(n_arms=4), pb.UCBV: dict(n_arms=4),
+    pb.policies.GapE: dict(n_arms=4, budget=40, value_range=1.0),
+    pb.policies.GapEV: dict(n_arms=4, budget=40, value_range=1.0),
+    pb.policies.KLUCB: dict(n_arms=4), pb.policies.UCB1: dict(n_arms=4),
+            pb.policies.UCBV: dict(n_arms=4),
     pb.Policy: dict(n_arms=4),
-    pb.RoundRobin: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
-    pb.SHAdaVar: dict(n_arms=4, budget=80),
-    pb.SHVar: dict(n_arms=4, budget=80, variances=[1.0] * 4),
-    pb.SequentialHalving: dict(n_arms=4, budget=80),
-    pb.SuccessiveRejects: dict(n_arms=4, budget=80),
-    pb.ThompsonSampling: dict(n_arms=4),
-    pb.UCBE: dict(n_arms=4, budget=40, complexity=1.0),
-    pb.UGapEb: dict(n_arms=4, budget=40, complexity=1.0),
-    pb.Uniform: dict(n_arms=4, budget=40), pb.VBR: dict(n_arms=4, budget=40),
+    pb.policies.RoundRobin: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
+    pb.policies.SHAdaVar: dict(n_arms=4, budget=80),
+    pb.policies.SHVar: dict(n_arms=4, budget=80, variances=[1.0] * 4),
+    pb.policies.SequentialHalving: dict(n_arms=4, budget=80),
+    pb.policies.SuccessiveRejects: dict(n_arms=4, budget=80),
+    pb.policies.ThompsonSampling: dict(n_arms=4),
+    pb.policies.UCBE: dict(n_arms=4, budget=40, complexity=1.0),
+    pb.policies.UGapEb: dict(n_arms=4, budget=40, complexity=1.0),
+    pb.policies.Uniform: dict(n_arms=4, budget=40), pb.policies.VBR: dict(n_arms=4, budget=40),
     pb.kernels.matern: {}, pb.kernels.rbf: {}, pb.kernels.squared_exponential: {},
 }
-RESULT = pb.simulate(pb.Uniform(2, 8), ARMS, 4, rng=1)
-COMPARISON = pb.compare({"a": pb.Uniform(2, 8)}, ARMS, 2, rng=1)
+RESULT = pb.simulate(pb.policies.Uniform(2, 8), ARMS, 4, rng=1)
+COMPARISON = pb.compare({"a": pb.policies.Uniform(2, 8)}, ARMS, 2, rng=1)
 SAVED = os.path.join(tempfile.mkdtemp(), "comparison.npz")
 COMPARISON.save(SAVED)
 
 
 def answers_above(threshold, epsilon):
-    return pb.simulate(pb.Uniform(2, 8), ARMS, 2, answer="above", threshold=threshold,
+    return pb.simulate(pb.policies.Uniform(2, 8), ARMS, 2, answer="above", threshold=threshold,
                        epsilon=epsilon)
 
 
 def load_comparison(path):
     try:
-        return pb.Comparison.load(path)
+        return pb.simulation.Comparison.load(path)
     except OSError as error:  # there is no such file
         raise ValueError(f"path: {error}") from error
 
@@ -337,20 +342,22 @@ SIMULATION = {
     pb.environments.TableBandit: dict(rewards=[[0.1, 0.2], [0.3, 0.4]]),
     pb.environments.TruncatedNormalBandit: dict(means=[0.4, 0.5], variances=[0.01, 0.02]),
     pb.environments.UniformBandit: dict(means=[0.1, 0.2], variances=[0.1, 0.1]),
-    pb.simulate: dict(policy_factory=lambda e: pb.Uniform(2, 8), environment=ARMS, n_runs=2),
-    pb.compare: dict(policies={"a": pb.Uniform(2, 8)}, environment=ARMS, n_runs=2),
+    pb.simulate: dict(policy_factory=lambda e: pb.policies.Uniform(2, 8), environment=ARMS,
+                      n_runs=2),
+    pb.compare: dict(policies={"a": pb.policies.Uniform(2, 8)}, environment=ARMS, n_runs=2),
     answers_above: dict(threshold=0.1, epsilon=0.0),
     load_comparison: dict(path=SAVED),
     stopping_times: dict(q=[0.1, 0.5], of="pulls"),
 }
 MONTECARLO = {
-    pb.EstimatorAllocator: dict(n_estimators=3),
+    pb.montecarlo.EstimatorAllocator: dict(n_estimators=3),
     pb.combine_estimators: dict(
         functions=[lambda rng, size=None: rng.normal(size=size)] * 2, budget=60),
-    pb.estimators.CIRCaplet: dict(strike=0.08, thetas=[0.0, 0.1], n_steps=4),
-    pb.estimators.LogisticEvidence: dict(features=[[0.5], [-1.0]], labels=[1, 0], n_anneals=[5]),
-    pb.population_monte_carlo: dict(caplet=pb.estimators.CIRCaplet(0.08, n_steps=4), n=30,
-                                    population=10),
+    pb.environments.CIRCaplet: dict(strike=0.08, thetas=[0.0, 0.1], n_steps=4),
+    pb.environments.LogisticEvidence: dict(features=[[0.5], [-1.0]], labels=[1, 0], n_anneals=[5]),
+    pb.montecarlo.population_monte_carlo: dict(caplet=pb.environments.CIRCaplet(0.08, n_steps=4),
+                                               n=30,
+                                               population=10),
 }
 NUMBA = {pb.numba.policy: dict(ask=lambda t, n_arms: t % n_arms),
          pb.numba.environment: dict(draw=lambda arm, rng: rng.random()),

@@ -82,7 +82,7 @@ def numbers(result):
     """All there is of a result."""
     if hasattr(result, "posterior"):
         return plain(next(iter(result.posterior.values())))
-    if isinstance(result, pb.EstimatorAllocator):
+    if isinstance(result, pb.montecarlo.EstimatorAllocator):
         return [*plain(result.pulls), *plain([result.estimate])]
     if dataclasses.is_dataclass(result):
         result = [getattr(result, field.name) for field in dataclasses.fields(result)]
@@ -95,7 +95,7 @@ def shuffled():
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/in.npy", np.arange(500.0)[:, None] + np.zeros(2))
         pb.tables.shuffle(f"{folder}/in.npy", f"{folder}/out.parquet", seed=3)
-        blocks = pb.Blocks.open(f"{folder}/out.parquet")
+        blocks = pb.tables.Blocks.open(f"{folder}/out.parquet")
         return blocks.values(np.arange(500), [0]).ravel().astype(int)
 
 
@@ -114,22 +114,24 @@ def exact():
 
 DRAWS = {
     "race": lambda: pb.race(FACTORS, [0.3, 0.0, 0.0], rng=1),
-    "accept": lambda: pb.accept(FACTORS[:, 0], 0.3, rng=1),
-    "lil_ucb": lambda: pb.lil_ucb(FACTORS, value_range=0.25, rng=1),
-    "race_populations": lambda: pb.race_populations([FACTORS[:, 0], FACTORS[:, 1]], rng=1),
-    "slice_sample": lambda: pb.slice_sample(
+    "accept": lambda: pb.racing.accept(FACTORS[:, 0], 0.3, rng=1),
+    "lil_ucb": lambda: pb.racing.lil_ucb(FACTORS, value_range=0.25, rng=1),
+    "race_populations": lambda: pb.racing.race_populations([FACTORS[:, 0], FACTORS[:, 1]], rng=1),
+    "slice_sample": lambda: pb.racing.slice_sample(
         lambda i, v: -0.5 * (ROWS[i, :1] - v) ** 2, 0.3, n_factors=400, rng=1),
-    "exact_sample": lambda: pb.exact_sample(FACTORS, size=50, rng=1),
+    "exact_sample": lambda: pb.racing.exact_sample(FACTORS, size=50, rng=1),
     "RacingSampler": lambda: pb.RacingSampler(FACTORS, rng=1).draw(50),
-    "AcceptanceTest": lambda: pb.AcceptanceTest(FACTORS[:, 0], rng=1).test(),
+    "AcceptanceTest": lambda: pb.racing.AcceptanceTest(FACTORS[:, 0], rng=1).test(),
     "RacingGibbs": lambda: gibbs().sample(20, rng=1),
     "RacingMetropolis": lambda: metropolis().sample(20, rng=1),
     "ExactMinibatch": lambda: exact().sample(20, rng=1),
-    "population_monte_carlo": lambda: pb.population_monte_carlo(CAPLET, 600, population=60, rng=1),
+    "population_monte_carlo": lambda: pb.montecarlo.population_monte_carlo(CAPLET, 600,
+                                                                           population=60, rng=1),
     "combine_estimators": lambda: pb.combine_estimators(
         [lambda rng: rng.random(), lambda rng: rng.normal(0.5, 0.1)], 200, rng=1, progress=False),
     "simulate": lambda: pb.simulate(
-        lambda e: pb.SequentialHalving(e.n_arms, 60), pb.environments.GaussianBandit([0, 1, 2]),
+        lambda e: pb.policies.SequentialHalving(e.n_arms, 60),
+                                    pb.environments.GaussianBandit([0, 1, 2]),
         20, rng=1).cumulative_regrets,
     "best_of": lambda: pb.best_of(TABLE, value_range=(0, 1), rng=1).items,
     "BudgetRace": lambda: pb.best_of(TABLE, value_range=(0, 1), budget=200, rng=1).items,

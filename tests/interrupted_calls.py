@@ -34,7 +34,7 @@ class Call(NamedTuple):
 def late(name, **lost):
     """A policy whose first rewards were lost, and come."""
     def make():
-        policy = EVERY[name]() if name in EVERY else pb.Uniform(7, MANY)
+        policy = EVERY[name]() if name in EVERY else pb.policies.Uniform(7, MANY)
         arms = policy.ask()
         policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
         return policy
@@ -49,7 +49,7 @@ def late(name, **lost):
 def counted():
     """A policy that takes counts of many arms."""
     def make():
-        policy = pb.ThompsonSampling(MANY, rng=1, batch_size=50)
+        policy = pb.policies.ThompsonSampling(MANY, rng=1, batch_size=50)
         policy.ask()
         return policy
 
@@ -89,8 +89,8 @@ def height(rng):
     return 1.0 - rng.random() ** 2
 
 
-CAPLET = pb.estimators.CIRCaplet(0.08, n_steps=16)
-EVIDENCE = pb.estimators.LogisticEvidence(POINTS[:40], np.arange(40) % 2, [20, 40])
+CAPLET = pb.environments.CIRCaplet(0.08, n_steps=16)
+EVIDENCE = pb.environments.LogisticEvidence(POINTS[:40], np.arange(40) % 2, [20, 40])
 GLM = mcmc.GLMControl(POINTS, POINTS[:, 0], POINTS[:, 1], np.zeros(2))
 TAYLOR = mcmc.TaylorControl(np.zeros(2), POINTS)
 ROWS = np.arange(3000)
@@ -180,14 +180,14 @@ CALLS = PULLS | {
     "poisson": function(lambda: pb.factors.poisson(LABELS, [0.1, 0.2]).evaluate(ROWS, [0, 1])),
     "laplace": function(lambda: mcmc.laplace(
         lambda n, points: -((points[:, None] - POINTS[n]) ** 2).sum(axis=2).T, 3000, 2)),
-    "PopulationMoments": function(lambda: pb.taylor_control(
-        pb.PopulationMoments(POINTS), [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
-    "taylor_control": function(lambda: pb.taylor_control(
+    "PopulationMoments": function(lambda: pb.racing.taylor_control(
+        pb.racing.PopulationMoments(POINTS), [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
+    "taylor_control": function(lambda: pb.racing.taylor_control(
         POINTS, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals),
     "confidence_sequence": function(
         lambda: pb.confidence_sequence(MATRIX[:, 0], value_range=(-9, 9))),
     "combine_estimators": function(lambda: pb.combine_estimators(
         [height, height], 200, rng=1, progress=False).get_state()),
     "population_monte_carlo": function(
-        lambda: pb.population_monte_carlo(CAPLET, 600, population=60, rng=1)),
+        lambda: pb.montecarlo.population_monte_carlo(CAPLET, 600, population=60, rng=1)),
 }

@@ -29,7 +29,7 @@ Y = np.linspace(-1.0, 1.0, 500)
 
 
 def factory(environment):
-    return pb.RoundRobin(2, 1, 2, 20)
+    return pb.policies.RoundRobin(2, 1, 2, 20)
 
 
 BANDIT = pb.environments.BernoulliBandit([0.2, 0.7])
@@ -43,7 +43,7 @@ def simulate(**options):
 
 
 def in_python():
-    class Plain(pb.RoundRobin):
+    class Plain(pb.policies.RoundRobin):
         def ask(self):
             return super().ask()
 

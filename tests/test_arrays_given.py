@@ -132,21 +132,21 @@ def gibbs(given):
 
 def sampler(given):
     factors = pb.Factors(given(lambda n, i: -0.5 * (X[n, :1] - np.linspace(-1, 1, 5)[i]) ** 2),
-                         N, 5, control=pb.ControlVariate(
+                         N, 5, control=pb.racing.ControlVariate(
                              given(lambda n, i: np.zeros((n.size, i.size))), np.zeros(5)))
     sampler = pb.RacingSampler(factors, rng=1)
-    return [[sampler.draw() for _ in range(5)], pb.lil_ucb(
+    return [[sampler.draw() for _ in range(5)], pb.racing.lil_ucb(
         factors, np.zeros(5), value_range=20.0, rng=1)]
 
 
 def races(given):
     ratios = pb.Factors(given(lambda n, i: X[n, :1] + 0.3), N, 1)
-    return [pb.AcceptanceTest(ratios, rng=1).test(0.0), pb.accept(ratios, 0.0, rng=2)]
+    return [pb.racing.AcceptanceTest(ratios, rng=1).test(0.0), pb.racing.accept(ratios, 0.0, rng=2)]
 
 
 def slices(given):
-    return [pb.slice_sample(given(logistic), np.array([0.5, 0.2]), n_factors=N,
-                            log_prior=given(prior), rng=1).x.tolist()]
+    return [pb.racing.slice_sample(given(logistic), np.array([0.5, 0.2]), n_factors=N,
+                                   log_prior=given(prior), rng=1).x.tolist()]
 
 
 def expansions(given):
@@ -201,7 +201,7 @@ def simulations(given):
             return self._best(np.arange(3), 1)
 
     return [one.pulls.tolist() + one.errors.tolist() for one in (
-        pb.simulate(lambda _: pb.RoundRobin(3, 1, 3, 60), Coins(), 10, rng=1),
+        pb.simulate(lambda _: pb.policies.RoundRobin(3, 1, 3, 60), Coins(), 10, rng=1),
         pb.simulate(lambda _: Cycle(), Coins(), 10, rng=1),
         pb.simulate(lambda _: Cycle(), pb.environments.BernoulliBandit([0.2, 0.5, 0.8]), 10,
                     rng=1))]
@@ -216,15 +216,16 @@ def kernels(given):
     def kernel(points):
         return np.exp(-np.square(points[:, None] - points).sum(axis=2))
 
-    policy = pb.BayesGap(30, kernel=given(kernel), features=X[:9].copy(),
-                         noise_std=0.5)
+    policy = pb.policies.BayesGap(30, kernel=given(kernel), features=X[:9].copy(),
+                                  noise_std=0.5)
     return [policy.ask().tolist(), frozen(policy.get_state())]
 
 
 def blocks(given):
     table = X.repeat(2, axis=1)[:, :3]
-    one = pb.Blocks(given(lambda block, columns: table[100 * block:100 * block + 100][:, columns]),
-                    [100] * 4, 3)
+    one = pb.tables.Blocks(given(lambda block,
+                                 columns: table[100 * block:100 * block + 100][:, columns]),
+                           [100] * 4, 3)
     return [one.values(np.arange(0, N, 7), [0, 2]).tolist(), one.values([3], [1]).tolist()]
 
 

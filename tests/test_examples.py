@@ -11,7 +11,7 @@ import pytest
 
 import pybandit as pb
 from pybandit._shared import datasets
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError
 
 ROOT = pathlib.Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -188,7 +188,8 @@ def test_few_plates_prints_its_table(capsys):
 def test_microwell_finds_the_reference():
     """Ten runs of the first row; the other policies are at .26 and above."""
     example = load("microwell")
-    share, _, used = example["measure"](pb.BatchSAR, example["gene_means"](12_979), 100, 100,
+    share, _, used = example["measure"](pb.policies.BatchSAR, example["gene_means"](12_979), 100,
+                                        100,
                                         384, 10, 1)
     assert share == pytest.approx(0.114, abs=0.03) and used == 100
 
@@ -258,7 +259,7 @@ def test_caplet_finds_the_references():
     """Two cells of little noise, 4 runs; other policies are a fifth away."""
     example = load("caplet")
     for strike, name in [(0.07, "UCB1, raw"), (0.08, "UCB-V, raw")]:
-        caplet = pb.estimators.CIRCaplet(strike)
+        caplet = pb.environments.CIRCaplet(strike)
         value, _ = example["methods"](strike)[name](caplet, 100_000, 4, 1)
         known = example["REFERENCE"][name][list(example["CAPS"]).index(strike)]
         assert value == pytest.approx(known, rel=0.08)
@@ -291,7 +292,7 @@ def test_estimator_weights_finds_what_the_page_says():
 def test_evidence_prints_its_tables(capsys, monkeypatch):
     """Six problems without scikit-learn, six policies each."""
     def missing():
-        raise MissingPackage("no scikit-learn")
+        raise MissingPackageError("no scikit-learn")
 
     monkeypatch.setattr(datasets, "breast_cancer", missing)
     load("evidence")["main"](["--quick"])

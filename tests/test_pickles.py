@@ -71,7 +71,7 @@ def test_a_copied_sampler_draws_what_the_original_draws(options, kind):
 @pytest.mark.parametrize("ratios", [MATRIX[:, 3] - MATRIX[:, 0], pb.Factors(shifted, N, 1)],
                          ids=["array", "function"])
 def test_a_copied_acceptance_test_decides_as_the_original(ratios, kind):
-    test = pb.AcceptanceTest(ratios, first_look=20, rng=5)
+    test = pb.racing.AcceptanceTest(ratios, first_look=20, rng=5)
     first = [test.test(level) for level in np.linspace(-30, 30, 9)]
     again = COPIES[kind](test)
     levels = np.linspace(-40, 90, 30)
@@ -163,8 +163,9 @@ def results():
     scores = np.random.default_rng(1).random((200, 4))
     runs = [pb.best_of(scores, value_range=(0, 1), rng=1),
             pb.best_of(scores, value_range=(0, 1), budget=99, rng=1),
-            pb.simulate(lambda e: pb.UCB1(3), bandit, 20, horizon=30, rng=1),
-            pb.compare({"a": lambda e: pb.UCB1(3), "b": lambda e: pb.Uniform(3, 30)}, bandit, 20,
+            pb.simulate(lambda e: pb.policies.UCB1(3), bandit, 20, horizon=30, rng=1),
+            pb.compare({"a": lambda e: pb.policies.UCB1(3),
+                        "b": lambda e: pb.policies.Uniform(3, 30)}, bandit, 20,
                        horizon=30, rng=1),
             pb.race(MATRIX, rng=1), pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
             pb.RacingSampler(MATRIX, rng=1).draw()[1]]
@@ -178,7 +179,7 @@ def test_results_can_be_copied(kind):
 
 
 def test_what_cannot_be_copied_says_the_way_out(tmp_path):
-    study = pb.Study.create(tmp_path / "a.db", pb.UCB1(3))
+    study = pb.Study.create(tmp_path / "a.db", pb.policies.UCB1(3))
     for copied in COPIES.values():
         with pytest.raises(TypeError, match=r"Study.*cannot be pickled.*Study.open\("):
             copied(study)

@@ -10,7 +10,7 @@ from policies.every_class import EVERY
 # simulation/ of that name; FunctionPolicy: simulation/test_numba.py; Study:
 # studies/test_mutated_states.py
 MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
-    pb.BudgetRace, pb.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
+    pb.BudgetRace, pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
     pb.numba.FunctionPolicy, pb.Study}
 # scikit-learn's own, of what the object is as a whole
 OTHERS = {"BanditSearchCV"}
@@ -20,7 +20,7 @@ def has_state(cls):
     if hasattr(cls, "from_state"):
         return True
     # these are made again from what they were made of (tests/test_pickles.py)
-    return "__setstate__" in dir(cls) and cls not in (pb.RacingSampler, pb.AcceptanceTest)
+    return "__setstate__" in dir(cls) and cls not in (pb.RacingSampler, pb.racing.AcceptanceTest)
 
 
 def test_no_class_is_forgotten():

@@ -83,7 +83,7 @@ def test_no_attribute_of_an_object_that_is_not_made_crashes(owner):
     assert status == 0, f"{owner.__name__}.{lines[-1]} ended with {status}"
 
 
-@pytest.mark.parametrize("owner", [pb.RacingSampler, pb.AcceptanceTest])
+@pytest.mark.parametrize("owner", [pb.RacingSampler, pb.racing.AcceptanceTest])
 def test_the_error_says_what_was_forgotten(owner):
     class Forgetful(owner):
         def __init__(self, *_):
@@ -98,7 +98,7 @@ def test_the_error_says_what_was_forgotten(owner):
 
 
 @pytest.mark.parametrize("one", [
-    pb.RacingSampler(np.zeros((30, 2)), rng=1), pb.AcceptanceTest(np.zeros(30), rng=1)])
+    pb.RacingSampler(np.zeros((30, 2)), rng=1), pb.racing.AcceptanceTest(np.zeros(30), rng=1)])
 def test_nothing_is_made_twice(one):
     call = one.draw if isinstance(one, pb.RacingSampler) else one.test
     call()
@@ -125,7 +125,7 @@ def test_a_factor_function_cannot_make_its_sampler_again():
         return matrix[n, :1]
 
     sampler = pb.RacingSampler(pb.Factors(function, 500, 3), rng=1)
-    test = pb.AcceptanceTest(pb.Factors(ratios, 500, 1), rng=1)
+    test = pb.racing.AcceptanceTest(pb.Factors(ratios, 500, 1), rng=1)
     for call in (sampler.draw, lambda: sampler.draw(3), test.test):
         again = [1]
         with pytest.raises(RuntimeError, match="in use"):

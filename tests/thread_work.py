@@ -89,7 +89,7 @@ def race(make):
 
 def sequence(method):
     """Whatever the order of the pieces: all their values, each once."""
-    one = pb.ConfidenceSequence(10**9, method=method)
+    one = pb.betting.ConfidenceSequence(10**9, method=method)
     values, told = np.full(100, 0.25), []
 
     def work(i):
@@ -98,7 +98,8 @@ def sequence(method):
         assert one.lower <= 0.25 <= one.upper and one.mean == 0.25
         if len(told) % 50 == 0:
             state = one.get_state()
-            assert frozen(pb.ConfidenceSequence.from_state(state).get_state()) == frozen(state)
+            again = pb.betting.ConfidenceSequence.from_state(state)
+            assert frozen(again.get_state()) == frozen(state)
 
     def soak(seconds):
         assert_right_or_refused(work, seconds)
@@ -149,7 +150,7 @@ def table(seconds):
 def study(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        errors, one = [], Study.create(":memory:", pb.RoundRobin(6, 1, 6, 1000))
+        errors, one = [], Study.create(":memory:", pb.policies.RoundRobin(6, 1, 6, 1000))
         threads = [threading.Thread(target=study_work, args=(one, part, errors))
                    for part in range(8)]
         for thread in threads:
@@ -166,7 +167,7 @@ def blocks(seconds):
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/scores.npy", np.random.default_rng(1).random((2000, 3)))
         pb.tables.shuffle(f"{folder}/scores.npy", f"{folder}/scores.parquet", seed=1)
-        one = pb.Blocks.open(f"{folder}/scores.parquet")
+        one = pb.tables.Blocks.open(f"{folder}/scores.parquet")
         right(lambda: one.values(np.arange(0, 2000, 7), [0, 2]))(seconds)
 
 

@@ -17,10 +17,10 @@ from native import pointer
 N = 100_000
 i64 = ctypes.c_int64
 BOUNDS = {
-    "normal": pb.NormalBound(0.05),
-    "betting": pb.BettingBound(0.05, 1.0),
-    "betting, ebmix": pb.BettingBound(0.05, 1.0, mixture="ebmix"),
-    "betting, hybrid": pb.BettingBound(0.05, 1.0, hybrid=True),
+    "normal": pb.racing.NormalBound(0.05),
+    "betting": pb.racing.BettingBound(0.05, 1.0),
+    "betting, ebmix": pb.racing.BettingBound(0.05, 1.0, mixture="ebmix"),
+    "betting, hybrid": pb.racing.BettingBound(0.05, 1.0, hybrid=True),
 }
 
 
@@ -80,7 +80,7 @@ def test_against_the_product(timed, limits, near_tie, role):
 def test_nothing_to_decide(timed, role):
     """What betting costs where it cannot help: equal arms, of which all is read."""
     rewards = np.tile(np.random.default_rng(5).random((N, 1)), 10)
-    run = {"exact": lambda: pb.exact_sample(rewards, rng=1),
+    run = {"exact": lambda: pb.racing.exact_sample(rewards, rng=1),
            "betting": lambda: pb.race(rewards, bound=BOUNDS["betting"], rng=1)}[role]
     timed(f"an arm and item of 10 equal arms, {N} items, all read", role, run,
           per=rewards.size, rounds=10)

@@ -43,7 +43,7 @@ def test_sequence(timed, limits, values, n, role):
 def test_one_more_value(timed, values, role):
     """Bounds after value 10,001 to 10,100, each added alone."""
     def fresh():
-        sequence = pb.ConfidenceSequence(SIZE, method=role)
+        sequence = pb.betting.ConfidenceSequence(SIZE, method=role)
         sequence.update(values[:10_000])
         return (sequence,), {}
 

@@ -121,7 +121,8 @@ def means(n, n_states, n_components, rounds=30):
         "race, a function of numba": (by_callback, 1),
         "race, compiled factors": (lambda: all_of(lambda f: pb.race(
             f, rng.gumbel(size=n_states), rng=rng).winner), n_components),
-        "exact_sample, compiled factors": (lambda: all_of(lambda f: pb.exact_sample(f, rng=rng)),
+        "exact_sample, compiled factors": (
+            lambda: all_of(lambda f: pb.racing.exact_sample(f, rng=rng)),
                                            n_components),
     }
     for call, _ in ways.values():

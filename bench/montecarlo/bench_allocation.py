@@ -50,8 +50,9 @@ def test_ask_and_tell(timed, role):
     else:
         policy, _, more = role.partition(", ")
         costs = "observed" if "costs" in more else "equal"
-        allocator = pb.EstimatorAllocator(10, policy, costs=costs, rng=1,
-                                          weights="predictable" if more[:1] == "p" else "mean")
+        allocator = pb.montecarlo.EstimatorAllocator(10, policy, costs=costs, rng=1,
+                                                     weights="predictable" if more[:1] == "p"
+                                                     else "mean")
         told = (np.ones(1),) if costs == "observed" else ()
         first = allocator.ask()
         allocator.tell(first, values[first, 0], *[np.ones(first.size) for _ in told])
@@ -73,8 +74,8 @@ def test_simulate(timed, role):
         if role == "values alone":
             environment.pull(in_turn, rng)
         else:
-            pb.simulate(lambda e: pb.EstimatorAllocator(10, role, budget=BUDGET,
-                                                        weights="predictable"),
+            pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(10, role, budget=BUDGET,
+                                                                   weights="predictable"),
                         environment, 5, rng=1, n_threads=1, progress=False)
 
     timed("a decision in simulate, 10 estimators", role, run,

@@ -47,7 +47,7 @@ class Plain:
 
 
 def begun():
-    policy = pb.UCB1(N_ARMS)
+    policy = pb.policies.UCB1(N_ARMS)
     for _ in range(N_ARMS):
         arms = policy.ask()
         policy.tell(arms, np.full(arms.size, 0.5))
@@ -69,7 +69,7 @@ def test_one_pull(timed, role):
 
 def test_the_loop_makes_the_same_pulls():
     """So that both do the same job."""
-    rng, ours, plain = np.random.default_rng(1), pb.UCB1(N_ARMS), Plain(N_ARMS)
+    rng, ours, plain = np.random.default_rng(1), pb.policies.UCB1(N_ARMS), Plain(N_ARMS)
     while ours.n_pulls < 500:
         arms = ours.ask()
         rewards = rng.random(arms.size)

@@ -68,7 +68,7 @@ def test_round_robin(timed, bare, users, role):
         bare(group, 800 * FOLLOWED, N_USERS)
     elif role == "round robin":
         timed(group, role, lambda: run_once(
-            lambda e: pb.RoundRobin(e.n_arms, K, FOLLOWED, 800, 12), users), rounds=3)
+            lambda e: pb.policies.RoundRobin(e.n_arms, K, FOLLOWED, 800, 12), users), rounds=3)
     else:
         timed(group, role, lambda: numpy_round_robin(users.means, 800), rounds=1)
 
@@ -82,19 +82,21 @@ def test_batch_sar(timed, bare, users, n_batches, repeats, role):
         bare(group, n_batches * FOLLOWED, N_USERS)
     else:
         timed(group, role, lambda: run_once(
-            lambda e: pb.BatchSAR(e.n_arms, K, FOLLOWED, n_batches, repeats), users), rounds=3)
+            lambda e: pb.policies.BatchSAR(e.n_arms, K, FOLLOWED, n_batches, repeats), users),
+              rounds=3)
 
 
 @pytest.mark.parametrize("role", ["bare loop", "BatchRacing"])
 def test_batch_racing(timed, bare, role):
     """One pull a batch, ten arms at .5 and ninety at .3: nanoseconds a pull."""
     sparse = pb.environments.BernoulliBandit(np.repeat([0.5, 0.3], [10, 90]))
-    n_pulls = int(run_once(lambda e: pb.BatchRacing(e.n_arms, 10), sparse).pulls[0])
+    n_pulls = int(run_once(lambda e: pb.policies.BatchRacing(e.n_arms, 10), sparse).pulls[0])
     group = "a pull of BatchRacing, batches of one, 100 arms"
     if role == "bare loop":
         bare(group, n_pulls, 100, per=n_pulls, rounds=15)
     else:
-        timed(group, role, lambda: run_once(lambda e: pb.BatchRacing(e.n_arms, 10), sparse),
+        timed(group, role,
+              lambda: run_once(lambda e: pb.policies.BatchRacing(e.n_arms, 10), sparse),
               per=n_pulls, rounds=15)
 
 

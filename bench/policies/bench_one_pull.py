@@ -228,13 +228,13 @@ def loops():
 
 
 POLICIES = {
-    "UCBE": lambda k, n: pb.UCBE(k, n, COMPLEXITY),
-    "GapE": lambda k, n: pb.GapE(k, n, RANGE, COMPLEXITY),
-    "GapEV": lambda k, n: pb.GapEV(k, n, RANGE, COMPLEXITY),
-    "UGapEb": lambda k, n: pb.UGapEb(k, n, COMPLEXITY),
-    "EBTC": lambda k, n: pb.EBTC(k, budget=n),
-    "VBR": pb.VBR,
-    "SHAdaVar": pb.SHAdaVar,
+    "UCBE": lambda k, n: pb.policies.UCBE(k, n, COMPLEXITY),
+    "GapE": lambda k, n: pb.policies.GapE(k, n, RANGE, COMPLEXITY),
+    "GapEV": lambda k, n: pb.policies.GapEV(k, n, RANGE, COMPLEXITY),
+    "UGapEb": lambda k, n: pb.policies.UGapEb(k, n, COMPLEXITY),
+    "EBTC": lambda k, n: pb.policies.EBTC(k, budget=n),
+    "VBR": pb.policies.VBR,
+    "SHAdaVar": pb.policies.SHAdaVar,
 }
 
 

@@ -47,13 +47,13 @@ def test_against_the_limit(timed, limits, ratios, rows, role):
                      pointer(moments))
         timed(group, role, lambda: limits.limit_shuffle_gather_1(*arguments))
     elif role == "AcceptanceTest":
-        test = pb.AcceptanceTest(ratios, **options)
+        test = pb.racing.AcceptanceTest(ratios, **options)
         assert test.test(-10.0 * N).n_evaluations == rows
         timed(group, role, lambda: test.test(-10.0 * N))
     elif role == "accept":
-        timed(group, role, lambda: pb.accept(ratios, -10.0 * N, **options))
+        timed(group, role, lambda: pb.racing.accept(ratios, -10.0 * N, **options))
     else:
-        schedule = pb.AcceptanceTest(ratios, **options).schedule
+        schedule = pb.racing.AcceptanceTest(ratios, **options).schedule
         timed(group, role, lambda: numpy_test(ratios, -10.0 * N, schedule.scale, schedule.rows,
                                               rng))
 
@@ -62,7 +62,7 @@ def test_against_the_limit(timed, limits, ratios, rows, role):
 def test_everything_read(timed, ratios, role):
     """The mean is the threshold: one pass, after the looks that were in vain."""
     rng = np.random.default_rng(4)
-    test = pb.AcceptanceTest(ratios, delta=1e-9, rng=rng)
+    test = pb.racing.AcceptanceTest(ratios, delta=1e-9, rng=rng)
     call = {
         "ratios.sum()": ratios.sum,
         "AcceptanceTest, undecided": lambda: test.test(0.0),
@@ -82,7 +82,7 @@ def test_a_python_function(timed, ratios, role):
     def function(factors, chosen):
         return rows
 
-    test = pb.AcceptanceTest(pb.Factors(function, N, 1), rng=1)
+    test = pb.racing.AcceptanceTest(pb.Factors(function, N, 1), rng=1)
     call = {
         "the function alone": lambda: function(indices, states),
         "AcceptanceTest with the function": lambda: test.test(-10.0 * N),
@@ -99,7 +99,7 @@ def test_lil_ucb(timed, population, role):
         delta=0.05, value_range=np.ptp(rewards, axis=0))
     rng = np.random.default_rng(5)
     offsets = iter(np.log(np.arange(1, 11) / 55) + rng.gumbel(size=(100_000, 10)))
-    find = pb.race if role == "race" else pb.lil_ucb
+    find = pb.race if role == "race" else pb.racing.lil_ucb
     timed("a draw, sigma = 1e-5", role, lambda: find(rewards, next(offsets), rng=rng, **options),
           rounds=200)
 
@@ -113,4 +113,4 @@ def test_populations(timed, role):
     if role == "sums of all":
         timed("fifty clusters", role, lambda: np.argmax([arm.sum() for arm in arms]))
     else:
-        timed("fifty clusters", role, lambda: pb.race_populations(arms, rng=rng))
+        timed("fifty clusters", role, lambda: pb.racing.race_populations(arms, rng=rng))

@@ -2,7 +2,8 @@
 
 Run with ``make bench``, or alone: ``pytest bench/simulation/bench_numba.py``. A loop is what a
 careful user writes: all runs in one function of numba, the error alone. A rule that keeps its
-centres and roots, as `pb.UCB1` does, and one that computes every index anew, as the loop does.
+centres and roots, as `pb.policies.UCB1` does, and one that computes every index
+again, as the loop does.
 """
 
 import numpy as np
@@ -84,8 +85,8 @@ def made():
     return compiled()
 
 
-ROLES = ["pb.UCB1", "numba, kept", "numba, anew", "numba, kept, numba's rewards",
-         "pb.UCB1, numba's rewards", "plain numba loop", "Python"]
+ROLES = ["pb.policies.UCB1", "numba, kept", "numba, anew", "numba, kept, numba's rewards",
+         "pb.policies.UCB1, numba's rewards", "plain numba loop", "Python"]
 
 
 @pytest.mark.parametrize("n_arms", SIZES)
@@ -95,7 +96,7 @@ def test_one_pull(timed, made, role, n_arms):
     means, horizon = np.linspace(1.0, 0.0, n_arms), SIZES[n_arms]
     n_runs = 2 if role == "Python" else PULLS // horizon
     arms = normal(means, 1.0) if "rewards" in role else pb.environments.GaussianBandit(means)
-    policy = pb.UCB1(n_arms)
+    policy = pb.policies.UCB1(n_arms)
     if "kept" in role:
         policy = kept(n_arms, centres=np.zeros(n_arms), roots=np.zeros(n_arms))
     elif "anew" in role:
@@ -116,7 +117,8 @@ def test_one_pull(timed, made, role, n_arms):
 def test_all_make_the_same_errors(made):
     kept, anew, normal, loop = made
     means, found = np.linspace(1.0, 0.0, 10), []
-    for policy in (pb.UCB1(10), kept(10, centres=np.zeros(10), roots=np.zeros(10)), anew(10)):
+    for policy in (pb.policies.UCB1(10), kept(10, centres=np.zeros(10), roots=np.zeros(10)),
+                   anew(10)):
         for arms in (pb.environments.GaussianBandit(means), normal(means, 1.0)):
             found.append(pb.simulate(policy, arms, 500, rng=1, horizon=300).error_probability)
     assert len(set(found)) == 1

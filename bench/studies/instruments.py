@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies import _instruments
 
 HEAD = "| format | files read | wells right | remarks |\n| --- | ---: | ---: | --- |"
@@ -95,7 +95,7 @@ def compared(path, answer, instrument):
         return 0, 0, "no number of a well is expected"
     try:
         found, said = read(path, instrument)
-    except BadFile as error:
+    except UnreadableFileError as error:
         return 0, len(wanted), str(error)
     n_right = sum(found.get(place) == counts for place, counts in wanted.items())
     return n_right, len(wanted), "" if said == instrument else f"taken for {said}"

@@ -30,7 +30,7 @@ def coins(rng, n_items, wins):
 
 def race_betting(rng):
     return pb.race(coins(rng, 1000, [499, 500]), rng=rng,
-                   bound=pb.BettingBound(0.1, (0.0, 1.0))).winner == 0
+                   bound=pb.racing.BettingBound(0.1, (0.0, 1.0))).winner == 0
 
 
 def best_of(rng):
@@ -84,8 +84,9 @@ def confidence_sequence(rng):
 
 def interval(rng):
     """A proposal that misses a tenth of the mass: 0, or else 1 / .9; looked at 40 times."""
-    allocator = pb.EstimatorAllocator(1, budget=400, value_range=(0, 1 / 0.9), batch_size=10,
-                                      rng=rng)
+    allocator = pb.montecarlo.EstimatorAllocator(1, budget=400, value_range=(0, 1 / 0.9),
+                                                 batch_size=10,
+                                                 rng=rng)
     while not allocator.done:
         arms = allocator.ask()
         allocator.tell(arms, (rng.random(arms.size) < 0.9) / 0.9)
@@ -122,12 +123,12 @@ def named(make, n_arms=2, horizon=3000):
 
 
 def top_two(rule):
-    return lambda environment: pb.TopTwo(environment.n_arms, rule)
+    return lambda environment: pb.policies.TopTwo(environment.n_arms, rule)
 
 
 def batch_racing(n_runs, seed):
     arms = pb.environments.BernoulliBandit([0.52, 0.5, 0.5])
-    result = pb.simulate(lambda e: pb.BatchRacing(3, 1, 0.1, 300), arms, n_runs, rng=seed,
+    result = pb.simulate(lambda e: pb.policies.BatchRacing(3, 1, 0.1, 300), arms, n_runs, rng=seed,
                          horizon=30_000)
     return int((result.stopped & (result.errors > 0)).sum())
 
@@ -153,7 +154,7 @@ PROMISES = {
     "TopTwo, GLR proven, two equal arms": (
         0.2, named(top_two(pb.stopping.GLR(0.1, law="bernoulli"))), 1),
     "TopTwo, Betting, two equal arms": (0.2, named(top_two(pb.stopping.Betting(0.1))), 1),
-    "LUCB, two equal arms": (0.2, named(lambda e: pb.LUCB(2, delta=0.1, sigma=0.5)), 1),
+    "LUCB, two equal arms": (0.2, named(lambda e: pb.policies.LUCB(2, delta=0.1, sigma=0.5)), 1),
     "BatchRacing, .52 against .5": (0.1, batch_racing, 0.5),
     "about: race, student, normal differences": (0.05, each(student), 1),
     "nothing proved: GLR heuristic, equal arms": (

@@ -24,12 +24,12 @@ from pybandit._shared.drawing import DATA, EXACT, RACING, new_figure, save, tidy
 
 DELTA, TOLERANCE = 0.05, 0.01
 BOUNDS = {
-    "normal": pb.NormalBound(DELTA),
-    "student": pb.StudentBound(DELTA),
-    "ebs": pb.EBSBound(DELTA, value_range=1.0),
-    "betting": pb.BettingBound(DELTA, (0, 1)),
-    "betting, ebmix": pb.BettingBound(DELTA, (0, 1), mixture="ebmix"),
-    "betting, hybrid": pb.BettingBound(DELTA, (0, 1), hybrid=True),
+    "normal": pb.racing.NormalBound(DELTA),
+    "student": pb.racing.StudentBound(DELTA),
+    "ebs": pb.racing.EBSBound(DELTA, value_range=1.0),
+    "betting": pb.racing.BettingBound(DELTA, (0, 1)),
+    "betting, ebmix": pb.racing.BettingBound(DELTA, (0, 1), mixture="ebmix"),
+    "betting, hybrid": pb.racing.BettingBound(DELTA, (0, 1), hybrid=True),
 }
 # What is read of another table, 58 models by 797 items; ebs and normal by marginal deviations.
 REFERENCE = {"ebs": 0.389, "normal": 0.065, "betting": 0.035}

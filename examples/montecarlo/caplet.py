@@ -51,7 +51,8 @@ def bandit(name, options, caplet, n, n_runs, seed):
 def population(rule, caplet, n, n_runs, seed):
     """By the sample variance of the weighted payoffs."""
     streams = np.random.SeedSequence(seed).spawn(n_runs)
-    values = np.array([pb.population_monte_carlo(caplet, n, rule=rule, rng=stream).variance
+    values = np.array([pb.montecarlo.population_monte_carlo(caplet, n, rule=rule,
+                                                            rng=stream).variance
                        for stream in streams])
     return values.mean(), 1.96 * values.std(ddof=1) / np.sqrt(n_runs)
 
@@ -121,7 +122,7 @@ def main(argv=None):
     if arguments.quick:
         budgets, n_runs = [300, 1000], 2
     start, panels, hits = time.perf_counter(), {}, {}
-    caplets = {strike: pb.estimators.CIRCaplet(strike) for strike in CAPS}
+    caplets = {strike: pb.environments.CIRCaplet(strike) for strike in CAPS}
     for strike, caplet in caplets.items():
         lines, found = print_table(strike, caplet, budgets, n_runs, arguments.seed)
         panels[f"strike {strike}"] = lines

@@ -9,11 +9,11 @@ import pybandit as pb
 # name: what EstimatorAllocator takes, and options; "UCB-V (1/3, 1)" halves the regret of the
 # usual constants
 PAPER = {
-    "UCB1": ("ucb1", pb.UCB1, {}),
-    "UCB-V": ("ucb-v", pb.UCBV, {}),
-    "UCB-V (1/3, 1)": (None, pb.UCBV, {"c": 1 / 3, "zeta": 1.0}),
-    "KL-UCB": ("kl-ucb", pb.KLUCB, {}),
-    "Thompson": ("thompson", pb.ThompsonSampling, {}),
+    "UCB1": ("ucb1", pb.policies.UCB1, {}),
+    "UCB-V": ("ucb-v", pb.policies.UCBV, {}),
+    "UCB-V (1/3, 1)": (None, pb.policies.UCBV, {"c": 1 / 3, "zeta": 1.0}),
+    "KL-UCB": ("kl-ucb", pb.policies.KLUCB, {}),
+    "Thompson": ("thompson", pb.policies.ThompsonSampling, {}),
 }
 OURS = {"lcb-variance": "lcb-variance", "thompson-variance": "thompson-variance"}
 
@@ -21,9 +21,10 @@ OURS = {"lcb-variance": "lcb-variance", "thompson-variance": "thompson-variance"
 def make(name, n_estimators, **options):
     """An allocator that chooses by this policy."""
     if name in OURS or name == "uniform":
-        return pb.EstimatorAllocator(n_estimators, name, **options)
+        return pb.montecarlo.EstimatorAllocator(n_estimators, name, **options)
     policy, cls, arguments = PAPER[name]
-    return pb.EstimatorAllocator(n_estimators, policy or cls(n_estimators, **arguments), **options)
+    return pb.montecarlo.EstimatorAllocator(n_estimators, policy or cls(n_estimators, **arguments),
+                                            **options)
 
 
 def shared_variance(variances, policy, environment):

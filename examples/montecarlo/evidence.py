@@ -22,7 +22,7 @@ from estimator_policies import make
 
 import pybandit as pb
 from pybandit._shared import datasets
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError
 from pybandit.simulation.environments import CostlyBandit, EmpiricalBandit
 
 TABLE = Path(__file__).parents[2] / "tests" / "montecarlo" / "data" / "ais_tiny.csv"
@@ -38,16 +38,16 @@ WEIGHTS = ("mean", "inverse-variance", "predictable")
 def tiny(n_rows, n_anneals):
     """Two features, and a known evidence."""
     table = np.loadtxt(TABLE, delimiter=",", skiprows=1)[:n_rows]
-    return pb.estimators.LogisticEvidence(table[:, :2], table[:, 2], n_anneals,
-                                          log_evidence=LOG_Z[n_rows])
+    return pb.environments.LogisticEvidence(table[:, :2], table[:, 2], n_anneals,
+                                            log_evidence=LOG_Z[n_rows])
 
 
 def hard(n_anneals, n_rows=150, n_features=10):
     """Breast cancer data, a wide prior: few annealing steps are not enough."""
     features, labels = datasets.breast_cancer()
     rows = np.random.default_rng(1).permutation(labels.size)[:n_rows]
-    return pb.estimators.LogisticEvidence(features[rows, :n_features], labels[rows], n_anneals,
-                                          prior_variance=1.0)
+    return pb.environments.LogisticEvidence(features[rows, :n_features], labels[rows], n_anneals,
+                                            prior_variance=1.0)
 
 
 def record(evidence, steps, seed):
@@ -148,7 +148,7 @@ def main(argv=None):
     try:
         print_problem("breast cancer, 150 rows, 10 features, prior variance 1",
                       hard(tuple(n // divisor for n in HARD_ARMS)), rounds, steps, n_runs, seed)
-    except MissingPackage as error:
+    except MissingPackageError as error:
         print(f"\nbreast cancer left out: {error}")
     print_real_run(few, seconds, seed)
     print(f"\n{time.perf_counter() - start:.0f} s")

@@ -85,8 +85,9 @@ class ByHand(pb.Policy):
         return self.ranked(self.left)[:self.k]
 
 
-POLICIES = {"by hand": ByHand, "BatchScreening": pb.BatchScreening, "BatchSAR": pb.BatchSAR,
-            "BatchHalving": pb.BatchHalving, "RoundRobin": pb.RoundRobin}
+POLICIES = {"by hand": ByHand, "BatchScreening": pb.policies.BatchScreening,
+            "BatchSAR": pb.policies.BatchSAR,
+            "BatchHalving": pb.policies.BatchHalving, "RoundRobin": pb.policies.RoundRobin}
 
 
 def hits(policy, environment):
@@ -98,7 +99,7 @@ def measure(make, n, noise, n_batches, n_runs, seed, k=K, wells=WELLS):
     """Hits of each run, or None where the policy takes no so few plates."""
     try:
         make(n, k, wells, n_batches)
-    except pb.InfeasibleBudget:
+    except pb.errors.InfeasibleBudgetError:
         return None
     result = pb.simulate(lambda environment: make(environment.n_arms, k, wells, n_batches),
                          lambda rng: NOISES[noise](rng.normal(size=n)), n_runs, rng=seed,

@@ -22,24 +22,24 @@ from pybandit.stopping import GLR, Betting, lower_bound
 MEANS = np.arange(10, 0, -1) / 10
 DELTAS = 0.1, 1e-4, 1e-10
 RULES = {
-    "TrackAndStop": lambda k, rule: pb.TrackAndStop(k, rule),
-    "T3C": lambda k, rule: pb.TopTwo(k, rule),
-    "T3C, ids": lambda k, rule: pb.TopTwo(k, rule, beta="ids"),
-    "EB-TC": lambda k, rule: pb.TopTwo(k, rule, leader="empirical"),
-    "EB-TCI, ids": lambda k, rule: pb.TopTwo(k, rule, leader="empirical", beta="ids",
-                                             challenger="cost-improved"),
-    "TTUCB": lambda k, rule: pb.TopTwo(k, rule, leader="ucb"),
-    "EBTC": lambda k, rule: pb.EBTC(k, epsilon=0.0, stopping=rule),
-    "SuccessiveElimination": lambda k, rule: pb.SuccessiveElimination(k, rule),
-    "T3C, variances unknown": lambda k, rule: pb.TopTwo(
+    "TrackAndStop": lambda k, rule: pb.policies.TrackAndStop(k, rule),
+    "T3C": lambda k, rule: pb.policies.TopTwo(k, rule),
+    "T3C, ids": lambda k, rule: pb.policies.TopTwo(k, rule, beta="ids"),
+    "EB-TC": lambda k, rule: pb.policies.TopTwo(k, rule, leader="empirical"),
+    "EB-TCI, ids": lambda k, rule: pb.policies.TopTwo(k, rule, leader="empirical", beta="ids",
+                                                      challenger="cost-improved"),
+    "TTUCB": lambda k, rule: pb.policies.TopTwo(k, rule, leader="ucb"),
+    "EBTC": lambda k, rule: pb.policies.EBTC(k, epsilon=0.0, stopping=rule),
+    "SuccessiveElimination": lambda k, rule: pb.policies.SuccessiveElimination(k, rule),
+    "T3C, variances unknown": lambda k, rule: pb.policies.TopTwo(
         k, GLR(rule.delta, "gaussian-unknown", threshold=rule.threshold)),
 }
 GAUSSIAN_ONLY = "EBTC", "T3C, variances unknown"  # EBTC's challenger is
 OWN_BOUNDS = {
-    "LUCB": lambda k, delta: pb.LUCB(k, delta),
-    "UGapEc": lambda k, delta: pb.UGapEc(k, delta),
-    "LilUCB": lambda k, delta: pb.LilUCB(k, delta),
-    "LilUCB, heuristic": lambda k, delta: pb.LilUCB(k, delta, constants="heuristic"),
+    "LUCB": lambda k, delta: pb.policies.LUCB(k, delta),
+    "UGapEc": lambda k, delta: pb.policies.UGapEc(k, delta),
+    "LilUCB": lambda k, delta: pb.policies.LilUCB(k, delta),
+    "LilUCB, heuristic": lambda k, delta: pb.policies.LilUCB(k, delta, constants="heuristic"),
 }
 BERNOULLI = (0.5, 0.45, 0.43, 0.4), (0.3, 0.21, 0.2, 0.19, 0.18)
 
@@ -60,8 +60,8 @@ def gaussian(rules, own_bounds, n_runs, seed):
           + "".join(f"{delta:>18}" for delta in DELTAS))
     for threshold in "heuristic", "proven":
         for name, make in rules.items():
-            cells = [cell(lambda e, d=delta: make(10, GLR(d, threshold=threshold)), arms,  # noqa: B023
-                          n_runs, seed, least * np.log(1 / delta)) for delta in DELTAS]
+            cells = [cell(lambda e, d=delta: make(10, GLR(d, threshold=threshold)),  # noqa: B023
+                          arms, n_runs, seed, least * np.log(1 / delta)) for delta in DELTAS]
             print(f"{name + ', ' + threshold:<32}" + "".join(f"{text:>18}" for text in cells))
     n_runs = max(2, n_runs // 10)
     for name, make in own_bounds.items():
@@ -76,7 +76,7 @@ def bernoulli(rules, n_runs, seed):
     arms = [pb.environments.BernoulliBandit(means) for means in BERNOULLI]
     rows = {name: lambda e, make=make: make(e.n_arms, rule) for name, make in rules.items()
             if name not in GAUSSIAN_ONLY}
-    rows["KLLUCB"] = lambda e: pb.KLLUCB(e.n_arms, 0.1)
+    rows["KLLUCB"] = lambda e: pb.policies.KLLUCB(e.n_arms, 0.1)
     for name, make in rows.items():
         cells = [cell(make, environment, n_runs, seed) for environment in arms]
         print(f"{name:<32}" + "".join(f"{text:>34}" for text in cells))

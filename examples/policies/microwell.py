@@ -19,10 +19,10 @@ from pybandit._shared import drawing
 
 N, WELLS, VARIANCE = 12_979, 384, 0.1
 POLICIES = {
-    "RoundRobin": pb.RoundRobin,
-    "BatchHalving": pb.BatchHalving,
-    "BatchSAR m'": pb.BatchSAR,
-    "BatchSAR m": lambda *sizes: pb.BatchSAR(*sizes, improved=False),
+    "RoundRobin": pb.policies.RoundRobin,
+    "BatchHalving": pb.policies.BatchHalving,
+    "BatchSAR m'": pb.policies.BatchSAR,
+    "BatchSAR m": lambda *sizes: pb.policies.BatchSAR(*sizes, improved=False),
 }
 # (k, B): reference and its half-width of each policy, and the batches BatchSAR m uses.
 REFERENCE = {

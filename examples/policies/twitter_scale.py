@@ -26,11 +26,11 @@ N, K, FOLLOWED, LOOKS = 522_062, 100, 60_000, 24
 INTERVALS, WRITTEN, BEST_GAIN = 31 * 24 * 12, 707_776, 0.963
 BATCHES = (30, 40, 100, 200, 400, 800)
 POLICIES = {  # name -> policy of (n, k, b, B, r) and whether r = b
-    "RoundRobin": (pb.RoundRobin, False),
-    "BatchSAR r=12": (pb.BatchSAR, False),
-    "BatchSAR r=b": (pb.BatchSAR, True),
-    "BatchHalving r=12": (pb.BatchHalving, False),
-    "BatchHalving r=b": (pb.BatchHalving, True),
+    "RoundRobin": (pb.policies.RoundRobin, False),
+    "BatchSAR r=12": (pb.policies.BatchSAR, False),
+    "BatchSAR r=b": (pb.policies.BatchSAR, True),
+    "BatchHalving r=12": (pb.policies.BatchHalving, False),
+    "BatchHalving r=b": (pb.policies.BatchHalving, True),
 }
 # Of an independent implementation, on another power law.
 REFERENCE_GAIN = {"RoundRobin": {100: 0.67, 800: 0.92}, "BatchSAR r=12": {100: 0.46, 800: 0.50},

@@ -111,9 +111,9 @@ class Chain:
         def differences_of(values):
             return lambda rows, _: np.diff(values(model.inliers[rows], both))
 
-        control = pb.ControlVariate(differences_of(arms.controls), np.diff(arms.expand()))
+        control = pb.racing.ControlVariate(differences_of(arms.controls), np.diff(arms.expand()))
         factors = pb.Factors(differences_of(arms.rewards), model.inliers.size, 1, control=control)
-        won = pb.accept(factors, threshold, rng=self.readings, **self.options).accepted
+        won = pb.racing.accept(factors, threshold, rng=self.readings, **self.options).accepted
         self.n_evaluations += arms.n_evaluations
         if self.check:
             self.errors[METROPOLIS].append(won != bool(np.diff(arms.totals()) > threshold))
@@ -133,7 +133,7 @@ class Chain:
             return int(np.argmax(offsets + arms.totals()))
 
         factors = pb.Factors(arms.rewards, arms.data.r.size, len(self.models),
-                             control=pb.ControlVariate(arms.controls, arms.expand()))
+                             control=pb.racing.ControlVariate(arms.controls, arms.expand()))
         choice = pb.race(factors, offsets, rng=self.readings, **self.options).winner
         self.n_evaluations += arms.n_evaluations
         if self.check:

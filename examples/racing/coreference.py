@@ -172,9 +172,10 @@ class Gibbs:
         values = factors[np.argsort(self.labels.astype(np.int16), kind="stable")]  # radix
         ends = 1 + np.cumsum(self.sizes)[clusters]
         populations = [values[ends[k] - sizes[k]:ends[k]] for k in large]
-        result = pb.race_populations([np.empty(0), *populations],
-                                     np.append(known[leader], offsets[large]), bound="normal",
-                                     delta=DELTA, first_look=FIRST_LOOK, rng=self.rng)
+        result = pb.racing.race_populations([np.empty(0), *populations],
+                                            np.append(known[leader], offsets[large]),
+                                            bound="normal",
+                                            delta=DELTA, first_look=FIRST_LOOK, rng=self.rng)
         self.n_evaluations += result.n_evaluations
         return int(large[result.winner - 1] if result.winner else small[leader])
 

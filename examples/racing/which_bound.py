@@ -19,14 +19,14 @@ import pybandit as pb
 
 N, DELTA = 100_000, 0.05
 BOUNDS = {  # name -> bound of (delta, range), and the variance it is given
-    "normal": (lambda delta, span: pb.NormalBound(delta), "pairwise"),
-    "student": (lambda delta, span: pb.StudentBound(delta), "pairwise"),
-    "ebs": (lambda delta, span: pb.EBSBound(delta, span), "pairwise"),
-    "betting": (lambda delta, span: pb.BettingBound(delta, span), "pairwise"),
-    "ebmix": (lambda delta, span: pb.BettingBound(delta, span, mixture="ebmix"), "pairwise"),
-    "hybrid": (lambda delta, span: pb.BettingBound(delta, span, hybrid=True), "pairwise"),
-    "normal, marginal": (lambda delta, span: pb.NormalBound(delta, "union"), "marginal"),
-    "ebs, marginal": (lambda delta, span: pb.EBSBound(delta, span), "marginal"),
+    "normal": (lambda delta, span: pb.racing.NormalBound(delta), "pairwise"),
+    "student": (lambda delta, span: pb.racing.StudentBound(delta), "pairwise"),
+    "ebs": (lambda delta, span: pb.racing.EBSBound(delta, span), "pairwise"),
+    "betting": (lambda delta, span: pb.racing.BettingBound(delta, span), "pairwise"),
+    "ebmix": (lambda delta, span: pb.racing.BettingBound(delta, span, mixture="ebmix"), "pairwise"),
+    "hybrid": (lambda delta, span: pb.racing.BettingBound(delta, span, hybrid=True), "pairwise"),
+    "normal, marginal": (lambda delta, span: pb.racing.NormalBound(delta, "union"), "marginal"),
+    "ebs, marginal": (lambda delta, span: pb.racing.EBSBound(delta, span), "marginal"),
 }
 # Mean items an arm: (ebs, normal, betting); the first two with marginal deviations.
 REFERENCES = {

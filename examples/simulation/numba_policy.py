@@ -1,4 +1,4 @@
-"""UCB1 as a numba function, as a class in Python and as `pb.UCB1`: same pulls, other speed.
+"""UCB1 as a numba function, as a Python class and as `pb.policies.UCB1`: same pulls, other speed.
 
     python examples/simulation/numba_policy.py [--runs 1000] [--out numba_policy.png]
 
@@ -58,7 +58,8 @@ def main(argv=None):
     parser.add_argument("--out", default="numba_policy.png")
     options = parser.parse_args(argv)
     arms = skewed(np.linspace(1.0, 0.0, K), 1.0)
-    rules = {"pb.UCB1": pb.UCB1(K), "ucb1, numba": ucb1(K), "draws, numba": draws(K),
+    rules = {"pb.policies.UCB1": pb.policies.UCB1(K), "ucb1, numba": ucb1(K),
+             "draws, numba": draws(K),
              "UCB1, Python": lambda e: PythonUCB1(K)}
     few, leaders = max(2, options.runs // 50), {}
     for name, policy in rules.items():
@@ -70,9 +71,10 @@ def main(argv=None):
         print(f"{name:<14}{nanoseconds:>8,.0f} ns a pull, error {found.error_probability:.3f}")
         leaders[name] = found.checkpoint_leaders[:few]
     same = all(np.array_equal(leaders["UCB1, Python"], leaders[name])
-               for name in ("pb.UCB1", "ucb1, numba"))
+               for name in ("pb.policies.UCB1", "ucb1, numba"))
     print(f"UCB1 in three languages, the same leaders in {few} runs: {same}")
-    curves = pb.compare({name: rules[name] for name in ("pb.UCB1", "ucb1, numba", "draws, numba")},
+    curves = pb.compare({name: rules[name] for name in ("pb.policies.UCB1", "ucb1, numba",
+                                                        "draws, numba")},
                         arms, options.runs, rng=1, horizon=PULLS, checkpoints=CHECKPOINTS)
     curves.plot().savefig(options.out, dpi=150)
 

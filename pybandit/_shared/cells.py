@@ -7,10 +7,6 @@ DELIMITERS = (",", ";", "\t")
 LOST = ("", "na", "n/a", "#n/a", "nan", "null", "none")
 
 
-class BadFile(ValueError):
-    """A file that cannot be read; the message says where and why."""
-
-
 # A spreadsheet runs a cell that begins so, whatever the file's author meant by it.
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 

@@ -4,6 +4,8 @@ import sys
 
 import numpy as np
 
+from pybandit._shared.errors import InfeasibleBudgetError
+
 # what an int64 holds; what is exact in float64, in which pulls are counted too
 LARGEST = 2**63 - 1
 # in size: a state that holds sums of squares which are no numbers is no state, and is lost
@@ -13,20 +15,6 @@ MOST_PULLS = 2**53
 MOST_HELD = 2**40
 # types of which NumPy makes new arrays, C-contiguous and aligned
 NEW = {bool, int, float, list, tuple}
-
-
-class InfeasibleBudget(ValueError):
-    """A budget too small for what was asked; the message names the smallest feasible one.
-
-    Examples
-    --------
-    >>> import pybandit as pb
-    >>> try:
-    ...     pb.SequentialHalving(16, budget=40)
-    ... except pb.InfeasibleBudget as error:
-    ...     print(error)
-    budget must be at least 64 for 16 arms: one pull an arm and stage, of 4 stages; got 40
-    """
 
 
 def shown(value, most=200):
@@ -294,9 +282,10 @@ def _index(mask):
 
 
 def check_budget(budget, least, n_arms, reason):
-    """Raise `InfeasibleBudget` below `least` pulls; `reason` says what they are for."""
+    """Raise `InfeasibleBudgetError` below `least` pulls; `reason` says what they are for."""
     if budget < least:
-        raise InfeasibleBudget(f"budget must be at least {least} for {n_arms} arms: {reason}; got "
+        raise InfeasibleBudgetError(f"budget must be at least {least} for {n_arms} arms: {reason}; "
+                                    "got "
                                f"{budget}")
 
 

@@ -27,7 +27,7 @@ def sp500_returns():
 
     Raises
     ------
-    MissingPackage
+    MissingPackageError
         Where `arch`, which carries the prices, is not installed.
     """
     prices = require("arch.data.sp500", "demo").load()["Adj Close"].to_numpy(np.float64)
@@ -44,7 +44,7 @@ def flower_brightness():
 
     Raises
     ------
-    MissingPackage
+    MissingPackageError
         Where `scikit-learn`, which carries the photograph, or `pillow`, which
         decodes it, is not installed.
     """
@@ -112,7 +112,7 @@ def breast_cancer():
 
     Raises
     ------
-    MissingPackage
+    MissingPackageError
         Where `scikit-learn`, which carries the data, is not installed.
     """
     loaded = require("sklearn.datasets", "sklearn").load_breast_cancer()

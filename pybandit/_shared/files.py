@@ -8,7 +8,7 @@ import struct
 import threading
 import zipfile
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 
 KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
          stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
@@ -55,11 +55,12 @@ def opened_regular(path):
 
 
 def read_regular(path, most):
-    """Return the bytes of a regular file; BadFile if there are more than `most`."""
+    """Return the bytes of a regular file; UnreadableFileError if there are more than `most`."""
     with opened_regular(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise BadFile(f"{os.fspath(path)} must have at most {most:,} bytes; it has more")
+        raise UnreadableFileError(f"{os.fspath(path)} must have at most {most:,} bytes; it has "
+                                  "more")
     return content
 
 
@@ -140,7 +141,7 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED, parts=
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If it is not an archive, or if a limit is exceeded.
     """
     size = file.seek(0, os.SEEK_END)
@@ -149,15 +150,15 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED, parts=
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
-        raise BadFile(f"it must be a {what}; got {error!r}") from None
+        raise UnreadableFileError(f"it must be a {what}; got {error!r}") from None
     listed = archive.infolist()
     expanded = sum(part.file_size for part in listed if parts is None or part.filename in parts)
     most = min(most, max(least, RATIO * size))
     if expanded > most:
-        raise BadFile(f"a {what} of {size:,} bytes must expand to at most {most:,}; this one "
-                      f"expands to {expanded:,}")
+        raise UnreadableFileError(f"a {what} of {size:,} bytes must expand to at most {most:,}; "
+                                  f"this one expands to {expanded:,}")
     if len({part.filename for part in listed}) < len(listed):
-        raise BadFile(f"the parts of a {what} must have different names")
+        raise UnreadableFileError(f"the parts of a {what} must have different names")
     return archive
 
 
@@ -169,10 +170,10 @@ def _check_directory(file, size, what, most):
     if at < 0 or tail[at:at + 4] != b"PK\5\6" or tail[-2:] != b"\0\0":
         at = tail.rfind(b"PK\5\6")
     if at < 0 or at + DIRECTORY_END.size > len(tail):
-        raise BadFile(f"it must be a {what}; it is not an archive")
+        raise UnreadableFileError(f"it must be a {what}; it is not an archive")
     length = DIRECTORY_END.unpack_from(tail, at)[5]
     if length > most or tail[max(0, at - 20):at].startswith(b"PK\6\7"):
-        raise BadFile(f"the directory of a {what} must have at most {most:,} bytes")
+        raise UnreadableFileError(f"the directory of a {what} must have at most {most:,} bytes")
 
 
 class Lines:
@@ -218,4 +219,4 @@ class Lines:
         return line
 
     def _refuse(self, words):
-        raise BadFile(self._place.format(max(1, self.number)) + words + self._remedy)
+        raise UnreadableFileError(self._place.format(max(1, self.number)) + words + self._remedy)

@@ -2,23 +2,21 @@
 
 import importlib
 
+from pybandit._shared.errors import MissingPackageError
+
 # What pip calls this package: `pybandit` on the registry is another project's.
 DISTRIBUTION = "pybandit-core"
 
 
-class MissingPackage(ImportError):
-    """An optional package is not installed; the message names the extra that brings it."""
-
-
 def require(module, extra):
-    """Import `module`, or raise `MissingPackage` naming the `extra` of pybandit to install."""
+    """Import `module`, or raise `MissingPackageError` naming the `extra` of pybandit to install."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if not error.name or not (module + ".").startswith(error.name + "."):
             raise
         package = module.partition(".")[0]
-        raise MissingPackage(
+        raise MissingPackageError(
             f"this needs the package {package}, which is not installed: "
             f"pip install '{DISTRIBUTION}[{extra}]'",
             name=error.name,

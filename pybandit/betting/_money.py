@@ -4,14 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from pybandit._shared.checks import (
-    InfeasibleBudget,
-    check_in,
-    check_numeric,
-    check_positive,
-    refuse_masks,
-    shown,
-)
+from pybandit._shared.checks import check_in, check_numeric, check_positive, refuse_masks, shown
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.labels import in_order
 from pybandit._shared.types import ArrayLike
 
@@ -146,5 +140,6 @@ def check_feasible(name, money, n_arms):
     columns = money.prices.shape[1]
     least = float(money.prices.sum(axis=1).max()) * (n_arms if columns == 1 else 1)
     if money.left(0) < least:
-        raise InfeasibleBudget(f"{name} must be at least {least!r}, what the dearest item costs of "
+        raise InfeasibleBudgetError(f"{name} must be at least {least!r}, what the dearest item "
+                                    "costs of "
                                f"all {n_arms} arms; got {money.most!r}")

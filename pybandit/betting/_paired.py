@@ -10,13 +10,13 @@ import numpy as np
 from pybandit._shared.checks import (
     LARGEST,
     MOST_HELD,
-    InfeasibleBudget,
     check_choice,
     check_integer,
     check_scalar,
     nonnegative,
     shown,
 )
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.guard import Guard
 from pybandit._shared.types import Floats, Ints
 from pybandit.betting._kernels import Bets, Books
@@ -70,7 +70,7 @@ class PairedRace(Told):
             self.max_evaluations = check_integer("max_evaluations", max_evaluations, 0,
                                                  LARGEST)
             if self.max_evaluations < self.n_arms:
-                raise InfeasibleBudget(
+                raise InfeasibleBudgetError(
                     f"max_evaluations must be at least {self.n_arms}, one item for each of the "
                     f"{self.n_arms} arms; got {self.max_evaluations}")
         self.costs = check_costs(costs, self.n_arms, self.n_items)

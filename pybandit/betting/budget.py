@@ -4,14 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from pybandit._shared.checks import (
-    LARGEST,
-    MOST_PULLS,
-    InfeasibleBudget,
-    check_integer,
-    owned,
-    shown,
-)
+from pybandit._shared.checks import LARGEST, MOST_PULLS, check_integer, owned, shown
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._estimate import error_probability, strength_of
@@ -97,7 +91,7 @@ class BudgetRace(PairedRace):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below one
+        Where an argument is outside its range; `InfeasibleBudgetError` below one
         evaluation an arm.
 
     Notes
@@ -173,7 +167,8 @@ class BudgetRace(PairedRace):
             return None
         budget = check_integer("budget", budget, 0, LARGEST)
         if budget < n_arms:
-            raise InfeasibleBudget(f"budget must be at least {n_arms}, one item for each of the "
+            raise InfeasibleBudgetError(f"budget must be at least {n_arms}, one item for each of "
+                                        "the "
                                    f"{n_arms} arms; got {budget}")
         return budget
 

@@ -192,7 +192,7 @@ cdef class ConfidenceSequence:
     Examples
     --------
     >>> import pybandit as pb
-    >>> sequence = pb.ConfidenceSequence(population=4)
+    >>> sequence = pb.betting.ConfidenceSequence(population=4)
     >>> bounds = sequence.update([1.0, 0.0, 1.0])
     >>> sequence.n, sequence.lower, sequence.upper
     (3, 0.5, 0.75)

@@ -108,7 +108,7 @@ class BettingRace(PairedRace):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` for
+        Where an argument is outside its range; `InfeasibleBudgetError` for
         `max_evaluations` and `max_cost`.
 
     Notes

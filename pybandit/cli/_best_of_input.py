@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._opened import opened, refuse_log_options, scores_of_logs
@@ -30,12 +30,14 @@ def load(arguments):
             return scores, 0
         lost = np.argwhere(np.isnan(scores.values))
         if lost.size and arguments.missing == "error":
-            raise BadFile(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in all; what "
-                          f"it would have added is unknown: --missing drop leaves such items out")
+            raise UnreadableFileError(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in "
+                                      "all; what "
+                                      "it would have added is unknown: --missing drop leaves such "
+                                      "items out")
         kept = _kept(scores, arguments)
-    except BadFile as error:
+    except UnreadableFileError as error:
         source = "stdin" if first == "-" else first
-        raise BadFile(f"{source}: {error}") from None
+        raise UnreadableFileError(f"{source}: {error}") from None
     return kept, len(scores.lines) - len(kept.lines)
 
 
@@ -43,7 +45,7 @@ def _kept(scores, arguments):
     """The items that have all their scores, which are in the range."""
     kept = scores.without_lost() if np.isnan(scores.values).any() else scores
     if not kept.lines:
-        raise BadFile("every item lacks a score: none is left")
+        raise UnreadableFileError("every item lacks a score: none is left")
     _check_range(kept, *arguments.value_range)
     return kept
 
@@ -61,14 +63,14 @@ def _load_logs(paths, arguments):
             raise ValueError(f"--{option} must be left out for log files of evaluation tools")
     scores = scores_of_logs(paths, _options(arguments))
     if scores.lost and arguments.missing == "error":
-        raise BadFile(refusal_of(paths, scores.lost))
+        raise UnreadableFileError(refusal_of(paths, scores.lost))
     if scores.lower_is_better and not arguments.lower_is_better:
-        raise BadFile(f"{paths[0]}: the logs say that lower scores are better: "
-                      "--lower-is-better looks for the lowest mean")
+        raise UnreadableFileError(f"{paths[0]}: the logs say that lower scores are better: "
+                                  "--lower-is-better looks for the lowest mean")
     try:
         kept = _kept(scores, arguments)
-    except BadFile as error:
-        raise BadFile(f"{named(paths)}: {error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{named(paths)}: {error}") from None
     return kept, len(scores.lines) - len(kept.lines)
 
 
@@ -82,7 +84,7 @@ def _read(path, arguments):
     try:
         table = opened(path, options)
     except TypeError as error:
-        raise BadFile(str(error)) from None
+        raise UnreadableFileError(str(error)) from None
     if isinstance(table, Scores):
         table.values = np.asarray(table.values, dtype=np.float64)
         return table
@@ -100,8 +102,8 @@ def _read(path, arguments):
                           ("--groups", arguments.groups), ("--costs", arguments.costs),
                           ("--missing drop", arguments.missing == "drop")):
         if given:
-            raise BadFile(f"{option} must be left out: it reads the whole table, which is read as "
-                          "it lies there")
+            raise UnreadableFileError(f"{option} must be left out: it reads the whole table, which "
+                                      "is read as it lies there")
     return table
 
 
@@ -111,7 +113,7 @@ def _check_range(scores, low, high):
                          f"{high:g}")
     bad = np.argwhere((scores.values < low) | (scores.values > high))
     if bad.size:
-        raise BadFile(
+        raise UnreadableFileError(
             f"{scores.place(*bad[0])}: {scores.values[tuple(bad[0])]:g} is outside --value-range "
             f"{low:g} {high:g}; set it to all values that a score can take, as they were known "
             f"before looking at the scores")
@@ -153,16 +155,16 @@ def _costs(arguments, scores):
                 drop=arguments.drop, models=arguments.models, items=arguments.items,
                 repeated=True))
         if costs.columns != scores.columns:
-            raise BadFile("must have the models of the scores, in their order")
+            raise UnreadableFileError("must have the models of the scores, in their order")
         if len(costs.lines) == 1:
             return costs.values
         if len(costs.lines) <= max(scores.rows):
-            raise BadFile(f"must have a line for each item of the scores, or one; has "
-                          f"{len(costs.lines)}")
+            raise UnreadableFileError(f"must have a line for each item of the scores, or one; has "
+                                      f"{len(costs.lines)}")
         for label, row in zip(scores.index, scores.rows, strict=True):
             if costs.index[row] != label:
-                raise BadFile(f"line {costs.lines[row]} must be item {label!r}, as in the scores; "
-                              f"it is {costs.index[row]!r}")
+                raise UnreadableFileError(f"line {costs.lines[row]} must be item {label!r}, as in "
+                                          f"the scores; it is {costs.index[row]!r}")
         return costs.values[scores.rows]
-    except BadFile as error:
-        raise BadFile(f"{arguments.costs}: {error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{arguments.costs}: {error}") from None

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.betting._count_checks import outside
 from pybandit.studies._dates import date_key, day_first_in, is_date
 from pybandit.studies._sheet import PLAIN, listed, number, short
@@ -57,7 +57,7 @@ def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If a column, a name or a number is missing, doubled or impossible; names file, line and
         column.
     """
@@ -68,11 +68,13 @@ def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1
             head.pop()
         columns = _Columns(line, head, dialect, value_range)
         if key is not None and "key" in columns.at:
-            raise BadFile("line 1, column 1: the file has keys of its own; leave out --key")
+            raise UnreadableFileError("line 1, column 1: the file has keys of its own; leave out "
+                                      "--key")
         found = list(_rows(rows, columns, dict.fromkeys(arms or ()),
                            {one.casefold() for one in skip}))
         if not found:
-            raise BadFile(f"line {line}, column 1: there is a header and no counts under it")
+            raise UnreadableFileError(f"line {line}, column 1: there is a header and no counts "
+                                      "under it")
         if "key" in columns.at:
             keys = _keys_of(found, columns.at["key"] + 1, day_first)
         else:
@@ -109,14 +111,18 @@ class _Columns:
         self.are_whole = kinds.get("sum") == "successes"
         if (kinds.get("sum") == "revenue" and "sum" not in dialect.columns
                 and tuple(value_range) == (0.0, 1.0)):
-            raise BadFile(f"{self.place(line, 'sum')}: {short(head[self.at['sum']])} has amounts, "
-                          "and the study counts successes: add a column of successes, or start a "
-                          "study with --values LOW HIGH; --sum-column takes values from 0 to 1")
+            raise UnreadableFileError(f"{self.place(line, 'sum')}: {short(head[self.at['sum']])} "
+                                      "has amounts, "
+                                      "and the study counts successes: add a column of successes, "
+                                      "or start a "
+                                      "study with --values LOW HIGH; --sum-column takes values "
+                                      "from 0 to 1")
         for role, name in (("arm", "arm"), ("trials", "trials"), ("sum", "successes")):
             if role not in self.at:
                 wanted = dialect.columns.get(role, name)
-                raise BadFile(f"line {line}, column 1: no column {wanted!r} is in the header; it "
-                              f"has {listed(head)}; --{role}-column names another")
+                raise UnreadableFileError(f"line {line}, column 1: no column {wanted!r} is in the "
+                                          "header; it "
+                                          f"has {listed(head)}; --{role}-column names another")
 
     def _role_of(self, cell):
         """Return the role of a column and its kind; a role that was named has no other column."""
@@ -132,9 +138,9 @@ class _Columns:
             if (kind == "revenue") == (tuple(self.value_range) != (0.0, 1.0)):
                 return kind, at
             return before, self.at[role]
-        raise BadFile(f"line {line}, column {at + 1}: {short(self.head[at])} and "
-                      f"{short(self.head[self.at[role]])} are both the {role}; leave one out, or "
-                      f"name it by --{role}-column")
+        raise UnreadableFileError(f"line {line}, column {at + 1}: {short(self.head[at])} and "
+                                  f"{short(self.head[self.at[role]])} are both the {role}; leave "
+                                  f"one out, or name it by --{role}-column")
 
     def place(self, line, role):
         return f"line {line}, column {self.at[role] + 1}"
@@ -157,16 +163,19 @@ def _rows(rows, columns, arms, skip):
         total = next((cell for cell in chain([arm], cells) if _plain(cell) in TOTALS
                       and cell not in arms), None)
         if total is not None and (arms or arm == total or not arm):
-            raise BadFile(f"line {line}, column {cells.index(total) + 1}: {short(total)} is a row "
-                          "of totals, not an arm; delete it, or leave it out by --skip")
+            raise UnreadableFileError(f"line {line}, column {cells.index(total) + 1}: "
+                                      f"{short(total)} is a row "
+                                      "of totals, not an arm; delete it, or leave it out by --skip")
         if len(cells) != len(head):
-            raise BadFile(f"line {line}, column {min(len(cells), len(head)) + 1}: the row has "
-                          f"{len(cells)} cells, the header {len(head)}")
+            raise UnreadableFileError(f"line {line}, column {min(len(cells), len(head)) + 1}: the "
+                                      f"row has {len(cells)} cells, the header {len(head)}")
         if arms and arm and arm not in arms:
             same = folded.get(arm.casefold(), ())
             if len(same) != 1:
-                raise BadFile(f"{columns.place(line, 'arm')}: {short(arm)} is not an arm of the "
-                              f"study, which has {listed(list(arms))}; --skip leaves out its rows")
+                raise UnreadableFileError(f"{columns.place(line, 'arm')}: {short(arm)} is not an "
+                                          "arm of the "
+                                          f"study, which has {listed(list(arms))}; --skip leaves "
+                                          "out its rows")
             arm = same[0]
         yield line, cells, arm, _numbers(line, cells, arm, columns)
 
@@ -178,18 +187,22 @@ def _numbers(line, cells, arm, columns):
                            f"line {line}, column {columns.head[columns.at[role]]!r}",
                            columns.dialect) for role in roles}
     if not arm or any(value != value for value in values.values()):
-        raise BadFile(f"line {line}, column 1: a row must have an arm, trials and successes"
-                      f"{', and a key' if 'key' in columns.at else ''}; got {short(cells)}")
+        raise UnreadableFileError(f"line {line}, column 1: a row must have an arm, trials and "
+                                  "successes"
+                                  f"{', and a key' if 'key' in columns.at else ''}; got "
+                                  f"{short(cells)}")
     for role in ("trials", "sum")[:1 + columns.are_whole]:
         _check_whole(line, role, cells[columns.at[role]], values[role], columns)
     trials, total = np.array([values["trials"]]), np.array([values["sum"]])
     if trials[0] < 0:
-        raise BadFile(f"{columns.place(line, 'trials')}: trials must be at least 0; got "
-                      f"{short(cells[columns.at['trials']])}")
+        raise UnreadableFileError(f"{columns.place(line, 'trials')}: trials must be at least 0; "
+                                  f"got {short(cells[columns.at['trials']])}")
     if outside(trials, total, columns.value_range)[0]:
         low, high = columns.value_range
-        raise BadFile(f"{columns.place(line, 'sum')}: a sum must be that of rewards in [{low:g}, "
-                      f"{high:g}]; got {total[0]:g} for {trials[0]:g} trials of arm {arm!r}")
+        raise UnreadableFileError(f"{columns.place(line, 'sum')}: a sum must be that of rewards in "
+                                  f"[{low:g}, "
+                                  f"{high:g}]; got {total[0]:g} for {trials[0]:g} trials of arm "
+                                  f"{arm!r}")
     return tuple(values.values())
 
 
@@ -198,11 +211,14 @@ def _check_whole(line, role, cell, value, columns):
     head, plain = columns.head[columns.at[role]], columns.dialect.plain(cell)
     groups = re.fullmatch(r"\d{1,3}(?:([.,' ’])\d{3})(?:\1\d{3})*", cell)
     if groups and "." in plain:
-        raise BadFile(f"{columns.place(line, role)}: {short(head)} must be whole numbers, and "
-                      f"{short(cell)} may be one in thousands; --decimal , --thousands . takes it")
+        raise UnreadableFileError(f"{columns.place(line, role)}: {short(head)} must be whole "
+                                  "numbers, and "
+                                  f"{short(cell)} may be one in thousands; --decimal , --thousands "
+                                  ". takes it")
     if value != int(value):
-        raise BadFile(f"{columns.place(line, role)}: {short(head)} must be whole numbers, not "
-                      f"rates; got {short(cell)}: head sums of values 'sum'")
+        raise UnreadableFileError(f"{columns.place(line, role)}: {short(head)} must be whole "
+                                  f"numbers, not rates; got {short(cell)}: head sums of values "
+                                  "'sum'")
 
 
 def _keys_of(found, column, day_first):
@@ -212,24 +228,25 @@ def _keys_of(found, column, day_first):
     try:
         decided = day_first_in(texts)
     except ValueError as error:
-        raise BadFile(f"column {column}: {error}") from None
+        raise UnreadableFileError(f"column {column}: {error}") from None
     if None not in (decided, day_first) and decided != day_first:
-        raise BadFile(f"column {column}: --dates must fit the file, in which the "
-                      f"{'day' if decided else 'month'} comes first")
+        raise UnreadableFileError(f"column {column}: --dates must fit the file, in which the "
+                                  f"{'day' if decided else 'month'} comes first")
     decided, keys, zoned = day_first if decided is None else decided, [], {}
     for (line, _, _, _), text in zip(found, texts, strict=True):
         if not text:
-            raise BadFile(f"line {line}, column {column}: a row must have a key; got ''")
+            raise UnreadableFileError(f"line {line}, column {column}: a row must have a key; got "
+                                      "''")
         try:
             keys.append(date_key(text, decided))
         except ValueError as error:
-            raise BadFile(f"line {line}, column {column}: {error}; or say --dates day-first or "
-                          "month-first") from None
+            raise UnreadableFileError(f"line {line}, column {column}: {error}; or say --dates "
+                                      "day-first or month-first") from None
         if is_date(keys[-1]) and "T" in keys[-1]:
             zoned[keys[-1].endswith("Z")] = line
     if len(zoned) > 1:
-        raise BadFile(f"line {max(zoned.values())}, column {column}: hours must all have a time "
-                      "zone or none")
+        raise UnreadableFileError(f"line {max(zoned.values())}, column {column}: hours must all "
+                                  "have a time zone or none")
     return keys
 
 
@@ -238,8 +255,8 @@ def _batches(found, keys, columns):
     for (line, _, arm, values), key in zip(found, keys, strict=True):
         batch = batches.setdefault(key, {})
         if arm in batch:
-            raise BadFile(f"{columns.place(line, 'arm')}: arm {short(arm)} of batch {short(key)} "
-                          "is there already")
+            raise UnreadableFileError(f"{columns.place(line, 'arm')}: arm {short(arm)} of batch "
+                                      f"{short(key)} is there already")
         batch[arm] = values
     return batches
 

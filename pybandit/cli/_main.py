@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from pybandit._shared.optional import MissingPackage
+from pybandit._shared.errors import MissingPackageError
 from pybandit._shared.version import __version__
 from pybandit.cli import best_of, config, shuffle, study
 from pybandit.cli._types import at_least, picture
@@ -55,7 +55,7 @@ def main(argv=None):
         status = arguments.run(arguments)
         sys.stdout.flush()
         return status
-    except MissingPackage as error:
+    except MissingPackageError as error:
         print(f"pybandit {arguments.command}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:

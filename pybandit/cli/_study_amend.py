@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.cells import LOST, BadFile
+from pybandit._shared.cells import LOST
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._markers import markers_by_plate
 from pybandit.studies._normalise import recorded_readings, rewards_of
 from pybandit.studies._plate_read import Reading, read_plates
@@ -65,7 +66,7 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
 
     Raises
     ------
-    BadFile, ValueError
+    UnreadableFileError, ValueError
         Where anything does not fit. Nothing is recorded then.
     """
     plates = Plates.of(study.settings)
@@ -81,8 +82,8 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
     where = "the command line" if path is None else path
     try:
         return _amend(study, reason, reading, gone, plates, where, path)
-    except BadFile as error:
-        raise BadFile(f"{where}: {error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{where}: {error}") from None
 
 
 def _typed(plate, wells, plates, arms_of, dialect):
@@ -162,7 +163,8 @@ def _check_withdrawn(lacks, wells, reading, plates, names):
         well = int(wells[int(lacks.argmax())])
         part, position = divmod(well, plates.layout.n_wells)
         name = plates.layout.wells[position]
-        raise BadFile(f"{reading.where(well, plates)}: no reading of well {name} of plate "
+        raise UnreadableFileError(f"{reading.where(well, plates)}: no reading of well {name} of "
+                                  "plate "
                       f"{names[part]} was kept, so --lost does not withdraw its result; --plate "
                       f"{names[part]} --well {name}=failed does")
 
@@ -178,7 +180,7 @@ def _check_kept(new, gone, wells, reading, plates, names):
                 lacks = there
     if lacks.size:
         part, position = divmod(int(lacks[0]), plates.layout.n_wells)
-        raise BadFile(f"{reading.where(lacks[0], plates)}: no reading of well "
+        raise UnreadableFileError(f"{reading.where(lacks[0], plates)}: no reading of well "
                       f"{plates.layout.wells[position]} of plate {names[part]} was kept, as of "
                       "studies told from Python; give a file of the whole plate")
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._sheet import PLAIN, listed, number, rows_under, short
 from pybandit.studies._table import opened
 
@@ -38,7 +38,7 @@ def read_arms(path, column=None, header=None, dialect=PLAIN):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where a name is missing or doubled; names file, line and column.
     """
     headers = ()
@@ -53,8 +53,8 @@ def _column_of(first, line, column, header):
     heads = [cell.casefold() for cell in first]
     if column is not None:
         if column.casefold() not in heads:
-            raise BadFile(f"line {line}, column 1: no {column!r} is in the header; it has "
-                          f"{listed(first)}; --column says where the names are")
+            raise UnreadableFileError(f"line {line}, column 1: no {column!r} is in the header; it "
+                                      f"has {listed(first)}; --column says where the names are")
         return heads.index(column.casefold())
     if header is False and len(first) == 1:
         return None
@@ -66,8 +66,9 @@ def _column_of(first, line, column, header):
     if len(like) == 1:
         return like[0]
     if len(first) > 1:
-        raise BadFile(f"line {line}, column 1: none of arm, name, gene and id is in the header; it "
-                      f"has {listed(first)}; --column says where the names are")
+        raise UnreadableFileError(f"line {line}, column 1: none of arm, name, gene and id is in "
+                                  "the header; it "
+                                  f"has {listed(first)}; --column says where the names are")
     return 0 if header else None
 
 
@@ -81,16 +82,16 @@ def _arms_of(rows, column, header):
     for line, cells in rows_under(body, first, "first"):
         name = cells[at or 0]
         if not name:
-            raise BadFile(f"line {line}, column {(at or 0) + 1}: an arm without a name")
+            raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: an arm without a name")
         if name in lines:
-            raise BadFile(f"line {line}, column {(at or 0) + 1}: arm {short(name)} is on line "
-                          f"{lines[name]} already")
+            raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: arm {short(name)} is "
+                                      f"on line {lines[name]} already")
         lines[name] = line
         names.append(name)
         if of_variance is not None:
             variances.append(_variance(cells[of_variance], line))
     if not names:
-        raise BadFile(f"line {line}, column 1: there is a header and no arms under it")
+        raise UnreadableFileError(f"line {line}, column 1: there is a header and no arms under it")
     return (names, np.array(variances) if of_variance is not None else None,
             None if at is None else first[at])
 
@@ -103,5 +104,6 @@ def _with(line, first, rows):
 def _variance(cell, line):
     value = number(cell, lambda: f"line {line}, column 'variance'")
     if not value > 0:
-        raise BadFile(f"line {line}, column 'variance': must be positive; got {short(cell)}")
+        raise UnreadableFileError(f"line {line}, column 'variance': must be positive; got "
+                                  f"{short(cell)}")
     return value

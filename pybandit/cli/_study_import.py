@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._markers import is_marker, markers_by_plate
 from pybandit.studies._normalise import recorded_readings, rewards_of
 from pybandit.studies._plate_read import read_plates
@@ -77,7 +77,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where anything does not fit; names file, line and column. Nothing is recorded then.
     StudyError
         Where it cannot be recorded.
@@ -110,8 +110,8 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         told = _tell(study, reading, plates, wells, at, rewards[at],
                      _news(path, reading, plates, record, wells, kept, recorded,
                            (gone_now & marked).any()))
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
     n_known = told.n_known + int(gone[wells].sum())
     return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new, n_known,
@@ -163,7 +163,7 @@ def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where a control well has another reading than it had, or has one after results of its
         plate were divided by the mean of the others.
     """
@@ -182,14 +182,18 @@ def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
         if other.any():
             at = int(other.argmax())
             place = reading.where(cut.start + at, plates)
-            raise BadFile(f"{place}: {values[at]:g} for well {plates.layout.wells[at]} of plate "
-                          f"{names[part]}, where {old[at]:g} is recorded; amend corrects it")
+            raise UnreadableFileError(f"{place}: {values[at]:g} for well {plates.layout.wells[at]} "
+                                      "of plate "
+                                      f"{names[part]}, where {old[at]:g} is recorded; amend "
+                                      "corrects it")
         late = (~np.isnan(values) & np.isnan(old))[list(divisors)]
         if names[part] in kept and late.any() and told[wells // n_wells == part].any():
             well = divisors[int(late.argmax())]
-            raise BadFile(f"{reading.where(cut.start + well, plates)}: control well "
-                          f"{plates.layout.wells[well]} of plate {names[part]} has a value now, "
-                          "and results of this plate are by the mean of the others: leave it empty")
+            raise UnreadableFileError(f"{reading.where(cut.start + well, plates)}: control well "
+                                      f"{plates.layout.wells[well]} of plate {names[part]} has a "
+                                      "value now, "
+                                      "and results of this plate are by the mean of the others: "
+                                      "leave it empty")
         is_new |= bool((~np.isnan(values) & np.isnan(old)).any())
         found[names[part]] = values
     if not (is_new or has_marks):
@@ -204,20 +208,21 @@ def _check_known(record, rewards, reading, plates, wells):
     told = ~np.isnan(rewards)
     if record.status == "abandoned" and told.any():
         place = reading.where(wells[int(told.argmax())], plates)
-        raise BadFile(f"{place}: batch {record.id} was abandoned and takes no results; the same "
-                      "arms were asked for again")
+        raise UnreadableFileError(f"{place}: batch {record.id} was abandoned and takes no results; "
+                                  "the same arms were asked for again")
     other = told & ~np.isnan(record.values) & (rewards != record.values)
     if other.any():
         at = int(other.argmax())
-        raise BadFile(f"{reading.where(wells[at], plates)}: {float(rewards[at])!r} for "
-                      f"{_well(at, reading, plates, wells)}, where {float(record.values[at])!r} is "
-                      f"recorded; {int(other.sum())} such in all; amend corrects it")
+        raise UnreadableFileError(f"{reading.where(wells[at], plates)}: {float(rewards[at])!r} for "
+                                  f"{_well(at, reading, plates, wells)}, where "
+                                  f"{float(record.values[at])!r} is "
+                                  f"recorded; {int(other.sum())} such in all; amend corrects it")
 
 
 def _refuse_missing(at, n, reading, plates, wells):
-    raise BadFile(f"{reading.where(wells[at], plates)}: no value for "
-                  f"{_well(at, reading, plates, wells)}, {n} such in all; --partial where they "
-                  "come later, --lost where they never will")
+    raise UnreadableFileError(f"{reading.where(wells[at], plates)}: no value for "
+                              f"{_well(at, reading, plates, wells)}, {n} such in all; --partial "
+                              "where they come later, --lost where they never will")
 
 
 def _well(at, reading, plates, wells):
@@ -239,6 +244,6 @@ def _tell(study, reading, plates, wells, at, rewards, source):
             except ValueError as reason:
                 # which names the arm by its place in an array
                 what = str(reason).partition(" at index")[0]
-                raise BadFile(f"{reading.where(wells[position], plates)}: {what} for "
-                              f"{_well(position, reading, plates, wells)}") from None
-        raise BadFile(str(error)) from error
+                raise UnreadableFileError(f"{reading.where(wells[position], plates)}: {what} for "
+                                          f"{_well(position, reading, plates, wells)}") from None
+        raise UnreadableFileError(str(error)) from error

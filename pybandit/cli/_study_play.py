@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, InfeasibleBudget
+from pybandit._shared.checks import MOST_PULLS
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit.cli._study_policies import make_policy
 from pybandit.simulation import simulate
 from pybandit.simulation.environments import GaussianBandit
@@ -35,7 +36,7 @@ class Found(NamedTuple):
 
 
 def made(name, screen, batches):
-    """The policy for a screen; `InfeasibleBudget` where batches are too few."""
+    """The policy for a screen; `InfeasibleBudgetError` where batches are too few."""
     options = {"k": screen.k, "batches": batches, "batch_size": screen.size,
                "repeats": screen.repeats}
     return make_policy(name, screen.n, options)
@@ -59,7 +60,7 @@ def takes(name, screen, batches):
         return True
     try:
         made(name, screen, batches)
-    except InfeasibleBudget:
+    except InfeasibleBudgetError:
         return False
     return True
 

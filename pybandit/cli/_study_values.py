@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.cli._study_arms import ARM_HEADERS
 from pybandit.studies._sheet import listed, number, short
 from pybandit.studies._table import opened
@@ -23,7 +23,7 @@ def read_values(path):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where a column is missing, or a value is no number; names file, line and column.
     """
     with opened(path) as rows:
@@ -36,14 +36,15 @@ def _values_of(rows):
     at = [next((heads.index(name) for name in wanted if name in heads), None)
           for wanted in (ARM_HEADERS, VALUE_HEADERS)]
     if None in at:
-        raise BadFile(f"line {line}, column 1: the header must name a column arm (or name, gene, "
-                      f"id) and one value (or prior, score, reading); it has "
-                      f"{listed(first)}")
+        raise UnreadableFileError(f"line {line}, column 1: the header must name a column arm (or "
+                                  "name, gene, "
+                                  f"id) and one value (or prior, score, reading); it has "
+                                  f"{listed(first)}")
     arms, values = [], []
     for line, cells in rows:
         if len(cells) <= max(at):
-            raise BadFile(f"line {line}, column {len(cells) + 1}: the row has {len(cells)} cells, "
-                          f"the first {len(first)}")
+            raise UnreadableFileError(f"line {line}, column {len(cells) + 1}: the row has "
+                                      f"{len(cells)} cells, the first {len(first)}")
         value = number(cells[at[1]], lambda line=line: f"line {line}, column {at[1] + 1}")
         if not math.isnan(value):
             arms.append(cells[at[0]])
@@ -57,8 +58,8 @@ def read_prior(path, names):
     known = dict(zip(arms, values, strict=True))
     missing = [name for name in names if name not in known]
     if missing:
-        raise BadFile(f"{path}: no value of {len(missing):,} arms; the first is "
-                      f"{short(missing[0])}")
+        raise UnreadableFileError(f"{path}: no value of {len(missing):,} arms; the first is "
+                                  f"{short(missing[0])}")
     return np.array([known[name] for name in names])
 
 
@@ -74,16 +75,17 @@ def noise_of_pilot(path, controls=("control", "positive"), log=False):
     values = np.array([values[at] for at in kept])
     if log:
         if not (values > 0).all():
-            raise BadFile(f"{path}: readings must be above 0 for --log; got {values.min():g}")
+            raise UnreadableFileError(f"{path}: readings must be above 0 for --log; got "
+                                      f"{values.min():g}")
         values = np.log(values)
     counts = np.bincount(group) if kept else np.zeros(0, dtype=int)
     if counts.size < 3 or counts.max() < 2:
-        raise BadFile(f"{path}: must have readings of three arms, of some more than one; it has "
-                      f"{len(kept)} of {counts.size}")
+        raise UnreadableFileError(f"{path}: must have readings of three arms, of some more than "
+                                  f"one; it has {len(kept)} of {counts.size}")
     means = np.bincount(group, values) / counts
     within = ((values - means[group]) ** 2).sum() / (counts.sum() - counts.size)
     between = means.var(ddof=1) - within * (1.0 / counts).mean()
     if not between > 0:
-        raise BadFile(f"{path}: its arms differ by no more than its replicates do: nothing can "
-                      "be planned from it")
+        raise UnreadableFileError(f"{path}: its arms differ by no more than its replicates do: "
+                                  "nothing can be planned from it")
     return math.sqrt(within / between)

@@ -226,7 +226,7 @@ def _add_serve(parts):
 
 def run(arguments):
     """Do what was asked; returns the exit status."""
-    from pybandit.studies import StudyError
+    from pybandit._shared.errors import StudyError
 
     try:
         arguments.study_given, arguments.study = arguments.study, _place_of(arguments)

@@ -36,7 +36,7 @@ async def best_of_async(score: Callable[[Any, int], Awaitable[Any] | Any],
 
     Raises
     ------
-    ValueError, TypeError, InfeasibleBudget, MissingPackage
+    ValueError, TypeError, InfeasibleBudgetError, MissingPackageError
         As `best_of`. Where the task is cancelled, its exception has the attribute `paid`.
 
     Examples

@@ -196,10 +196,10 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         Where an argument is outside its range; where a score that is read is NaN,
         masked, infinite or outside `value_range`: the message names item and model;
         where a table holds something else than numbers, read or not.
-    InfeasibleBudget
+    InfeasibleBudgetError
         For `max_evaluations` or `budget` below K, `max_cost` or `budget_cost` below
         what the dearest item costs of all models.
-    MissingPackage
+    MissingPackageError
         For ``progress=True`` without tqdm, and for calls of one item without the extra
         `async`.
 

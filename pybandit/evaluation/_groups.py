@@ -34,7 +34,7 @@ def group_weights(groups: ArrayLike) -> Any:
     Examples
     --------
     >>> import pybandit as pb
-    >>> pb.group_weights(["code", "code", "maths"])
+    >>> pb.evaluation.group_weights(["code", "code", "maths"])
     array([0.25, 0.25, 0.5 ])
     """
     labels = as_array("groups", groups)

@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import shown
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.warn import warn
 from pybandit.tables._cache import parts_of
 from pybandit.tables._frames import ArrowTable, is_labelled_array
@@ -75,7 +75,7 @@ def _of_logs(paths, options):
     """Return the scores of log files, with the sign turned if lower is better."""
     scores = scores_of_logs(paths, options)
     if scores.lost and options.logs.failed != SKIP:
-        raise BadFile(refusal_of(paths, scores.lost))
+        raise UnreadableFileError(refusal_of(paths, scores.lost))
     if scores.lower_is_better:
         warn(f"{paths[0]}: the logs say that lower scores are better: they are read with the sign "
              "turned, and value_range must be (-HIGH, -LOW)")
@@ -97,8 +97,8 @@ def scores_of_logs(paths, options):
 def _read_named(path, form, options):
     try:
         return _named(read_scores(path, form, options))
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{path}: {error}") from None
 
 
 def _named(scores):
@@ -106,9 +106,10 @@ def _named(scores):
     if scores.is_long:
         lost = np.argwhere(np.isnan(scores.values))
         if len(lost):
-            raise BadFile(f"{scores.place(*lost[0])}: a score is lost or missing, {len(lost)} in "
-                          "all: leave such items out for all models (pybandit best-of --missing "
-                          "drop), as what they would have added is unknown")
+            raise UnreadableFileError(f"{scores.place(*lost[0])}: a score is lost or missing, "
+                                      f"{len(lost)} in "
+                                      "all: leave such items out for all models (pybandit best-of "
+                                      "--missing drop), as what they would have added is unknown")
     return scores
 
 
@@ -120,8 +121,8 @@ def _of_parquet(path, options):
     if found is not None:
         try:
             return settled(ArrowTable(*found), options)
-        except BadFile as error:
-            raise BadFile(f"{path}: {error}") from None
+        except UnreadableFileError as error:
+            raise UnreadableFileError(f"{path}: {error}") from None
     if options.models == "rows" or options.items is not None or options.drop:
         raise ValueError(f"models, items and --drop must be left out for {path}, which is read "
                          "block by block")

@@ -6,12 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pybandit._shared.checks import (
-    InfeasibleBudget,
-    check_integer,
-    check_numeric,
-    refuse_masks,
-)
+from pybandit._shared.checks import check_integer, check_numeric, refuse_masks
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.labels import aligned, in_order
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.evaluation._keys import Keys, items_of, models_of
@@ -80,7 +76,7 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
     ValueError, TypeError
         Where an argument is outside its range, or a judgement is not in [0, 1]: the
         message names models and item.
-    InfeasibleBudget
+    InfeasibleBudgetError
         For `max_comparisons` or `budget` below K.
 
     What `pairwise` raises is passed on; its attribute `paid` has the judgements until then.
@@ -116,7 +112,8 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
         if value is not None:
             most[name] = check_integer(name, value, 0)
             if most[name] < source.n_models:
-                raise InfeasibleBudget(f"{name} must be at least {source.n_models}, one judgement "
+                raise InfeasibleBudgetError(f"{name} must be at least {source.n_models}, one "
+                                            "judgement "
                                        f"for each of the models; got {most[name]}")
     race = make_race(
         source, k, dict(delta=delta, value_range=(0, 1), rng=rng, costs="told",

@@ -226,7 +226,7 @@ class BestOfResult:
 
         Raises
         ------
-        MissingPackage
+        MissingPackageError
             Without matplotlib.
         """
         from pybandit.evaluation._figure import elimination_figure
@@ -310,7 +310,7 @@ class BestOfResult:
 
         Raises
         ------
-        MissingPackage
+        MissingPackageError
             Without pandas.
         """
         from pybandit.evaluation._table import to_frame

@@ -128,7 +128,7 @@ class TaylorControl(Quadratic):
         ------
         ValueError, TypeError
             Where an argument is outside its range, or a derivative is not finite.
-        MissingPackage
+        MissingPackageError
             Where the backend's package is: ``pip install 'pybandit-core[jax]'`` or
             ``[autograd]``.
 

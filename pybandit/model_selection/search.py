@@ -11,7 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from pybandit._shared.checks import InfeasibleBudget, check_integer
+from pybandit._shared.checks import check_integer
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.optional import require
 from pybandit.model_selection._candidates import GaussianAsker, PlainAsker, ScoreBook, search
 from pybandit.model_selection._parameter_kernel import ParameterKernel, keys_of
@@ -95,7 +96,7 @@ class BanditSearchCV(SearchBase):
 
     Raises
     ------
-    InfeasibleBudget
+    InfeasibleBudgetError
         `budget` is below 2 fits, or below what `policy` needs; from ``fit``.
     ValueError
         All fits failed, a kernel is not symmetric and positive semidefinite, or `cv` gives
@@ -258,7 +259,8 @@ def _n_fits(budget, n_all):
     if isinstance(budget, numbers.Integral):
         budget = check_integer("budget", budget, -np.inf)
         if budget < 2:
-            raise InfeasibleBudget("budget must be at least 2 fits, that there is something to "
+            raise InfeasibleBudgetError("budget must be at least 2 fits, that there is something "
+                                        "to "
                                    f"compare; got {budget}")
         return min(budget, n_all)
     if not 0 < budget <= 1:

@@ -3,8 +3,8 @@
 Examples
 --------
 >>> import numpy as np, pybandit as pb
->>> caplet = pb.estimators.CIRCaplet(0.07)
->>> allocator = pb.EstimatorAllocator(16, budget=2000, rng=1)
+>>> caplet = pb.environments.CIRCaplet(0.07)
+>>> allocator = pb.montecarlo.EstimatorAllocator(16, budget=2000, rng=1)
 >>> rng = np.random.default_rng(1)
 >>> while not allocator.done:
 ...     which = allocator.ask()

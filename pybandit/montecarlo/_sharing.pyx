@@ -5,9 +5,9 @@ import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import (
-    MOST_HELD, MOST_PULLS, InfeasibleBudget, check_choice, check_integer, check_positive,
-    check_scalar,
+    MOST_HELD, MOST_PULLS, check_choice, check_integer, check_positive, check_scalar,
 )
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit._shared.labels import told_in_order
 from pybandit._shared.schema import Schema, anything, check_size, finite, stream
@@ -100,12 +100,12 @@ cdef class SharedBudget(NativePolicy):
         if self._wants_costs:
             self.budget = check_positive("budget", budget)
             if self.budget < self.cost_floor:
-                raise InfeasibleBudget(f"budget must be at least cost_floor, {self.cost_floor!r}, "
-                                       f"which every run costs; got {self.budget!r}")
+                raise InfeasibleBudgetError(f"budget must be at least cost_floor, {self.cost_floor!r}, "
+                                            f"which every run costs; got {self.budget!r}")
         else:
             self.budget = check_integer("budget", budget, 1, MOST_PULLS)
             if self.budget < self.pilot * self.n_arms:
-                raise InfeasibleBudget(
+                raise InfeasibleBudgetError(
                     f"budget must be at least {self.pilot * self.n_arms}: the pilot runs each of "
                     f"{self.n_arms} estimators {self.pilot} times; got {self.budget}")
         self.most_cost = self.budget

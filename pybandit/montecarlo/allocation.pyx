@@ -107,7 +107,7 @@ cdef class EstimatorAllocator(SharedBudget):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget
         does not pay the pilot.
 
     See Also
@@ -166,7 +166,7 @@ cdef class EstimatorAllocator(SharedBudget):
     >>> import numpy as np, pybandit as pb
     >>> rng = np.random.default_rng(1)
     >>> sd = np.array([5.0, 1.0, 20.0])
-    >>> allocator = pb.EstimatorAllocator(3, budget=2000, weights="predictable", rng=1)
+    >>> allocator = pb.montecarlo.EstimatorAllocator(3, budget=2000, weights="predictable", rng=1)
     >>> while not allocator.done:
     ...     which = allocator.ask()
     ...     allocator.tell(which, rng.normal(7.0, sd[which]))

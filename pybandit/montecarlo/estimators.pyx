@@ -4,7 +4,7 @@
 Examples
 --------
 >>> import pybandit as pb
->>> caplet = pb.estimators.CIRCaplet(0.07)
+>>> caplet = pb.environments.CIRCaplet(0.07)
 >>> caplet                    # an arm is a drift of the paths
 <CIRCaplet of 16 arms>
 >>> rewards, costs = caplet.pull_with_costs([0, 5, 5], rng=1)
@@ -91,7 +91,7 @@ cdef class CIRCaplet(Environment):
     Examples
     --------
     >>> import pybandit as pb
-    >>> caplet = pb.estimators.CIRCaplet(0.07)
+    >>> caplet = pb.environments.CIRCaplet(0.07)
     >>> caplet.means[0].round(6), caplet.variances.argmin(), caplet.variances.min().round(4)
     (np.float64(9.256747), np.int64(5), np.float64(2.3316))
     """
@@ -219,7 +219,7 @@ cdef class LogisticEvidence(Environment):
     Examples
     --------
     >>> import pybandit as pb
-    >>> evidence = pb.estimators.LogisticEvidence([[0.5], [-1.0]], [1, 0], [1, 10])
+    >>> evidence = pb.environments.LogisticEvidence([[0.5], [-1.0]], [1, 0], [1, 10])
     >>> rewards, costs = evidence.pull_with_costs([0, 1], rng=1)
     >>> costs[0], bool(costs[1] > 9)
     (np.float64(1.0), True)

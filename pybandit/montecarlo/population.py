@@ -29,7 +29,7 @@ class PopulationEstimate(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> found = pb.population_monte_carlo(pb.estimators.CIRCaplet(0.07), 1000, rng=1)
+    >>> found = pb.montecarlo.population_monte_carlo(pb.environments.CIRCaplet(0.07), 1000, rng=1)
     >>> round(found.estimate, 2), round((found.variance / 1000) ** 0.5, 2)   # and its error
     (9.34, 0.08)
     >>> found.alphas.size, found.alphas.max().round(2)
@@ -80,7 +80,7 @@ def population_monte_carlo(caplet: CIRCaplet, n: int, *, population: int = 100,
     Examples
     --------
     >>> import pybandit as pb
-    >>> found = pb.population_monte_carlo(pb.estimators.CIRCaplet(0.07), 1000, rng=1)
+    >>> found = pb.montecarlo.population_monte_carlo(pb.environments.CIRCaplet(0.07), 1000, rng=1)
     >>> bool(abs(found.estimate - 9.2567) < 0.5)
     True
     """

@@ -3,7 +3,7 @@
 Examples
 --------
 >>> import numpy as np, pybandit as pb
->>> policy = pb.SequentialHalving(4, budget=80)
+>>> policy = pb.policies.SequentialHalving(4, budget=80)
 >>> while not policy.done:
 ...     arms = policy.ask()
 ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])

@@ -125,7 +125,7 @@ cdef class Uniform(_StagedPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -139,7 +139,7 @@ cdef class Uniform(_StagedPolicy):
     Examples
     --------
     >>> import pybandit as pb
-    >>> policy = pb.Uniform(3, budget=7)
+    >>> policy = pb.policies.Uniform(3, budget=7)
     >>> policy.ask()
     array([0, 1, 2, 0, 1, 2, 0])
     >>> policy.tell(policy.ask(), [0.1, 0.7, 0.3, 0.2, 0.8, 0.4, 0.0])

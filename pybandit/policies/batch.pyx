@@ -7,7 +7,8 @@ batch arm pulls, AISTATS 2016.
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, InfeasibleBudget, check_integer
+from pybandit._shared.checks import LARGEST, check_integer
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import as_generator
 from pybandit.policies._ring_states import BATCH_HALVING, ROUND_ROBIN
 
@@ -66,7 +67,7 @@ cdef class RoundRobin(_BatchPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.RoundRobin(4, 1, batch_size=6, max_batches=2)
+    >>> policy = pb.policies.RoundRobin(4, 1, batch_size=6, max_batches=2)
     >>> policy.ask()
     array([0, 1, 2, 3, 0, 1])
     """
@@ -132,7 +133,7 @@ cdef class BatchHalving(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below L batches.
+        Where an argument is outside its range; `InfeasibleBudgetError` below L batches.
 
     See Also
     --------
@@ -150,7 +151,7 @@ cdef class BatchHalving(_BatchPolicy):
     --------
     >>> import numpy as np, pybandit as pb
     >>> rng, means = np.random.default_rng(1), np.linspace(0, 1, 40)
-    >>> policy = pb.BatchHalving(40, 5, batch_size=40, max_batches=6, rng=1)
+    >>> policy = pb.policies.BatchHalving(40, 5, batch_size=40, max_batches=6, rng=1)
     >>> policy.stage_batches
     array([2, 2, 2])
     >>> while not policy.done:
@@ -174,7 +175,7 @@ cdef class BatchHalving(_BatchPolicy):
         while 0 < self.k << self.n_stages < self.n_arms:
             self.n_stages += 1
         if self.max_batches < self.n_stages:
-            raise InfeasibleBudget(f"max_batches must be at least {self.n_stages}, one for each "
+            raise InfeasibleBudgetError(f"max_batches must be at least {self.n_stages}, one for each "
                                    f"halving of {self.n_arms} arms to {self.k}; got "
                                    f"{self.max_batches}")
         self.means = <double *>self._scratch(self.n_arms * sizeof(double))

@@ -76,7 +76,7 @@ cdef class BatchRacing(_AcceptingPolicy):
     --------
     >>> import numpy as np, pybandit as pb
     >>> rng, rates = np.random.default_rng(1), np.array([0.1, 0.2, 0.7, 0.9])
-    >>> policy = pb.BatchRacing(4, 2, delta=0.05, batch_size=100)
+    >>> policy = pb.policies.BatchRacing(4, 2, delta=0.05, batch_size=100)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.binomial(1, rates[arms]))

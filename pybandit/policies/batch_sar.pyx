@@ -5,7 +5,8 @@ Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016, Algorithm 3.
 """
 
-from pybandit._shared.checks import MOST_PULLS, InfeasibleBudget, check_choice, check_flag
+from pybandit._shared.checks import MOST_PULLS, check_choice, check_flag
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit.policies._ring_states import BATCH_SAR
 from pybandit.policies.batch import check_batches
 
@@ -54,7 +55,7 @@ cdef class BatchSAR(_AcceptingPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where B is below
+        Where an argument is outside its range; `InfeasibleBudgetError` where B is below
         ``(sum_{i > n_tilde} ceil(b / i) + b + n_tilde min(r, ceil(b / 2)) + n) // b + 1``.
 
     See Also
@@ -75,7 +76,7 @@ cdef class BatchSAR(_AcceptingPolicy):
     >>> import numpy as np, pybandit as pb
     >>> rng = np.random.default_rng(1)
     >>> means = np.linspace(0, 1, 50)
-    >>> policy = pb.BatchSAR(50, 3, batch_size=20, max_batches=100)
+    >>> policy = pb.policies.BatchSAR(50, 3, batch_size=20, max_batches=100)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -99,7 +100,7 @@ cdef class BatchSAR(_AcceptingPolicy):
         self.tie = check_choice("tie", tie, ("reject", "index"))
         least = pb_batch_sar_least(self.n_arms, self.batch_size, self.max_repeats)
         if self.max_batches < least and 0 < self.k < self.n_arms:
-            raise InfeasibleBudget(
+            raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "
                 f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "
                 f"{self.max_batches}")

@@ -60,7 +60,7 @@ cdef class EBTC(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget
         does not reach the first pulls.
 
     See Also
@@ -79,7 +79,7 @@ cdef class EBTC(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.EBTC(4, budget=80)
+    >>> policy = pb.policies.EBTC(4, budget=80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])

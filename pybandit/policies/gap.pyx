@@ -107,7 +107,7 @@ cdef class GapE(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -123,7 +123,7 @@ cdef class GapE(_GapPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.GapE(4, 80, value_range=1.0, complexity=6.0)
+    >>> policy = pb.policies.GapE(4, 80, value_range=1.0, complexity=6.0)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2])[arms])
@@ -173,7 +173,7 @@ cdef class GapEV(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below 2 K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` below 2 K pulls.
 
     See Also
     --------
@@ -189,7 +189,7 @@ cdef class GapEV(_GapPolicy):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit([0.02, 0.1, 0.5, 0.7])
-    >>> policy, rng = pb.GapEV(4, 300, value_range=(0, 1)), np.random.default_rng(1)
+    >>> policy, rng = pb.policies.GapEV(4, 300, value_range=(0, 1)), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))
@@ -252,7 +252,7 @@ cdef class UCBE(_BudgetPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -270,7 +270,7 @@ cdef class UCBE(_BudgetPolicy):
     >>> import numpy as np, pybandit as pb
     >>> means, rng = np.array([0.3, 0.4, 0.8]), np.random.default_rng(1)
     >>> complexity = np.sum(1 / np.array([0.5, 0.4, 0.4]) ** 2)  # gaps; of the best, to the next
-    >>> policy = pb.UCBE(3, 90, complexity)
+    >>> policy = pb.policies.UCBE(3, 90, complexity)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.binomial(1, means[arms]))
@@ -320,7 +320,7 @@ cdef class UGapEb(_BudgetPolicy):
     ------
     ValueError, TypeError
         Where an argument is outside its range, or neither `complexity` nor `sigma` is
-        given; `InfeasibleBudget` below K pulls.
+        given; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -337,7 +337,7 @@ cdef class UGapEb(_BudgetPolicy):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0, 0.8], variances=0.25)
-    >>> policy, rng = pb.UGapEb(4, 200, sigma=0.5), np.random.default_rng(1)
+    >>> policy, rng = pb.policies.UGapEb(4, 200, sigma=0.5), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))

@@ -109,7 +109,7 @@ cdef class BayesGap(_GaussianPolicy):
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> G = np.exp(-((x[:, None] - x) ** 2))
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.BayesGap(60, kernel=G, noise_std=0.1)
+    >>> policy = pb.policies.BayesGap(60, kernel=G, noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -248,7 +248,8 @@ cdef class ExpectedImprovement(_Improvement):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.ExpectedImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
+    >>> policy = pb.policies.ExpectedImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)),
+    ...                                          noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -300,8 +301,8 @@ cdef class ProbabilityOfImprovement(_Improvement):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.ProbabilityOfImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)),
-    ...                                      noise_std=0.1, xi=0.1)
+    >>> policy = pb.policies.ProbabilityOfImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)),
+    ...                                               noise_std=0.1, xi=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -357,7 +358,7 @@ cdef class GaussianThompson(_GaussianPolicy):
     >>> rng = np.random.default_rng(1)
     >>> features = rng.normal(size=(40, 2))
     >>> means = features @ [1.0, -0.5]
-    >>> policy = pb.GaussianThompson(20, features=features, noise_std=0.5, rng=1)
+    >>> policy = pb.policies.GaussianThompson(20, features=features, noise_std=0.5, rng=1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.5))

@@ -107,7 +107,7 @@ cdef class GPUCB(_UpperPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.GPUCB(20, features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
+    >>> policy = pb.policies.GPUCB(20, features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2, 0.1, 0.1])[arms])
@@ -166,7 +166,7 @@ cdef class BayesUCB(_UpperPolicy):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.BayesUCB(40, kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
+    >>> policy = pb.policies.BayesUCB(40, kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))

@@ -72,7 +72,7 @@ cdef class APT(_ThresholdPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -90,7 +90,7 @@ cdef class APT(_ThresholdPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.APT(4, 400, threshold=0.5)
+    >>> policy = pb.policies.APT(4, 400, threshold=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -173,7 +173,7 @@ cdef class GoodArms(_ThresholdPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
     See Also
@@ -202,7 +202,7 @@ cdef class GoodArms(_ThresholdPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.GoodArms(4, 0.05, threshold=0.5, law="bernoulli")
+    >>> policy = pb.policies.GoodArms(4, 0.05, threshold=0.5, law="bernoulli")
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.7, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()

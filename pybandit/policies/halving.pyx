@@ -92,7 +92,7 @@ cdef class SequentialHalving(_Halving):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K m pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` below K m pulls.
 
     See Also
     --------
@@ -110,7 +110,7 @@ cdef class SequentialHalving(_Halving):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.SequentialHalving(4, 80)
+    >>> policy = pb.policies.SequentialHalving(4, 80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
@@ -171,7 +171,7 @@ cdef class SHVar(_Halving):
     The first stage, 120 pulls of 240, deals them out as the variances are:
 
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.SHVar(4, 240, variances=[1.0, 1.0, 4.0, 4.0])
+    >>> policy = pb.policies.SHVar(4, 240, variances=[1.0, 1.0, 4.0, 4.0])
     >>> arms = policy.ask()
     >>> np.bincount(arms)
     array([12, 12, 48, 48])
@@ -320,7 +320,7 @@ cdef class SHAdaVar(_Halving):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.0, 0.0, 0.5, 0.5], [0.04, 0.04, 0.04, 4.0])
-    >>> policy, rng = pb.SHAdaVar(4, 600), np.random.default_rng(1)
+    >>> policy, rng = pb.policies.SHAdaVar(4, 600), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))

@@ -154,7 +154,7 @@ cdef class UCB1(_UpperBound):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.UCB1(3)
+    >>> policy = pb.policies.UCB1(3)
     >>> while policy.n_pulls < 200:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.5])[arms])
@@ -221,7 +221,7 @@ cdef class UCBV(_UpperBound):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit([0.1, 0.9, 0.5])
-    >>> result = pb.simulate(lambda e: pb.UCBV(3), bandit, 100, rng=1, horizon=1000)
+    >>> result = pb.simulate(lambda e: pb.policies.UCBV(3), bandit, 100, rng=1, horizon=1000)
     >>> int(result.arm_pulls.argmax())
     1
     """
@@ -293,7 +293,7 @@ cdef class KLUCB(_UpperBound):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.KLUCB(3)
+    >>> policy = pb.policies.KLUCB(3)
     >>> while policy.n_pulls < 200:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.5])[arms])

@@ -33,7 +33,7 @@ def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
     ------
     ValueError, TypeError
         Where an argument is outside its range.
-    MissingPackage
+    MissingPackageError
         Without scikit-learn.
 
     Examples
@@ -65,7 +65,7 @@ def squared_exponential(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
     ------
     ValueError, TypeError
         Where an argument is outside its range.
-    MissingPackage
+    MissingPackageError
         Without scikit-learn.
 
     Examples
@@ -80,7 +80,8 @@ def squared_exponential(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
     Of a policy's arms, at these points:
 
     >>> x = np.linspace(0, 10, 50)[:, None]
-    >>> policy = pb.BayesGap(30, kernel=pb.kernels.squared_exponential(2.0)(x), noise_std=0.1)
+    >>> policy = pb.policies.BayesGap(30, kernel=pb.kernels.squared_exponential(2.0)(x),
+    ...                               noise_std=0.1)
     """
     return _sklearn().RBF(_checked(length_scale) / 2**0.5)
 
@@ -104,7 +105,7 @@ def matern(length_scale: ArrayLike = 1.0, nu: float = 2.5) -> Callable[..., Any]
     ------
     ValueError, TypeError
         Where an argument is outside its range.
-    MissingPackage
+    MissingPackageError
         Without scikit-learn.
 
     Examples

@@ -56,7 +56,7 @@ cdef class LilUCB(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
         reach the first pulls.
 
     See Also
@@ -85,7 +85,7 @@ cdef class LilUCB(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.LilUCB(4, 0.05, sigma=0.5, constants="heuristic")
+    >>> policy = pb.policies.LilUCB(4, 0.05, sigma=0.5, constants="heuristic")
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()

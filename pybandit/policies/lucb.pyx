@@ -146,7 +146,7 @@ cdef class LUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
         reach the first pulls.
 
     See Also
@@ -171,7 +171,7 @@ cdef class LUCB(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.LUCB(4, 0.05, k=2, sigma=0.5)
+    >>> policy = pb.policies.LUCB(4, 0.05, k=2, sigma=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -236,7 +236,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside [0, 1].
 
     See Also
@@ -258,7 +258,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.KLLUCB(4, 0.05, k=2)
+    >>> policy = pb.policies.KLLUCB(4, 0.05, k=2)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -320,7 +320,7 @@ cdef class UGapEc(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
         reach the first pulls.
 
     See Also
@@ -344,7 +344,7 @@ cdef class UGapEc(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.UGapEc(4, 0.05, k=2, sigma=0.5)
+    >>> policy = pb.policies.UGapEc(4, 0.05, k=2, sigma=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()

@@ -53,7 +53,7 @@ cdef class OCBA(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudget` if the budget does not reach the
+        If an argument is outside its range; `InfeasibleBudgetError` if the budget does not reach the
         first pulls.
 
     See Also
@@ -72,7 +72,7 @@ cdef class OCBA(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.OCBA(4, 400)
+    >>> policy = pb.policies.OCBA(4, 400)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.8, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()

@@ -88,7 +88,7 @@ cdef class Policy:
 
     >>> import numpy as np, pybandit as pb
     >>> rng, rates = np.random.default_rng(1), np.array([0.3, 0.5, 0.8])
-    >>> policy = pb.SequentialHalving(3, budget=60)
+    >>> policy = pb.policies.SequentialHalving(3, budget=60)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.binomial(1, rates[arms]))
@@ -204,7 +204,7 @@ cdef class Policy:
         Examples
         --------
         >>> import numpy as np, pybandit as pb
-        >>> policy = pb.UCB1(3)
+        >>> policy = pb.policies.UCB1(3)
         >>> policy.silent_after = 2
         >>> for _ in range(3):
         ...     arms = policy.ask()
@@ -245,7 +245,7 @@ cdef class Policy:
         Examples
         --------
         >>> import pybandit as pb
-        >>> policy = pb.RoundRobin(3, 1, batch_size=4, max_batches=5)
+        >>> policy = pb.policies.RoundRobin(3, 1, batch_size=4, max_batches=5)
         >>> policy.ask(), policy.ask()
         (array([0, 1, 2, 0]), array([0, 1, 2, 0]))
         >>> policy.tell(policy.ask(), [0.2, 0.4, 0.6, 0.3])
@@ -276,7 +276,7 @@ cdef class Policy:
         Examples
         --------
         >>> import numpy as np, pybandit as pb
-        >>> policy = pb.Uniform(2, budget=4)
+        >>> policy = pb.policies.Uniform(2, budget=4)
         >>> policy.ask()
         array([0, 1, 0, 1])
         >>> policy.tell([1, 1, 0, 0], [0.5, 0.7, 0.2, np.nan], missing="drop")
@@ -397,7 +397,7 @@ cdef class Policy:
         Examples
         --------
         >>> import numpy as np, pybandit as pb
-        >>> policy = pb.Uniform(2, budget=4)
+        >>> policy = pb.policies.Uniform(2, budget=4)
         >>> policy.tell(policy.ask(), [0.5, np.nan, 0.5, 0.25], missing="drop")
         >>> policy.add_late([1], [0.75])
         >>> policy.pulls, policy.means
@@ -472,7 +472,7 @@ cdef class Policy:
         Examples
         --------
         >>> import pybandit as pb
-        >>> policy = pb.RoundRobin(3, 2, batch_size=3, max_batches=5)
+        >>> policy = pb.policies.RoundRobin(3, 2, batch_size=3, max_batches=5)
         >>> policy.tell(policy.ask(), [0.2, 0.4, 0.6])
         >>> policy.recommend()
         array([2, 1])

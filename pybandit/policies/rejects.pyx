@@ -45,7 +45,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
 
     See Also
     --------
@@ -61,7 +61,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
     --------
     >>> import numpy as np, pybandit as pb
     >>> rng, rates = np.random.default_rng(1), np.array([0.2, 0.3, 0.5, 0.8])
-    >>> policy = pb.SuccessiveRejects(4, budget=200)
+    >>> policy = pb.policies.SuccessiveRejects(4, budget=200)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.binomial(1, rates[arms]))
@@ -142,7 +142,7 @@ cdef class VBR(SuccessiveRejects):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` up to K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
 
     See Also
     --------
@@ -162,7 +162,7 @@ cdef class VBR(SuccessiveRejects):
 
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.3, 1.0, 0.0], variances=[0.01, 1.0, 0.01])
-    >>> policy, rng = pb.VBR(3, budget=90), np.random.default_rng(1)
+    >>> policy, rng = pb.policies.VBR(3, budget=90), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))
@@ -247,7 +247,7 @@ cdef class ContinuousRejects(_RingPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below K pulls.
+        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -266,7 +266,7 @@ cdef class ContinuousRejects(_RingPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.ContinuousRejects(4, 80)
+    >>> policy = pb.policies.ContinuousRejects(4, 80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])

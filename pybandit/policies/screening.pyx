@@ -3,9 +3,8 @@
 
 import numpy as np
 
-from pybandit._shared.checks import (
-    MOST_PULLS, InfeasibleBudget, check_flag, check_in, check_positive,
-)
+from pybandit._shared.checks import MOST_PULLS, check_flag, check_in, check_positive
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit.policies._ring_states import BATCH_SCREENING
 from pybandit.policies.batch import check_batches
 
@@ -61,7 +60,7 @@ cdef class BatchScreening(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` below
+        Where an argument is outside its range; `InfeasibleBudgetError` below
         ``ceil(n_arms / batch_size)`` batches, unless `allow_unmeasured`.
 
     See Also
@@ -82,7 +81,7 @@ cdef class BatchScreening(_BatchPolicy):
     >>> import numpy as np, pybandit as pb
     >>> rng = np.random.default_rng(1)
     >>> means = rng.normal(size=2000)
-    >>> policy = pb.BatchScreening(2000, 20, batch_size=384, max_batches=12)
+    >>> policy = pb.policies.BatchScreening(2000, 20, batch_size=384, max_batches=12)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.3))
@@ -111,7 +110,7 @@ cdef class BatchScreening(_BatchPolicy):
             self._prior_means = self._checked_prior(prior_means)
         least = -(-<object>self.n_arms // self.batch_size)
         if self.max_batches < least and not self.allow_unmeasured:
-            raise InfeasibleBudget(
+            raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} to measure each of {self.n_arms} arms once "
                 f"in batches of {self.batch_size}, unless allow_unmeasured; got "
                 f"{self.max_batches}")

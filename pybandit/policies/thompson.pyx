@@ -101,7 +101,7 @@ cdef class ThompsonSampling(CountedPolicy):
     --------
     >>> import numpy as np, pybandit as pb
     >>> rng, means = np.random.default_rng(1), np.array([0.2, 0.5, 0.8])
-    >>> policy = pb.ThompsonSampling(3, rng=2)
+    >>> policy = pb.policies.ThompsonSampling(3, rng=2)
     >>> for _ in range(500):
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.random(arms.size) < means[arms])

@@ -57,7 +57,7 @@ cdef class TrackAndStop(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudget` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
     See Also
@@ -80,7 +80,7 @@ cdef class TrackAndStop(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.TrackAndStop(4, pb.stopping.GLR(0.05, sigma=0.5))
+    >>> policy = pb.policies.TrackAndStop(4, pb.stopping.GLR(0.05, sigma=0.5))
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()

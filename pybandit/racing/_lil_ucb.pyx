@@ -88,7 +88,7 @@ def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristi
     --------
     >>> import numpy as np, pybandit as pb
     >>> coins = np.random.default_rng(0).random((100_000, 3)) < [0.1, 0.2, 0.9]
-    >>> result = pb.lil_ucb(coins, value_range=1, rng=0)
+    >>> result = pb.racing.lil_ucb(coins, value_range=1, rng=0)
     >>> result.winner, result.n_evaluations < 1000
     (2, True)
     """

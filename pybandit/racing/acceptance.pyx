@@ -58,10 +58,10 @@ class AcceptResult(NamedTuple):
     --------
     >>> import numpy as np, pybandit as pb
     >>> log_ratios = np.random.default_rng(0).normal(0.1, 1.0, 100_000)
-    >>> result = pb.accept(log_ratios, np.log(0.5), rng=0)
+    >>> result = pb.racing.accept(log_ratios, np.log(0.5), rng=0)
     >>> result.accepted, result.n_evaluations, result.exact
     (True, 400, False)
-    >>> pb.accept([0.1, -0.3], 0.0)     # so few are read all
+    >>> pb.racing.accept([0.1, -0.3], 0.0)     # so few are read all
     AcceptResult(accepted=False, n_looks=1, n_evaluations=2, exact=True)
     """
 
@@ -134,7 +134,7 @@ def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_
     --------
     >>> import numpy as np, pybandit as pb
     >>> d = np.random.default_rng(0).normal(0.1, 1.0, 100_000)
-    >>> pb.accept(d, np.log(0.5), rng=0)
+    >>> pb.racing.accept(d, np.log(0.5), rng=0)
     AcceptResult(accepted=True, n_looks=4, n_evaluations=400, exact=False)
     """
     cdef Workspace work = Workspace(log_ratios, bound, delta, first_look, value_range,
@@ -191,7 +191,7 @@ cdef class AcceptanceTest:
     >>> x, new = 1.0, 1.0
     >>> def ratios(indices, states):
     ...     return ((new - x) * (y[indices] - 0.5 * (x + new)))[:, None]
-    >>> test = pb.AcceptanceTest(pb.Factors(ratios, y.size, 1), rng=rng)
+    >>> test = pb.racing.AcceptanceTest(pb.Factors(ratios, y.size, 1), rng=rng)
     >>> for _ in range(100):
     ...     new = x + 0.01 * rng.normal()
     ...     if test.test(-rng.exponential()).accepted:

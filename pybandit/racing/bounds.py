@@ -71,7 +71,7 @@ class NormalBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
-    >>> result = pb.race(factors, bound=pb.NormalBound(0.001, "union"), rng=1)
+    >>> result = pb.race(factors, bound=pb.racing.NormalBound(0.001, "union"), rng=1)
     >>> result.winner, result.n_evaluations
     (2, 6800)
     """
@@ -158,7 +158,7 @@ class StudentBound(NormalBound):
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
-    >>> result = pb.race(factors, bound=pb.StudentBound(0.001), rng=1)
+    >>> result = pb.race(factors, bound=pb.racing.StudentBound(0.001), rng=1)
     >>> result.winner, result.n_evaluations
     (2, 3600)
     """
@@ -223,7 +223,7 @@ class EBSBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).random((100_000, 3)) * [0.5, 0.8, 1.0]
-    >>> result = pb.race(factors, bound=pb.EBSBound(0.05, value_range=1.0), rng=1)
+    >>> result = pb.race(factors, bound=pb.racing.EBSBound(0.05, value_range=1.0), rng=1)
     >>> result.winner, result.n_evaluations
     (2, 2560)
     """
@@ -327,7 +327,7 @@ class BettingBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).random((100_000, 3)) * [0.5, 0.8, 1.0]
-    >>> result = pb.race(factors, bound=pb.BettingBound(0.05, value_range=(0, 1)), rng=1)
+    >>> result = pb.race(factors, bound=pb.racing.BettingBound(0.05, value_range=(0, 1)), rng=1)
     >>> result.winner, result.n_evaluations
     (2, 188)
     """

@@ -53,8 +53,8 @@ class ControlVariate:
     >>> means = np.linspace(0.2, 0.4, 21)
     >>> def factor(n, i):
     ...     return np.log(np.cosh(y[n, None] - means[i]))
-    >>> control = pb.ControlVariate(lambda n, i: -means[i] * np.tanh(y[n, None]),
-    ...                             -means * np.tanh(y).sum())
+    >>> control = pb.racing.ControlVariate(lambda n, i: -means[i] * np.tanh(y[n, None]),
+    ...                                    -means * np.tanh(y).sum())
     >>> plain = pb.Factors(factor, y.size, 21)
     >>> controlled = pb.Factors(factor, y.size, 21, control=control)
     >>> _, info = pb.RacingSampler(plain, rng=1).draw(20)

@@ -107,7 +107,7 @@ class Factors:
             object.__setattr__(self, name, check_integer(name, getattr(self, name), 1, most))
         if self.control is not None:
             if not isinstance(self.control, ControlVariate):
-                raise TypeError(f"control must be a pybandit.ControlVariate; got "
+                raise TypeError(f"control must be a pybandit.racing.ControlVariate; got "
                                 f"{shown(self.control)}")
             self.control.check_sizes(self.n_factors, self.n_states)
 
@@ -190,8 +190,8 @@ class Populations:
     --------
     >>> import numpy as np, pybandit as pb
     >>> words = [np.full(500, -1.0), np.full(40, -2.0)]
-    >>> clusters = pb.Populations(lambda n, i: words[i[0]][n, None], [500, 40])
-    >>> pb.race_populations(clusters, rng=0).winner
+    >>> clusters = pb.racing.Populations(lambda n, i: words[i[0]][n, None], [500, 40])
+    >>> pb.racing.race_populations(clusters, rng=0).winner
     1
     """
 

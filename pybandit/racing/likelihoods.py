@@ -142,7 +142,7 @@ def gaussian(y: ArrayLike, means: ArrayLike, sd: ArrayLike = 1.0, *,
     >>> import numpy as np, pybandit as pb
     >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
     >>> factors = pb.factors.gaussian(y, np.linspace(-1, 1, 21))
-    >>> pb.RacingSampler(factors, rng=1).draw()[0], pb.exact_sample(factors, rng=1)
+    >>> pb.RacingSampler(factors, rng=1).draw()[0], pb.racing.exact_sample(factors, rng=1)
     (13, 13)
     """
     y = _observations(y)
@@ -191,7 +191,7 @@ def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None)
     --------
     >>> import numpy as np, pybandit as pb
     >>> y = np.random.default_rng(1).poisson(3.0, 50_000)
-    >>> pb.exact_sample(pb.factors.poisson(y, [1.0, 2.0, 3.0, 4.0]), rng=1)
+    >>> pb.racing.exact_sample(pb.factors.poisson(y, [1.0, 2.0, 3.0, 4.0]), rng=1)
     2
     """
     y = _counts(y)

@@ -86,7 +86,7 @@ def race_populations(populations, offsets=None, *, bound="student", delta=None, 
     >>> import numpy as np, pybandit as pb
     >>> rng = np.random.default_rng(0)
     >>> arms = [rng.normal(mean, 1.0, n) for mean, n in [(-1, 900), (0.5, 800), (-2, 50)]]
-    >>> pb.race_populations(arms, rng=0).winner
+    >>> pb.racing.race_populations(arms, rng=0).winner
     1
     """
     rng = as_generator(rng)
@@ -205,7 +205,7 @@ def _as_arrays(populations):
     """One contiguous float64 array an arm."""
     if not np.iterable(populations):
         raise TypeError(f"populations must be a sequence of arrays, one an arm, or "
-                        f"pybandit.Populations; got {shown(populations)}")
+                        f"pybandit.racing.Populations; got {shown(populations)}")
     arrays = [np.ascontiguousarray(check_numeric(f"populations[{i}]", array, copy=False))
               for i, array in enumerate(populations)]
     if not arrays:

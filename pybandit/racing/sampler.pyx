@@ -443,7 +443,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.log([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])   # the product is 10 : 9 : 10
-    >>> states = pb.exact_sample(factors, size=29_000, rng=1)
+    >>> states = pb.racing.exact_sample(factors, size=29_000, rng=1)
     >>> np.bincount(states)
     array([ 9882,  9089, 10029])
     """

@@ -46,7 +46,7 @@ class SliceResult(NamedTuple):
     >>> y = np.random.default_rng(0).normal(1.0, 1.0, 10_000)
     >>> def log_likelihood(indices, points):
     ...     return -0.5 * (y[indices, None] - points) ** 2
-    >>> step = pb.slice_sample(log_likelihood, 1.0, n_factors=y.size, width=0.05, rng=1)
+    >>> step = pb.racing.slice_sample(log_likelihood, 1.0, n_factors=y.size, width=0.05, rng=1)
     >>> round(step.x, 2), step.n_tests, step.n_evaluations, round(step.fraction, 2)
     (1.02, 4, 28000, 0.7)
     """
@@ -130,7 +130,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
     ...     return -0.5 * (y[indices, None] - points) ** 2
     >>> x = 1.0
     >>> for _ in range(20):
-    ...     x = pb.slice_sample(log_likelihood, x, n_factors=y.size, width=0.05, rng=rng).x
+    ...     x = pb.racing.slice_sample(log_likelihood, x, n_factors=y.size, width=0.05, rng=rng).x
     >>> bool(abs(x - y.mean()) < 0.05)
     True
     """

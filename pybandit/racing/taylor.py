@@ -58,13 +58,13 @@ class PopulationMoments:
     --------
     >>> import numpy as np, pybandit as pb
     >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
-    >>> moments = pb.PopulationMoments(y, labels=(y > 0).astype(int))
+    >>> moments = pb.racing.PopulationMoments(y, labels=(y > 0).astype(int))
     >>> moments.counts[:, 0], moments.means[:, 0, 0].round(2)
     (array([38428., 61572.]), array([-0.69,  0.91]))
-    >>> one = pb.PopulationMoments(y)
+    >>> one = pb.racing.PopulationMoments(y)
     >>> means = np.linspace(-1, 1, 11)
-    >>> control = pb.taylor_control(one, [0.0], -0.5 * means**2, means[:, None],
-    ...                             np.full((11, 1, 1), -1.0))
+    >>> control = pb.racing.taylor_control(one, [0.0], -0.5 * means**2, means[:, None],
+    ...                                    np.full((11, 1, 1), -1.0))
     """
 
     def __init__(self, points: ArrayLike, labels: ArrayLike | None = None,
@@ -157,8 +157,8 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
     >>> import numpy as np, pybandit as pb
     >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
     >>> means = np.linspace(-1, 1, 11)
-    >>> control = pb.taylor_control(y, [0.0], -0.5 * means**2, means[:, None],
-    ...                             np.full((11, 1, 1), -1.0))
+    >>> control = pb.racing.taylor_control(y, [0.0], -0.5 * means**2, means[:, None],
+    ...                                    np.full((11, 1, 1), -1.0))
     >>> factors = pb.Factors(lambda n, i: -0.5 * (y[n, None] - means[i]) ** 2, y.size, 11,
     ...                      control=control)
     >>> pb.race(factors, rng=1).n_evaluations   # a second-order expansion is all there is

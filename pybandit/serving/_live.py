@@ -7,8 +7,8 @@ import hashlib
 import time
 from html import escape
 
+from pybandit._shared.errors import StudyError
 from pybandit.serving._http import Answer
-from pybandit.studies import StudyError
 from pybandit.studies._report_facts import facts_of
 from pybandit.studies._report_style import STYLE
 from pybandit.studies.report import _content, _title_of

@@ -6,6 +6,7 @@ import sys
 import traceback
 from urllib.parse import parse_qsl
 
+from pybandit._shared.errors import StudyError
 from pybandit.serving._access import Door
 from pybandit.serving._body import checked, fields_of
 from pybandit.serving._http import (
@@ -23,7 +24,7 @@ from pybandit.serving._limits import PIECE, Busy, Room, TooLarge, check_bytes, m
 from pybandit.serving._live import Live
 from pybandit.serving._routes import SIGN_IN_BYTES, route_of
 from pybandit.serving._writer import Writer
-from pybandit.studies import Study, StudyError
+from pybandit.studies import Study
 
 MOST_CONNECTIONS = 512
 LINGER = 1.0  # seconds for which what was refused is read to its end

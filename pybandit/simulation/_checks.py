@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from pybandit._shared.checks import InfeasibleBudget, check_in, check_numeric, owned, shown
+from pybandit._shared.checks import check_in, check_numeric, owned, shown
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit.policies.functions import FunctionPolicy
 from pybandit.simulation._engine import draws_natively, size_of_next
 from pybandit.simulation.base import Environment
@@ -101,7 +102,8 @@ def check_horizon(policy, horizon):
     asks_one = isinstance(policy, FunctionPolicy)
     first = 0 if policy.done or asks_one else size_of_next(policy)
     if first > horizon:
-        raise InfeasibleBudget(f"horizon must be at least {first}, the first batch; got {horizon}")
+        raise InfeasibleBudgetError(f"horizon must be at least {first}, the first batch; got "
+                                    f"{horizon}")
 
 
 def check_asked(arms, policy, environment):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pybandit._shared.checks import InfeasibleBudget, check_integer, shown
+from pybandit._shared.checks import check_integer, shown
+from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.base import NativePolicy
@@ -74,21 +75,23 @@ epsilon, arm_pulls_by_run, executor
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit(np.linspace(0.0, 1.0, 8))
-    >>> both = pb.compare({"halving": pb.SequentialHalving(8, 240),
-    ...                    "uniform": lambda e: pb.Uniform(e.n_arms, 240)}, bandit, 500, rng=1)
+    >>> both = pb.compare({"halving": pb.policies.SequentialHalving(8, 240),
+    ...                    "uniform": lambda e: pb.policies.Uniform(e.n_arms, 240)}, bandit, 500,
+    ...                   rng=1)
     >>> both
     Comparison of 2 policies, 500 runs
     halving: error 0.322 (0.2825 to 0.3642), regret 0.05686, 240 pulls
     uniform: error 0.344 (0.3037 to 0.3867), regret 0.06371, 240 pulls
-    >>> more = both + pb.compare({"halving": pb.SequentialHalving(8, 240),
-    ...                           "uniform": pb.Uniform(8, 240)}, bandit, 500, rng=2)
+    >>> more = both + pb.compare({"halving": pb.policies.SequentialHalving(8, 240),
+    ...                           "uniform": pb.policies.Uniform(8, 240)}, bandit, 500, rng=2)
     >>> more.n_runs
     1000
 
     The error against the budget:
 
-    >>> curves = pb.compare({"halving": lambda e, budget: pb.SequentialHalving(8, budget),
-    ...                      "UCB1": pb.UCB1(8)}, bandit, 500, rng=1, budgets=[60, 240, 960])
+    >>> curves = pb.compare({"halving": lambda e, budget: pb.policies.SequentialHalving(8, budget),
+    ...                      "UCB1": pb.policies.UCB1(8)}, bandit, 500, rng=1,
+    ...                     budgets=[60, 240, 960])
     >>> curves["halving"].curve()[0], curves["UCB1"].curve()[0]
     (array([0.54 , 0.322, 0.112]), array([0.486, 0.226, 0.036]))
     """
@@ -122,8 +125,8 @@ epsilon, arm_pulls_by_run, executor
 
 def explained(error, name, plan, budgets):
     """The error with a note of whose it is; of a budget that is too small by its own name."""
-    if budgets is not None and isinstance(error, InfeasibleBudget):
-        error = InfeasibleBudget(f"budgets must reach the first pulls of every policy; got "
+    if budgets is not None and isinstance(error, InfeasibleBudgetError):
+        error = InfeasibleBudgetError(f"budgets must reach the first pulls of every policy; got "
                                  f"{plan.horizon}: {error}").with_traceback(error.__traceback__)
     error.add_note(f"in policies[{name!r}]" + (f", budget {plan.horizon}" if budgets else ""))
     return error

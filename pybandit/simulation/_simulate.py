@@ -98,20 +98,21 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
         Where an argument is outside its range, a policy that never ends has no horizon, was
         used before or has another number of arms than its environment; where an environment
         gives rewards that are not finite, not one a pull, or whose means change and are not
-        said. `InfeasibleBudget` where the horizon is below the first batch. An exception of
+        said. `InfeasibleBudgetError` where the horizon is below the first batch. An exception of
         the factory or of a metric reaches the caller.
 
     Examples
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit(np.linspace(0.1, 0.9, 20))
-    >>> result = pb.simulate(lambda e: pb.BatchSAR(e.n_arms, 2, 10, 60), bandit, 100, rng=1)
+    >>> result = pb.simulate(lambda e: pb.policies.BatchSAR(e.n_arms, 2, 10, 60), bandit, 100,
+    ...                      rng=1)
     >>> result.n_runs, result.mean_batches
     (100, 59.92)
 
     An error curve of one simulation, of a policy that is given as it is:
 
-    >>> result = pb.simulate(pb.UCB1(20), bandit, 200, rng=1, horizon=800,
+    >>> result = pb.simulate(pb.policies.UCB1(20), bandit, 200, rng=1, horizon=800,
     ...                      checkpoints=[50, 200, 800])
     >>> result.checkpoint_errors.mean(axis=0)
     array([0.97 , 0.585, 0.195])

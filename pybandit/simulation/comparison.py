@@ -42,7 +42,8 @@ class Comparison:
     --------
     >>> import pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.0] * 15 + [1.0])
-    >>> policies = {"halving": pb.SequentialHalving(16, 160), "uniform": pb.Uniform(16, 160)}
+    >>> policies = {"halving": pb.policies.SequentialHalving(16, 160),
+    ...             "uniform": pb.policies.Uniform(16, 160)}
     >>> both = pb.compare(policies, bandit, 500, rng=1)
     >>> both
     Comparison of 2 policies, 500 runs
@@ -51,7 +52,7 @@ class Comparison:
     >>> both["halving"].mean_regret, both["uniform"].mean_regret
     (0.1, 0.114)
     >>> both.save("both.npz")
-    >>> pb.Comparison.load("both.npz").names
+    >>> pb.simulation.Comparison.load("both.npz").names
     ['halving', 'uniform']
     """
 
@@ -117,7 +118,7 @@ class Comparison:
 
         Raises
         ------
-        MissingPackage
+        MissingPackageError
             Without pandas.
         ValueError
             Where there are no checkpoints to tell of.
@@ -136,7 +137,7 @@ class Comparison:
 
         Raises
         ------
-        MissingPackage
+        MissingPackageError
             Without xarray: ``pip install 'pybandit-core[arviz]'``.
         """
         from pybandit.simulation import _tables

@@ -5,7 +5,7 @@ Examples
 --------
 >>> import pybandit as pb
 >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0], variances=0.25)
->>> bandit.best(), pb.simulate(pb.Uniform(3, 60), bandit, 200, rng=1).error_probability
+>>> bandit.best(), pb.simulate(pb.policies.Uniform(3, 60), bandit, 200, rng=1).error_probability
 (array([2]), 0.0)
 """
 

@@ -3,7 +3,8 @@
 Examples
 --------
 >>> import pybandit as pb
->>> with pb.Study.create("tea.study", pb.Uniform(2, budget=4), arms=["tea", "coffee"]) as study:
+>>> with pb.Study.create("tea.study", pb.policies.Uniform(2, budget=4),
+...                      arms=["tea", "coffee"]) as study:
 ...     batch = study.ask()
 ...     result = study.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
 >>> with pb.Study.open("tea.study") as study:     # later, or after a crash
@@ -11,7 +12,6 @@ Examples
 ['coffee'] 4
 """
 
-from pybandit.studies._errors import StudyDamaged, StudyError, StudyVersionError
 from pybandit.studies._journal import Event
 from pybandit.studies._plan_counts import CountPlan, plan_counts
 from pybandit.studies.results import (
@@ -29,5 +29,5 @@ from pybandit.studies.results import (
 from pybandit.studies.study import Study
 
 __all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "CountAmendment",
-           "CountPlan", "Event", "Recommendation", "SplitCheck", "Status", "Study", "StudyDamaged",
-           "StudyError", "StudyVersionError", "TellResult", "VerifyResult", "plan_counts"]
+           "CountPlan", "Event", "Recommendation", "SplitCheck", "Status", "Study", "TellResult",
+           "VerifyResult", "plan_counts"]

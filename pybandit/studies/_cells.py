@@ -19,10 +19,11 @@ import weakref
 from collections.abc import MutableMapping
 
 from pybandit._shared import alive
+from pybandit._shared.errors import StudyDamagedError, StudyError
 from pybandit.studies._cell_names import SCHEMA as NAMES
 from pybandit.studies._cell_names import Names
 from pybandit.studies._database import PATIENCE, WRITES, Database, begin_writes
-from pybandit.studies._errors import BUSY, StudyDamaged, StudyError, code_of, named
+from pybandit.studies._errors import BUSY, code_of, named
 from pybandit.studies._files import checked, published, size_of
 from pybandit.studies._tables import check_tables
 
@@ -98,7 +99,7 @@ class Cells(MutableMapping):
             checked(self.path, KIND)
             if not os.path.getsize(resolved):
                 if size_of(resolved + "-wal"):
-                    raise StudyDamaged(f"{self.path} is not a {KIND}: it is empty, and "
+                    raise StudyDamagedError(f"{self.path} is not a {KIND}: it is empty, and "
                                        f"{resolved}-wal next to it is not")
                 self._fill_empty()
             return
@@ -149,7 +150,7 @@ class Cells(MutableMapping):
         application, form = (db.execute(f"PRAGMA {name}").fetchone()[0]
                              for name in ("application_id", "user_version"))
         if application != APPLICATION or form != FORMAT:
-            raise StudyDamaged(f"store must be a file of scores of format {FORMAT}, or new; "
+            raise StudyDamagedError(f"store must be a file of scores of format {FORMAT}, or new; "
                                f"{self.path} is another SQLite database or of format {form}")
         check_tables(self.path, db, SCHEMA.split(";"), KIND)
         kept = dict(db.execute("SELECT name, value FROM about LIMIT 10"))
@@ -202,7 +203,7 @@ class Cells(MutableMapping):
         return row if self._told else row[0]
 
     def _refuse(self, table, what):
-        raise StudyDamaged(f"{self.path} is damaged: {table}: {what} is not what was recorded")
+        raise StudyDamagedError(f"{self.path} is damaged: {table}: {what} is not what was recorded")
 
     def __setitem__(self, place, cell):
         self.update({place: cell})

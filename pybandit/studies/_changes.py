@@ -29,7 +29,8 @@ class Changes(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> study.ask().names, study.ask().id
         (['tea', 'coffee', 'tea', 'coffee'], 0)
         >>> study.tell(0, [0.1, 0.4, 0.2, 0.6]).complete, study.ask()
@@ -95,7 +96,8 @@ class Changes(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> batch = study.ask()
         >>> study.tell(batch.id, [0.1, 0.4], positions=[0, 1], source={"file": "monday.csv"})
         TellResult(n_new=2, n_known=0, complete=False)
@@ -159,7 +161,8 @@ class Changes(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> batch = study.ask()
         >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 6.0])
         >>> study.amend(batch.id, [0.6], positions=[3], reason="the point was missed")
@@ -190,7 +193,8 @@ class Changes(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> result = study.tell(study.ask().id, [0.1, 0.4], positions=[0, 1])
         >>> study.close_batch(0)
         >>> study.status().n_lost, study.status().done
@@ -222,7 +226,8 @@ class Changes(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> batch = study.ask()
         >>> study.abandon(batch.id)
         >>> again = study.ask()

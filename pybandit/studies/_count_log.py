@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
+from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._codec import flat
-from pybandit.studies._errors import StudyDamaged
 
 KINDS = "counts", "amend"
 COLUMNS = "trials", "sums", "squares"
@@ -28,8 +28,8 @@ def put(found, recorder, row):
         return
     body = counts_of(recorder, number, content)
     if (body["key"] in found) != (kind == "amend"):
-        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} does not "
-                           "fit the counts before it")
+        raise StudyDamagedError(f"{recorder._store.path} is damaged: log: event {number} does not "
+                                "fit the counts before it")
     found[body["key"]] = Recorded(number, when, who, body)
 
 
@@ -61,8 +61,8 @@ def counts_of(recorder, number, content):
             and flat(columns, kinds) and columns[0].size <= recorder._names.size
             and (columns[0] >= 0).all() and (columns[0] <= MOST_PULLS).all()
             and all(np.isfinite(one).all() for one in columns[1:])):
-        raise StudyDamaged(f"{recorder._store.path} is damaged: log: event {number} does not "
-                           "hold counts")
+        raise StudyDamagedError(f"{recorder._store.path} is damaged: log: event {number} does not "
+                                "hold counts")
     return entry
 
 

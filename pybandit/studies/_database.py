@@ -23,13 +23,8 @@ import weakref
 from contextlib import suppress
 from urllib.parse import quote
 
-from pybandit.studies._errors import (
-    CLOSED_TO_WRITING,
-    StudyDamaged,
-    StudyError,
-    code_of,
-    named,
-)
+from pybandit._shared.errors import StudyDamagedError, StudyError
+from pybandit.studies._errors import CLOSED_TO_WRITING, code_of, named
 from pybandit.studies._files import Place, check_header, checked, size_of
 
 PATIENCE = 30.0  # seconds to wait for another writer
@@ -114,7 +109,7 @@ class Database:
                 found.close()
                 if not is_last:
                     time.sleep(0.05)  # another process may have begun the log just now
-            raise StudyDamaged(
+            raise StudyDamagedError(
                 f"{shown} lacks its newest changes: it was in use when its process ended or when "
                 f"it was copied, and they are in {os.path.basename(found.path)}-wal, which must be "
                 "next to it; `pybandit study recover` continues without them")
@@ -137,7 +132,8 @@ class Database:
             self._was_marked = self._is_marked()
             mode, = self.db.execute("PRAGMA journal_mode").fetchone()
             if mode != "wal" and not self.read_only:
-                raise StudyDamaged(f"{self.shown} is damaged or not a {self.kind}: its journal "
+                raise StudyDamagedError(f"{self.shown} is damaged or not a {self.kind}: its "
+                                        "journal "
                                    f"mode must be wal; got {mode}")
         except BaseException:
             self.close()
@@ -220,7 +216,7 @@ class Database:
     def _is_marked(self):
         row = self.db.execute("SELECT is_next FROM writes").fetchone()
         if row is None:
-            raise StudyDamaged(f"{self.shown} is damaged: writes is empty")
+            raise StudyDamagedError(f"{self.shown} is damaged: writes is empty")
         return bool(row[0])
 
     def _mark_log(self):

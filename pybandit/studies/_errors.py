@@ -3,6 +3,8 @@
 import sqlite3
 from contextlib import contextmanager
 
+from pybandit._shared.errors import StudyDamagedError, StudyError
+
 # SQLite's primary result codes
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
            sqlite3.SQLITE_MISMATCH}
@@ -10,54 +12,6 @@ CLOSED_TO_WRITING = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.S
                      sqlite3.SQLITE_AUTH}
 NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_TOOBIG}
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
-class StudyError(OSError):
-    """The file of a study cannot be read or written; what it holds is as before.
-
-    Examples
-    --------
-    >>> import pybandit as pb
-    >>> try:
-    ...     pb.Study.create("no/such/folder/tea.study", pb.Uniform(2, budget=4))
-    ... except pb.studies.StudyError as error:
-    ...     print(error)
-    no/such/folder/tea.study cannot be written and is as before: unable to open database file
-    """
-
-
-class StudyDamaged(StudyError):
-    """The file is no study, or not what was recorded; the message names the part.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> import pybandit as pb
-    >>> size = Path("tea.study").write_text("Assam, Darjeeling")
-    >>> try:
-    ...     pb.Study.open("tea.study")
-    ... except pb.studies.StudyDamaged as error:
-    ...     print(error)
-    tea.study is damaged or not a study: file is not a database
-    """
-
-
-class StudyVersionError(StudyError):
-    """The file is of a newer format; the message names both versions.
-
-    Examples
-    --------
-    >>> import sqlite3, pybandit as pb
-    >>> pb.Study.create("tea.study", pb.Uniform(2, budget=4)).close()
-    >>> file = sqlite3.connect("tea.study")
-    >>> cursor = file.execute("PRAGMA user_version = 99")   # as a pybandit to come may write
-    >>> file.close()
-    >>> try:
-    ...     pb.Study.open("tea.study")
-    ... except pb.studies.StudyVersionError as error:
-    ...     print(error)
-    tea.study has format 99; this pybandit reads format 4
-    """
 
 
 # what a body that nobody recorded does to who reads it
@@ -70,7 +24,7 @@ def as_recorded(path, what):
     try:
         yield
     except MISREAD as error:
-        raise StudyDamaged(f"{path} is damaged: {what}: {error!r}") from error
+        raise StudyDamagedError(f"{path} is damaged: {what}: {error!r}") from error
 
 
 def code_of(error):
@@ -85,21 +39,21 @@ def named(path, kind="study"):
     try:
         yield
     except UnicodeDecodeError as error:  # of SQLite's own words, which quote the file's
-        raise StudyDamaged(f"{path} is damaged or not a {kind}: {error.object!r}") from error
+        raise StudyDamagedError(f"{path} is damaged or not a {kind}: {error.object!r}") from error
     except sqlite3.ProgrammingError as error:
         raise ValueError(f"the {kind} {path} is closed: {error}") from error
     except sqlite3.DatabaseError as error:
         code = code_of(error)
         # a table or column that is missing has no code of its own
         if code in DAMAGED or (code == sqlite3.SQLITE_ERROR and "no such" in str(error)):
-            raise StudyDamaged(f"{path} is damaged or not a {kind}: {error}") from error
+            raise StudyDamagedError(f"{path} is damaged or not a {kind}: {error}") from error
         if code in CLOSED_TO_WRITING:
             raise StudyError(f"{path} cannot be written and is as before: {error}") from error
         if code in NO_ROOM:
             raise StudyError(f"{path} could not be written, as on a full disk, and is as before: "
                              f"{error}") from error
         if code == sqlite3.SQLITE_INTERRUPT:  # by `Database`, after more steps than a file can need
-            raise StudyDamaged(f"{path} is damaged or not a {kind}: its tables have no end"
+            raise StudyDamagedError(f"{path} is damaged or not a {kind}: its tables have no end"
                                ) from error
         if code in BUSY:
             raise StudyError(f"{path} is busy: another process has been writing for longer than "

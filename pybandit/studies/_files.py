@@ -6,7 +6,7 @@ import stat
 import time
 from contextlib import contextmanager
 
-from pybandit.studies._errors import StudyDamaged, StudyError
+from pybandit._shared.errors import StudyDamagedError, StudyError
 
 SIDES = "-wal", "-shm", "-journal"
 
@@ -22,7 +22,7 @@ def checked(path, kind):
     ------
     FileNotFoundError
         If there is no file.
-    StudyDamaged
+    StudyDamagedError
         If the file or a neighbour of it may not be opened.
     """
     path = os.fsdecode(path)
@@ -34,22 +34,23 @@ def checked(path, kind):
     except (OSError, ValueError) as error:  # a name too long or with a null, a loop of links
         raise StudyError(f"{path!r} cannot be opened: {error}") from None
     if not stat.S_ISREG(mode):
-        raise StudyDamaged(f"{path} is not a {kind}: it must be a regular file")
+        raise StudyDamagedError(f"{path} is not a {kind}: it must be a regular file")
     if n_names > 1:
-        raise StudyDamaged(f"{path} has {n_names} names (hard links), and SQLite would keep a log "
-                           "for each of them; copy it and open the copy")
+        raise StudyDamagedError(f"{path} has {n_names} names (hard links), and SQLite would keep a "
+                                "log for each of them; copy it and open the copy")
     for side in SIDES:
         try:
             found = os.lstat(resolved + side)
         except FileNotFoundError:
             continue
         if side == "-journal":
-            raise StudyDamaged(f"{path} cannot be opened beside {resolved}{side}: a {kind} never "
-                               "has such a file, and SQLite would delete the files that it names; "
-                               "move it away")
+            raise StudyDamagedError(f"{path} cannot be opened beside {resolved}{side}: a {kind} "
+                                    "never "
+                                    "has such a file, and SQLite would delete the files that it "
+                                    "names; move it away")
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-            raise StudyDamaged(f"{path} cannot be opened beside {resolved}{side}, which must be a "
-                               "regular file without a second name (a link)")
+            raise StudyDamagedError(f"{path} cannot be opened beside {resolved}{side}, which must "
+                                    "be a regular file without a second name (a link)")
     return path
 
 
@@ -64,16 +65,16 @@ def _mode_of(path):
 
 
 def check_header(path, application, kind):
-    """Raise StudyDamaged unless a file begins as a database of this application identifier.
+    """Raise StudyDamagedError unless a file begins as a database of this application identifier.
 
     SQLite would write a log that it finds next to any file into that file.
     """
     with open(path, "rb") as file:
         header = file.read(100)
     if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-        raise StudyDamaged(f"{path} is damaged or not a {kind}: file is not a database")
+        raise StudyDamagedError(f"{path} is damaged or not a {kind}: file is not a database")
     if int.from_bytes(header[68:72], "big") != application:
-        raise StudyDamaged(f"{path} is not a {kind}, but another SQLite database")
+        raise StudyDamagedError(f"{path} is not a {kind}, but another SQLite database")
 
 
 def size_of(path):

@@ -9,7 +9,7 @@ or the line above it.
 import re
 from typing import NamedTuple
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._markers import MARKERS
 from pybandit.studies._row_names import is_row, letters
 from pybandit.studies._sheet import number, short
@@ -84,7 +84,7 @@ class Shape:
         """Return the value of a cell, NaN if it is empty or a marker, None if it is text."""
         try:
             return number(cell, str, self.dialect)
-        except BadFile:
+        except UnreadableFileError:
             return None
 
 
@@ -149,26 +149,33 @@ class Finder:
         if self.must_begin:
             self._refuse_short(0, self.last)
         if not self.grids:
-            raise BadFile(f"line {self.last}, column 1: there is no grid of a {self.layout} plate: "
-                          f"the numbers 1 to {self.layout.columns} of its columns, and "
-                          f"{self.layout.rows} rows under them; a long table must have the columns "
-                          "well and value, or --well-column and --value-column name them")
+            raise UnreadableFileError(f"line {self.last}, column 1: there is no grid of a "
+                                      f"{self.layout} plate: "
+                                      f"the numbers 1 to {self.layout.columns} of its columns, and "
+                                      f"{self.layout.rows} rows under them; a long table must have "
+                                      "the columns "
+                                      "well and value, or --well-column and --value-column name "
+                                      "them")
         return self.grids
 
     def _name(self, line, cells):
         """Take the line that names the plate of the grids under it."""
         sheet = self.sheet
         if any(cells[2:]):
-            raise BadFile(f"line {line}, column 3: a line that names a plate is plate,NAME")
+            raise UnreadableFileError(f"line {line}, column 3: a line that names a plate is "
+                                      "plate,NAME")
         if sheet.plate is not None:
             if self.names and cells[1] != self.names[0]:
-                raise BadFile(f"line {line}, column 2: --plate {sheet.plate} takes a file of one "
-                              f"plate; got {short(self.names[0])} and {short(cells[1])}")
+                raise UnreadableFileError(f"line {line}, column 2: --plate {sheet.plate} takes a "
+                                          "file of one "
+                                          f"plate; got {short(self.names[0])} and "
+                                          f"{short(cells[1])}")
         else:
             if self.must_begin:
                 self._refuse_short(0, line)
             if cells[1] in sheet.starts:
-                raise BadFile(f"line {line}, column 'plate': plate {cells[1]} is there already")
+                raise UnreadableFileError(f"line {line}, column 'plate': plate {cells[1]} is there "
+                                          "already")
             self.start, self.must_begin = sheet.start(cells[1], line), True
         self.names.append(cells[1])
         self.title = ""
@@ -199,8 +206,8 @@ class Finder:
             reads = [("", self._unlettered(at, head))]
         self.n_cells += sum(len(rows) for _, rows in reads) * self.layout.columns
         if self.n_cells > MOST_CELLS or len(self.grids) >= MOST_GRIDS:
-            raise BadFile(f"line {self.last}, column 1: a file must have at most {MOST_GRIDS:,} "
-                          f"grids, of {MOST_CELLS:,} cells together")
+            raise UnreadableFileError(f"line {self.last}, column 1: a file must have at most "
+                                      f"{MOST_GRIDS:,} grids, of {MOST_CELLS:,} cells together")
         self.grids += [Grid(self.start, title, label, rows) for label, rows in reads]
 
     def _is_row_at(self, at):
@@ -223,8 +230,8 @@ class Finder:
                 self._refuse_short(row, self.last)
             line, cells = self.row
             if not is_row(_cell(cells, column), row):
-                raise BadFile(f"line {line}, column {column + 1}: row {letters(row)} is here; got "
-                              f"{short(_cell(cells, column))}")
+                raise UnreadableFileError(f"line {line}, column {column + 1}: row {letters(row)} "
+                                          f"is here; got {short(_cell(cells, column))}")
             for place in range(self.layout.n_wells):
                 label, values = self._row_of(column + 1, has_head)
                 reads.setdefault(place, []).append((label, values))
@@ -247,9 +254,10 @@ class Finder:
         is_label = len(labels) <= 1 and not any(FRACTION.fullmatch(cell) or (
             not has_head and self.shape.value(cell) is not None) for cell in labels)
         if len(cells) < end or not is_label:
-            raise BadFile(f"line {line}, column {min(len(cells), end) + 1}: the row has "
-                          f"{len(cells)} cells; a row of a {self.layout} plate has {n}, or one "
-                          "more with its letter")
+            raise UnreadableFileError(f"line {line}, column {min(len(cells), end) + 1}: the row "
+                                      "has "
+                                      f"{len(cells)} cells; a row of a {self.layout} plate has "
+                                      f"{n}, or one more with its letter")
         return "".join(labels), (line, cells[start:end])
 
     def _by_label(self, reads):
@@ -262,8 +270,10 @@ class Finder:
             if len(labels) > 1 and (len(reads) > 1 or any(
                     self.shape.value(label) is not None for label in labels if label)):
                 at = next(row for row, (label, _) in enumerate(rows) if label != labels[0])
-                raise BadFile(f"line {rows[at][1][0]}, column 1: rows of a grid must end in the "
-                              f"same label; got {short(labels[0])} and {short(rows[at][0])}")
+                raise UnreadableFileError(f"line {rows[at][1][0]}, column 1: rows of a grid must "
+                                          "end in the "
+                                          f"same label; got {short(labels[0])} and "
+                                          f"{short(rows[at][0])}")
             found.append((labels[0] if len(labels) == 1 else "", [row for _, row in rows]))
         return found
 
@@ -282,8 +292,8 @@ class Finder:
             if len(rows) == n_rows + 1:
                 break
             if start and NAME.fullmatch(cells[start - 1]):
-                raise BadFile(f"line {line}, column {start}: row {letters(len(rows))} is here; got "
-                              f"{short(cells[start - 1])}")
+                raise UnreadableFileError(f"line {line}, column {start}: row {letters(len(rows))} "
+                                          f"is here; got {short(cells[start - 1])}")
             rows.append(self._next())
         if at == 0 and len(rows) > n_rows:
             rows = rows[1:]
@@ -292,9 +302,10 @@ class Finder:
         end = start + self.layout.columns
         for line, cells in rows:
             if len(cells) < end or any(cells[end:]):
-                raise BadFile(f"line {line}, column {min(len(cells), end) + 1}: the row has "
-                              f"{len(cells)} cells; a row of a {self.layout} plate has "
-                              f"{self.layout.columns}, or one more with its letter")
+                raise UnreadableFileError(f"line {line}, column {min(len(cells), end) + 1}: the "
+                                          "row has "
+                                          f"{len(cells)} cells; a row of a {self.layout} plate has "
+                                          f"{self.layout.columns}, or one more with its letter")
         self._check_end(start, False)
         return [(line, cells[start:end]) for line, cells in rows]
 
@@ -310,11 +321,12 @@ class Finder:
         goes_on = (is_row(_cell(cells, column), self.layout.rows) and any(cells[column + 1:])
                    if is_lettered else self.shape.has_values(cells[column:]))
         if goes_on:
-            raise BadFile(f"line {line}, column 1: more rows than a {self.layout} plate has")
+            raise UnreadableFileError(f"line {line}, column 1: more rows than a {self.layout} "
+                                      "plate has")
 
     def _refuse_short(self, n, line):
-        raise BadFile(f"line {line}, column 1: a grid of {n} rows, but a {self.layout} plate has "
-                      f"{self.layout.rows}")
+        raise UnreadableFileError(f"line {line}, column 1: a grid of {n} rows, but a {self.layout} "
+                                  f"plate has {self.layout.rows}")
 
 
 def _cell(cells, at):
@@ -334,7 +346,7 @@ def _corner(head, at):
 
 
 def read_grids(sheet, rows, above):
-    """Read the grids of a file into a sheet; BadFile if anything does not fit."""
+    """Read the grids of a file into a sheet; UnreadableFileError if anything does not fit."""
     sheet.is_grid = True
     finder = Finder(sheet, rows, above)
     if finder.row is not None and not is_plate(finder.row[1]):
@@ -362,9 +374,11 @@ def _chosen(sheet, grids, shape):
             sheet.measurement = names[same[0]]
             return grids[same[0]]
     told = "" if wanted is None else f"there is no measurement {short(wanted)}; "
-    raise BadFile(f"line {grids[-1].rows[0][0]}, column 1: {told}the file has {len(grids)} "
-                  f"measurement{'s' * (len(grids) != 1)} of a plate; --measurement says which: "
-                  f"{', '.join(map(short, names[:20]))}{', ...' * (len(names) > 20)}")
+    raise UnreadableFileError(f"line {grids[-1].rows[0][0]}, column 1: {told}the file has "
+                              f"{len(grids)} "
+                              f"measurement{'s' * (len(grids) != 1)} of a plate; --measurement "
+                              "says which: "
+                              f"{', '.join(map(short, names[:20]))}{', ...' * (len(names) > 20)}")
 
 
 def _names_of(grids):

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import checked_archive, read_regular
 from pybandit._shared.optional import require
 from pybandit.studies._row_names import well_parts
@@ -66,7 +66,7 @@ def read_instrument(path, instrument, wanted=None):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If the file cannot be read, or its format or the measurement is ambiguous.
     """
     factory = require("allotropy.parser_factory", EXTRA)
@@ -90,7 +90,7 @@ def _vendor_of(factory, instrument):
         if folded == vendor.value:
             return vendor
     names = ", ".join(vendor.value.lower() for vendor in factory.Vendor)
-    raise BadFile(f"--instrument must be auto or one of {names}; got {instrument!r}")
+    raise UnreadableFileError(f"--instrument must be auto or one of {names}; got {instrument!r}")
 
 
 def _detected(factory, content, name):
@@ -102,7 +102,7 @@ def _detected(factory, content, name):
     for vendor in knowing or vendors:
         try:
             values = _values_by(vendor, content, name)
-        except BadFile as error:
+        except UnreadableFileError as error:
             if knowing == [vendor]:
                 raise
             last = error
@@ -113,8 +113,9 @@ def _detected(factory, content, name):
         return found[0]
     if found:
         names = ", ".join(vendor.value.lower() for vendor, _ in found)
-        raise BadFile(f"formats read the file differently: {names}; --instrument says which it is")
-    raise BadFile("no format of allotropy reads the wells of this file" + (
+        raise UnreadableFileError(f"formats read the file differently: {names}; --instrument says "
+                                  "which it is")
+    raise UnreadableFileError("no format of allotropy reads the wells of this file" + (
         f"; the last that was tried: {last}" if len(knowing) > 1 else ""))
 
 
@@ -134,7 +135,7 @@ def _named(content, name):
 
 
 def _values_by(vendor, content, name):
-    """Return the values that a format reads in a file; BadFile if it reads none."""
+    """Return the values that a format reads in a file; UnreadableFileError if it reads none."""
     library = require("allotropy.to_allotrope", EXTRA)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -142,12 +143,12 @@ def _values_by(vendor, content, name):
             tree = library.allotrope_from_io(io.BytesIO(content), name, vendor)
         except Exception as error:  # of allotropy, pandas or a parser of XML
             words = " ".join(str(error).split()) or type(error).__name__
-            raise BadFile(f"it is not a file of {vendor.value.lower()} that allotropy can read: "
-                          f"{words:.300}") from None
+            raise UnreadableFileError(f"it is not a file of {vendor.value.lower()} that allotropy "
+                                      f"can read: {words:.300}") from None
     values = values_of(tree)
     if not values:
-        raise BadFile(f"allotropy reads no number of a well in this file of "
-                      f"{vendor.value.lower()}")
+        raise UnreadableFileError(f"allotropy reads no number of a well in this file of "
+                                  f"{vendor.value.lower()}")
     return values
 
 
@@ -279,8 +280,10 @@ def _chosen(values, wanted):
         names = [name for name in every if name.casefold() == wanted.casefold()]
     if len(names) != 1:
         told = "" if wanted is None else f"there is no measurement {short(wanted)}; "
-        raise BadFile(f"{told}the file has {len(every)} measurements; --measurement says which: "
-                      f"{', '.join(map(short, every[:20]))}{', ...' * (len(every) > 20)}")
+        raise UnreadableFileError(f"{told}the file has {len(every)} measurements; --measurement "
+                                  "says which: "
+                                  f"{', '.join(map(short, every[:20]))}"
+                                  f"{', ...' * (len(every) > 20)}")
     return names[0], [one for one in values if one.name == names[0]]
 
 

@@ -45,7 +45,8 @@ class Event(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
     >>> [event.kind for event in study.log()]

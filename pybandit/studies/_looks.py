@@ -55,7 +55,8 @@ class Looks(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
         >>> study.recommend().names
         ['coffee']
@@ -114,7 +115,8 @@ class Looks(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2], positions=[0, 1, 2])
         >>> study.history()[["batch", "position", "name", "value", "state"]]
            batch  position    name  value  state
@@ -150,7 +152,8 @@ class Looks(Recorder):
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
         >>> [(event.number, event.kind) for event in study.log(start=1)]
         [(1, 'ask'), (2, 'tell')]
@@ -179,13 +182,14 @@ class Looks(Recorder):
 
         Raises
         ------
-        StudyDamaged
+        StudyDamagedError
             Where anything is not what was recorded; names the event or the table.
 
         Examples
         --------
         >>> import pybandit as pb
-        >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+        >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+        ...                         arms=["tea", "coffee"])
         >>> head = study.status().head       # noted elsewhere, on paper perhaps
         >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
         >>> study.verify(head).n_events

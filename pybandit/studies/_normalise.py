@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._plate_read import Reading
 
 
@@ -25,7 +25,7 @@ def rewards_of(reading, plates, controls_lost=False, settled=()):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where controls have no value or the mean 0, or a logarithm does not exist; names line
         and column.
     """
@@ -44,8 +44,9 @@ def rewards_of(reading, plates, controls_lost=False, settled=()):
     if bad.any():
         at = int(bad.argmax())
         place = reading.where(int(wells[at]), plates)
-        raise BadFile(f"{place}: {rewards[at]:g}{' of the controls' * bool(plates.normalise)} has "
-                      f"no finite {'logarithm' if plates.log else 'quotient'}")
+        raise UnreadableFileError(f"{place}: "
+                                  f"{rewards[at]:g}{' of the controls' * bool(plates.normalise)} "
+                                  f"has no finite {'logarithm' if plates.log else 'quotient'}")
     return -made if plates.flip else made
 
 
@@ -58,8 +59,8 @@ def _by_controls(values, reading, plates, part, some_will_do):
         other = _control_mean(reading, plates, part, plates.positives, some_will_do)
         if mean == other:
             first = part * plates.layout.n_wells + plates.controls[0]
-            raise BadFile(f"{reading.where(first, plates)}: the means of both kinds of controls "
-                          f"must differ; both are {mean:g}")
+            raise UnreadableFileError(f"{reading.where(first, plates)}: the means of both kinds of "
+                                      f"controls must differ; both are {mean:g}")
         return 100.0 * (mean - values) / (mean - other)
 
 
@@ -106,7 +107,7 @@ def _made(plates, batch, names, readings):
                       np.zeros(readings.size, np.int64), 0, False)
         try:
             made = rewards_of(one, plates, True)
-        except BadFile:
+        except UnreadableFileError:
             continue
         rewards = np.where(np.isnan(made), rewards, made)
         if some is parts:
@@ -131,18 +132,19 @@ def _control_mean(reading, plates, part, controls, some_will_do):
     if lost.all() or (lost.any() and not some_will_do):
         first = wells[int(lost.argmax())]
         name = plates.layout.wells[first % plates.layout.n_wells]
-        raise BadFile(f"{reading.where(first, plates)}: control well {name} of plate {plate} has "
-                      "no value, and readings are divided by the mean of the controls"
-                      + ("" if lost.all() else "; --lost takes the mean of the others"))
+        raise UnreadableFileError(f"{reading.where(first, plates)}: control well {name} of plate "
+                                  f"{plate} has "
+                                  "no value, and readings are divided by the mean of the controls"
+                                  + ("" if lost.all() else "; --lost takes the mean of the others"))
     with np.errstate(over="ignore"):
         mean = values[~lost].mean()
     if plates.normalise == "inhibition":
         if not np.isfinite(mean):
-            raise BadFile(f"{reading.where(wells[~lost][0], plates)}: the mean of the controls of "
-                          f"plate {plate} must be finite; got {mean:g}")
+            raise UnreadableFileError(f"{reading.where(wells[~lost][0], plates)}: the mean of the "
+                                      f"controls of plate {plate} must be finite; got {mean:g}")
         return mean
     if mean == 0 or not np.isfinite(mean) or (plates.log and mean < 0):
         expected = "positive" if plates.log else "finite and not 0"
-        raise BadFile(f"{reading.where(wells[~lost][0], plates)}: the mean of the controls of "
-                      f"plate {plate} must be {expected}; got {mean:g}")
+        raise UnreadableFileError(f"{reading.where(wells[~lost][0], plates)}: the mean of the "
+                                  f"controls of plate {plate} must be {expected}; got {mean:g}")
     return mean

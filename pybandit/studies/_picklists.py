@@ -11,7 +11,7 @@ import io
 from itertools import cycle
 from typing import NamedTuple
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._plate_write import csv_of
 from pybandit.studies._row_names import RowNames, row_number, well_parts
 from pybandit.studies._sheet import PLAIN, listed, rows_under, short
@@ -62,7 +62,7 @@ def read_stock(path, dialect=PLAIN):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where a cell is missing, or a well is there twice; names file, line and column.
     """
     def is_header(cells):
@@ -81,19 +81,21 @@ def read_stock(path, dialect=PLAIN):
             if not arm:
                 continue  # an empty well
             if not plate or LARGEST.find(well) is None:
-                raise BadFile(f"line {line}, column {header[at[0 if not plate else 1]]!r}: "
-                              f"{short(well) if plate else 'no plate'} is not a place of arm "
-                              f"{short(arm)}")
+                raise UnreadableFileError(f"line {line}, column "
+                                          f"{header[at[0 if not plate else 1]]!r}: "
+                                          f"{short(well) if plate else 'no plate'} is not a place "
+                                          f"of arm {short(arm)}")
             filled.append((line, plate, well_parts(well), arm))
         for line, plate, position, arm in _placed(filled):
             place = plate, LARGEST.wells[position]
             if place in lines:
-                raise BadFile(f"line {line}, column {header[at[1]]!r}: well {place[1]} of plate "
-                              f"{plate} is on line {lines[place]} already")
+                raise UnreadableFileError(f"line {line}, column {header[at[1]]!r}: well {place[1]} "
+                                          f"of plate {plate} is on line {lines[place]} already")
             lines[place] = line
             stock.setdefault(arm, []).append(place)
         if not stock:
-            raise BadFile(f"line {line}, column 1: there is a header and no arm under it")
+            raise UnreadableFileError(f"line {line}, column 1: there is a header and no arm under "
+                                      "it")
         return stock
 
 
@@ -123,8 +125,8 @@ def _column(heads, names, line, header):
     for name in names:
         if name in heads:
             return heads.index(name)
-    raise BadFile(f"line {line}, column {names[0]!r}: the column is missing; the columns are "
-                  f"{listed(header)}")
+    raise UnreadableFileError(f"line {line}, column {names[0]!r}: the column is missing; the "
+                              f"columns are {listed(header)}")
 
 
 def transfers_of(plates, batch, names, stock):

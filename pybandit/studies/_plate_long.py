@@ -2,7 +2,7 @@
 
 import re
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._row_names import ALPHABET, RowNames, row_number, well_parts
 from pybandit.studies._sheet import listed, short
 from pybandit.tables._text import Fault
@@ -13,7 +13,7 @@ OF_PLATES = re.compile(r"(assay)?(plate|platte|barcode)(barcode|id|name|number|n
 
 
 def read_long(sheet, rows, line, header):
-    """Read the rows under a header into a sheet; BadFile if anything does not fit."""
+    """Read the rows under a header into a sheet; UnreadableFileError if anything does not fit."""
     header = _without_end(header, 0)
     table = _Table(sheet, line, header)
     for line, cells in rows:
@@ -24,12 +24,13 @@ def read_long(sheet, rows, line, header):
             continue
         if len(cells) != len(header):
             short_of = header[len(cells)] if len(cells) < len(header) else len(header) + 1
-            raise BadFile(f"line {line}, column {short_of!r}: the row has {len(cells)} cells, the "
-                          f"header {len(header)}")
+            raise UnreadableFileError(f"line {line}, column {short_of!r}: the row has {len(cells)} "
+                                      f"cells, the header {len(header)}")
         table.take(line, cells)
     table.settle()
     if not sheet.starts:
-        raise BadFile(f"line {line}, column 'well': there is a header and no wells under it")
+        raise UnreadableFileError(f"line {line}, column 'well': there is a header and no wells "
+                                  "under it")
 
 
 def _without_end(cells, n):
@@ -65,7 +66,7 @@ class _Table:
             (list.__getitem__(cells, self.of_well), list.__getitem__(cells, self.of_value)))
         if has_well or not is_short:
             if self.footer is not None:
-                raise BadFile(self.footer)
+                raise UnreadableFileError(self.footer)
             return False
         if self.footer is None:
             self.footer = (f"line {line}, column {self.header[min(len(cells), self.of_well)]!r}: "
@@ -91,16 +92,18 @@ class _Table:
             parts = well_parts(well)
             position = parts and self.layout._at(row_number(parts[0]), parts[1] - 1)
         if position is None:
-            raise BadFile(f"line {line}, column 'well': {short(well)} is not a well of a "
-                          f"{self.layout} plate")
+            raise UnreadableFileError(f"line {line}, column 'well': {short(well)} is not a well of "
+                                      f"a {self.layout} plate")
         self._put(row, position)
 
     def _put(self, row, position):
         line, plate, start, cells = row
         sheet, index = self.sheet, start + position
         if sheet.lines[index]:
-            raise BadFile(f"line {line}, column 'well': well {self.layout.wells[position]} of "
-                          f"plate {plate or sheet.batch} is on line {sheet.lines[index]} already")
+            raise UnreadableFileError(f"line {line}, column 'well': well "
+                                      f"{self.layout.wells[position]} of "
+                                      f"plate {plate or sheet.batch} is on line "
+                                      f"{sheet.lines[index]} already")
         if self.of_arm is not None and cells[self.of_arm] != sheet.labels[index]:
             _check_arm(sheet, index, cells[self.of_arm], line)
         sheet.put(index, cells[self.of_value],
@@ -110,8 +113,9 @@ class _Table:
         """Keep a row whose well is one of two until all rows are known."""
         key = row[2], parts
         if key in self.waiting:
-            raise BadFile(f"line {row[0]}, column 'well': well {well} of plate "
-                          f"{row[1] or self.sheet.batch} is on line {self.waiting[key][0]} already")
+            raise UnreadableFileError(f"line {row[0]}, column 'well': well {well} of plate "
+                                      f"{row[1] or self.sheet.batch} is on line "
+                                      f"{self.waiting[key][0]} already")
         self.waiting[key] = row
 
     def settle(self):
@@ -124,8 +128,8 @@ class _Table:
         for (_, parts), row in self.waiting.items():
             position = self.layout._at(row_number(parts[0]) + offset, parts[1] - 1)
             if position is None:
-                raise BadFile(f"line {row[0]}, column 'well': {parts[0]}{parts[1]} is not a well "
-                              f"of a {self.layout} plate")
+                raise UnreadableFileError(f"line {row[0]}, column 'well': {parts[0]}{parts[1]} is "
+                                          f"not a well of a {self.layout} plate")
             self._put(row, position)
 
     def _fits(self, offset):
@@ -145,8 +149,8 @@ class _Table:
         if plate != first:
             sheet = self.sheet
             told = f"--plate {sheet.plate}" if sheet.plate is not None else f"--batch {sheet.batch}"
-            raise BadFile(f"line {line}, column {self.header[at]!r}: {told} takes a file of one "
-                          f"plate; got {short(first)} and {short(plate)}")
+            raise UnreadableFileError(f"line {line}, column {self.header[at]!r}: {told} takes a "
+                                      f"file of one plate; got {short(first)} and {short(plate)}")
 
 
 def _columns(header, line, sheet):
@@ -155,14 +159,15 @@ def _columns(header, line, sheet):
     for role in COLUMNS:
         name, shown = sheet.dialect.column(role), sheet.dialect.columns.get(role, role)
         if names.count(name) > 1:
-            raise BadFile(f"line {line}, column {shown!r}: the column is there "
-                          f"{names.count(name)} times")
+            raise UnreadableFileError(f"line {line}, column {shown!r}: the column is there "
+                                      f"{names.count(name)} times")
         is_needed = role in ("well", "value") or (
             role == "plate" and sheet.batch is None and sheet.plate is None)
         if name not in names and (is_needed or role in sheet.dialect.columns):
             _check_text(header)
-            raise BadFile(f"line {line}, column {shown!r}: the column is missing; the columns are "
-                          f"{listed(header)}; --{role}-column says which it is")
+            raise UnreadableFileError(f"line {line}, column {shown!r}: the column is missing; the "
+                                      "columns are "
+                                      f"{listed(header)}; --{role}-column says which it is")
         is_there = name in names and not (role == "plate" and sheet.plate is not None)
         found.append(names.index(name) if is_there else None)
     return found
@@ -172,7 +177,7 @@ def _check_text(header):
     """Raise if a column is missing and the name of one is not text."""
     for cell in header:
         if isinstance(cell, Fault) and not cell.isascii():
-            raise BadFile(cell.why)
+            raise UnreadableFileError(cell.why)
 
 
 def _plate_columns(header, sheet):
@@ -197,4 +202,4 @@ def _check_arm(sheet, index, arm, line):
     well = sheet.plates.layout.wells[index % sheet.n_wells]
     holds = f"well {well} holds {short(expected)}" if expected else f"well {well} holds no arm"
     unknown = "" if arm in sheet.labels else ", which is no arm of this batch"
-    raise BadFile(f"line {line}, column 'arm': {holds}, not {short(arm)}{unknown}")
+    raise UnreadableFileError(f"line {line}, column 'arm': {holds}, not {short(arm)}{unknown}")

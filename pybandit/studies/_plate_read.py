@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._grids import Shape, read_grids
 from pybandit.studies._markers import MARKERS, is_counted, is_marker, limit_of
 from pybandit.studies._plate_long import COLUMNS, read_long
@@ -87,7 +87,7 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where anything in the file is not as it must be; names file, line and column.
 
     Notes
@@ -118,12 +118,13 @@ def _read_instrument(path, plates, arms_of, batch, dialect, plate):
         found = read_instrument(path, dialect.instrument, dialect.measurement)
         header, rows = rows_of(found)
         if "plate" not in header and plate is None and batch is None:
-            raise BadFile("no plate is named; --plate says which it is")
+            raise UnreadableFileError("no plate is named; --plate says which it is")
         read_long(sheet, rows, 1, header)
     except OSError as error:
-        raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from None
-    except BadFile as error:
-        raise BadFile(f"{path}: {re.sub('^line ', 'measurement ', str(error))}") from None
+        raise UnreadableFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnreadableFileError as error:
+        words = re.sub("^line ", "measurement ", str(error))
+        raise UnreadableFileError(f"{path}: {words}") from None
     sheet.measurement = f"{found.measurement} of {found.instrument.lower()}"
     return sheet.reading()._replace(unit="measurement")
 
@@ -147,8 +148,8 @@ class _Sheet:
         try:
             self.names = self.arms_of(batch)
         except (ValueError, OverflowError):
-            raise BadFile(f"line {line}, column 'plate': no batch {batch} was asked for"
-                          ) from None
+            raise UnreadableFileError(f"line {line}, column 'plate': no batch {batch} was asked for"
+                                      ) from None
         self.batch = batch
         self.labels = [label.strip() for label in self.plates.labels(batch, self.names)]
         self.values, self.lines = [np.nan] * len(self.labels), [0] * len(self.labels)
@@ -157,8 +158,8 @@ class _Sheet:
         """The first well of a plate of this name."""
         found = plate_number(plate)
         if found is None:
-            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not the name of a "
-                          "plate; --plate says which plate the file is of")
+            raise UnreadableFileError(f"line {line}, column 'plate': {short(plate)} is not the "
+                                      "name of a plate; --plate says which plate the file is of")
         if self.names is None:
             self._begin(found[0] if self.batch is None else self.batch, line)
         names = self.plates.names(self.batch, len(self.names))
@@ -166,12 +167,12 @@ class _Sheet:
         expected = (self.batch, None if len(names) == 1 else found[1])
         if found != expected or part is None or part >= len(names):
             is_or_are = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-            raise BadFile(f"line {line}, column 'plate': {short(plate)} is not a plate of batch "
-                          f"{self.batch}, {is_or_are}; a file holds one batch")
+            raise UnreadableFileError(f"line {line}, column 'plate': {short(plate)} is not a plate "
+                                      f"of batch {self.batch}, {is_or_are}; a file holds one batch")
         for other, start in self.starts.items():
             if start == part * self.n_wells and other != plate:
-                raise BadFile(f"line {line}, column 'plate': {short(other)} and {short(plate)} are "
-                              "one plate; call it by one name")
+                raise UnreadableFileError(f"line {line}, column 'plate': {short(other)} and "
+                                          f"{short(plate)} are one plate; call it by one name")
         self.starts[plate] = part * self.n_wells
         return self.starts[plate]
 
@@ -182,13 +183,14 @@ class _Sheet:
         if self.batch is not None and self.names is None:
             self._begin(self.batch, line)
         if self.batch is None:
-            raise BadFile(f"line {line}, column 'plate': no plate is named; a long table has the "
-                          f"columns {', '.join(COLUMNS)}, a grid begins with plate,NAME; "
-                          "or give --plate")
+            raise UnreadableFileError(f"line {line}, column 'plate': no plate is named; a long "
+                                      "table has the "
+                                      f"columns {', '.join(COLUMNS)}, a grid begins with "
+                                      "plate,NAME; or give --plate")
         names = self.plates.names(self.batch, len(self.names))
         if len(names) > 1:
-            raise BadFile(f"line {line}, column 'plate': no plate is named, and batch "
-                          f"{self.batch} has {len(names)}, {names[0]} to {names[-1]}")
+            raise UnreadableFileError(f"line {line}, column 'plate': no plate is named, and batch "
+                                      f"{self.batch} has {len(names)}, {names[0]} to {names[-1]}")
         return self.start(names[0], line)
 
     def put(self, index, cell, place, line):
@@ -196,12 +198,12 @@ class _Sheet:
         self.lines[index] = line
         self.last = max(self.last, line)
         if not self.labels[index]:  # an empty well: its cell is not used, but kept in long tables
-            with suppress(BadFile):
+            with suppress(UnreadableFileError):
                 self.values[index] = np.nan if self.is_grid else number(cell, place, self.dialect)
             return
         try:
             value = self.values[index] = number(cell, place, self.dialect)
-        except BadFile:
+        except UnreadableFileError:
             self._refuse_marker(cell, place())
             raise
         if cell and is_counted(cell, value):
@@ -212,8 +214,9 @@ class _Sheet:
         if is_marker(cell, MARKERS):
             limit = limit_of(cell, self.dialect)
             take = "" if limit is None else f"; --take-limits takes it as {limit:g}"
-            raise BadFile(f"{place}: {short(cell)} is not a finite number; --lost takes it as a "
-                          f"lost well, as --lost-markers says{take}") from None
+            raise UnreadableFileError(f"{place}: {short(cell)} is not a finite number; --lost "
+                                      f"takes it as a lost well, as --lost-markers says{take}"
+                                      ) from None
 
     def reading(self):
         parts = sorted({start // self.n_wells for start in self.starts.values()})

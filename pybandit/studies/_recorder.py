@@ -13,9 +13,10 @@ import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import LARGEST, check_integer, shown
+from pybandit._shared.errors import StudyDamagedError, StudyError
 from pybandit.studies._codec import encode
 from pybandit.studies._counts import PART, Counts, is_counted
-from pybandit.studies._errors import StudyDamaged, StudyError, as_recorded
+from pybandit.studies._errors import as_recorded
 from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
 from pybandit.studies._keys import Keys
 from pybandit.studies._races import POLICIES, RacePolicy
@@ -66,7 +67,7 @@ class Recorder:
         store = self._store
         row = store.events(most=1).fetchone()
         if row is None or row[0] != 0:
-            raise StudyDamaged(f"{store.path} is damaged: log: event 0 is missing")
+            raise StudyDamagedError(f"{store.path} is damaged: log: event 0 is missing")
         first = check_first(store.path, self._first_of(row))
         self._created = row[2]
         self._type = type_of(first["policy"], policy_type)
@@ -78,7 +79,7 @@ class Recorder:
     def _first_of(self, row):
         number, kind, when, who, body, digest = row
         if chained(bytes(32), number, kind, when, who, body) != digest:
-            raise StudyDamaged(f"{self._store.path} is damaged: log: event 0 is not what was "
+            raise StudyDamagedError(f"{self._store.path} is damaged: log: event 0 is not what was "
                                "recorded")
         return self._entry(f"event {number}", body)
 
@@ -86,7 +87,7 @@ class Recorder:
         """What an event says."""
         entry, = decoded(self._store.path, f"log: {place}", body)
         if type(entry) is not dict:
-            raise StudyDamaged(f"{self._store.path} is damaged: log: {place} is not that of a "
+            raise StudyDamagedError(f"{self._store.path} is damaged: log: {place} is not that of a "
                                "study")
         return entry
 
@@ -139,7 +140,8 @@ class Recorder:
         store = self._store
         last = store.events(head.n_events - 1).fetchall()
         if [(row[0], row[5]) for row in last] != [(head.n_events - 1, head.digest)]:
-            raise StudyDamaged(f"{store.path} is damaged: log or head: the log does not end with "
+            raise StudyDamagedError(f"{store.path} is damaged: log or head: the log does not end "
+                                    "with "
                                f"event {head.n_events - 1}")
         state = store.state(head.state)
         try:
@@ -150,9 +152,10 @@ class Recorder:
             store.n_arms = len(self._first_names) + len(counts.names)
             fits = policy.n_arms == store.n_arms
         except Exception as error:  # of any policy, also one of the user
-            raise StudyDamaged(f"{store.path} is damaged: state: {error}") from error
+            raise StudyDamagedError(f"{store.path} is damaged: state: {error}") from error
         if not fits:
-            raise StudyDamaged(f"{store.path} is damaged: state: it is of {policy.n_arms} arms, "
+            raise StudyDamagedError(f"{store.path} is damaged: state: it is of {policy.n_arms} "
+                                    "arms, "
                                f"and there are {store.n_arms} names")
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
@@ -170,7 +173,7 @@ class Recorder:
         try:
             wells = self._ledger.apply(kind, body, wells)
         except BrokenLog as error:
-            raise StudyDamaged(f"{self._store.path} is damaged: {error}") from error
+            raise StudyDamagedError(f"{self._store.path} is damaged: {error}") from error
         event, content = event_of(self._head.n_events, kind, self._who if who is None else str(who),
                                   body, self._head.digest)
         self._head = self._store.append(event, content, wells, self._ledger)
@@ -190,7 +193,8 @@ class Recorder:
             raise ValueError(f"batch_id must be that of one of the {self._ledger.n_batches} "
                              f"batches asked for; got {number}")
         if wells.status == "open":
-            raise StudyDamaged(f"{self._store.path} is damaged: batches: batch {number} is open, "
+            raise StudyDamagedError(f"{self._store.path} is damaged: batches: batch {number} is "
+                                    "open, "
                                "and is not the one asked for last")
         return wells
 

@@ -6,7 +6,7 @@ case matters: a1 is well AA1 there, but well A1 in a file without capitals.
 
 import re
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.studies._sheet import short
 
 WELL = re.compile(r"([A-Za-z]{1,4})[ :_-]?0*([1-9][0-9]{0,6})")
@@ -73,7 +73,7 @@ class RowNames:
 
         Raises
         ------
-        BadFile
+        UnreadableFileError
             If both are possible.
         """
         small = {name for name in self._seen if len(name) == 1 and name.islower()}
@@ -87,8 +87,9 @@ class RowNames:
         if folded - self._late and not folded & small:
             return ALPHABET
         first = sorted(small)[0]
-        raise BadFile(f"{place} may be row {first.upper()} or row A{first.upper()}, and nothing in "
-                      f"the file says which; call the rows after Z AA, AB, ...")
+        raise UnreadableFileError(f"{place} may be row {first.upper()} or row A{first.upper()}, "
+                                  "and nothing in "
+                                  f"the file says which; call the rows after Z AA, AB, ...")
 
 
 def check_row(name, text, n_rows):

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from pybandit._shared.checks import LARGEST_REWARD, MOST_PULLS
+from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._codec import decode, flat
-from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import LATE
 
 MOMENTS = -6e10, 2.5e11  # seconds since 1970: what dates are written of
@@ -14,7 +14,7 @@ STATUSES = ("open", "complete", "closed", "abandoned")
 
 
 def typed(path, table, cursor, *kinds, ordered=False):
-    """Return the cursor, which raises `StudyDamaged` at a row of other types.
+    """Return the cursor, which raises `StudyDamagedError` at a row of other types.
 
     If `ordered`, also at a row whose first value is not larger than that of the row before, as
     pages that contain each other have rows without end.
@@ -25,13 +25,16 @@ def typed(path, table, cursor, *kinds, ordered=False):
         nonlocal last
         for value, kind in zip(row, kinds, strict=True):
             if type(value) is not kind:
-                raise StudyDamaged(f"{path} is damaged: {table}: a row holds a "
-                                   f"{type(value).__name__} where a {kind.__name__} was recorded")
+                raise StudyDamagedError(f"{path} is damaged: {table}: a row holds a "
+                                        f"{type(value).__name__} where a {kind.__name__} was "
+                                        "recorded")
             if kind is float and not MOMENTS[0] <= value <= MOMENTS[1]:
-                raise StudyDamaged(f"{path} is damaged: {table}: {value} is the time of no event")
+                raise StudyDamagedError(f"{path} is damaged: {table}: {value} is the time of no "
+                                        "event")
         if ordered:
             if last is not None and row[0] <= last:
-                raise StudyDamaged(f"{path} is damaged: {table}: row {row[0]} follows row {last}")
+                raise StudyDamagedError(f"{path} is damaged: {table}: row {row[0]} follows row "
+                                        f"{last}")
             last = row[0]
         return row
 
@@ -40,11 +43,11 @@ def typed(path, table, cursor, *kinds, ordered=False):
 
 
 def decoded(path, place, *contents):
-    """The values of these bytes; a StudyDamaged that names the place where they are none."""
+    """The values of these bytes; a StudyDamagedError that names the place where they are none."""
     try:
         return list(map(decode, contents))
     except ValueError as error:
-        raise StudyDamaged(f"{path} is damaged: {place}: {error}") from error
+        raise StudyDamagedError(f"{path} is damaged: {place}: {error}") from error
 
 
 def check_batch(path, number, status, columns, n_arms):
@@ -53,16 +56,16 @@ def check_batch(path, number, status, columns, n_arms):
     if not (flat(columns, (np.int64, np.float64, np.uint8)) and status in STATUSES
             and (marks <= LATE).all() and are_arms(arms, n_arms)
             and not (np.abs(values) > LARGEST_REWARD).any()):
-        raise StudyDamaged(f"{path} is damaged: batches: batch {number}: no arms, results and "
-                           f"marks of a study of {n_arms} arms")
+        raise StudyDamagedError(f"{path} is damaged: batches: batch {number}: no arms, results and "
+                                f"marks of a study of {n_arms} arms")
 
 
 def check_late(path, columns, n_arms):
     """Raises where these can be no late results of a study of so many arms."""
     if not (flat(columns, (np.int64, np.float64)) and are_arms(columns[0], n_arms)
             and (np.abs(columns[1]) <= LARGEST_REWARD).all()):
-        raise StudyDamaged(f"{path} is damaged: late: no arms and results of a study of {n_arms} "
-                           "arms")
+        raise StudyDamagedError(f"{path} is damaged: late: no arms and results of a study of "
+                                f"{n_arms} arms")
 
 
 def are_arms(arms, n_arms):
@@ -100,7 +103,7 @@ def check_first(path, first):
     if not (all(type(first.get(name)) is kind for name, kind in kinds.items())
             and first["arms"] and all(type(name) is str for name in first["arms"])
             and _are_shares(first.get("shares"), len(first["arms"]))):
-        raise StudyDamaged(f"{path} is damaged: log: event 0 is not that of a study")
+        raise StudyDamagedError(f"{path} is damaged: log: event 0 is not that of a study")
     return first
 
 

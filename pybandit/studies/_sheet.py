@@ -11,7 +11,8 @@ import re
 import shlex
 from typing import NamedTuple
 
-from pybandit._shared.cells import DELIMITERS, LOST, BadFile, unguarded
+from pybandit._shared.cells import DELIMITERS, LOST, unguarded
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import Lines
 from pybandit.studies._markers import is_marker, limit_of
 from pybandit.tables._text import (
@@ -116,7 +117,7 @@ def rows_of(file, headers=(), dialect=PLAIN, above=None):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If the file is not text or not CSV; if a cell that is used is not text.
     """
     taken = Lines(utf8(file).readline, LONGEST_LINE, MOST_LINES, MOST_BYTES, "line {}, column 1: ")
@@ -125,8 +126,8 @@ def rows_of(file, headers=(), dialect=PLAIN, above=None):
     if not any(line.strip() for line in first):
         rest = next((line for line in lines if line.strip()), None)
         if rest is None:
-            raise BadFile("line 1, column 1: the file is empty")
-        raise BadFile(f"line 1, column 1: the first {len(first)} lines are blank")
+            raise UnreadableFileError("line 1, column 1: the file is empty")
+        raise UnreadableFileError(f"line 1, column 1: the first {len(first)} lines are blank")
     before, delimiter = _beginning(first, headers, dialect)
     if above is not None:
         above.extend(line.replace(delimiter, " ") for line in first[:before])
@@ -180,7 +181,8 @@ def rows_under(rows, first, what="header"):
         if not any(cells):
             continue
         if len(cells) != len(first):
-            raise BadFile(f"line {line}, column {min(len(cells), len(first)) + 1}: the row has "
+            raise UnreadableFileError(f"line {line}, column {min(len(cells), len(first)) + 1}: the "
+                                      "row has "
                           f"{len(cells)} cells, the {what} {len(first)}")
         yield line, cells
 
@@ -191,7 +193,7 @@ def number(cell, place, dialect=PLAIN):
     Markers and limits of the dialect are taken as it says.
     """
     if isinstance(cell, Fault):
-        raise BadFile(cell.why)
+        raise UnreadableFileError(cell.why)
     plain = cell if dialect is PLAIN else dialect.plain(cell)
     try:
         value = math.nan if "_" in plain else float(plain)
@@ -204,7 +206,8 @@ def number(cell, place, dialect=PLAIN):
         return limit
     if is_marker(cell, dialect.markers):
         return math.nan
-    raise BadFile(f"{place()}: {short(cell)} is not a finite number{_hint(cell, dialect)}; a cell "
+    raise UnreadableFileError(f"{place()}: {short(cell)} is not a finite "
+                              f"number{_hint(cell, dialect)}; a cell "
                   "without a value is empty or NA")
 
 

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
+from pybandit._shared.errors import StudyDamagedError, StudyVersionError
 from pybandit.studies._codec import encode
 from pybandit.studies._database import WRITES, Database, begin_writes
-from pybandit.studies._errors import StudyDamaged, StudyVersionError, named
+from pybandit.studies._errors import named
 from pybandit.studies._files import published, size_of
 from pybandit.studies._journal import Wells
 from pybandit.studies._rows import check_batch, check_late, decoded, typed
@@ -138,7 +139,7 @@ class Store:
                      bytes)
         self.parts = {part: (body, hashlib.sha256(body).digest()) for part, body in rows}
         if _digest_of(self.parts) != expected:
-            raise StudyDamaged(f"{self.path} is damaged: state is not what was recorded")
+            raise StudyDamagedError(f"{self.path} is damaged: state is not what was recorded")
         values = decoded(self.path, "state", *(body for body, _ in self.parts.values()))
         return dict(zip(self.parts, values, strict=True))
 
@@ -164,7 +165,7 @@ class Store:
         rows = self.db.execute("SELECT number, length(marks) FROM batches ORDER BY number")
         for _, size in typed(self.path, "batches", rows, int, int, ordered=True):
             if size < head:
-                raise StudyDamaged(f"{self.path} is damaged: batches: a row holds no marks")
+                raise StudyDamagedError(f"{self.path} is damaged: batches: a row holds no marks")
             yield size - head
 
     def wells_of(self, row):
@@ -247,10 +248,10 @@ def _head(path, db):
     rows = db.execute("SELECT n_events, digest, n_batches, asked, state FROM head")
     row = typed(path, "head", rows, int, bytes, int, int, bytes).fetchone()
     if row is None:
-        raise StudyDamaged(f"{path} is damaged: head is empty")
+        raise StudyDamagedError(f"{path} is damaged: head is empty")
     head = Head(*row)
     if not (1 <= head.n_events <= MOST_PULLS and 0 <= head.n_batches <= MOST_PULLS):
-        raise StudyDamaged(f"{path} is damaged: head: {head.n_events} events, "
+        raise StudyDamagedError(f"{path} is damaged: head: {head.n_events} events, "
                            f"{head.n_batches} batches")
     return head
 
@@ -262,12 +263,12 @@ def _check(database):
         db.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("application_id", "user_version", "page_count", "page_size"))
     if application != APPLICATION:
-        raise StudyDamaged(f"{path} is not a study, but another SQLite database")
+        raise StudyDamagedError(f"{path} is not a study, but another SQLite database")
     if form != FORMAT:
         raise StudyVersionError(f"{path} has format {form}; this pybandit reads format {FORMAT}")
     found = os.path.getsize(database.path)
     if found < n_pages * size and not size_of(database.path + "-wal"):
-        raise StudyDamaged(f"{path} is truncated: {found} of {n_pages * size} bytes")
+        raise StudyDamagedError(f"{path} is truncated: {found} of {n_pages * size} bytes")
     check_tables(path, db, SCHEMA.split(";"))
     _head(path, db)
 

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import opened_regular
 from pybandit.studies._sheet import PLAIN, rows_of
 
@@ -24,7 +24,7 @@ def opened(path, headers=(), dialect=PLAIN, above=None):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Where the file cannot be read; what is raised within has the file's name before it.
     """
     try:
@@ -37,6 +37,6 @@ def opened(path, headers=(), dialect=PLAIN, above=None):
             with opened_regular(path) as file:
                 yield rows_of(file, headers, dialect, above)
     except OSError as error:
-        raise BadFile(f"{path}: cannot be read: {error.strerror or error}") from None
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+        raise UnreadableFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{path}: {error}") from None

@@ -4,7 +4,7 @@ SQLite runs views, triggers and indexes of expressions where tables are read or 
 file of somebody else's they are programs, which may run for ever.
 """
 
-from pybandit.studies._errors import StudyDamaged
+from pybandit._shared.errors import StudyDamagedError
 
 
 def check_tables(path, db, made, kind="study"):
@@ -15,7 +15,7 @@ def check_tables(path, db, made, kind="study"):
     """
 
     def refuse(what):
-        raise StudyDamaged(f"{path} is damaged or not a {kind}: {what}")
+        raise StudyDamagedError(f"{path} is damaged or not a {kind}: {what}")
 
     missing = {_plain(statement) for statement in made} - {""}
     for type_, name, statement in db.execute("SELECT type, name, sql FROM sqlite_master"):

@@ -3,8 +3,8 @@
 import re
 
 from pybandit._shared.checks import shown
+from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._codec import encode
-from pybandit.studies._errors import StudyDamaged
 from pybandit.studies._journal import BrokenLog, replay
 from pybandit.studies.results import VerifyResult
 
@@ -12,11 +12,11 @@ HEAD = re.compile("[0-9a-fA-F]{64}")
 
 
 def verified(store, policy_type, head=None):
-    """Check a store in a transaction; what was found whole. Raises `StudyDamaged`."""
+    """Check a store in a transaction; what was found whole. Raises `StudyDamagedError`."""
 
     def demand(holds, what):
         if not holds:
-            raise StudyDamaged(f"{store.path} is damaged: {what}")
+            raise StudyDamagedError(f"{store.path} is damaged: {what}")
 
     if head is not None and not (isinstance(head, str) and HEAD.fullmatch(head)):
         raise ValueError(f"head must be a digest, 64 hexadecimal digits, as status says it; got "
@@ -34,7 +34,7 @@ def verified(store, policy_type, head=None):
         ledger, batches, n_events, digest = replay(
             rows(), lambda first: policy_type.from_state(first["state"]))
     except BrokenLog as error:
-        raise StudyDamaged(f"{store.path} is damaged: {error}") from error
+        raise StudyDamagedError(f"{store.path} is damaged: {error}") from error
     stored = store.head()
     demand(stored.n_events == n_events and stored.digest == digest,
            f"head or log: the log ends with event {n_events - 1}, digest {digest.hex()}; head says "

@@ -98,7 +98,8 @@ def write_report(study: Study, path: str | os.PathLike[str], *, title: str | Non
     >>> import pathlib, tempfile
     >>> import pybandit as pb
     >>> from pybandit.studies.report import write_report
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> _ = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = pathlib.Path(folder, "report.html")

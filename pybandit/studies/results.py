@@ -27,7 +27,8 @@ class Batch(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> batch.id, batch.arms, batch.names
     (0, array([0, 1, 0, 1]), ['tea', 'coffee', 'tea', 'coffee'])
@@ -60,7 +61,8 @@ class TellResult(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> study.tell(batch.id, [0.1, 0.4], positions=[0, 1])
     TellResult(n_new=2, n_known=0, complete=False)
@@ -90,7 +92,8 @@ class AmendResult(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 6.0])
     >>> study.amend(batch.id, [0.2, 0.6], positions=[2, 3], reason="the point was missed")
@@ -124,7 +127,8 @@ class Amendment(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 6.0])
     >>> result = study.amend(batch.id, [0.6], positions=[3], reason="no point", who="Ann")
@@ -255,7 +259,8 @@ class BatchRecord(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> result = study.tell(batch.id, [0.1, 0.4], positions=[0, 1])
     >>> record = study.batch(0)
@@ -292,7 +297,8 @@ class Recommendation(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.RoundRobin(4, 2, batch_size=3, max_batches=2),
+    >>> study = pb.Study.create(":memory:",
+    ...                         pb.policies.RoundRobin(4, 2, batch_size=3, max_batches=2),
     ...                         arms=["tea", "coffee", "milk", "water"])
     >>> batch = study.ask()
     >>> result = study.tell(batch.id, [0.1, 0.7, 0.4])
@@ -329,7 +335,8 @@ class VerifyResult(NamedTuple):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> result = study.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
     >>> found = study.verify()
@@ -393,7 +400,8 @@ class Status:
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> result = study.tell(batch.id, [0.1, 0.4], positions=[0, 1])
     >>> status = study.status()

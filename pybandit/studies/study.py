@@ -55,7 +55,8 @@ class Study(Changes, Counted, Looks, Shown):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"])
+    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+    ...                         arms=["tea", "coffee"])
     >>> batch = study.ask()
     >>> batch.names
     ['tea', 'coffee', 'tea', 'coffee']
@@ -107,7 +108,7 @@ class Study(Changes, Counted, Looks, Shown):
         Examples
         --------
         >>> import pybandit as pb
-        >>> policy = pb.BatchScreening(2000, 20, batch_size=384, max_batches=12)
+        >>> policy = pb.policies.BatchScreening(2000, 20, batch_size=384, max_batches=12)
         >>> study = pb.Study.create("screen.study", policy, settings={"assay": "viability"})
         >>> study
         <Study 'screen.study': BatchScreening, 2000 arms>
@@ -154,7 +155,7 @@ class Study(Changes, Counted, Looks, Shown):
             If there is no such file.
         ValueError
             If `policy_type` is needed or is another class.
-        StudyDamaged
+        StudyDamagedError
             If the file is not a study, is truncated or differs from its own log. If it lacks its
             newest changes because it was moved or copied without ``<path>-wal``. If there is a
             ``<path>-journal``, which could make SQLite delete files.
@@ -171,7 +172,8 @@ class Study(Changes, Counted, Looks, Shown):
         Examples
         --------
         >>> import pybandit as pb
-        >>> pb.Study.create("tea.study", pb.Uniform(2, budget=4), arms=["tea", "coffee"]).close()
+        >>> pb.Study.create("tea.study", pb.policies.Uniform(2, budget=4),
+        ...                 arms=["tea", "coffee"]).close()
         >>> with pb.Study.open("tea.study", who="Ann") as study:
         ...     print(study.ask().names)
         ['tea', 'coffee', 'tea', 'coffee']

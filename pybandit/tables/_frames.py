@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._cells import Column, column_of, is_label_text, is_lost, label_of
 from pybandit.tables._columns import is_label, is_model
 from pybandit.tables._scores import Options, Raw, settled
@@ -39,7 +39,7 @@ def scores_of_table(table, options=Options()):  # noqa: B008
             return _of_labelled_array(table, options)
         names = list(table.__dataframe__().column_names())
         return settled(_ArrayTable(np.asarray(table), None, names), options)
-    except BadFile as error:
+    except UnreadableFileError as error:
         raise ValueError(f"scores: {error}") from None
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._cells import MOST_CELLS
 from pybandit.tables._columns import is_aggregate, left_out
 from pybandit.tables._table import Scores
@@ -36,7 +36,7 @@ def table_of_records(records):
     """Return the `Scores` of an iterable of `Record`; the rules are those of `long_table`."""
     records = list(records)
     if not records:
-        raise BadFile("there are no scores")
+        raise UnreadableFileError("there are no scores")
     models, items, scores, epochs, places = zip(*records, strict=True)
     has_epochs = any(epoch is not None for epoch in epochs)
     return long_table(models, items, np.array(scores, dtype=np.float64),
@@ -77,13 +77,13 @@ def long_table(models, items, scores, epochs=None, *, place):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If a label is empty, a score occurs twice, or there are fewer than two models.
     """
     for what, labels in (("model", models), ("item", items)):
         empty = next((row for row, label in enumerate(labels) if label == ""), None)
         if empty is not None:
-            raise BadFile(f"{place(empty)}: the {what} must not be empty")
+            raise UnreadableFileError(f"{place(empty)}: the {what} must not be empty")
     kept = [row for row in range(len(models))
             if not (is_aggregate(items[row]) or is_aggregate(models[row]))]
     if 0 < len(kept) < len(models):
@@ -95,12 +95,12 @@ def long_table(models, items, scores, epochs=None, *, place):
     index, of_item = _numbered(items, kept)
     rounds, of_epoch = _numbered([""] * len(models) if epochs is None else epochs, kept)
     if len(columns) < 2:
-        raise BadFile(f"must have scores of at least 2 models; got {len(columns)}: "
-                      f"{', '.join(map(short, columns))}")
+        raise UnreadableFileError(f"must have scores of at least 2 models; got {len(columns)}: "
+                                  f"{', '.join(map(short, columns))}")
     n_cells = len(rounds) * len(index) * len(columns)
     if n_cells > MOST_CELLS:
-        raise BadFile(f"must have at most {MOST_CELLS:,} cells; got {len(columns):,} models on "
-                      f"{len(index):,} items in {len(rounds):,} epochs")
+        raise UnreadableFileError(f"must have at most {MOST_CELLS:,} cells; got {len(columns):,} "
+                                  f"models on {len(index):,} items in {len(rounds):,} epochs")
     cells = (of_epoch * len(index) + of_item) * len(columns) + of_model
     _check_once(cells, kept, models, items, place, epochs is not None)
     values = np.full(n_cells, np.nan)
@@ -123,6 +123,7 @@ def _check_once(cells, kept, models, items, place, has_epochs):
         at = twice[order[twice + 1].argmin()]
         first, row = kept[order[at]], kept[order[at + 1]]
         more = " and epoch" if has_epochs else ""
-        raise BadFile(f"{place(row)}: model {short(models[row])} has a second score on item "
-                      f"{short(items[row])}; the first is at {place(first)}: a model must have "
-                      f"one score for each item{more}")
+        raise UnreadableFileError(f"{place(row)}: model {short(models[row])} has a second score on "
+                                  "item "
+                                  f"{short(items[row])}; the first is at {place(first)}: a model "
+                                  f"must have one score for each item{more}")

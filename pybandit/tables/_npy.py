@@ -1,6 +1,7 @@
 """Arrays of NumPy in files, read by pread into memory of ours.
 
-A map of a file that another process truncates ends this one by SIGBUS; here it is a BadFile.
+A map of a file that another process truncates ends this one by SIGBUS; here it is an
+UnreadableFileError.
 """
 
 import math
@@ -9,7 +10,7 @@ import weakref
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
 
 # Cells of a line that are further apart, in bytes, are read separately: a page.
@@ -33,20 +34,22 @@ class NpyFile:
             self.shape, self._is_transposed, self.dtype, self._offset = _header_of(self.path)
             size = os.fstat(self._handle).st_size
         except (OSError, ValueError) as error:
-            raise BadFile(f"{self.path} cannot be read: {reason_of(error)}") from None
+            raise UnreadableFileError(f"{self.path} cannot be read: {reason_of(error)}") from None
         except Exception as error:  # a header that is not a Python literal raises any error
-            raise BadFile(f"{self.path} cannot be read: its header must be that of an array of "
-                          f"NumPy; got {type(error).__name__}") from None
+            raise UnreadableFileError(f"{self.path} cannot be read: its header must be that of an "
+                                      f"array of NumPy; got {type(error).__name__}") from None
         self.ndim = len(self.shape)
         if self.ndim != 2:
-            raise BadFile(f"{self.path} must hold a table of two dimensions; got shape "
-                          f"{self.shape}")
+            raise UnreadableFileError(f"{self.path} must hold a table of two dimensions; got shape "
+                                      f"{self.shape}")
         self.size = math.prod(self.shape)
         if self.dtype.kind not in "biuf":
-            raise BadFile(f"{self.path} must hold real numbers; got dtype {self.dtype}")
+            raise UnreadableFileError(f"{self.path} must hold real numbers; got dtype {self.dtype}")
         if size < self._offset + self.size * self.dtype.itemsize:
-            raise BadFile(f"{self.path} must have {self.size * self.dtype.itemsize:,} bytes of "
-                          f"numbers, of shape {self.shape}; it has {size - self._offset:,}")
+            raise UnreadableFileError(f"{self.path} must have {self.size * self.dtype.itemsize:,} "
+                                      "bytes of "
+                                      f"numbers, of shape {self.shape}; it has "
+                                      f"{size - self._offset:,}")
 
     def __reduce__(self):
         return NpyFile, (self.path,)
@@ -99,10 +102,10 @@ class NpyFile:
             end = read_all_at(self._handle, memoryview(made.reshape(-1).view(np.uint8)),
                               offsets.tolist(), bounds.tolist())
         except OSError as error:
-            raise BadFile(f"{self.path} cannot be read: {reason_of(error)}") from None
+            raise UnreadableFileError(f"{self.path} cannot be read: {reason_of(error)}") from None
         if end is not None:
-            raise BadFile(f"{self.path} was truncated while it was open: it ends at byte {end:,}; "
-                          f"its shape {self.shape} needs more")
+            raise UnreadableFileError(f"{self.path} was truncated while it was open: it ends at "
+                                      f"byte {end:,}; its shape {self.shape} needs more")
         return made
 
 

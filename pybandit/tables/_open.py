@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import as_list, check_indices, refuse_masks, shown
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._cells import MOST_CELLS
 from pybandit.tables._mapped import give_back
 from pybandit.tables._npy import NpyFile
@@ -48,9 +48,10 @@ def open_table(table, columns, shuffled):
 def _check_block(path, sizes, n_columns):
     """Refuse blocks of a file that take more memory than a table that is read whole may."""
     if int(sizes.max()) * n_columns > MOST_CELLS:
-        raise BadFile(f"{path} must have blocks (row groups, chunks) of at most {MOST_CELLS:,} "
-                      f"cells; got {int(sizes.max()):,} rows of {n_columns:,} columns: write it "
-                      "with smaller ones, or name fewer columns")
+        raise UnreadableFileError(f"{path} must have blocks (row groups, chunks) of at most "
+                                  f"{MOST_CELLS:,} "
+                                  f"cells; got {int(sizes.max()):,} rows of {n_columns:,} columns: "
+                                  "write it with smaller ones, or name fewer columns")
 
 
 def open_array(path):
@@ -97,8 +98,8 @@ def _row_counts(array):
     whole, rest = divmod(n_rows, size)
     if whole > MOST_BLOCKS:
         name = array.path if isinstance(array, (NpyFile, ZarrFolder)) else "table"
-        raise BadFile(f"{name} must have at most {MOST_BLOCKS:,} blocks; got {whole:,} of "
-                      f"{size:,} rows")
+        raise UnreadableFileError(f"{name} must have at most {MOST_BLOCKS:,} blocks; got {whole:,} "
+                                  f"of {size:,} rows")
     return [size] * whole + [rest] * (rest > 0)
 
 
@@ -119,12 +120,14 @@ class ArrayTable:
         array = getattr(self.array, "oindex", self.array)
         try:
             part = np.asarray(array[rows, columns[order]])
-        except BadFile as error:
-            raise BadFile(f"{error} (block {block})") from None
+        except UnreadableFileError as error:
+            raise UnreadableFileError(f"{error} (block {block})") from None
         except (ImportError, MemoryError):
             raise
         except Exception as error:  # of whatever the array is read from: any
-            raise BadFile(f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, of "
-                          f"{type(self.array).__name__} cannot be read: {error!r:.300}") from error
+            raise UnreadableFileError(f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, "
+                                      "of "
+                                      f"{type(self.array).__name__} cannot be read: {error!r:.300}"
+                                      ) from error
         give_back(self.array)
         return part if np.array_equal(order, np.arange(order.size)) else part[:, np.argsort(order)]

@@ -4,8 +4,8 @@ import threading
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import as_list, shown
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
 from pybandit.tables import _mark
@@ -24,13 +24,13 @@ MOST_PANDAS = 1 << 22  # bytes of the metadata of pandas: some 20,000 columns
 
 
 def opened_parquet(path, **options):
-    """A ParquetFile; BadFile if it cannot be opened."""
+    """A ParquetFile; UnreadableFileError if it cannot be opened."""
     parquet = require("pyarrow.parquet", "tables")
     try:
         check_regular(path)
         return parquet.ParquetFile(path, **options)
     except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
-        raise BadFile(f"{path} cannot be read: {reason_of(error)[:500]}") from None
+        raise UnreadableFileError(f"{path} cannot be read: {reason_of(error)[:500]}") from None
 
 
 class ParquetTable:
@@ -44,8 +44,8 @@ class ParquetTable:
         self._open()
         fields = {field.name: field for field in self._schema}
         if len(fields) < len(self._schema.names):
-            raise BadFile(f"{path} must have columns of different names; got "
-                          f"{shown(self._schema.names)}")
+            raise UnreadableFileError(f"{path} must have columns of different names; got "
+                                      f"{shown(self._schema.names)}")
         is_chosen = columns is not None
         if not is_chosen:
             columns = models_of(self._schema, path)
@@ -64,10 +64,10 @@ class ParquetTable:
         self._groups = np.flatnonzero(sizes).tolist()
         self.sizes = sizes[self._groups]
         if not self.sizes.size:
-            raise BadFile(f"{path} must have rows; it has none")
+            raise UnreadableFileError(f"{path} must have rows; it has none")
         if (sizes < 0).any() or self.sizes.sum(dtype=np.float64) != metadata.num_rows:
-            raise BadFile(f"{path} must have as many rows as its row groups together; got "
-                          f"{metadata.num_rows:,}")
+            raise UnreadableFileError(f"{path} must have as many rows as its row groups together; "
+                                      f"got {metadata.num_rows:,}")
         self._is_chosen = is_chosen
 
     def check_columns(self, shuffled):
@@ -77,7 +77,7 @@ class ParquetTable:
             among = "" if len(self.sizes) == 1 else f" of the first {len(first):,}"
             warn_of_odd(self.columns, *extremes_of(first), among)
         for name in self.numberings():
-            raise BadFile(f"{self.path}: column {name!r} numbers the rows: {REMEDY}")
+            raise UnreadableFileError(f"{self.path}: column {name!r} numbers the rows: {REMEDY}")
 
     def numberings(self):
         """Return the names of columns that only number the rows, in any order."""
@@ -111,8 +111,8 @@ class ParquetTable:
                 table = self._file.read_row_group(self._groups[block], columns=names)
             return [table.column(name) for name in names]
         except (OSError, require("pyarrow", "tables").ArrowException) as error:
-            raise BadFile(f"{self.path} cannot be read: row group {self._groups[block]}: "
-                          f"{error!s:.500}") from None
+            raise UnreadableFileError(f"{self.path} cannot be read: row group "
+                                      f"{self._groups[block]}: {error!s:.500}") from None
 
     def kinds(self):
         """Arrow's type of each column."""
@@ -131,7 +131,7 @@ class ParquetTable:
                     shuffled=shuffled or marked)
 
     def _is_shuffled(self):
-        """Whether a shuffle has written it; a BadFile where its rows are others since."""
+        """Return True if a shuffle wrote it; UnreadableFileError if its rows changed since."""
         mark = _mark.read_mark(self._file.metadata.metadata)
         if mark is None:
             return False
@@ -139,9 +139,10 @@ class ParquetTable:
         checksums = [_mark.checksum(numbers_of(*self._read(block, [first])))
                      for block in (0, self.sizes.size - 1)]
         if not _mark.holds(mark, self._file.metadata.num_rows, checksums):
-            raise BadFile(f"{self.path} was shuffled, and sorted, cut or added to since, perhaps "
-                          "by scores: shuffle it again, or say shuffled=True where chance alone "
-                          "chose the order of its rows")
+            raise UnreadableFileError(f"{self.path} was shuffled, and sorted, cut or added to "
+                                      "since, perhaps "
+                                      "by scores: shuffle it again, or say shuffled=True where "
+                                      "chance alone chose the order of its rows")
         return True
 
 
@@ -171,15 +172,16 @@ def models_of(schema, path):
         index.append(names[0])
     for name in index:
         if is_model(name):
-            raise BadFile(f"{path}: column {name!r} has names of models: each row may be a "
-                          "model, or a score; columns= names the columns of scores")
+            raise UnreadableFileError(f"{path}: column {name!r} has names of models: each row may "
+                                      "be a model, or a score; columns= names the columns of "
+                                      "scores")
     left = [name for at, name in enumerate(names) if name not in index and not is_label(name, at)]
     aggregates = [name for name in left if is_aggregate(name)]
     if len(aggregates) < len(left):
         left_out("columns", aggregates)
         left = [name for name in left if name not in aggregates]
     if not left:
-        raise BadFile(f"{path} must have columns of numbers; got {shown(names)}")
+        raise UnreadableFileError(f"{path} must have columns of numbers; got {shown(names)}")
     return left
 
 
@@ -188,7 +190,8 @@ def pandas_index(schema, path):
     try:
         told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
     except ValueError as error:
-        raise BadFile(f"{path} cannot be read: its metadata of pandas: {error}") from None
+        raise UnreadableFileError(f"{path} cannot be read: its metadata of pandas: {error}"
+                                  ) from None
     kept = told.get("index_columns") if isinstance(told, dict) else None
     names = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     return [name for name in names if name in schema.names]
@@ -203,16 +206,17 @@ def read_whole(path, most_cells):
             or sum(rows) * max(1, len(schema.names)) > most_cells):
         return None
     if len(set(schema.names)) < len(schema.names):
-        raise BadFile(f"{path} must have columns of different names; got {shown(schema.names)}")
+        raise UnreadableFileError(f"{path} must have columns of different names; got "
+                                  f"{shown(schema.names)}")
     if not rows or min(rows) < 0 or sum(rows) != metadata.num_rows or not sum(rows):
-        raise BadFile(f"{path} must have rows, as many as its row groups together; got "
-                      f"{metadata.num_rows:,}")
+        raise UnreadableFileError(f"{path} must have rows, as many as its row groups together; got "
+                                  f"{metadata.num_rows:,}")
     arrow = require("pyarrow", "tables")
     try:
         table = arrow.concat_tables([file.read_row_group(group) for group in range(len(rows))])
     except (OSError, arrow.ArrowException) as error:
-        raise BadFile(f"{path} cannot be read: {error!s:.500}") from None
+        raise UnreadableFileError(f"{path} cannot be read: {error!s:.500}") from None
     if table.num_rows != metadata.num_rows:
-        raise BadFile(f"{path} must have {metadata.num_rows:,} rows, as its metadata says; it "
-                      f"has {table.num_rows:,}")
+        raise UnreadableFileError(f"{path} must have {metadata.num_rows:,} rows, as its metadata "
+                                  f"says; it has {table.num_rows:,}")
     return table, pandas_index(schema, path)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import Lines, opened_regular, reason_of
 from pybandit.tables._records import scores_of_json
 from pybandit.tables._score_text import scores_of_rows
@@ -57,9 +57,9 @@ def read_scores(path, form=Form(), options=Options()):  # noqa: B008
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Naming line, column and text.
-    MissingPackage
+    MissingPackageError
         Without openpyxl for workbooks, without pyarrow for Zstandard.
     """
     kind = kind_of(path)
@@ -71,7 +71,7 @@ def read_scores(path, form=Form(), options=Options()):  # noqa: B008
                 return scores_of_json(file, options)
             return scores_of_rows(_rows_of(file, form.delimiter), options, form.decimal)
     except OSError as error:
-        raise BadFile(f"cannot be read: {reason_of(error)}") from None
+        raise UnreadableFileError(f"cannot be read: {reason_of(error)}") from None
 
 
 @contextmanager

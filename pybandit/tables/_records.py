@@ -2,7 +2,7 @@
 
 import json
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import MOST_JSON, Lines
 from pybandit.tables._cells import MOST_CELLS
 from pybandit.tables._frames import ListTable
@@ -20,7 +20,7 @@ def scores_of_json(file, options):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If a line is not an object, has a key twice, or a column that is read has lists or objects.
     """
     taken = Lines(utf8(file).readline, LONGEST, MOST_LINES, MOST_BYTES, "line {}: ")
@@ -33,7 +33,8 @@ def scores_of_json(file, options):
         value = parsed("".join((text, *decoded(taken))) if is_list else text, taken.number)
         for one in value if is_list else [value]:
             if not isinstance(one, dict):
-                raise BadFile(f"line {taken.number}: must be an object of JSON; got {short(one)}")
+                raise UnreadableFileError(f"line {taken.number}: must be an object of JSON; got "
+                                          f"{short(one)}")
             for name, cell in one.items():
                 kept = columns.setdefault(name, [])
                 kept.extend([None] * (len(lines) - len(kept)))
@@ -41,22 +42,23 @@ def scores_of_json(file, options):
             lines.append(len(lines) + 1 if is_list else taken.number)
             n_cells = len(columns) * len(lines)
             if n_cells > MOST_CELLS:
-                raise BadFile(f"line {taken.number}: must have at most {MOST_CELLS:,} cells")
+                raise UnreadableFileError(f"line {taken.number}: must have at most {MOST_CELLS:,} "
+                                          "cells")
     if not columns:
-        raise BadFile("is empty")
+        raise UnreadableFileError("is empty")
     for kept in columns.values():
         kept.extend([None] * (len(lines) - len(kept)))
     return settled(ListTable(list(columns), list(columns.values()), lines), options)
 
 
 def parsed(text, line):
-    """Return the value of JSON text; BadFile, with the line, if it is not JSON."""
+    """Return the value of JSON text; UnreadableFileError, with the line, if it is not JSON."""
     try:
         return json.loads(text, object_pairs_hook=_object)
     except RecursionError:
-        raise BadFile(f"line {line}: JSON must not be nested deeply") from None
+        raise UnreadableFileError(f"line {line}: JSON must not be nested deeply") from None
     except ValueError as error:
-        raise BadFile(f"line {line}: is not JSON: {error}") from None
+        raise UnreadableFileError(f"line {line}: is not JSON: {error}") from None
 
 
 def _object(pairs):

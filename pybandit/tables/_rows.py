@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import shown
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.optional import require
 from pybandit.tables._cache import read_block
 from pybandit.tables._open import PARQUET, suffix_of
@@ -50,19 +50,19 @@ class ParquetRows(Rows):
         self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
         numbers = [field.name for field in self.schema if is_number(field.type)]
         if len(set(self.schema.names)) < len(self.schema.names):
-            raise BadFile(f"{path} must have columns of different names; got "
-                          f"{shown(self.schema.names)}")
+            raise UnreadableFileError(f"{path} must have columns of different names; got "
+                                      f"{shown(self.schema.names)}")
         if not self.n_rows or not numbers:
-            raise BadFile(f"{path} must have rows and a column of numbers; got {self.n_rows} "
-                          f"rows of {shown(self.schema.names)}")
+            raise UnreadableFileError(f"{path} must have rows and a column of numbers; got "
+                                      f"{self.n_rows} rows of {shown(self.schema.names)}")
         self.first = numbers[0]
         self.models = [name for name in models_of(self.schema, path) if name in numbers]
         if not self.models:
-            raise BadFile(f"{path} must have columns of numbers that are no labels; got "
-                          f"{shown(self.schema.names)}")
+            raise UnreadableFileError(f"{path} must have columns of numbers that are no labels; "
+                                      f"got {shown(self.schema.names)}")
         tried = next(self.batches(TRIED), None)
         if tried is None:
-            raise BadFile(f"{path} must have {self.n_rows:,} rows; it has none")
+            raise UnreadableFileError(f"{path} must have {self.n_rows:,} rows; it has none")
         self.row_bytes = tried.nbytes / tried.num_rows
 
     def batches(self, n_rows):
@@ -71,14 +71,14 @@ class ParquetRows(Rows):
             try:
                 batch = next(batches, None)
             except (OSError, require("pyarrow", "tables").ArrowException) as error:
-                raise BadFile(f"{self.path} cannot be read: {error!s:.500}") from None
+                raise UnreadableFileError(f"{self.path} cannot be read: {error!s:.500}") from None
             if batch is None:
                 break
             n_read += batch.num_rows
             yield batch
         if n_read != self.n_rows:
-            raise BadFile(f"{self.path} must have {self.n_rows:,} rows, as its metadata says; it "
-                          f"has {n_read:,}")
+            raise UnreadableFileError(f"{self.path} must have {self.n_rows:,} rows, as its "
+                                      f"metadata says; it has {n_read:,}")
 
 
 class BlockedRows(Rows):

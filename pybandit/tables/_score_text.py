@@ -10,7 +10,8 @@ from array import array
 
 import numpy as np
 
-from pybandit._shared.cells import LOST, BadFile
+from pybandit._shared.cells import LOST
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._cells import (
     MOST_CELLS,
     WORDS,
@@ -49,7 +50,7 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Naming line, column and text.
     """
     table = TextTable(rows, options, decimal)
@@ -60,7 +61,7 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
     for name, given in (("columns", options.columns), ("--drop", options.drop or None),
                         ("items", options.items)):
         if given is not None:
-            raise BadFile(f"{name} must be left out for a file without a header; got "
+            raise UnreadableFileError(f"{name} must be left out for a file without a header; got "
                           f"{short(given)}")
     return _unnamed(table, options)
 
@@ -74,7 +75,8 @@ def _unnamed(table, options):
     for one in at:
         if table.bad(one) is not None:
             row, reason = table.bad(one)
-            raise BadFile(f"{table.place(row, one)}: {reason}; labels of items go into a first "
+            raise UnreadableFileError(f"{table.place(row, one)}: {reason}; labels of items go into "
+                                      "a first "
                           "column headed 'item'")
     values, labels = table.numbers(at), table.texts[0] if labelled else None
     if options.models == "rows":
@@ -84,11 +86,12 @@ def _unnamed(table, options):
         names = [table.names[one] for one in at]
         made = Scores(names, range(len(values)) if labels is None else labels, values, table.lines)
     if len(made.columns) < 2:
-        raise BadFile(f"must have a column for each of at least 2 models; got "
+        raise UnreadableFileError(f"must have a column for each of at least 2 models; got "
                       f"{len(made.columns)}: {listed(made.columns)}")
     if labels is not None and not options.repeated and len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
-        raise BadFile(f"labels must differ; got {short(twice)} twice: an item counts once, unless "
+        raise UnreadableFileError(f"labels must differ; got {short(twice)} twice: an item counts "
+                                  "once, unless "
                       "labels are groups (weights= or --groups)")
     return made
 
@@ -110,14 +113,15 @@ class TextTable(Raw):
         self.names, rows = None, iter(rows)
         line, first = next(rows, (0, None))
         if first is None:
-            raise BadFile("is empty")
+            raise UnreadableFileError("is empty")
         self._line, has_header = line, not all(map(_may_be_score, first))
         if has_header:
             while first and not first[-1]:
                 first = first[:-1]
         self._first, self.n_columns = first, len(first)
         if len(first) < 2:
-            raise BadFile(f"must have a column for each of at least 2 models; line {line} is one "
+            raise UnreadableFileError("must have a column for each of at least 2 models; line "
+                                      f"{line} is one "
                           f"cell, {listed(first)}: is the delimiter right?")
         self._plan(options, has_header)
         self.lines, self._numbers = array("q"), array("d")
@@ -175,9 +179,11 @@ class TextTable(Raw):
         if len(cells) > width and not any(cells[width:]):
             cells = cells[:width]
         if len(cells) != width:
-            raise BadFile(f"line {line} has {len(cells)} cells; line {self._line} has {width}")
+            raise UnreadableFileError(f"line {line} has {len(cells)} cells; line {self._line} has "
+                                      f"{width}")
         if len(self._numbers) + width > MOST_CELLS:
-            raise BadFile(f"line {line}: a file of text must have at most {MOST_CELLS:,} scores; "
+            raise UnreadableFileError(f"line {line}: a file of text must have at most "
+                                      f"{MOST_CELLS:,} scores; "
                           "write the table as Parquet, and see pybandit shuffle")
         self.lines.append(line)
         for at, kept in self.texts.items():
@@ -230,7 +236,7 @@ class TextTable(Raw):
     def check_read(self):
         """Refuse a table that was not read to its end, whatever the reason."""
         for at, (row, reason) in self._bad.items():
-            raise BadFile(f"{self.place(row, at)}: {reason}")
+            raise UnreadableFileError(f"{self.place(row, at)}: {reason}")
 
     def _check_decimals(self):
         """Refuse commas that may be between thousands, or beside points."""
@@ -240,7 +246,8 @@ class TextTable(Raw):
         if self._point is not None or not self._surely:
             why = (f"line {self.lines[self._point - 1]} has a decimal point" if self._point
                    else "no cell tells decimals from thousands")
-            raise BadFile(f"line {self.lines[row]}: {short(cell)} has a comma, and {why}: "
+            raise UnreadableFileError(f"line {self.lines[row]}: {short(cell)} has a comma, and "
+                                      f"{why}: "
                           "--decimal , or --decimal . says which is meant")
 
     # -- the header ----------------------------------------------------------
@@ -254,7 +261,8 @@ class TextTable(Raw):
             return True
         is_blank_once = first[0] == "" and labels and "" not in labels
         if is_blank_once or len(first) > 2 and _counts(first):
-            raise BadFile(f"the first line can be a header or an item: {listed(first)}; give a "
+            raise UnreadableFileError("the first line can be a header or an item: "
+                                      f"{listed(first)}; give a "
                           "header with names of the models")
         return False
 
@@ -277,12 +285,13 @@ class TextTable(Raw):
                 del kept[0]
             self._bad = {at: (row - 1, why) for at, (row, why) in self._bad.items()}
         if not self.lines:
-            raise BadFile("there is a header and no items under it")
+            raise UnreadableFileError("there is a header and no items under it")
         first = self._first
         is_named = is_label(first[0], 0) or is_model(first[0])
         if 0 in self.texts and not is_named:
             if all(map(_may_be_score, first[1:])) and self.is_text(0):
-                raise BadFile(f"line {self._line} can be a header or an item: {listed(first)}; "
+                raise UnreadableFileError(f"line {self._line} can be a header or an item: "
+                                          f"{listed(first)}; "
                               "give a header that begins with 'item'")
         self.names = [name or (f"column {at}" if at > 1 else "") for at, name
                       in enumerate(first, 1)]
@@ -340,7 +349,8 @@ def _check_not_numbered(name, cells):
     if len(cells) > 2 and (_counts(cells) or _counts(cells, 1)) or len(cells) > 9:
         numbered = sorted(cells, key=lambda cell: (len(cell), cell))
         if _counts(numbered) or _counts(numbered, 1):
-            raise BadFile(f"{name} numbers the items: head it 'item' if it holds their labels, "
+            raise UnreadableFileError(f"{name} numbers the items: head it 'item' if it holds their "
+                                      "labels, "
                           "and put another first if it holds scores")
 
 

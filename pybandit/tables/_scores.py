@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.warn import warn
 from pybandit.tables._columns import (
     MEASURES,
@@ -106,7 +106,7 @@ def settled(raw, options=Options()):  # noqa: B008
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If a column may be scores or not, models may be rows, a label or a name occurs twice,
         or a cell is not a score: the message names it and the option that decides.
     """
@@ -148,15 +148,15 @@ def _place_of(option, name, places, raw):
     try:
         return places[name] if name in places else places[str(name)]
     except (KeyError, TypeError):
-        raise BadFile(f"{option} must name columns of the table; got {short(name)}: they are "
-                      f"{listed(list(map(str, raw.names)))}") from None
+        raise UnreadableFileError(f"{option} must name columns of the table; got {short(name)}: "
+                                  f"they are {listed(list(map(str, raw.names)))}") from None
 
 
 def _check_differ(what, names):
     seen = set()
     for name in names:
         if name in seen:
-            raise BadFile(f"{what} must differ; got {short(name)} twice")
+            raise UnreadableFileError(f"{what} must differ; got {short(name)} twice")
         seen.add(name)
 
 
@@ -166,18 +166,22 @@ def _refuse_measures(raw, kept):
         if plain(raw.names[at]) in MEASURES:
             found = sorted(set(raw.labels(at)))
             if len(found) > 1:
-                raise BadFile(f"column {short(raw.names[at])} must have one value; got "
-                              f"{listed(found)}: leave one of them in the table, or name the "
-                              "columns of model, item and score by columns= or --columns")
+                raise UnreadableFileError(f"column {short(raw.names[at])} must have one value; got "
+                                          f"{listed(found)}: leave one of them in the table, or "
+                                          "name the "
+                                          "columns of model, item and score by columns= or "
+                                          "--columns")
 
 
 def _of_long(raw, layout):
     model, items, scores, epoch = layout
     for what, found in (("labels of items", items), ("scores", scores)):
         if len(found) > 1:
-            raise BadFile(f"a table with a column {short(raw.names[model])} must have one column "
-                          f"of {what}; got {listed([str(raw.names[at]) for at in found])}: "
-                          "columns= or --columns names model, item and score")
+            raise UnreadableFileError(f"a table with a column {short(raw.names[model])} must have "
+                                      "one column "
+                                      f"of {what}; got "
+                                      f"{listed([str(raw.names[at]) for at in found])}: "
+                                      "columns= or --columns names model, item and score")
     score, item = scores[0], items[0]
     _refuse_text(raw, score)
     return long_table(raw.labels(model), raw.labels(item), raw.numbers([score])[:, 0],
@@ -190,17 +194,18 @@ def _rows_are_models(raw, kept, options, chosen):
     if options.models is not None:
         return options.models == "rows"
     if raw.index_name is not None and is_model(raw.index_name):
-        raise BadFile(f"the {raw.index_is} is named {short(raw.index_name)}, so each row may be a "
-                      f"model: {ROWS}, {AS_COLUMNS}")
+        raise UnreadableFileError(f"the {raw.index_is} is named {short(raw.index_name)}, so each "
+                                  f"row may be a model: {ROWS}, {AS_COLUMNS}")
     if raw.columns_name is not None and (
             is_label(raw.columns_name, 1) and plain(raw.columns_name) != "name"):
-        raise BadFile(f"the columns are named {short(raw.columns_name)}, so each row may be a "
-                      f"model: {ROWS}, {AS_COLUMNS}")
+        raise UnreadableFileError(f"the columns are named {short(raw.columns_name)}, so each row "
+                                  f"may be a model: {ROWS}, {AS_COLUMNS}")
     for at in () if chosen else kept:
         if is_model(raw.names[at]) and raw.bad(at) is not None:
-            raise BadFile(f"column {short(raw.names[at])} has names of models, so each row may be "
-                          f"a model: {ROWS}, {AS_COLUMNS}; a table of one line for each score "
-                          "must have columns such as model, item and score")
+            raise UnreadableFileError(f"column {short(raw.names[at])} has names of models, so each "
+                                      "row may be "
+                                      f"a model: {ROWS}, {AS_COLUMNS}; a table of one line for "
+                                      "each score must have columns such as model, item and score")
     if not chosen:
         _refuse_items(raw, kept)
     return False
@@ -212,8 +217,8 @@ def _refuse_items(raw, kept):
         is_label(raw.names[at], at) or is_aggregate(raw.names[at])
         or at == 0 and raw.bad(at) is not None)]  # a first column of labels, whatever its name
     if are_items(names):
-        raise BadFile(f"columns {listed(list(map(str, names)))} are named as items, so each row "
-                      f"may be a model: {ROWS}, {AS_COLUMNS}")
+        raise UnreadableFileError(f"columns {listed(list(map(str, names)))} are named as items, so "
+                                  f"each row may be a model: {ROWS}, {AS_COLUMNS}")
 
 
 def _labels_of(raw, kept, options, chosen, by_rows):
@@ -246,8 +251,10 @@ def _checked_labels(raw, at):
         fractions = np.flatnonzero(numbers != np.floor(numbers))
         fractions = fractions[~np.isnan(numbers[fractions])]
         if fractions.size:
-            raise BadFile(f"{raw.place(fractions[0], at)}: {numbers[fractions[0]]:g} is not a "
-                          f"label, and the column is named as labels of items are: {REMEDY}")
+            raise UnreadableFileError(f"{raw.place(fractions[0], at)}: {numbers[fractions[0]]:g} "
+                                      "is not a "
+                                      "label, and the column is named as labels of items are: "
+                                      f"{REMEDY}")
     return raw.labels(at)
 
 
@@ -273,8 +280,8 @@ def _is_blank(raw, at):
 def _refuse_text(raw, at):
     bad = raw.bad(at)
     if bad is not None:
-        raise BadFile(f"{raw.place(bad[0], at)}: {bad[1]}; labels of items go into a first "
-                      f"column headed 'item'; {REMEDY}")
+        raise UnreadableFileError(f"{raw.place(bad[0], at)}: {bad[1]}; labels of items go into a "
+                                  f"first column headed 'item'; {REMEDY}")
 
 
 def _rows_of_items(label, n_rows):
@@ -295,8 +302,10 @@ def _check_columns(names, values):
         suspects = np.flatnonzero(highs - lows == len(values) - 1)
     for at in suspects.tolist():
         if len(values) > 1 and is_numbering(values[:, at].astype(np.float64)):
-            raise BadFile(f"column {short(names[at])} numbers the items: head it 'item' or name "
-                          f"it with items= or --items if it holds their labels; {REMEDY}")
+            raise UnreadableFileError(f"column {short(names[at])} numbers the items: head it "
+                                      "'item' or name "
+                                      "it with items= or --items if it holds their labels; "
+                                      f"{REMEDY}")
     if len(values) > 2:
         warn_of_odd(names, lows, highs)
         warn_of_last_row(values)
@@ -322,10 +331,10 @@ def _made(raw, names, label, values, rows, options, by_rows):
         table = Scores(names, range(len(values)) if labels is None else labels, values, lines,
                        rows, own)
     if len(table.columns) < 2:
-        raise BadFile(f"must have a column for each of at least 2 models; got "
-                      f"{len(table.columns)}: {listed(list(map(str, table.columns)))}")
+        raise UnreadableFileError(f"must have a column for each of at least 2 models; got "
+                                  f"{len(table.columns)}: {listed(list(map(str, table.columns)))}")
     if not len(table.values):
-        raise BadFile("there are no items")
+        raise UnreadableFileError("there are no items")
     return table
 
 
@@ -337,13 +346,14 @@ def _check_labels(raw, labels, lines, options, by_rows):
     for row, label in enumerate(labels):
         if label is None or isinstance(label, str) and not label.strip():
             unit = "row" if isinstance(raw.lines, range) else "line"
-            raise BadFile(f"labels must not be empty; got {label!r} in {unit} {lines[row]}: take "
-                          "the line out if it is a mean or a sum of the others")
+            raise UnreadableFileError(f"labels must not be empty; got {label!r} in {unit} "
+                                      f"{lines[row]}: take "
+                                      "the line out if it is a mean or a sum of the others")
         if label in seen:
             unit = "rows" if isinstance(raw.lines, range) else "lines"
             where = f"{short(label)} twice, in {unit} {lines[seen[label]]} and {lines[row]}"
             if by_rows:
-                raise BadFile(f"names of models must differ; got {where}")
-            raise BadFile(f"labels must differ; got item {where}: an item counts once, unless "
-                          "labels are groups (weights= or --groups)")
+                raise UnreadableFileError(f"names of models must differ; got {where}")
+            raise UnreadableFileError(f"labels must differ; got item {where}: an item counts once, "
+                                      "unless labels are groups (weights= or --groups)")
         seen[label] = row

@@ -70,7 +70,7 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     ValueError, TypeError
         Where an argument is outside its range, `path` is there, or it is `table` itself;
         where `read` returns what is masked, of another shape, or not safely cast to that dtype.
-    MissingPackage
+    MissingPackageError
         Without pyarrow.
 
     See Also

@@ -13,7 +13,8 @@ import io
 import os
 import re
 
-from pybandit._shared.cells import DELIMITERS, BadFile
+from pybandit._shared.cells import DELIMITERS
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import LEAST_EXPANDED, MOST_EXPANDED, RATIO
 from pybandit._shared.optional import require
 
@@ -33,9 +34,9 @@ def utf8(file):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         While it is read, if the content is damaged or expands beyond the limit.
-    MissingPackage
+    MissingPackageError
         For Zstandard, if pyarrow is not installed.
     """
     head = _head_of(file)
@@ -89,11 +90,12 @@ class _Unpacked(io.RawIOBase):
         try:
             part = self._file.read(len(room))
         except Exception as error:  # zlib, EOF, CRC, Arrow: any
-            raise BadFile(f"line 1, column 1: the {self._name} file is damaged: "
+            raise UnreadableFileError(f"line 1, column 1: the {self._name} file is damaged: "
                           f"{error!s:.300}") from None
         self._n_read += len(part)
         if self._n_read > self._most:
-            raise BadFile(f"line 1, column 1: the {self._name} file must expand to at most "
+            raise UnreadableFileError(f"line 1, column 1: the {self._name} file must expand to at "
+                                      "most "
                           f"{self._most:,} bytes; it has more")
         room[:len(part)] = part
         return len(part)
@@ -119,7 +121,8 @@ class _Recoded(io.RawIOBase):
                 text = self._decoder.decode(part, final=self._is_read)
                 self._left = text.encode("utf-8", self._errors)
             except UnicodeError as error:
-                raise BadFile(f"line 1, column 1: the file is not {self._encoding.upper()} text: "
+                raise UnreadableFileError("line 1, column 1: the file is not "
+                                          f"{self._encoding.upper()} text: "
                               f"{error.reason}") from None
         part, self._left = self._left[:len(room)], self._left[len(room):]
         room[:len(part)] = part
@@ -166,12 +169,12 @@ class Fault(str):
 
 
 class Row(list):
-    """Cells of a row; raises BadFile if a `Fault` is read by its number."""
+    """Cells of a row; raises UnreadableFileError if a `Fault` is read by its number."""
 
     def __getitem__(self, at):
         cell = super().__getitem__(at)
         if isinstance(cell, Fault):
-            raise BadFile(cell.why)
+            raise UnreadableFileError(cell.why)
         return cell
 
 
@@ -203,7 +206,7 @@ def csv_rows(lines, taken, delimiter, before=0, marks=False):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If a row is not CSV, or a cell is not text.
     """
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -218,17 +221,18 @@ def csv_rows(lines, taken, delimiter, before=0, marks=False):
                 cells = _checked(cells, before + reader.line_num, marks)
             yield before + reader.line_num, cells
     except csv.Error as error:
-        raise BadFile(f"line {before + reader.line_num}, column 1: not CSV: {error}") from None
+        raise UnreadableFileError(f"line {before + reader.line_num}, column 1: not CSV: {error}"
+                                  ) from None
 
 
 def _checked(cells, line, marks):
-    """Return the cells of a row; raise BadFile, or mark them, if some are not text."""
+    """Return the cells of a row; raise UnreadableFileError, or mark them, if some are not text."""
     found = list(cells)
     for at, cell in enumerate(cells):
         if "\0" in cell or any("\udc80" <= character <= "\udcff" for character in cell):
             why = f"line {line}, column {at + 1}: not UTF-8 text; save the file as CSV UTF-8"
             if not marks or "\0" in cell:
-                raise BadFile(why)
+                raise UnreadableFileError(why)
             found[at] = Fault(cell, why)
     return row_of(found)
 

@@ -13,7 +13,7 @@ import re
 import zipfile
 from typing import NamedTuple
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import checked_archive
 from pybandit.tables._text import short
 
@@ -45,13 +45,18 @@ class Archive(zipfile.ZipFile):
         content = super().read(name, pwd)
         self.n_other += _n_elements(content)
         if self.n_other > MOST_OTHER:
-            raise BadFile(f"the parts of a workbook other than sheets and strings must have at "
-                          f"most {MOST_OTHER:,} elements; {short(name)} has more; save it as CSV")
+            raise UnreadableFileError("the parts of a workbook other than sheets and strings must "
+                                      "have at "
+                                      f"most {MOST_OTHER:,} elements; {short(name)} has more; save "
+                                      "it as CSV")
         return content
 
 
 def opened_workbook(file):
-    """Return the `Workbook` of a binary file; BadFile if it is damaged or exceeds a limit."""
+    """Return the `Workbook` of a binary file.
+
+    Raises UnreadableFileError if it is damaged or exceeds a limit.
+    """
     try:
         _check_parts(file)
         return Workbook(file)
@@ -85,14 +90,15 @@ class Workbook:
         found, parts = {}, set(self._archive.namelist())
         sheets = list(parser.find_sheets())
         if len(sheets) > MOST_SHEETS:
-            raise BadFile(f"a workbook must have at most {MOST_SHEETS:,} sheets; got "
-                          f"{len(sheets):,}")
+            raise UnreadableFileError(f"a workbook must have at most {MOST_SHEETS:,} sheets; got "
+                                      f"{len(sheets):,}")
         for sheet, rel in sheets:
             if rel.target not in parts or "chartsheet" in rel.Type:
                 continue
             if sheet.name in found or any(one.part == rel.target for one in found.values()):
-                raise BadFile(f"sheets of a workbook must have different names and parts; got "
-                              f"{short(sheet.name)} of {short(rel.target)} twice")
+                raise UnreadableFileError("sheets of a workbook must have different names and "
+                                          "parts; got "
+                                          f"{short(sheet.name)} of {short(rel.target)} twice")
             found[sheet.name] = Sheet(rel.target, sheet.state == "visible")
         return found
 
@@ -124,8 +130,10 @@ class Workbook:
                     width = max((cell["column"] for cell in cells), default=0)
                     self._n_cells += width
                     if number > MOST_ROWS or self._n_cells > MOST_CELLS:
-                        raise BadFile(f"line {min(number, MOST_ROWS + 1)}, column 1: a sheet must "
-                                      f"have at most {MOST_ROWS:,} rows and {MOST_CELLS:,} cells")
+                        raise UnreadableFileError(f"line {min(number, MOST_ROWS + 1)}, column 1: a "
+                                                  "sheet must "
+                                                  f"have at most {MOST_ROWS:,} rows and "
+                                                  f"{MOST_CELLS:,} cells")
                     if number > last:  # as openpyxl does: rows out of order are left out
                         last, values = number, [None] * width
                         for cell in cells:
@@ -145,8 +153,8 @@ class Workbook:
                     element.remove(string)
                 cell = super().parse_cell(element)
                 if cell["column"] > MOST_COLUMNS:
-                    raise BadFile(f"line {cell['row']}, column {MOST_COLUMNS + 1}: a sheet must "
-                                  f"have at most {MOST_COLUMNS:,} columns")
+                    raise UnreadableFileError(f"line {cell['row']}, column {MOST_COLUMNS + 1}: a "
+                                              f"sheet must have at most {MOST_COLUMNS:,} columns")
                 if string is not None:
                     cell["value"] = _text_of(string)
                 elif cell["value"] is None:
@@ -185,14 +193,15 @@ def _checked(name, content, n_elements):
     end = b""
     while chunk := content.read(1 << 20):
         if not end and not _is_legible(chunk):
-            raise BadFile(f"part {short(name)} of the workbook must be UTF-8 text")
+            raise UnreadableFileError(f"part {short(name)} of the workbook must be UTF-8 text")
         n_elements += _n_elements(chunk)
         if n_elements > MOST_ELEMENTS:
-            raise BadFile(f"the parts of a workbook must have at most {MOST_ELEMENTS:,} elements, "
-                          f"as some 400,000 cells have; part {short(name)} has more; save it as "
-                          "CSV")
+            raise UnreadableFileError("the parts of a workbook must have at most "
+                                      f"{MOST_ELEMENTS:,} elements, "
+                                      f"as some 400,000 cells have; part {short(name)} has more; "
+                                      "save it as CSV")
         if b"<!DOCTYPE" in end + chunk:
-            raise BadFile(f"part {short(name)} of the workbook must not declare a type")
+            raise UnreadableFileError(f"part {short(name)} of the workbook must not declare a type")
         end = chunk[-16:]
     return n_elements
 
@@ -205,7 +214,8 @@ def _is_legible(head):
 
 
 def _refusal(error):
-    """Return the BadFile of an error, with a place."""
-    if not isinstance(error, BadFile):
-        return BadFile(f"line 1, column 1: it is no workbook: {error!r:.300}")
-    return error if str(error).startswith("line ") else BadFile(f"line 1, column 1: {error}")
+    """Return the UnreadableFileError of an error, with a place."""
+    if not isinstance(error, UnreadableFileError):
+        return UnreadableFileError(f"line 1, column 1: it is no workbook: {error!r:.300}")
+    return error if str(error).startswith("line ") else UnreadableFileError("line 1, column 1: "
+                                                                            f"{error}")

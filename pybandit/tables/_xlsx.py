@@ -7,7 +7,7 @@ import re
 import zipfile
 from contextlib import contextmanager
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import opened_regular
 from pybandit._shared.optional import require
 from pybandit.tables._text import MOST_TITLE, Fault, listed, row_of, short
@@ -25,7 +25,7 @@ def rows_of_workbook(path, headers, dialect, above=None):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If it is not a workbook, a limit is exceeded, or the sheet is missing or ambiguous.
     """
     require("openpyxl", EXTRA)
@@ -39,8 +39,8 @@ def _sheet_of(book, wanted):
     """The name of the sheet to read."""
     if wanted is not None:
         if wanted not in book.sheets:
-            raise BadFile(f"line 1, column 1: there is no sheet {short(wanted)}; the sheets are "
-                          f"{listed(list(book.sheets))}")
+            raise UnreadableFileError(f"line 1, column 1: there is no sheet {short(wanted)}; the "
+                                      f"sheets are {listed(list(book.sheets))}")
         return wanted
     names = [name for name, sheet in book.sheets.items() if sheet.is_visible]
     if len(names) == 1:
@@ -49,9 +49,9 @@ def _sheet_of(book, wanted):
               if any(value is not None for _, cells in book.rows(name, MOST_TITLE)
                      for value in cells if not isinstance(value, Formula))]
     if len(filled) != 1:
-        raise BadFile("line 1, column 1: the file is empty" if not filled else
-                      f"line 1, column 1: there are {len(filled)} sheets; --sheet says which: "
-                      f"{listed(filled)}")
+        raise UnreadableFileError("line 1, column 1: the file is empty" if not filled else
+                                  f"line 1, column 1: there are {len(filled)} sheets; --sheet says "
+                                  f"which: {listed(filled)}")
     return filled[0]
 
 
@@ -88,7 +88,7 @@ def _from_header(rows, headers, above):
     """Rows from a header on, if one is among the first; none narrower than one before it."""
     first = list(itertools.islice(rows, MOST_TITLE))
     if not first:
-        raise BadFile("line 1, column 1: the file is empty")
+        raise UnreadableFileError("line 1, column 1: the file is empty")
     begins = next((at for is_header in headers for at, (_, cells) in enumerate(first)
                    if is_header(list(cells))), 0)
     if above is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import (
     MOST_JSON,
     open_regular,
@@ -71,8 +71,8 @@ class ZarrFolder:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise BadFile(f"{self.path}: chunk {name} cannot be read: "
-                          f"{reason_of(error)}") from None
+            raise UnreadableFileError(f"{self.path}: chunk {name} cannot be read: "
+                                      f"{reason_of(error)}") from None
         return (values.reshape(self.chunks[::-1]).T if self._meta.is_transposed
                 else values.reshape(self.chunks))
 
@@ -123,4 +123,4 @@ def _meta_of(path):
             return parsed_meta(text, version)
         raise ValueError("it must have zarr.json or .zarray")
     except (OSError, ValueError) as error:
-        raise BadFile(f"{path} cannot be read: {reason_of(error)}") from None
+        raise UnreadableFileError(f"{path} cannot be read: {reason_of(error)}") from None

@@ -75,8 +75,8 @@ class Blocks:
     --------
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(1).random((6000, 3)) * [0.7, 0.8, 1.0]
-    >>> blocks = pb.Blocks(lambda block, columns: scores[1000 * block:][:1000][:, columns],
-    ...                    [1000] * 6, 3, shuffled=True)
+    >>> blocks = pb.tables.Blocks(lambda block, columns: scores[1000 * block:][:1000][:, columns],
+    ...                           [1000] * 6, 3, shuffled=True)
     >>> blocks
     <Blocks: 6,000 rows of 3 columns in 6 blocks, shuffled>
     >>> result = pb.best_of(blocks, value_range=(0, 1), rng=1)
@@ -139,10 +139,10 @@ class Blocks:
 
         Raises
         ------
-        BadFile, ValueError, TypeError
+        UnreadableFileError, ValueError, TypeError
             Where it cannot be read, has no two dimensions or holds something else than
             numbers; where a shuffled file was sorted, cut or added to since.
-        MissingPackage
+        MissingPackageError
             Without pyarrow or zarr, for their files.
         """
         from pybandit.tables._open import open_table

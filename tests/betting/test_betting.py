@@ -234,7 +234,8 @@ def test_a_budget_is_never_exceeded(n_arms, n_items, spare, k, block_size, seed)
 def test_budgets_too_small():
     for make in (pb.BettingRace, lambda *a, **o: pb.BettingThreshold(*a, threshold=0.5, **o)):
         for budget in (0, 6):
-            with pytest.raises(pb.InfeasibleBudget, match=rf"max_evaluations.* 7.* {budget}$"):
+            with pytest.raises(pb.errors.InfeasibleBudgetError,
+                               match=rf"max_evaluations.* 7.* {budget}$"):
                 make(7, 100, max_evaluations=budget, **RACE)
         race = play(make(7, 100, max_evaluations=7, **RACE), np.eye(100)[:, :7])
         assert race.done and race.n_pulls == 7 and not race.exact

@@ -38,7 +38,7 @@ def coins(rng, n_items, n_wins):
 
 def count_errors(make_rewards, best, n_races, seed, n_populations=10, **options):
     rng = np.random.default_rng(seed)
-    bound = pb.BettingBound(DELTA, (0.0, 1.0), **options)
+    bound = pb.racing.BettingBound(DELTA, (0.0, 1.0), **options)
     wrong = 0
     for _ in range(n_populations):
         rewards = make_rewards(rng)
@@ -138,7 +138,7 @@ PAIRS = {
 
 def mean_evaluations(make_rewards, n_orders, seed):
     rng = np.random.default_rng(seed)
-    bound, read, wrong = pb.BettingBound(0.05, (0.0, 1.0)), [], 0
+    bound, read, wrong = pb.racing.BettingBound(0.05, (0.0, 1.0)), [], 0
     for _ in range(4):
         rewards = make_rewards(rng)
         for _ in range(n_orders // 4):

@@ -222,7 +222,7 @@ def test_states_that_are_none(change, words):
 
 
 @pytest.mark.parametrize("options, error, words", [
-    (dict(budget=11), pb.InfeasibleBudget, ["budget", 12, 11]),
+    (dict(budget=11), pb.errors.InfeasibleBudgetError, ["budget", 12, 11]),
     (dict(budget=-1), ValueError, ["budget", -1]),
     (dict(budget=1.5), TypeError, ["budget", 1.5]),
     (dict(k=12), ValueError, ["k", 12]), (dict(k=0), ValueError, ["k", 0]),

@@ -89,7 +89,7 @@ def test_capital_by_hand():
     np.testing.assert_allclose(capital, np.cumprod(factors), rtol=1e-14)
     np.testing.assert_allclose(twin.null_means(x, mean, size), m, rtol=1e-14)
     # and the kernel's own, bet by bet, against its candidate
-    sequence = pb.ConfidenceSequence(size)
+    sequence = pb.betting.ConfidenceSequence(size)
     sequence.update(x)
     state = sequence.get_state()
     for side, values in [(0, x), (1, 1 - x)]:
@@ -104,7 +104,7 @@ def test_capital_by_hand():
 def test_the_capital_kept_is_the_twins(kind, size):
     """Whatever was replayed and cut into blocks: 400 values, over all of which means move."""
     x = draws(kind, 390, 6)
-    sequence = pb.ConfidenceSequence(size)
+    sequence = pb.betting.ConfidenceSequence(size)
     sequence.update(x)
     state = sequence.get_state()
     for side, values in [(0, x), (1, 1 - x)]:
@@ -116,7 +116,7 @@ def test_the_capital_kept_is_the_twins(kind, size):
 
 def test_large_bets_fade_without_denormals():
     """Many values ruin the largest bets: what falls below 2^-800 is dropped."""
-    sequence = pb.ConfidenceSequence()
+    sequence = pb.betting.ConfidenceSequence()
     for piece in np.split(draws("uniform", 64 * 300, 14), 300):
         sequence.update(piece)
         capital = sequence.get_state()["capital"]
@@ -129,7 +129,7 @@ def test_large_bets_fade_without_denormals():
 def test_exact_once_everything_is_read(method, size):
     for kind in KINDS:
         x = draws(kind, size, 7)
-        sequence = pb.ConfidenceSequence(size, value_range=(-3, 5), method=method)
+        sequence = pb.betting.ConfidenceSequence(size, value_range=(-3, 5), method=method)
         lower, upper = sequence.update(8 * x - 3)
         assert lower[-1] == upper[-1] == sequence.mean == sequence.lower == sequence.upper
         assert math.isclose(sequence.mean, (8 * x - 3).mean(), rel_tol=1e-12, abs_tol=1e-12)
@@ -171,7 +171,7 @@ def cuts(draw):
 def test_pieces_and_pickles_change_nothing(cut, method, alpha):
     x, at, size = cut
     whole = pb.confidence_sequence(x, size, alpha, method=method)
-    sequence = pb.ConfidenceSequence(size, alpha, method=method)
+    sequence = pb.betting.ConfidenceSequence(size, alpha, method=method)
     pieces = []
     for piece in np.split(x, at):
         pieces.append(sequence.update(piece))
@@ -225,7 +225,7 @@ def test_asymptotic_needs_no_range():
     expected = twin.asymptotic(x, 500, 0.05, n_best=1000)
     assert (lower[0], upper[0]) == (-math.inf, math.inf)
     np.testing.assert_allclose([lower, upper], expected, rtol=1e-9)
-    fresh = pb.ConfidenceSequence(value_range=None, method="asymptotic")
+    fresh = pb.betting.ConfidenceSequence(value_range=None, method="asymptotic")
     assert (fresh.lower, fresh.upper) == (-math.inf, math.inf) and math.isnan(fresh.mean)
 
 
@@ -282,7 +282,7 @@ def test_without_the_tilt_the_width_would_not_follow_the_population():
 )
 @pytest.mark.parametrize("method", METHODS)
 def test_bad_values_change_nothing(method, values, words):
-    sequence = pb.ConfidenceSequence(10, method=method)
+    sequence = pb.betting.ConfidenceSequence(10, method=method)
     sequence.update([0.1, 0.9, 0.4])
     before = pickle.dumps(sequence)
     with pytest.raises(ValueError) as caught:
@@ -320,7 +320,7 @@ def test_bad_values_change_nothing(method, values, words):
     ],
 )
 def test_bad_options(options, error, words):
-    for make in (pb.ConfidenceSequence, lambda **o: pb.confidence_sequence([0.5], **o)):
+    for make in (pb.betting.ConfidenceSequence, lambda **o: pb.confidence_sequence([0.5], **o)):
         with pytest.raises(error) as caught:
             make(**options)
         for word in words:
@@ -328,7 +328,7 @@ def test_bad_options(options, error, words):
 
 
 def test_asymptotic_refuses_what_cannot_be_squared():
-    sequence = pb.ConfidenceSequence(value_range=None, method="asymptotic")
+    sequence = pb.betting.ConfidenceSequence(value_range=None, method="asymptotic")
     for bad in (math.nan, math.inf, 1e200):
         with pytest.raises(ValueError, match="values"):
             sequence.update([0.0, bad])
@@ -336,7 +336,7 @@ def test_asymptotic_refuses_what_cannot_be_squared():
 
 
 def test_nothing_and_one_value_are_values():
-    sequence = pb.ConfidenceSequence(5)
+    sequence = pb.betting.ConfidenceSequence(5)
     assert sequence.update([]).lower.shape == (0,)
     assert sequence.update(0.5).lower.shape == (1,)
     assert sequence.update(np.array([1, 0], dtype=np.int8)).upper.shape == (2,)
@@ -345,16 +345,16 @@ def test_nothing_and_one_value_are_values():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_states_are_plain_and_checked(method):
-    sequence = pb.ConfidenceSequence(50, method=method)
+    sequence = pb.betting.ConfidenceSequence(50, method=method)
     sequence.update(draws("uniform", 20, 13))
     state = sequence.get_state()
     assert all(isinstance(v, (int, float, str, tuple, np.ndarray)) for v in state.values())
-    again = pb.ConfidenceSequence.from_state(state)
+    again = pb.betting.ConfidenceSequence.from_state(state)
     assert again.update([0.5]).lower[0] == sequence.update([0.5]).lower[0]
     for name, wrong in [("capital", np.zeros(3)), ("sides", np.full((3, 2), np.nan)), ("n", 51),
                         ("history", np.zeros(7)), ("method", "none")]:
         with pytest.raises(ValueError):
-            pb.ConfidenceSequence.from_state({**state, name: wrong})
+            pb.betting.ConfidenceSequence.from_state({**state, name: wrong})
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -377,11 +377,11 @@ def test_populations_of_any_size(method):
 ])
 def test_errors_name_the_argument(options, word):
     with pytest.raises((ValueError, TypeError), match=word):
-        pb.ConfidenceSequence(**options)
+        pb.betting.ConfidenceSequence(**options)
 
 
 def test_masked_values_are_refused():
-    sequence = pb.ConfidenceSequence()
+    sequence = pb.betting.ConfidenceSequence()
     with pytest.raises(ValueError, match="values must not be masked; got a mask at index 1"):
         sequence.update(np.ma.array([0.1, 99.0, 0.3], mask=[0, 1, 0]))
     sequence.update(np.ma.array([0.1, 0.2]))

@@ -152,7 +152,7 @@ def test_money_for_one_item_pays_for_it(make, name, shape, cost):
         options = {"costs": np.full(sizes[shape], cost), name: n_arms * cost}
         race = play(make(n_arms, 60, **RACE, **options), rewards[:, :n_arms])
         assert race.pulls.max() >= 1 and race.cost <= n_arms * cost * (1 + 1e-12), n_arms
-        with pytest.raises(pb.InfeasibleBudget):
+        with pytest.raises(pb.errors.InfeasibleBudgetError):
             make(n_arms, 60, **RACE, **{**options, name: n_arms * cost * (1 - 1e-9)})
 
 
@@ -191,7 +191,7 @@ def test_what_is_refused(options, words):
     with pytest.raises(ValueError) as caught:
         pb.BettingRace(K, N, **RACE, **options)
     assert_says(caught.value, *words)
-    assert isinstance(caught.value, pb.InfeasibleBudget) == ("at least 5" in words)
+    assert isinstance(caught.value, pb.errors.InfeasibleBudgetError) == ("at least 5" in words)
 
 
 def test_a_flat_array_that_may_be_either():

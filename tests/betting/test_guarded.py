@@ -74,12 +74,13 @@ def test_races_in_threads(name):
 def test_sequences_in_threads(method):
     """What get_state finds beside update is the sequence between two updates."""
     pieces = np.random.default_rng(1).random((12, 700))
-    alone, known = pb.ConfidenceSequence(10**6, method=method), {}
+    alone, known = pb.betting.ConfidenceSequence(10**6, method=method), {}
     known[0] = frozen(alone.get_state())
     for piece in pieces:
         alone.update(piece)
         known[alone.n] = frozen(alone.get_state())
-    shared, refused, ended = pb.ConfidenceSequence(10**6, method=method), [], threading.Event()
+    shared, refused, ended = pb.betting.ConfidenceSequence(10**6,
+                                                           method=method), [], threading.Event()
 
     def write():
         for piece in pieces:
@@ -111,7 +112,7 @@ def test_sequences_in_threads(method):
 
 def test_one_thread_at_a_time():
     """While the kernel runs for one thread, any other is refused."""
-    sequence, n_refused = pb.ConfidenceSequence(), 0
+    sequence, n_refused = pb.betting.ConfidenceSequence(), 0
     values = np.random.default_rng(1).random(200_000)
 
     def write():
@@ -144,7 +145,7 @@ def test_a_second_init_is_refused(make):
 
 
 def test_a_second_init_of_a_sequence_is_refused():
-    sequence = pb.ConfidenceSequence(100)
+    sequence = pb.betting.ConfidenceSequence(100)
     sequence.update([0.2, 0.4])
     before = frozen(sequence.get_state())
     with pytest.raises(RuntimeError, match="has been initialised"):
@@ -152,7 +153,8 @@ def test_a_second_init_of_a_sequence_is_refused():
     assert frozen(sequence.get_state()) == before
 
 
-@pytest.mark.parametrize("cls", [pb.BettingRace, pb.BettingThreshold, pb.ConfidenceSequence])
+@pytest.mark.parametrize("cls",
+                         [pb.BettingRace, pb.BettingThreshold, pb.betting.ConfidenceSequence])
 def test_what_was_never_initialised(cls):
     """Every attribute is an error that says so, or nothing at all."""
     empty = cls.__new__(cls)

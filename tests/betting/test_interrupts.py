@@ -91,7 +91,7 @@ def test_update(method, times):
     rng = np.random.default_rng(times)
     n_interrupted = n_not_taken = 0
     while n_interrupted < times:
-        race, twin = (pb.ConfidenceSequence(10**6, method=method) for _ in range(2))
+        race, twin = (pb.betting.ConfidenceSequence(10**6, method=method) for _ in range(2))
         for _ in range(6):
             values = rng.random(int(rng.integers(1, 4000)))
             before = frozen(twin.get_state())

@@ -55,7 +55,7 @@ def sequences():
         for population in (None, 150, 10**6):
             for values in (rng.random(150), rng.random(80) < 0.1, np.zeros(20), np.empty(0)):
                 for value_range in [(0, 1), None] if method == "asymptotic" else [(0, 1)]:
-                    sequence = pb.ConfidenceSequence(population, 0.05, value_range, method)
+                    sequence = pb.betting.ConfidenceSequence(population, 0.05, value_range, method)
                     for piece in np.array_split(values, 3):
                         sequence.update(piece)
                     states.append(sequence.get_state())
@@ -138,7 +138,7 @@ def test_more_arms_than_rewards_are_refused_before_they_take_memory(name):
 
 def assert_sequence_works(sequence):
     state = sequence.get_state()
-    again = pb.ConfidenceSequence.from_state(state)
+    again = pb.betting.ConfidenceSequence.from_state(state)
     low = 0.0 if sequence.value_range is None else sequence.value_range[0]
     room = math.inf if sequence.population is None else sequence.population - sequence.n
     values = np.full(int(min(room, 70)), low)
@@ -154,7 +154,7 @@ def assert_sequence_works(sequence):
 def assert_sequence_is_refused_or_works(data, state):
     state = mutate(data.draw, state)
     try:
-        sequence = pb.ConfidenceSequence.from_state(state)
+        sequence = pb.betting.ConfidenceSequence.from_state(state)
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10
         return
@@ -211,7 +211,7 @@ def test_many_states_of_counts(data):
 
 
 @pytest.mark.parametrize("state", [None, [], "x", 3, {}, {"type": "BettingRace"}])
-@pytest.mark.parametrize("cls", [pb.BettingRace, pb.BettingThreshold, pb.ConfidenceSequence,
+@pytest.mark.parametrize("cls", [pb.BettingRace, pb.BettingThreshold, pb.betting.ConfidenceSequence,
                                  pb.CountRace])
 def test_what_is_no_state(cls, state):
     with pytest.raises(ValueError, match="state must be a dict of"):
@@ -223,7 +223,7 @@ def test_what_is_no_state(cls, state):
                                       ("current", 0), ("current", 1), ("n", None)])
 def test_bounds_that_do_not_follow(method, part, at):
     """Bounds better than their proof are refused, by whatever entry they come."""
-    sequence = pb.ConfidenceSequence(10**6, method=method)
+    sequence = pb.betting.ConfidenceSequence(10**6, method=method)
     sequence.update(np.random.default_rng(2).random(500))
     for shift in (1e-3, -1e-3, 0.05):
         state = sequence.get_state()
@@ -234,7 +234,7 @@ def test_bounds_that_do_not_follow(method, part, at):
         if method != "betting" and part == "sides" and at[0] == 1 and shift > 0:
             # a bound further on may have been earlier: what is reported tells
             state["current"][:] = state["sides"][1, 0], 1 - state["sides"][1, 1]
-            pb.ConfidenceSequence.from_state(state)
+            pb.betting.ConfidenceSequence.from_state(state)
             continue
         with pytest.raises(ValueError, match="state"):
-            pb.ConfidenceSequence.from_state(state)
+            pb.betting.ConfidenceSequence.from_state(state)

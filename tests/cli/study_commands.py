@@ -42,7 +42,7 @@ def digest():
     try:
         with pb.Study.open("study.db") as study:
             return study.verify().head
-    except pb.studies.StudyError as error:
+    except pb.errors.StudyError as error:
         return str(error)
 
 

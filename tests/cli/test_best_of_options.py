@@ -74,7 +74,8 @@ def test_a_sample(files, capsys):
 def test_groups(tmp_path, capsys):
     files = [write(tmp_path / "grouped.csv", SCORES, GROUPS)]
     known = answer(capsys, files[0], "--groups")
-    expected = pb.best_of(SCORES, weights=pb.group_weights(GROUPS), value_range=(0, 1), rng=1)
+    expected = pb.best_of(SCORES, weights=pb.evaluation.group_weights(GROUPS), value_range=(0, 1),
+                          rng=1)
     assert known["pulls"] == expected.pulls.tolist() and known["intervals"] is None
     said = text(capsys, files[0], "--groups")
     assert "weighted" in said and "between" not in said

@@ -10,7 +10,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies import _instruments
 from pybandit.studies._instruments import read_instrument, values_of
 from pybandit.studies.controls import readings_of
@@ -84,7 +84,8 @@ def test_measurements_of_a_well_have_different_names():
         ("A1", "fluorescence IL-2", "3.0", False), ("A1", "fluorescence IL-6", "4.0", False),
         ("A1", "blanked", "0.4", False)]
     assert _instruments._chosen(found[2:4], None)[0] == "absorbance 450 nm"
-    with pytest.raises(BadFile, match="5 measurements; --measurement says which: 'absorbance 450"):
+    with pytest.raises(UnreadableFileError,
+                       match="5 measurements; --measurement says which: 'absorbance 450"):
         _instruments._chosen([one for one in found if one.name[-1] != ")"], None)
 
 
@@ -115,14 +116,14 @@ class Vendors(list):
 def test_auto_takes_one_format_or_refuses(formats, expected, monkeypatch):
     def read(vendor, content, name):
         if vendor.found is None:
-            raise BadFile("cannot")
+            raise UnreadableFileError("cannot")
         return values_of(tree(measured("A1", value=vendor.found)))
 
     monkeypatch.setattr(_instruments, "_knows", lambda vendor, content, name: vendor.knows)
     monkeypatch.setattr(_instruments, "_values_by", read)
     factory = SimpleNamespace(Vendor=Vendors(*formats))
     if isinstance(expected, str):
-        with pytest.raises(BadFile, match=expected):
+        with pytest.raises(UnreadableFileError, match=expected):
             _instruments._detected(factory, b"", "r.txt")
     else:
         vendor, values = _instruments._detected(factory, b"", "r.txt")
@@ -154,7 +155,7 @@ def gen5(path, reads=("od:450",), plate="Plate 1", cells=None):
 @pytest.fixture
 def screen(folder):
     (folder / "genes.csv").write_text("\n".join(["gene", *GENES]))
-    with pb.Study.create("study.db", pb.RoundRobin(96, 1, 96, 3), GENES) as study:
+    with pb.Study.create("study.db", pb.policies.RoundRobin(96, 1, 96, 3), GENES) as study:
         study.ask()
 
 
@@ -229,10 +230,10 @@ def test_hostile_files_are_refused_before_they_are_read(folder):
         read_instrument("pipe.txt", "auto")
     with open("large.txt", "wb") as file:
         file.truncate(_instruments.MOST_BYTES + 1)
-    with pytest.raises(BadFile, match="must have at most 33,554,432 bytes"):
+    with pytest.raises(UnreadableFileError, match="must have at most 33,554,432 bytes"):
         read_instrument("large.txt", "auto")
     Path("bomb.xlsx").write_bytes(b"PK\3\4" + bytes(100))
-    with pytest.raises(BadFile, match="workbook or archive"):
+    with pytest.raises(UnreadableFileError, match="workbook or archive"):
         read_instrument("bomb.xlsx", "auto")
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
-from pybandit._shared.cells import BadFile
 from pybandit.cli._study_policies import CHOICES, make_policy
 from pybandit.cli._study_values import noise_of_pilot
+from pybandit.errors import UnreadableFileError
 
 
 def plan(capsys, *options):
@@ -43,7 +43,7 @@ def test_the_numbers_are_those_of_simulate(capsys):
     def found(policy, environment):
         return np.isin(policy.recommend(), environment.best(5)).sum()
 
-    result = pb.simulate(lambda _: pb.BatchScreening(300, 5, 48, 12),
+    result = pb.simulate(lambda _: pb.policies.BatchScreening(300, 5, 48, 12),
                          lambda rng: pb.environments.GaussianBandit(rng.normal(size=300), 0.25),
                          10, rng=0, metrics=[found])
     hits = result.metrics["found"]
@@ -58,7 +58,7 @@ def test_the_fewest_plates_are_taken_and_one_less_is_not(capsys):
     for name in ("batch-screening", "batch-sar", "batch-halving"):
         options = {"k": 5, "batch_size": 48}
         make_policy(name, 300, options | {"batches": fewest[name]})
-        with pytest.raises(pb.InfeasibleBudget, match=f"^--batches must be at least "
+        with pytest.raises(pb.errors.InfeasibleBudgetError, match=f"^--batches must be at least "
                                                       f"{fewest[name]}[ ,]"):
             make_policy(name, 300, options | {"batches": fewest[name] - 1})
 
@@ -101,7 +101,7 @@ def test_controls_are_no_arms_of_a_pilot(tmp_path, capsys):
     assert cli.main(list(map(str, new))) == 0
     assert f"noise {raw:.3g}" in capsys.readouterr().out
     path.write_text("gene,reading\na,1\na,0\nb,2\nc,3\n")
-    with pytest.raises(BadFile, match="above 0 for --log; got 0"):
+    with pytest.raises(UnreadableFileError, match="above 0 for --log; got 0"):
         noise_of_pilot(str(path), log=True)
 
 

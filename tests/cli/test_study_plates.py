@@ -180,7 +180,7 @@ def test_a_grid_is_recorded(normalised, capsys):
 
 
 def test_a_reward_that_the_policy_refuses(capsys):
-    with pb.Study.create("study.db", pb.KLUCB(30), GENES):
+    with pb.Study.create("study.db", pb.policies.KLUCB(30), GENES):
         pass
     carry_out(capsys, 0)
     path = fill("p0.csv", "high.csv", value=lambda row: 1.5 if row[1] == "B4" else 0.5)
@@ -189,7 +189,7 @@ def test_a_reward_that_the_policy_refuses(capsys):
 
 
 def test_a_study_made_in_python(capsys):
-    with pb.Study.create("study.db", pb.UCB1(1), ["tea"]) as study:
+    with pb.Study.create("study.db", pb.policies.UCB1(1), ["tea"]) as study:
         study.ask()
     assert ok(capsys, "next") == "plate,well,arm,value\n0,A1,tea,\n"
     Path("r.csv").write_text("plate,well,arm,value\n0,A1,tea,0.5\n")

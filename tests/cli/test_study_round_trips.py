@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
-from pybandit._shared.cells import BadFile
 from pybandit.cli._study_amend import amend_results
 from pybandit.cli._study_import import import_results
 from pybandit.cli._study_out import written
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._export import export
 from pybandit.studies._plate_read import COLUMNS
 from pybandit.studies.plates import Layout, Plates
@@ -45,7 +45,7 @@ class Bench:
     def __init__(self, plates, draw, folder):
         self.plates, self.draw, self.folder = plates, draw, Path(folder)
         n = draw(st.integers(1, 2 * plates.n_free - 1))
-        self.study = pb.Study.create(":memory:", pb.RoundRobin(4, 1, n, 3),
+        self.study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, n, 3),
                                      ["tea", "+milk", "gin", "rum"], settings=plates.settings())
         self.batch = self.study.ask()
         self.labels = plates.labels(0, self.batch.names)
@@ -73,7 +73,7 @@ class Bench:
         cells = {well: "" if well in lost else draw(READINGS) for well in wells}
         try:
             import_results(self.study, self.write("r.csv", cells), lost=True, partial=True)
-        except BadFile:  # all controls are lost, or their means equal
+        except UnreadableFileError:  # all controls are lost, or their means equal
             return
         self.readings |= {well: cell for well, cell in cells.items() if cell != ""}
 
@@ -86,7 +86,7 @@ class Bench:
             try:
                 amend_results(self.study, "typo", plate=self.names[well // self.size],
                               wells=[text])
-            except (BadFile, ValueError):  # the last control of a plate
+            except (UnreadableFileError, ValueError):  # the last control of a plate
                 continue
             self.readings[well] = cell
         self.readings = {well: cell for well, cell in self.readings.items() if cell != "failed"}
@@ -163,7 +163,7 @@ def test_an_export_of_results_from_python_changes_nothing(plates, data):
         assert import_results(study, path, partial=True).n_new == 0
         lacks = any(row["reward"] and not row["value"] for row in rows)
         if lacks:
-            with pytest.raises(BadFile, match="was kept, so --lost does not withdraw"):
+            with pytest.raises(UnreadableFileError, match="was kept, so --lost does not withdraw"):
                 amend_results(study, "again", path=path, lost=True)
         else:
             assert amend_results(study, "again", path=path, lost=True).n_withdrawn == 0
@@ -173,7 +173,8 @@ def test_an_export_of_results_from_python_changes_nothing(plates, data):
 def test_a_flipped_study_keeps_its_ranking(tmp_path):
     """An amendment by the study's own export reversed the ranking."""
     plates = Plates(Layout(2, 3), flip=True)
-    study = pb.Study.create(":memory:", pb.RoundRobin(6, 1, 6, 2), settings=plates.settings())
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(6, 1, 6, 2),
+                            settings=plates.settings())
     study.ask()
     path = tmp_path / "r.csv"
     path.write_text("plate,well,value\n" + "".join(f"0,{well},{i + 1}\n" for i, well in
@@ -189,7 +190,8 @@ def test_a_flipped_study_keeps_its_ranking(tmp_path):
 def test_a_control_is_recorded_once(tmp_path):
     """A later file of the plate without its controls is divided by those recorded."""
     plates = Plates(Layout(2, 3), (0, 5), normalise=True)
-    study = pb.Study.create(":memory:", pb.RoundRobin(4, 1, 4, 2), settings=plates.settings())
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, 4, 2),
+                            settings=plates.settings())
     study.ask()
     path = tmp_path / "r.csv"
     path.write_text("plate,well,value\n0,A1,2\n0,B3,4\n0,A2,6\n")

@@ -169,7 +169,7 @@ def test_it_races_as_python_does(foreign):
 @pytest.mark.parametrize("n, n_states, first, fraction",
                          [(5000, 9, 50, 1.0), (10**6, 2, 2, 0.05), (40, 3, 50, 1.0)])
 def test_it_makes_the_schedules_of_python(foreign, n, n_states, first, fraction):
-    expected = make_schedule(pb.NormalBound(0.01), n, n_states, True, first, fraction)
+    expected = make_schedule(pb.racing.NormalBound(0.01), n, n_states, True, first, fraction)
     rows, scale = foreign.normal_schedule(0.01, n, n_states, first, fraction)
     assert rows == expected.rows.tolist() and scale == expected.scale.tolist()
 
@@ -178,7 +178,7 @@ def as_control(ratios):
     """The same sum, most of it in a control variate."""
     close = np.round(ratios, 1)[:, None]
     return pb.Factors(lambda n, i: ratios[n][:, None], ratios.size, 1,
-                      control=pb.ControlVariate(close, close.sum(axis=0)))
+                      control=pb.racing.ControlVariate(close, close.sum(axis=0)))
 
 
 @pytest.mark.parametrize("kind", ["array", "function", "control", "betting"])
@@ -191,7 +191,7 @@ def test_it_accepts_as_python_does(foreign, kind):
         given = as_control(ratios)
     if kind == "betting":
         options = {"bound": "betting", "value_range": (-6.0, 6.0)}
-    mine, theirs = (pb.AcceptanceTest(given, rng=0, **options) for _ in range(2))
+    mine, theirs = (pb.racing.AcceptanceTest(given, rng=0, **options) for _ in range(2))
     a, b = np.random.default_rng(5), np.random.default_rng(5)
     outcomes = set()
     for threshold in (*np.linspace(-800.0, 1600.0, 25), -np.inf, np.inf):
@@ -218,7 +218,7 @@ def test_what_a_test_refuses_waits_for_raise_status(foreign):
             (np.full(500, 3.0), (ValueError, r"must lie in value_range"),
              {"bound": "betting", "value_range": (-1.0, 1.0)}),
             (pb.Factors(function, 500, 1), (KeyError, "mine"), {})):
-        test = pb.AcceptanceTest(given, **options)
+        test = pb.racing.AcceptanceTest(given, **options)
         status, _ = foreign.accept(test.address, 0.0, bits)
         assert status != 0
         with pytest.raises(raised[0], match=raised[1]) as caught:
@@ -234,7 +234,7 @@ def test_what_a_test_refuses_waits_for_raise_status(foreign):
 def test_a_test_made_in_c_decides_as_python_does(foreign, n):
     ratios = np.random.default_rng(4).normal(0.02, 1.0, n)
     thresholds = np.linspace(-800.0, 1600.0, 25)
-    test = pb.AcceptanceTest(ratios, bound="normal", delta=0.01, rng=5)
+    test = pb.racing.AcceptanceTest(ratios, bound="normal", delta=0.01, rng=5)
     expected = [test.test(threshold) for threshold in thresholds]
     got = foreign.made_test(ratios, 0.01, 50, thresholds, np.random.default_rng(5))
     assert got == [(0, one.accepted, one.n_evaluations) for one in expected]
@@ -253,7 +253,7 @@ def test_it_sums_factors_as_python_does(foreign):
 @pytest.mark.parametrize("status", [-1, 1, 5, 99])
 def test_a_status_that_no_test_returns_is_refused(status):
     with pytest.raises(ValueError, match=f"status must be what a test returned; got {status}"):
-        pb.AcceptanceTest(np.ones(5)).raise_status(status)
+        pb.racing.AcceptanceTest(np.ones(5)).raise_status(status)
 
 
 def test_it_bets_as_python_does(foreign):
@@ -265,7 +265,7 @@ def test_it_bets_as_python_does(foreign):
 
 
 def test_it_goes_around_as_python_does(foreign):
-    policy, batches = pb.RoundRobin(7, 1, 5, 6, 2), []
+    policy, batches = pb.policies.RoundRobin(7, 1, 5, 6, 2), []
     while not policy.done:
         arms = policy.ask()
         batches.append(np.bincount(arms, minlength=7))

@@ -61,8 +61,10 @@ def test_money_that_ends_says_so():
     (dict(costs=-COSTS), ValueError, ["costs", "at least 0"]),
     (dict(costs=COSTS[:5]), ValueError, ["costs", "(200, 4)", "(5, 4)"]),
     (dict(max_cost=9.0), ValueError, ["max_cost", "without costs"]),
-    (dict(costs=COSTS, max_cost=1.0), pb.InfeasibleBudget, ["max_cost", "dearest", "4 arms"]),
-    (dict(costs=COSTS, budget_cost=1.0), pb.InfeasibleBudget, ["budget_cost", "dearest"]),
+    (dict(costs=COSTS, max_cost=1.0), pb.errors.InfeasibleBudgetError,
+     ["max_cost", "dearest", "4 arms"]),
+    (dict(costs=COSTS, budget_cost=1.0), pb.errors.InfeasibleBudgetError,
+     ["budget_cost", "dearest"]),
     (dict(costs=COSTS, budget_cost=90.0, max_cost=90.0), ValueError, ["max_cost", "budget"]),
     (dict(costs=COSTS, budget_cost=90.0, budget=90), ValueError, ["budget", "budget_cost"]),
 ])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError
 from pybandit.evaluation import _calls
 
 from evaluation.judges import GIVEN, SCORES, K, N, cost, in_blocks
@@ -131,7 +131,7 @@ def test_simulate_on_dask(cluster):
 
 
 def make_policy(environment):
-    return pb.Uniform(3, 30)
+    return pb.policies.Uniform(3, 30)
 
 
 @pytest.mark.some(1)
@@ -166,9 +166,9 @@ def test_a_search_on_the_backends_of_joblib(backend, request):
 
 def test_without_the_extra(monkeypatch):
     def missing(module, extra):
-        raise MissingPackage(f"pip install 'pybandit-core[{extra}]'")
+        raise MissingPackageError(f"pip install 'pybandit-core[{extra}]'")
 
     monkeypatch.setattr(_calls, "require", missing)
-    with pytest.raises(MissingPackage, match="async"):
+    with pytest.raises(MissingPackageError, match="async"):
         best(score, concurrency=4)
     assert pb.best_of(SCORES, **GIVEN).n_items == N and K == 5

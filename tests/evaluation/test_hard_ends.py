@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.errors import StudyError
 from pybandit.evaluation import _calls
-from pybandit.studies import StudyError, _cells, _database
+from pybandit.studies import _cells, _database
 from pybandit.studies._cells import Cells
 
 from evaluation.judges import GIVEN, SCORES, K, N, in_blocks

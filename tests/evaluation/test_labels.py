@@ -73,17 +73,17 @@ def test_series_of_a_judge_of_pairs_are_aligned():
 
 def test_group_weights_keep_the_index_of_a_series():
     groups = pandas.Series(["x", "y"] * 32, index=LABELS)
-    weights = pb.group_weights(groups)
+    weights = pb.evaluation.group_weights(groups)
     assert list(weights.index) == LABELS and weights.sum() == pytest.approx(1)
-    expected = pb.best_of(SCORES, weights=pb.group_weights(list(groups)), **UNIT)
+    expected = pb.best_of(SCORES, weights=pb.evaluation.group_weights(list(groups)), **UNIT)
     found = pb.best_of(FRAME, weights=weights, **UNIT)
     assert found.pulls.tolist() == expected.pulls.tolist()
     with pytest.raises(ValueError, match="weights must have the index of the scores.*'q63' where "
                                          "'q0' was expected"):
         pb.best_of(FRAME, weights=weights[::-1], **UNIT)
     categories = pandas.Series(pandas.Categorical(groups), index=LABELS)
-    assert pb.group_weights(categories).equals(weights)
-    assert isinstance(pb.group_weights(["x", "y"]), np.ndarray)
+    assert pb.evaluation.group_weights(categories).equals(weights)
+    assert isinstance(pb.evaluation.group_weights(["x", "y"]), np.ndarray)
 
 
 WRONG = {
@@ -113,7 +113,7 @@ def test_series_of_another_order_are_refused_at_every_door(name, tmp_path):
 
 def test_weights_may_have_the_index_of_a_frame_with_labels_in_a_column():
     frame = FRAME.reset_index(names="item")
-    weights = pb.group_weights(pandas.Series(["x", "y"] * 32))
+    weights = pb.evaluation.group_weights(pandas.Series(["x", "y"] * 32))
     assert pb.best_of(frame, weights=weights, **UNIT).best == 2
     assert pb.best_of(frame, weights=weights.set_axis(LABELS), **UNIT).best == 2
 
@@ -140,7 +140,8 @@ def test_a_race_is_told_series_in_their_order():
     other.tell(arms, items, pandas.Series(SCORES[items, arms], index=items))
 
 
-@pytest.mark.parametrize("make", [lambda: pb.Uniform(4, budget=8), lambda: pb.UCB1(4)])
+@pytest.mark.parametrize("make",
+                         [lambda: pb.policies.Uniform(4, budget=8), lambda: pb.policies.UCB1(4)])
 def test_a_policy_is_told_series_in_the_order_of_arms(make):
     policy = make()
     arms = policy.ask()

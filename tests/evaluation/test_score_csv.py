@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.tables._read import read_scores
 
 SCORES = np.random.default_rng(1).normal([20.0, 30.0, 40.0], 5.0, (40, 3)).clip(0, 100)
@@ -25,7 +25,7 @@ def test_what_pandas_writes(tmp_path, index, columns):
     path = tmp_path / "scores.csv"
     frame.to_csv(path)
     if columns == [2019, 2020, 2021] and index is not None and not isinstance(index, list):
-        with pytest.raises(BadFile, match="header or an item"):  # numbers over numbers
+        with pytest.raises(UnreadableFileError, match="header or an item"):  # numbers over numbers
             read_scores(path)
         return
     read = read_scores(path)
@@ -56,7 +56,7 @@ def test_a_first_column_that_is_headed_as_labels(tmp_path, head):
     ("".join(f"{7 * i % 20},0.5,1\n" for i in range(20)), ["the first column", "'item'"]),
 ])
 def test_what_may_be_either_is_refused(tmp_path, text, words):
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         read_scores(written(tmp_path, text))
     for word in words:
         assert word in str(caught.value)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import StudyDamaged, StudyError
+from pybandit.errors import StudyDamagedError, StudyError
 from pybandit.studies._cells import Cells
 
 from betting.races import assert_says
@@ -103,11 +103,11 @@ def test_files_that_are_not_stores(tmp_path):
     best(in_blocks(), store=store)
     with pytest.raises(ValueError, match=f"n_items {N}; got 9"):
         pb.best_of(in_blocks(), K, 9, store=store, **GIVEN)
-    with pb.Study.create(tmp_path / "study.db", pb.Uniform(2, 8)):
+    with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, 8)):
         pass
     for path in ("study.db", "text"):
         (tmp_path / "text").write_text("no database at all" * 100)
-        with pytest.raises(StudyDamaged, match="file of scores"):
+        with pytest.raises(StudyDamagedError, match="file of scores"):
             best(in_blocks(), store=tmp_path / path)
 
 

@@ -16,7 +16,7 @@ UNIT = dict(value_range=(0, 1), rng=1)
 
 
 def test_the_mean_of_group_means():
-    weights = pb.group_weights(GROUPS)
+    weights = pb.evaluation.group_weights(GROUPS)
     assert weights.sum() == pytest.approx(1.0)
     means = np.mean([SCORES[GROUPS == group].mean(axis=0) for group in np.unique(GROUPS)], axis=0)
     np.testing.assert_allclose(weights @ SCORES, means)
@@ -33,13 +33,14 @@ def test_the_mean_of_group_means():
 def test_a_frame_of_a_weighted_result():
     pandas = pytest.importorskip("pandas")
     frame = pb.best_of(pandas.DataFrame(SCORES, columns=["a", "b"]),
-                       weights=pandas.Series(pb.group_weights(GROUPS)), **UNIT).to_frame()
+                       weights=pandas.Series(pb.evaluation.group_weights(GROUPS)),
+                       **UNIT).to_frame()
     assert "lower" not in frame and frame.index[0] == "a"
-    pb.best_of(SCORES, weights=pb.group_weights(pandas.Series(GROUPS)), **UNIT)
+    pb.best_of(SCORES, weights=pb.evaluation.group_weights(pandas.Series(GROUPS)), **UNIT)
 
 
 def test_ties_under_weights():
-    result = pb.best_of(SCORES[:, [0, 0, 1]], weights=pb.group_weights(GROUPS), **UNIT)
+    result = pb.best_of(SCORES[:, [0, 0, 1]], weights=pb.evaluation.group_weights(GROUPS), **UNIT)
     assert result.exact and result.tied.tolist() == [1]
 
 
@@ -53,7 +54,7 @@ def test_not_with_a_budget(options):
     (["a", "a", "b"], [0.25, 0.25, 0.5]), ([1, 2, 3, 3], [1 / 3, 1 / 3, 1 / 6, 1 / 6]),
     (["x"], [1.0]), (np.array(["a", "b"], dtype=object), [0.5, 0.5]), ([True, False], [0.5, 0.5])])
 def test_weights_of_groups(groups, expected):
-    np.testing.assert_allclose(pb.group_weights(groups), expected)
+    np.testing.assert_allclose(pb.evaluation.group_weights(groups), expected)
 
 
 @pytest.mark.parametrize("groups, error, message", [
@@ -62,4 +63,4 @@ def test_weights_of_groups(groups, expected):
     (np.array([1, "a"], dtype=object), TypeError, "one kind")])
 def test_groups_that_are_none(groups, error, message):
     with pytest.raises(error, match=message):
-        pb.group_weights(groups)
+        pb.evaluation.group_weights(groups)

@@ -11,7 +11,8 @@ import numpy as np
 
 from fuzz.files import BATCHES, PLATES, arms_of, refused, written
 from fuzz.source import Choices
-from pybandit._shared.cells import DELIMITERS, BadFile
+from pybandit._shared.cells import DELIMITERS
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._plate_read import COLUMNS, read_plates
 from pybandit.studies._sheet import Dialect
 from pybandit.studies.plates import letters
@@ -129,7 +130,7 @@ def dialects(content):
     try:
         reading = read_plates(path, table.plates, arms_of, table.batch if is_told else None,
                               table.dialect)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert path in str(error)
         refused(error)
         assert not text.isascii() or encoding.startswith("utf-16") or is_odd(table, is_grid), error

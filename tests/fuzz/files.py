@@ -20,8 +20,8 @@ import numpy as np
 
 import pybandit as pb
 from fuzz.source import Choices
-from pybandit._shared.cells import BadFile
 from pybandit.cli._study_arms import read_arms
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import Dialect
@@ -61,7 +61,7 @@ def scores(content):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of aggregates and odd columns
             read = read_scores(path)
-    except BadFile as error:
+    except UnreadableFileError as error:
         return refused(error)
     n_items, n_models = read.values.shape
     assert n_items == len(read.index) == len(read.lines) >= 1 and n_models == len(read.columns) >= 2
@@ -76,7 +76,7 @@ def arms(content):
     path = written("arms.csv", content)
     try:
         names, variances, *_ = read_arms(path)
-    except BadFile as error:
+    except UnreadableFileError as error:
         return refused(error)
     assert names and all(names) and len(set(names)) == len(names)
     assert variances is None or (variances.size == len(names) and not (variances <= 0).any())
@@ -105,7 +105,7 @@ def plates(content):
     batch, dialect = [None, 0, 7][first[0] // 4 % 3], DIALECTS[first[0] // 12 % len(DIALECTS)]
     try:
         reading = read_plates(path, layout, arms_of, batch, dialect)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert path in str(error)
         return refused(error)
     assert reading.batch in BATCHES and reading.names == BATCHES[reading.batch]
@@ -266,7 +266,7 @@ def zarr_in_folder(name, told, chunk, body):
         table = Blocks.open(path)
         values = table.values(np.unique([0, table.n_rows - 1]),
                               np.arange(min(3, table.n_columns)))
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert str(path) in str(error)
         return refused(error)
     except (ValueError, TypeError) as error:
@@ -280,7 +280,8 @@ def zarr_in_folder(name, told, chunk, body):
 def comparison_parts():
     """The parts of a file of a comparison."""
     path = folder() / "whole.npz"
-    pb.compare({"uniform": pb.Uniform(3, 12)}, pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
+    pb.compare({"uniform": pb.policies.Uniform(3, 12)},
+               pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
                n_runs=20, rng=1).save(path)
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}
@@ -300,7 +301,7 @@ def comparisons(content):
             new.writestr(part, body)
     path = written("made.npz", made.getvalue() if is_part else damaged(bits, made.getvalue()))
     try:
-        read = pb.Comparison.load(path)
+        read = pb.simulation.Comparison.load(path)
     except ValueError as error:
         assert path in str(error)
         return refused(error)

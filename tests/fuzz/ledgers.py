@@ -18,7 +18,8 @@ import pybandit as pb
 from fuzz.files import damaged, folder
 from fuzz.source import Choices
 from fuzz.states import change
-from pybandit.studies import Study, StudyError
+from pybandit.errors import StudyError
+from pybandit.studies import Study
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._export import export
@@ -61,12 +62,12 @@ def counted(path, make_policy=lambda: pb.CountRace(3)):
 
 def counted_one_by_one(path):
     """The same to a policy that takes rewards."""
-    counted(path, lambda: pb.UCB1(3))
+    counted(path, lambda: pb.policies.UCB1(3))
 
 
 def plated(path):
     """Results that came from files, whose readings are kept, some of them read again."""
-    with Study.create(path, pb.BatchSAR(12, 2, 12, 20, 4),
+    with Study.create(path, pb.policies.BatchSAR(12, 2, 12, 20, 4),
                       settings=PLATES.settings()) as study:
         for number in range(3):
             batch, readings = study.ask(), np.arange(24.0) + number

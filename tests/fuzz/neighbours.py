@@ -12,7 +12,8 @@ import pybandit as pb
 from fuzz.files import damaged, folder
 from fuzz.ledgers import plain, scores_file, signed_again, study_file
 from fuzz.source import Choices
-from pybandit.studies import Study, StudyError
+from pybandit.errors import StudyError
+from pybandit.studies import Study
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._recorder import type_of
@@ -33,7 +34,7 @@ def place():
 def log_file():
     """The log of a study in use."""
     path = str(folder() / "used.db")
-    with Study.create(path, pb.Uniform(2, 8)) as study:
+    with Study.create(path, pb.policies.Uniform(2, 8)) as study:
         study.ask()
         return Path(path + "-wal").read_bytes()
 
@@ -90,7 +91,7 @@ def call(bits, path):
             cells[4, 4] = 0.5
     else:  # what a link points to is the file to overwrite
         is_replaced = bits.below(2) and not path.is_symlink()
-        Study.create(path, pb.Uniform(2, 4), overwrite=bool(is_replaced)).close()
+        Study.create(path, pb.policies.Uniform(2, 4), overwrite=bool(is_replaced)).close()
 
 
 MODULES = ["pybandit.__main__", "pybandit", "os", "sys", "studies.cases", "antigravity", "this"]

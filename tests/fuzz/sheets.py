@@ -13,9 +13,10 @@ import numpy as np
 
 from fuzz.files import BATCHES, PLATES, arms_of, damaged, folder, refused, written
 from fuzz.source import Choices
-from pybandit._shared.cells import BadFile, guarded, unguarded
+from pybandit._shared.cells import guarded, unguarded
 from pybandit.cli._count_file import read_counts
 from pybandit.cli._study_values import read_values
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._fill import ORDERS, filled
 from pybandit.studies._picklists import (
     HEADERS,
@@ -54,7 +55,7 @@ def counts(content):
     path = written("counts.csv", bits.rest())
     try:
         batches = read_counts(path, key)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert path in str(error)
         return refused(error)
     assert batches and all(batches.values()) and all(batches)
@@ -66,7 +67,7 @@ def values(content):
     path = written("values.csv", content)
     try:
         arms, read = read_values(path)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert path in str(error)
         return refused(error)
     assert len(arms) == len(read) and not np.isnan(read).any()
@@ -78,7 +79,7 @@ def stocks(content):
     dialect, path = dialect_of(bits), written("stock.csv", bits.rest())
     try:
         stock = read_stock(path, dialect)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert path in str(error)
         return refused(error)
     assert stock and all(stock) and all(stock.values())
@@ -104,7 +105,7 @@ def sheets(content):
     try:
         reading = read_plates(str(path), PLATES[which % len(PLATES)], arms_of,
                               bits.of([None, 0, 7]), dialect)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert str(path) in str(error)
         return refused(error)
     assert reading.batch in BATCHES and not np.isinf(reading.values).any()

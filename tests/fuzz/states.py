@@ -175,7 +175,7 @@ def races(content):
 def sequences(content):
     """A confidence sequence."""
     bits = Choices(content)
-    sequence = restored(pb.ConfidenceSequence, changed(bits, SEQUENCES))
+    sequence = restored(pb.betting.ConfidenceSequence, changed(bits, SEQUENCES))
     if sequence is not None:
         assert_sequence_works(sequence)
 
@@ -210,4 +210,4 @@ def tables(content):
 
 # that have a harness here; a study's state is its file, in ledgers.py
 CLASSES = ({type(make()) for make in EVERY.values()} | {class_of(name) for name in RACES} |
-           {pb.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study})
+           {pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study})

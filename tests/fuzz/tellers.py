@@ -12,11 +12,13 @@ import pybandit as pb
 from fuzz.files import folder
 from fuzz.ledgers import fresh
 from fuzz.source import Choices
-from pybandit.studies import Study, StudyError
+from pybandit.errors import StudyError
+from pybandit.studies import Study
 from pybandit.studies._group import together, whole
 
 ARMS = ["home", "price", "video"]
-MAKERS = [lambda: pb.CountRace(3), lambda: pb.UCB1(3), lambda: pb.ThompsonSampling(3, 1),
+MAKERS = [lambda: pb.CountRace(3), lambda: pb.policies.UCB1(3),
+          lambda: pb.policies.ThompsonSampling(3, 1),
           lambda: pb.BettingRace(3, None, value_range=(0, 1), rng=1)]
 KEYS = [None, "0", "1", "2", "Monday", "monday", "Monday ", "ä", "\x00", "event", "None"]
 

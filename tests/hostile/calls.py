@@ -26,7 +26,7 @@ def best_of(path):
 
 def blocks(path):
     """Rows from both ends, as of a table whose rows are in random order."""
-    table = pb.Blocks.open(path, shuffled=True)
+    table = pb.tables.Blocks.open(path, shuffled=True)
     rows = np.unique([0, table.n_rows // 2, table.n_rows - 1])
     return table.values(rows, np.arange(min(table.n_columns, 4))).tolist()
 

@@ -4,7 +4,7 @@ One process imports what the reader needs and forks once per file, so a file cos
 A file that hangs, crashes or takes memory ends its own process only. Use::
 
     PATHS = attack(folder, "hostile.calls:blocks", [folder / "a.npy", folder / "b.npy"])
-    PATHS["a.npy"].refused("BadFile", "must hold real numbers")
+    PATHS["a.npy"].refused("UnreadableFileError", "must hold real numbers")
 
 `attack` fails if the files took too long or too much memory, if a process died, or if anything
 in the folder was changed, deleted or created. Whatever a payload would write, let it write there:

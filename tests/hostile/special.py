@@ -28,7 +28,7 @@ def attacked(folder, readers, files, suffix, is_folder=False):
     return [(outcome, words[Path(outcome.path).name]) for outcome in found]
 
 
-def check_refused(found, error="BadFile", least=10):
+def check_refused(found, error="UnreadableFileError", least=10):
     """Assert that every file was refused for its reason."""
     assert len(found) >= least
     for outcome, words in found:

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.tables import _read
 
 from hostile.driver import attack
@@ -135,5 +135,6 @@ def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
 
 def test_stdin_is_read_within_bounds(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("a,b\n1," + "1," * (1 << 22)))
-    with pytest.raises(BadFile, match="line 2: the row must be at most 8,388,608 bytes long"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 2: the row must be at most 8,388,608 bytes long"):
         _read.read_scores("-")

@@ -177,9 +177,9 @@ def test_hostile_folders_are_refused(tmp_path):
     (tmp_path / "loop" / "again").symlink_to(tmp_path / "loop")
     found = attack(tmp_path, "hostile.calls:best_of", [tmp_path / "many", inside,
                                                        tmp_path / "loop"])
-    found["many"].refused("BadFile", "at most 10,000 log files; got 10,001")
-    found["special"].refused("BadFile", "zero.json", "got a device")
-    found["loop"].refused("BadFile", "it has none")
+    found["many"].refused("UnreadableFileError", "at most 10,000 log files; got 10,001")
+    found["special"].refused("UnreadableFileError", "zero.json", "got a device")
+    found["loop"].refused("UnreadableFileError", "it has none")
 
 
 def test_large_logs_within_the_limits_are_read(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.tables._open import open_array
 
 from hostile.driver import TESTS, attack
@@ -87,20 +87,20 @@ def test_hostile_arrays_are_refused(tmp_path):
     check_refused(attacked(tmp_path, "best_of blocks shuffle", hostile_files(tmp_path), ".npy"),
                   least=90)
     found = attack(tmp_path, "hostile.calls:best_of", [tmp_path / "sparse.npy"])
-    found["sparse.npy"].refused("BadFile", "header")
+    found["sparse.npy"].refused("UnreadableFileError", "header")
 
 
 def truncate_then_read(path):
     """Open tables in a file, cut the file, and read on: a map would end the process."""
-    tables = [pb.Blocks.open(path, shuffled=True), open_array(path)]
+    tables = [pb.tables.Blocks.open(path, shuffled=True), open_array(path)]
     os.truncate(path, 100_000)
     errors = []
     for read in (lambda: tables[0].values([0, 900_000], [0, 1]),
                  lambda: tables[1].cells(np.array([5, 900_000]), np.array([1]))):
-        with pytest.raises(BadFile) as caught:
+        with pytest.raises(UnreadableFileError) as caught:
             read()
         errors.append(str(caught.value))
-    raise BadFile("; ".join(errors))
+    raise UnreadableFileError("; ".join(errors))
 
 
 def test_files_that_are_truncated_while_they_are_read(tmp_path):
@@ -114,4 +114,4 @@ def test_files_that_are_truncated_while_they_are_read(tmp_path):
              "truncate_then_read(sys.argv[1])", tmp_path / name], cwd=TESTS, text=True,
             capture_output=True, timeout=60)
         assert out.returncode == 1 and out.stderr.count("was truncated while it was open") == 2
-        assert f"BadFile: {tmp_path / name}" in out.stderr
+        assert f"UnreadableFileError: {tmp_path / name}" in out.stderr

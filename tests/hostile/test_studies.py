@@ -81,7 +81,7 @@ def test_neighbours_are_refused(kind, name, whole, tmp_path):
         paths.append(path)
     outcomes = attack(tmp_path, f"hostile.databases:{kind}", paths)
     for path in paths:
-        outcomes[Path(path).name].refused("StudyDamaged", "cannot be opened beside")
+        outcomes[Path(path).name].refused("StudyDamagedError", "cannot be opened beside")
 
 
 def test_journal_next_to_a_new_store_or_study_is_refused(tmp_path):
@@ -94,7 +94,7 @@ def test_journal_next_to_a_new_store_or_study_is_refused(tmp_path):
     outcomes = attack(tmp_path, "hostile.databases:store",
                       [tmp_path / "new.db", tmp_path / "empty.db"])
     outcomes["new.db"].refused("FileExistsError", "-journal exists")
-    outcomes["empty.db"].refused("StudyDamaged", "cannot be opened beside")
+    outcomes["empty.db"].refused("StudyDamagedError", "cannot be opened beside")
 
 
 def pipe(path):
@@ -195,7 +195,7 @@ def test_damaged_and_forged_databases_are_refused(whole, tmp_path, monkeypatch):
 def test_sparse_database_is_refused(whole, tmp_path):
     sparse(shutil.copy(whole / "study.db", tmp_path / "sparse.db"))
     outcomes = attack(tmp_path, "hostile.databases:study", [tmp_path / "sparse.db"])
-    outcomes["sparse.db"].refused("StudyDamaged", "is never used")
+    outcomes["sparse.db"].refused("StudyDamagedError", "is never used")
 
 
 def test_odd_but_whole_databases_are_read(whole, tmp_path):
@@ -251,7 +251,8 @@ def test_names_in_a_study_import_nothing(whole, tmp_path):
                       [tmp_path / f"{name}.db" for name in NAMES])
     for name in NAMES:
         outcome = outcomes[f"{name}.db"]
-        assert set(outcome.errors) & {"StudyDamaged", "ValueError"} and len(outcome.text) < 400, (
+        assert set(outcome.errors) & {"StudyDamagedError",
+                                      "ValueError"} and len(outcome.text) < 400, (
             outcome)
 
 
@@ -278,7 +279,7 @@ def test_bodies_of_events_are_refused(number, whole, tmp_path):
     outcomes = attack(tmp_path, "hostile.databases:study",
                       [tmp_path / f"{name}.db" for name in BODIES])
     for name in BODIES:
-        outcomes[f"{name}.db"].refused("StudyDamaged")
+        outcomes[f"{name}.db"].refused("StudyDamagedError")
 
 
 LOGS = {"garbage": bytes(range(256)) * 64, "zeros": bytes(1 << 16), "short": b"\x37\x7f\x06\x82",

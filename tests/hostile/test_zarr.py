@@ -14,7 +14,7 @@ import pytest
 import zarr
 
 import pybandit as pb
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.tables._zarr import ZarrFolder
 
 from hostile.special import attacked, check_refused
@@ -152,7 +152,8 @@ def test_chunks_that_are_no_regular_files_are_refused(tmp_path):
                        (lambda: chunk.symlink_to(chunk), "symbolic links")):
         chunk.unlink(missing_ok=True)
         make()
-        with pytest.raises(BadFile, match=rf"t\.zarr: chunk c/1/0 cannot be read: .*{word}"):
+        with pytest.raises(UnreadableFileError,
+                           match=rf"t\.zarr: chunk c/1/0 cannot be read: .*{word}"):
             ZarrFolder(path)[slice(0, 100), np.arange(4)]
         if chunk.is_dir() and not chunk.is_symlink():
             chunk.rmdir()
@@ -164,8 +165,10 @@ def test_errors_of_arrays_that_are_passed_name_the_block(tmp_path):
     array = zarr.create_array(path, shape=(100, 4), chunks=(50, 4), dtype="f8")
     array[:] = 1
     (path / "c" / "1" / "0").write_bytes(b"damaged")
-    blocks = pb.Blocks.open(array)
-    with pytest.raises(BadFile, match=r"block 0, rows 0 to 99, of Array cannot be read: "):
+    blocks = pb.tables.Blocks.open(array)
+    with pytest.raises(UnreadableFileError,
+                       match=r"block 0, rows 0 to 99, of Array cannot be read: "):
         blocks.values([0, 99], [0])
-    with pytest.raises(BadFile, match=r"t\.zarr: chunk c/1/0 cannot be read: .* \(block 0\)"):
+    with pytest.raises(UnreadableFileError,
+                       match=r"t\.zarr: chunk c/1/0 cannot be read: .* \(block 0\)"):
         pb.best_of(path, value_range=(0, 1))

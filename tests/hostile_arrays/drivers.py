@@ -54,7 +54,7 @@ def allocated(allocator, h):
 
 
 def simulated(bandit, h):
-    pb.simulate(lambda environment: pb.Uniform(environment.n_arms, 40), bandit, 3, rng=1)
+    pb.simulate(lambda environment: pb.policies.Uniform(environment.n_arms, 40), bandit, 3, rng=1)
 
 
 def chain(proposal, h):
@@ -77,18 +77,18 @@ def paired(table, h):
     states = h(np.zeros(table.n_variables, dtype=np.int64))
     factors, log_prior = table(0, states)
     for _ in range(20):
-        pb.RacingSampler(factors, log_prior, rng=1).draw(2), pb.exact_sample(factors, rng=1)
+        pb.RacingSampler(factors, log_prior, rng=1).draw(2), pb.racing.exact_sample(factors, rng=1)
         factors.evaluate([0], [0, 1])
 
 
 def study_told(policy, h):
-    with Study.create(":memory:", pb.RoundRobin(4, 1, 4, 9)) as study:
+    with Study.create(":memory:", pb.policies.RoundRobin(4, 1, 4, 9)) as study:
         arms = study.ask().arms
         study.tell(h(np.full(arms.size, 0.5)), positions=h(np.arange(arms.size)))
 
 
 def amended(policy, h):
-    with Study.create(":memory:", pb.RoundRobin(4, 1, 4, 9)) as study:
+    with Study.create(":memory:", pb.policies.RoundRobin(4, 1, 4, 9)) as study:
         study.tell(np.full(study.ask().arms.size, 0.5))
         study.amend(h(np.full(4, 0.25)), batch=0, positions=h(np.arange(4)), reason="again")
 
@@ -102,38 +102,39 @@ DRIVERS = {
         "evaluate": lambda one, h: one.evaluate(h([1, 0]), h([0, 1])),
         "race": lambda one, h: pb.race(one, rng=1),
         "draw": lambda one, h: [pb.RacingSampler(one, rng=i).draw(3) for i in range(5)],
-        "exact_sample": lambda one, h: [pb.exact_sample(one, rng=i) for i in range(5)],
-        "lil_ucb": lambda one, h: pb.lil_ucb(one, value_range=9.0, rng=1)},
-    pb.Populations: {"race": lambda one, h: pb.race_populations(
-        pb.Populations(lambda n, i: np.ones((n.size, 1)), one.sizes), rng=1)},
-    pb.ControlVariate: {"race": controlled},
-    pb.PopulationMoments: {"taylor_control": lambda one, h: controlled(pb.taylor_control(
+        "exact_sample": lambda one, h: [pb.racing.exact_sample(one, rng=i) for i in range(5)],
+        "lil_ucb": lambda one, h: pb.racing.lil_ucb(one, value_range=9.0, rng=1)},
+    pb.racing.Populations: {"race": lambda one, h: pb.racing.race_populations(
+        pb.racing.Populations(lambda n, i: np.ones((n.size, 1)), one.sizes), rng=1)},
+    pb.racing.ControlVariate: {"race": controlled},
+    pb.racing.PopulationMoments: {"taylor_control": lambda one,
+                                  h: controlled(pb.racing.taylor_control(
         one, h(np.zeros((len(one.counts), 2))), h(np.zeros((len(one.counts), 3))),
         h(np.ones((len(one.counts), 3, 2)))), h)},
     pb.RacingSampler: {"draw": lambda one, h: one.draw(9)},
-    pb.AcceptanceTest: {"test": lambda one, h: [one.test(x / 4 - 1) for x in range(9)]},
-    pb.Blocks: {"values": lambda one, h: one.values(h([0, 1]), h([0, 1])),
-                "race": lambda one, h: pb.race(one, rng=1)},
+    pb.racing.AcceptanceTest: {"test": lambda one, h: [one.test(x / 4 - 1) for x in range(9)]},
+    pb.tables.Blocks: {"values": lambda one, h: one.values(h([0, 1]), h([0, 1])),
+                       "race": lambda one, h: pb.race(one, rng=1)},
     pb.Policy: {"tell": told, "add_late": late, "from_state": state_of, "study": study_told},
     **{cls: {"tell_counts": lambda one, h: one.tell_counts(
         h([5] * one.n_arms), h([2.5] * one.n_arms))} for cls in CLASSES.values()
        if hasattr(cls, "tell_counts") and issubclass(cls, pb.Policy)},
-    pb.EstimatorAllocator: {"tell": allocated, "from_state": state_of},
+    pb.montecarlo.EstimatorAllocator: {"tell": allocated, "from_state": state_of},
     pb.environments.Environment: {
         "pull": lambda one, h: one.pull(h([0, 1, 1, 0]), 1),
         "pull_with_costs": lambda one, h: one.pull_with_costs(h([0, 1, 1, 0]), 1),
         "simulate": simulated},
-    pb.estimators.LogisticEvidence: {"log_likelihood": lambda one, h: one.log_likelihood(
+    pb.environments.LogisticEvidence: {"log_likelihood": lambda one, h: one.log_likelihood(
         h([0.5]))},
-    pb.estimators.CIRCaplet: {"paths": lambda one, h: one.paths(h([0, 1, 1]), 1)},
+    pb.environments.CIRCaplet: {"paths": lambda one, h: one.paths(h([0, 1, 1]), 1)},
     pb.BettingRace: {"tell": race_told, "from_state": state_of},
     pb.BettingThreshold: {"tell": race_told, "from_state": state_of},
     pb.BudgetRace: {"tell": race_told, "from_state": state_of},
     pb.CountRace: {"tell_counts": lambda one, h: one.tell_counts(
         h([9, 9, 9]), h([2.0, 3, 4.5]), h([2.0, 3, 4])),
                    "from_state": state_of},
-    pb.ConfidenceSequence: {"update": lambda one, h: one.update(h(np.full(50, 0.25))),
-                            "from_state": state_of},
+    pb.betting.ConfidenceSequence: {"update": lambda one, h: one.update(h(np.full(50, 0.25))),
+                                    "from_state": state_of},
     pb.stopping.GLR: {"margins": lambda one, h: one.margins(h([9, 8, 7]), h([0.1, 0.2, 0.3]),
                                                             h([0.1, 0.1, 0.1])),
                       "is_sure": lambda one, h: one.is_sure(h([9, 8]), h([0.1, 0.2]))},
@@ -168,5 +169,6 @@ ELSEWHERE = {"BanditSearchCV.score", "Blocks.open", "ExactMinibatch.from_control
              "RacingMetropolis.step", "SimulationResult.quantiles", "Study.create",
              "TaylorControl.from_autodiff"}
 DRIVERS[pb.mcmc.GLMControl] = DRIVERS[pb.mcmc.TaylorControl]
-for bound_class in (pb.StudentBound, pb.NormalBound, pb.EBSBound, pb.BettingBound):
+for bound_class in (pb.racing.StudentBound, pb.racing.NormalBound, pb.racing.EBSBound,
+                    pb.racing.BettingBound):
     DRIVERS[bound_class] = {"race": lambda one, h: pb.race(h(MATRIX), bound=one, rng=1)}

@@ -67,7 +67,8 @@ KEPT = {
 
 
 def answers(factors):
-    return (factors.evaluate(np.arange(50), [0, 1]).tolist(), pb.exact_sample(factors, rng=1),
+    return (factors.evaluate(np.arange(50), [0, 1]).tolist(),
+            pb.racing.exact_sample(factors, rng=1),
             pb.RacingSampler(factors, rng=1).draw(5)[0].tolist())
 
 
@@ -95,7 +96,7 @@ def test_a_changed_label_raises_when_it_is_read(make, label):
     factors = make(labels)
     sampler = pb.RacingSampler(factors, rng=1)
     labels[:] = label
-    for call in (sampler.draw, lambda: pb.exact_sample(factors, rng=1)):
+    for call in (sampler.draw, lambda: pb.racing.exact_sample(factors, rng=1)):
         with pytest.raises(ValueError, match=r"must be"):
             call()
     labels[:] = LABELS
@@ -114,10 +115,10 @@ def test_members_of_labels_cannot_be_written_to():
 
 
 @pytest.mark.parametrize("make", [
-    lambda: pb.Populations(lambda n, i: np.ones((n.size, 1)), np.array([9, 5])).sizes,
-    lambda: pb.Blocks(lambda block, columns: np.ones((4, columns.size)), [4, 4], 3).sizes,
-    lambda: pb.ControlVariate(np.eye(3), np.ones(3)).totals], ids=["Populations", "Blocks",
-                                                                   "ControlVariate"])
+    lambda: pb.racing.Populations(lambda n, i: np.ones((n.size, 1)), np.array([9, 5])).sizes,
+    lambda: pb.tables.Blocks(lambda block, columns: np.ones((4, columns.size)), [4, 4], 3).sizes,
+    lambda: pb.racing.ControlVariate(np.eye(3), np.ones(3)).totals], ids=["Populations", "Blocks",
+                                                                          "ControlVariate"])
 def test_public_sizes_cannot_be_written_to(make):
     with pytest.raises(ValueError, match="WRITEABLE"):
         make().flags.writeable = True
@@ -134,7 +135,7 @@ def test_public_sizes_cannot_be_written_to(make):
     lambda form: pb.race(pb.Factors(lambda n, i: form(np.ones((n.size - 1, i.size))), 900, 2)),
     lambda form: pb.mcmc.GLMControl(np.ones((9, 2)), np.ones(9), np.ones(9), [0.0, 0.0]).changes(
         form(np.ones((1, 2)))),
-    lambda form: pb.Uniform(3, 9).tell(form(np.array([0])), form(np.array([0.5])))],
+    lambda form: pb.policies.Uniform(3, 9).tell(form(np.array([0])), form(np.array([0.5])))],
     ids=["pairwise", "categorical", "PairwiseTable", "evaluate", "race", "changes", "tell"])
 def test_shapes_are_those_of_the_memory(call, form):
     """Objects say that they are larger than they are: by 1000 along each axis."""
@@ -171,12 +172,12 @@ class ShrinkingEnvironment(pb.environments.GaussianBandit):
     n_arms = 2
 
 
-class ShrinkingPolicy(pb.Uniform):
+class ShrinkingPolicy(pb.policies.Uniform):
     n_arms = 2
 
 
 @pytest.mark.parametrize("policy, environment", [
-    (lambda: pb.Uniform(2, 8), ShrinkingEnvironment([0.1, 0.2, 0.3])),
+    (lambda: pb.policies.Uniform(2, 8), ShrinkingEnvironment([0.1, 0.2, 0.3])),
     (lambda: ShrinkingPolicy(3, 8), pb.environments.GaussianBandit([0.1, 0.2])),
     (lambda: ShrinkingPolicy(3, 8), ShrinkingEnvironment([0.1, 0.2, 0.3]))])
 def test_simulate_refuses_a_number_of_arms_that_python_overrides(policy, environment):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pybandit import mcmc
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError
 from pybandit.mcmc import _autodiff
 from pybandit.mcmc._autodiff import Hessians, products_of
 
@@ -258,5 +258,5 @@ def test_what_is_refused(call, kind, words):
                                              ("autograd", "autograd.differential_operators")])
 def test_a_package_that_is_missing_is_named(backend, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingPackage, match=rf"pybandit-core\[{backend}\]"):
+    with pytest.raises(MissingPackageError, match=rf"pybandit-core\[{backend}\]"):
         mcmc.TaylorControl.from_autodiff(student, N, CENTER, backend=backend)

@@ -79,8 +79,8 @@ def test_states_with_factors_of_their_own(kind):
     rng = np.random.default_rng(2)
     own = [rng.normal(size=n) * 0.01 for n in (300, 20, 1000)]
     law = special.softmax([one.sum() for one in own])
-    arms = own if kind == "list" else pb.Populations(lambda n, i: own[i[0]][n, None],
-                                                     [len(one) for one in own])
+    arms = own if kind == "list" else pb.racing.Populations(lambda n, i: own[i[0]][n, None],
+                                                            [len(one) for one in own])
     tree = mcmc.RacingGibbs(lambda v, x: arms, 1, delta=1e-6).sample(1500, n_chains=2, rng=1,
                                                                      n_warmup=0)
     draws = tree["posterior"]["x"].to_numpy().ravel()
@@ -197,7 +197,7 @@ def test_logistic_regression_with_and_without_controls():
     proposal = mcmc.RandomWalk(1.6 * np.linalg.cholesky(covariance))
     options = dict(proposal=proposal, adapt=False)
     run = dict(n_warmup=50, n_chains=16, initial=mode, rng=5)
-    exact = logistic_sampler(features, labels, bound=pb.NormalBound(boundary=1e6), **options)
+    exact = logistic_sampler(features, labels, bound=pb.racing.NormalBound(boundary=1e6), **options)
     with pytest.warns(UserWarning, match="read 100% of the 2000 rows"):
         exact = exact.sample(500, **run)
     assert float(exact["sample_stats"]["fraction"].min()) == 1.0

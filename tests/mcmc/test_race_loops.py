@@ -79,7 +79,7 @@ def test_a_chain_is_its_twin(proposal, controlled, adapts):
             scale = part.scale if part.scale.ndim == 2 else np.diag(
                 np.broadcast_to(part.scale, 2))
             moves.append(minibatch.Move(True, 1.0, 0.234, scale, 0.0, below))
-    test = pb.AcceptanceTest(sampler._factors(points), rng=rng)
+    test = pb.racing.AcceptanceTest(sampler._factors(points), rng=rng)
     other = race_chain.Chain(
         test, points, moves, rng, lambda p: -np.inf if p[0] <= -9.0 else -case.prior * p @ p / 2,
         sampler.control)
@@ -216,5 +216,5 @@ def test_functions_run_without_the_lock_of_the_generator():
     exact = mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood, bounds=1.0,
                                              spread=lambda points: free(0.1))
     assert exact.step(np.zeros(1), n_steps=20, rng=rng).n_evaluations > 0
-    test = pb.AcceptanceTest(pb.Factors(lambda n, states: free(np.ones((n.size, 1))), 99, 1))
+    test = pb.racing.AcceptanceTest(pb.Factors(lambda n, states: free(np.ones((n.size, 1))), 99, 1))
     assert test.test(0.0, rng=rng).accepted and not rng.bit_generator.lock.locked()

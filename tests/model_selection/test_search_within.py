@@ -40,7 +40,7 @@ def both(estimator, fit, **options):
 
 def every(n_arms, budget, kernel):
     """All candidates on all splits."""
-    return pb.Uniform(n_arms, budget)
+    return pb.policies.Uniform(n_arms, budget)
 
 
 def test_sample_weights_without_routing():
@@ -88,7 +88,7 @@ def test_solves_take_one_blas_thread_and_fits_what_they_like():
     """While the policy thinks, no library of linear algebra has a second thread."""
     seen = {"policy": set(), "fit": set()}
 
-    class Watched(pb.Uniform):
+    class Watched(pb.policies.Uniform):
         def ask(self):
             seen["policy"] |= n_blas_threads()
             return super().ask()

@@ -41,7 +41,7 @@ def misses(name, n_runs, budget, *, seed=0, looks=None, alpha=0.05, method=None,
     missed = finite = 0
     for run in range(n_runs):
         rng = np.random.default_rng((seed, run))
-        allocator = pb.EstimatorAllocator(len(draw), budget=budget, rng=run, **options)
+        allocator = pb.montecarlo.EstimatorAllocator(len(draw), budget=budget, rng=run, **options)
         values = [f(rng, budget) for f in draw]
         used, hit = [0] * len(draw), False
         while not allocator.done:

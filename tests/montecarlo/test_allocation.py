@@ -56,7 +56,7 @@ def test_the_twin_asks_and_estimates_the_same(policy, weights, costs):
                        least_values=int(rng.integers(2, 8)), weights=weights,
                        budget=(int(rng.integers(5 * n, 150)) if costs == "equal"
                                else float(rng.uniform(1, 100))))
-        allocator = pb.EstimatorAllocator(n, policy, costs=costs, rng=seed, **options)
+        allocator = pb.montecarlo.EstimatorAllocator(n, policy, costs=costs, rng=seed, **options)
         stream = np.random.default_rng(np.random.default_rng(seed).integers(2**63, size=4))
         twin = Allocator(n, policy, observed=costs == "observed", generator=stream, **options)
         sd, mean_cost = rng.choice([0.5, 1.0, 4.0], n), rng.choice([0.2, 1.0, 2.0], n)
@@ -80,7 +80,8 @@ def test_the_twin_asks_and_estimates_the_same(policy, weights, costs):
 def test_inverse_variance_cases(case):
     rows = [[float(x) for x in arm] for arm in case["arms"]]
     for weights, expected in [("inverse-variance", case["ivw"]), ("mean", case["plain"])]:
-        allocator = fed(pb.EstimatorAllocator(2, "uniform", weights=weights, least_values=2), rows)
+        allocator = fed(pb.montecarlo.EstimatorAllocator(2, "uniform", weights=weights,
+                                                         least_values=2), rows)
         assert allocator.estimate == pytest.approx(float(expected), abs=1e-10)
         if weights == "inverse-variance":
             assert allocator.standard_error**2 == pytest.approx(float(case["ivw_var_estimate"]),
@@ -97,7 +98,7 @@ def squared_error(policy, environment):
 def five(policy, weights, n_runs, n=1000):
     environment = pb.environments.GaussianBandit(np.full(5, 3.0), FIVE**2)
     result = pb.simulate(
-        lambda e: pb.EstimatorAllocator(5, policy, budget=n, weights=weights),
+        lambda e: pb.montecarlo.EstimatorAllocator(5, policy, budget=n, weights=weights),
         environment, n_runs, rng=1, metrics=[squared_error])
     return n * result.metrics["squared_error"].mean(), result
 
@@ -126,7 +127,7 @@ def test_theorem_1(policy):
     def excess(policy, environment):
         return (n * (policy.estimate - 0.5)) ** 2 - policy.pulls @ variances
 
-    result = pb.simulate(lambda e: pb.EstimatorAllocator(3, policy, budget=n, pilot=2),
+    result = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(3, policy, budget=n, pilot=2),
                          environment, 8000, rng=7, metrics=[bias, excess])
     for name, values in result.metrics.items():
         assert abs(values.mean()) < 3 * values.std() / math.sqrt(values.size), name
@@ -140,7 +141,7 @@ def test_a_rare_event_does_not_ruin_the_weights():
     errors, naive = [], []
     for _ in range(300):
         steady, rare = rng.normal(0.1, 1.0, 500), 100.0 * (rng.random(60) < 0.001)
-        allocator = fed(pb.EstimatorAllocator(2, "uniform", weights="inverse-variance"),
+        allocator = fed(pb.montecarlo.EstimatorAllocator(2, "uniform", weights="inverse-variance"),
                         [steady, rare])
         errors.append(allocator.estimate - 0.1)
         v = [steady.var(ddof=1) / 500, max(rare.var(ddof=1), 1e-12) / 60]
@@ -154,8 +155,9 @@ def test_intervals_cover():
     rng = np.random.default_rng(3)
     fixed, ever = 0, 0
     for seed in range(300):
-        allocator = pb.EstimatorAllocator(3, budget=2000, batch_size=50, weights="predictable",
-                                          rng=seed)
+        allocator = pb.montecarlo.EstimatorAllocator(3, budget=2000, batch_size=50,
+                                                     weights="predictable",
+                                                     rng=seed)
         missed = False
         while not allocator.done:
             arms = allocator.ask()
@@ -172,7 +174,7 @@ def test_intervals_cover():
 
 
 def test_an_interval_of_weights_that_look_ahead_is_for_one_time():
-    allocator = pb.EstimatorAllocator(2, weights="inverse-variance", rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, weights="inverse-variance", rng=1)
     with pytest.raises(ValueError, match="anytime must be False .*predictable"):
         allocator.interval(anytime=True)
     assert allocator.interval() == (-math.inf, math.inf)
@@ -181,7 +183,7 @@ def test_an_interval_of_weights_that_look_ahead_is_for_one_time():
 
 
 def test_a_run_that_ends_late_is_counted_and_not_used():
-    allocator = pb.EstimatorAllocator(1, "uniform", costs="observed", budget=10.0)
+    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", costs="observed", budget=10.0)
     for value, cost in [(1.0, 4.0), (3.0, 5.0), (100.0, 1.5)]:
         assert not allocator.done
         allocator.tell(allocator.ask(), [value], [cost])
@@ -191,14 +193,15 @@ def test_a_run_that_ends_late_is_counted_and_not_used():
 
 
 def test_a_cost_of_zero_counts_as_the_floor():
-    allocator = pb.EstimatorAllocator(2, costs="observed", pilot=2, cost_floor=0.5, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, costs="observed", pilot=2, cost_floor=0.5,
+                                                 rng=1)
     allocator.tell(allocator.ask(), [1.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.25, 1.0])
     assert allocator.total_cost == 3.0
     assert allocator.mean_costs.tolist() == [0.5, 1.0]
 
 
 def test_lost_runs_are_paid_and_an_estimator_that_never_answers_takes_its_part():
-    allocator = pb.EstimatorAllocator(3, "lcb-variance", budget=600)
+    allocator = pb.montecarlo.EstimatorAllocator(3, "lcb-variance", budget=600)
     rng = np.random.default_rng(1)
     asked = play(allocator, lambda arms: (
         np.where(arms == 1, np.nan, rng.normal(size=arms.size) * (1 + arms)), None), until=10**6)
@@ -210,7 +213,7 @@ def test_lost_runs_are_paid_and_an_estimator_that_never_answers_takes_its_part()
 
 
 def test_nothing_answers():
-    allocator = pb.EstimatorAllocator(2, "thompson-variance", budget=50, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, "thompson-variance", budget=50, rng=1)
     asked = play(allocator, lambda arms: (np.full(arms.size, np.nan), None))
     assert len(asked) == 50 and math.isnan(allocator.estimate)
     assert allocator.recommend().shape == (1,)
@@ -218,7 +221,7 @@ def test_nothing_answers():
 
 def test_constant_estimators():
     for weights in WEIGHTS:
-        allocator = pb.EstimatorAllocator(3, weights=weights, budget=200, rng=1)
+        allocator = pb.montecarlo.EstimatorAllocator(3, weights=weights, budget=200, rng=1)
         play(allocator, lambda arms: (np.full(arms.size, 0.1), None))
         assert allocator.estimate == pytest.approx(0.1, abs=1e-15)
         assert allocator.standard_error < 1e-15
@@ -227,7 +230,7 @@ def test_constant_estimators():
 @pytest.mark.parametrize("weights", ["inverse-variance", "predictable"])
 def test_an_exact_estimator_is_not_pooled_with_those_that_have_no_weight(weights):
     """It was 8.1 +- 3.6 with inverse variances."""
-    allocator = pb.EstimatorAllocator(2, weights=weights, budget=1000, rng=0)
+    allocator = pb.montecarlo.EstimatorAllocator(2, weights=weights, budget=1000, rng=0)
     rng = np.random.default_rng(0)
     play(allocator, lambda arms: (np.where(arms, rng.normal(5, 1000, arms.size), 5.0), None),
          until=1000)
@@ -251,7 +254,7 @@ def test_rounding_of_a_noisy_estimator_is_less_than_the_error(noisy):
 def far_apart(spread, seed):
     """An allocator of such estimators of 0 after 200 runs, and its twin, whose sums are exact."""
     options = dict(budget=200, weights="predictable", least_values=10)
-    allocator = pb.EstimatorAllocator(2, "uniform", pilot=2, **options)
+    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", pilot=2, **options)
     twin, rng = Allocator(2, "uniform", pilot=0, **options), np.random.default_rng(seed)
     play(allocator, lambda arms: (rng.normal(size=arms.size) * np.array(spread)[arms], None), twin)
     return allocator, twin
@@ -273,22 +276,23 @@ def test_estimators_far_apart_have_weights_that_are_numbers(spread):
             exact = np.array(twin.values[1])[10:]
             assert allocator.estimate == pytest.approx(exact.mean(), rel=1e-9)
             assert allocator.standard_error == pytest.approx(error, rel=0.2)
-        again = pb.EstimatorAllocator.from_state(allocator.get_state())
+        again = pb.montecarlo.EstimatorAllocator.from_state(allocator.get_state())
         assert again.interval() == (low, high)
 
 
 @pytest.mark.parametrize("weight", [np.ones(2), "x", None])
 def test_older_states_whose_weight_is_none(weight):
-    state = pb.EstimatorAllocator(2, budget=40).get_state()
+    state = pb.montecarlo.EstimatorAllocator(2, budget=40).get_state()
     state["progress"].pop("scale")
     state["progress"]["weight"] = weight
     with pytest.raises(ValueError, match="state must hold weight"):
-        pb.EstimatorAllocator.from_state(state)
+        pb.montecarlo.EstimatorAllocator.from_state(state)
 
 
 @pytest.mark.parametrize("costs", ["equal", "observed"])
 def test_bad_tells_leave_it_as_it_was(costs):
-    allocator = pb.EstimatorAllocator(2, costs=costs, pilot=2, weights="predictable", rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, costs=costs, pilot=2, weights="predictable",
+                                                 rng=1)
     rng = np.random.default_rng(1)
     play(allocator, lambda arms: (rng.normal(size=arms.size), rng.random(arms.size)), until=30)
     arms = allocator.ask()
@@ -319,7 +323,7 @@ def test_resumed_it_goes_on_bit_for_bit(data):
     costs = data.draw(st.sampled_from(["equal", "observed"]))
     made = dict(costs=costs, weights=data.draw(st.sampled_from(WEIGHTS)), pilot=3,
                 least_values=2, batch_size=data.draw(st.integers(1, 3)), budget=60, rng=5)
-    one, other = (pb.EstimatorAllocator(3, policy, **made) for _ in range(2))
+    one, other = (pb.montecarlo.EstimatorAllocator(3, policy, **made) for _ in range(2))
     seed = data.draw(st.integers(0, 2**32 - 1))
     streams = [np.random.default_rng(seed) for _ in range(2)]
     copies = [lambda a: type(a).from_state(a.get_state()), copy.deepcopy,
@@ -352,7 +356,7 @@ def assert_refused(allocator, message, rule=False, **changes):
 @pytest.mark.parametrize("policy", RULES)
 def test_states_that_no_run_leads_to_are_refused(policy):
     rng = np.random.default_rng(1)
-    allocator = pb.EstimatorAllocator(3, policy, pilot=2, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(3, policy, pilot=2, rng=1)
     play(allocator, lambda arms: (rng.normal(size=arms.size), None), until=30)
     n = allocator.get_state()["progress"]["rule"]["n_decisions"]
     for changes in [dict(chosen=3), dict(chosen=-2), dict(n_decisions=-1),
@@ -376,24 +380,25 @@ def test_states_that_no_run_leads_to_are_refused(policy):
     (dict(policy=3), TypeError, "policy must be one of"),
     (dict(costs="free"), ValueError, "costs must be one of"),
     (dict(weights="none"), ValueError, "weights must be one of"),
-    (dict(budget=29), pb.InfeasibleBudget, "budget must be at least 30: the pilot.*got 29"),
+    (dict(budget=29), pb.errors.InfeasibleBudgetError,
+     "budget must be at least 30: the pilot.*got 29"),
     (dict(budget=-1.0, costs="observed"), ValueError, "budget must be finite and above 0"),
     (dict(pilot=1), ValueError, "pilot must be at least 2"),
     (dict(batch_size=0), ValueError, "batch_size must be at least 1"),
     (dict(cost_floor=0.0), ValueError, "cost_floor must be finite and above 0"),
     (dict(least_values=1), ValueError, "least_values must be at least 2"),
-    (dict(costs="observed", budget=1e-10), pb.InfeasibleBudget,
+    (dict(costs="observed", budget=1e-10), pb.errors.InfeasibleBudgetError,
      "budget must be at least cost_floor, 1e-09, which every run costs; got 1e-10"),
     (dict(rng="x"), TypeError, "rng must be"),
 ])
 def test_arguments_are_checked(made, error, message):
     with pytest.raises(error, match=message):
-        pb.EstimatorAllocator(**{"n_estimators": 3, **made})
+        pb.montecarlo.EstimatorAllocator(**{"n_estimators": 3, **made})
 
 
 def test_a_picture():
     matplotlib = pytest.importorskip("matplotlib")
-    allocator = pb.EstimatorAllocator(3, budget=100, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(3, budget=100, rng=1)
     rng = np.random.default_rng(1)
     play(allocator, lambda arms: (rng.normal(size=arms.size), None))
     figure = allocator.plot()
@@ -410,4 +415,4 @@ def test_a_picture():
 def test_ranges_whose_squares_are_no_numbers(options):
     """A RuntimeWarning and rewards of 0, or divided by 0; found by tests/fuzz."""
     with pytest.raises(ValueError, match="value_range must have squares of distances"):
-        pb.EstimatorAllocator(3, "ucb1", **options)
+        pb.montecarlo.EstimatorAllocator(3, "ucb1", **options)

@@ -16,7 +16,7 @@ from policies.reference import tables
 CASES = tables.index_cases()
 BANDITS = ["ucb1", "ucb-v", "kl-ucb", "thompson"]
 MADE = {"ucb1": lambda k, params: "ucb1", "klucb": lambda k, params: "kl-ucb",
-        "ucbv": lambda k, params: pb.UCBV(k, float(params["c"]), float(params["zeta"]))}
+        "ucbv": lambda k, params: pb.policies.UCBV(k, float(params["c"]), float(params["zeta"]))}
 # of this case bounds tie in the table that do not tie in the reals: the index tests say more
 WRONG = ("klucb", ["1/2", "9/10"])
 
@@ -29,9 +29,9 @@ def test_theorem_1_over_all_outcomes(case):
     scales = np.array([float(Fraction(s)) for s in case["scales"]])
     n, errors, pulls = case["n"], [], []
     for coins in itertools.product([0.0, 1.0], repeat=n):
-        allocator = pb.EstimatorAllocator(scales.size, MADE[case["policy"]](scales.size,
-                                                                            case["params"]),
-                                          value_range=(0.0, 1.0), budget=n)
+        allocator = pb.montecarlo.EstimatorAllocator(scales.size, MADE[case["policy"]](scales.size,
+                                                                                       case["params"]),
+                                                     value_range=(0.0, 1.0), budget=n)
         left = iter(coins)
         while not allocator.done:
             arms = allocator.ask()
@@ -52,7 +52,8 @@ def test_a_policy_is_told_what_the_range_says():
             ((0.0, 1.0), None, 0.5, 0.75), (4.0, None, 1.0, 15 / 16),
             ((-1.0, 3.0), None, 1.0, 0.75), ((-1.0, 3.0), 1.0, 2.0, 0.75),
             ((-1.0, 3.0), 0.0, 3.0, 0.0), ((0.0, 1.0), None, 7.0, 0.0)]:
-        allocator = pb.EstimatorAllocator(1, pb.UCB1(1), value_range=value_range, centre=centre)
+        allocator = pb.montecarlo.EstimatorAllocator(1, pb.policies.UCB1(1),
+                                                     value_range=value_range, centre=centre)
         allocator.tell(allocator.ask(), [value])
         assert allocator.policy.means[0] == pytest.approx(reward, abs=1e-15)
         assert allocator.estimate == value
@@ -62,8 +63,8 @@ def test_a_policy_is_told_what_the_range_says():
 def test_pairs_with_costs(case):
     costs, values = [float(d) for d in case["D"]], [float(x) for x in case["X"]]
     for span, most in [(1.0, 1.0), (10.0, 4.0)]:
-        allocator = pb.EstimatorAllocator(1, pb.UCB1(1), costs="observed",
-                                          value_range=(0.0, span), max_cost=most)
+        allocator = pb.montecarlo.EstimatorAllocator(1, pb.policies.UCB1(1), costs="observed",
+                                                     value_range=(0.0, span), max_cost=most)
         arms = allocator.ask()
         assert arms.tolist() == [0, 0]
         allocator.tell(arms, values, costs)
@@ -74,8 +75,9 @@ def test_pairs_with_costs(case):
 
 
 def test_dependent_costs_take_a_third_run():
-    allocator = pb.EstimatorAllocator(1, pb.UCB1(1), costs="observed", value_range=(0.0, 1.0),
-                                      max_cost=1.0, dependent_costs=True)
+    allocator = pb.montecarlo.EstimatorAllocator(1, pb.policies.UCB1(1), costs="observed",
+                                                 value_range=(0.0, 1.0),
+                                                 max_cost=1.0, dependent_costs=True)
     assert allocator.ask().tolist() == [0, 0, 0]
     allocator.tell(allocator.ask(), [0.1, 0.9, 0.4], [0.9, 0.8, 0.25])
     assert allocator.policy.means[0] == pytest.approx(1 - 2 * 0.5 * 0.25 * 0.8**2)
@@ -100,8 +102,8 @@ def test_ranges_of_each_estimator(case, name, centre):
             float(arm[f"{name.replace('-', '')}_back"]), abs=1e-10)
     least = least if centre is None else centre
     scales = np.maximum(abs(low - least), abs(high - least)) ** 2
-    allocator = pb.EstimatorAllocator(2, name, value_range=np.column_stack([low, high]),
-                                      centre=centre)
+    allocator = pb.montecarlo.EstimatorAllocator(2, name, value_range=np.column_stack([low, high]),
+                                                 centre=centre)
     rng = np.random.default_rng(1)
     rewards = [[], []]
     for t in range(2, 200):
@@ -120,8 +122,8 @@ def test_a_range_of_each_that_are_one_is_one_range():
     """The centre was not heeded."""
     asked = []
     for value_range in [(60, 140), [(60, 140)] * 3]:
-        allocator = pb.EstimatorAllocator(3, "ucb1", value_range=value_range, centre=100,
-                                          budget=300)
+        allocator = pb.montecarlo.EstimatorAllocator(3, "ucb1", value_range=value_range, centre=100,
+                                                     budget=300)
         rng = np.random.default_rng(1)
         while not allocator.done:
             arms = allocator.ask()
@@ -138,8 +140,9 @@ def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
     environment = pb.environments.CostlyBandit(
         pb.environments.GaussianBandit(np.full(3, 1e4), sd**2), [1.0, 2.0, 1.0], cost_shape=4.0)
     result = pb.simulate(
-        lambda e: pb.EstimatorAllocator(3, policy, costs=costs, budget=3000.0 if costs[0] == "o"
-                                        else 3000), environment, 20, rng=1)
+        lambda e: pb.montecarlo.EstimatorAllocator(3, policy, costs=costs,
+                                                   budget=3000.0 if costs[0] == "o"
+                                                   else 3000), environment, 20, rng=1)
     assert result.arm_pulls[1] > 0.45 * result.arm_pulls.sum()
     assert result.arm_pulls[1] > 2 * result.arm_pulls[2]
 
@@ -148,20 +151,22 @@ def test_the_same_for_any_number_of_threads():
     environment = pb.environments.GaussianBandit([1.0, 1.0], [1.0, 4.0])
     for policy in [*BANDITS, "thompson-variance"]:
         first, second = (
-            pb.simulate(lambda e, policy=policy: pb.EstimatorAllocator(2, policy, budget=200),
+            pb.simulate(lambda e,
+                        policy=policy: pb.montecarlo.EstimatorAllocator(2, policy, budget=200),
                         environment, 8, rng=1, n_threads=n) for n in (1, 2))
         assert first.to_dict() == second.to_dict()
 
 
 @pytest.mark.some(2)
-@pytest.mark.parametrize("policy", [*BANDITS, pb.UCBV])
+@pytest.mark.parametrize("policy", [*BANDITS, pb.policies.UCBV])
 @pytest.mark.parametrize("costs", ["equal", "observed"])
 def test_resumed_it_goes_on_bit_for_bit(policy, costs):
     for seed in range(6):
         policy_or = policy if isinstance(policy, str) else policy(3, c=0.5)
-        one = pb.EstimatorAllocator(3, policy_or, costs=costs, pilot=3, rng=seed,
-                                    value_range=None if seed % 2 else (-5.0, 5.0),
-                                    max_cost=2.0 if seed % 4 else None, batch_size=1 + seed % 2)
+        one = pb.montecarlo.EstimatorAllocator(3, policy_or, costs=costs, pilot=3, rng=seed,
+                                               value_range=None if seed % 2 else (-5.0, 5.0),
+                                               max_cost=2.0 if seed % 4 else None,
+                                               batch_size=1 + seed % 2)
         other = copy.deepcopy(one)
         rng = np.random.default_rng(seed)
         for _ in range(40):
@@ -180,12 +185,12 @@ def test_resumed_it_goes_on_bit_for_bit(policy, costs):
 @pytest.mark.parametrize("policy", BANDITS)
 @pytest.mark.parametrize("costs", ["equal", "observed"])
 def test_states_that_no_run_leads_to_are_refused(policy, costs):
-    allocator = pb.EstimatorAllocator(3, policy, costs=costs, pilot=3, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(3, policy, costs=costs, pilot=3, rng=1)
     for pulls in [1, 0, 0], [0, 0, 10**6], [0, -1, 0]:
         assert_refused(allocator, r"state must hold pulls in \[0, 0\]", pulls=pulls)
     assert_refused(allocator, "n_pulls of 0, or at least those of the pilot", n_pulls=8,
                    n_batches=1)
-    larger = pb.EstimatorAllocator(4, policy).get_state()["progress"]["rule"]["inner"]
+    larger = pb.montecarlo.EstimatorAllocator(4, policy).get_state()["progress"]["rule"]["inner"]
     assert_refused(allocator, "inner, the state .* of the options {'n_arms': 3.*'n_arms': 4",
                    rule=True, inner=larger)
     assert_refused(allocator, "inner, the state of a policy; got None", rule=True, inner=None)
@@ -205,16 +210,16 @@ def test_states_that_no_run_leads_to_are_refused(policy, costs):
 
 @pytest.mark.parametrize("policy", BANDITS)
 def test_scales_follow_a_range(policy):
-    allocator = pb.EstimatorAllocator(3, policy, value_range=1.0, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0, rng=1)
     for changes in dict(centre=0.5), dict(scales=[1.0, 2.0, 1.0]):
         assert_refused(allocator, "centre and scales of the value_range", rule=True, **changes)
 
 
 def test_a_policy_serves_one_allocator():
-    policy = pb.UCB1(3)
-    pb.EstimatorAllocator(3, policy)
+    policy = pb.policies.UCB1(3)
+    pb.montecarlo.EstimatorAllocator(3, policy)
     with pytest.raises(ValueError, match="policy must be fresh: .* serves another allocator"):
-        pb.EstimatorAllocator(3, policy)
+        pb.montecarlo.EstimatorAllocator(3, policy)
 
 
 @pytest.mark.parametrize("given, error, message", [
@@ -226,13 +231,13 @@ def test_a_policy_serves_one_allocator():
     (dict(policy="thompson", value_range=[[0, 1]] * 3), ValueError, "value_range .* upper bounds"),
     (dict(policy="ucb1", centre=math.nan), ValueError, "centre must be finite"),
     (dict(policy="ucb1", max_cost=0.0), ValueError, "max_cost must be finite and above 0"),
-    (dict(policy=pb.UCB1(2)), ValueError, "must be fresh and have n_estimators = 3 arms"),
-    (dict(policy=pb.GapE(3, 100, 1.0)), TypeError, "without a budget"),
+    (dict(policy=pb.policies.UCB1(2)), ValueError, "must be fresh and have n_estimators = 3 arms"),
+    (dict(policy=pb.policies.GapE(3, 100, 1.0)), TypeError, "without a budget"),
     (dict(policy=object()), TypeError, "policy must be one of"),
 ])
 def test_arguments_are_checked(given, error, message):
     with pytest.raises(error, match=message):
-        pb.EstimatorAllocator(3, **given)
+        pb.montecarlo.EstimatorAllocator(3, **given)
 
 
 def test_simulate_takes_one_without_a_budget_and_arms_with_costs():
@@ -249,12 +254,13 @@ def test_simulate_takes_one_without_a_budget_and_arms_with_costs():
             return environment.pull_with_costs(arms, rng)
 
     def endless(e):
-        return pb.EstimatorAllocator(2, costs="observed")
+        return pb.montecarlo.EstimatorAllocator(2, costs="observed")
 
     for arms in (environment, Slow([2.0, 2.0], 1.0)):
         result = pb.simulate(endless, arms, 5, rng=1, horizon=300)
         assert (result.pulls == 300).all() and result.arm_pulls[0] > 200
-        result = pb.simulate(lambda e: pb.EstimatorAllocator(2, costs="observed", budget=400.0),
+        result = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed",
+                                                                        budget=400.0),
                              arms, 5, rng=1, metrics=[spent])
         assert ((400 <= result.metrics["spent"]) & (result.metrics["spent"] < 408)).all()
     with pytest.raises(ValueError, match="horizon must be given"):

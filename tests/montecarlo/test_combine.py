@@ -112,7 +112,7 @@ def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
     executor = concurrent.futures.ThreadPoolExecutor(1) if in_threads else None
     raised = KeyError("gone")
     functions = [Fragile(13, error=raised), height]
-    allocator = pb.EstimatorAllocator(2, "uniform", budget=100, batch_size=10, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", budget=100, batch_size=10, rng=1)
     with pytest.raises(KeyError, match="gone") as info:
         pb.combine_estimators(functions, allocator=allocator, rng=1, executor=executor)
     assert info.value is raised
@@ -153,7 +153,7 @@ def test_the_same_seed_goes_on_with_other_numbers():
         values.append(rng.normal())
         return values[-1]
 
-    allocator = pb.EstimatorAllocator(1, "uniform", budget=100, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=100, rng=1)
     for _ in range(2):
         with pytest.raises(KeyError):
             pb.combine_estimators([seen], allocator=allocator, rng=1)
@@ -162,7 +162,7 @@ def test_the_same_seed_goes_on_with_other_numbers():
     # a SeedSequence knows what it gave, and a fresh allocator begins as ever
     streams = np.random.SeedSequence(1)
     for _ in range(2):
-        allocator = pb.EstimatorAllocator(1, "uniform", budget=50)
+        allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=50)
         pb.combine_estimators([lambda rng: values.append(rng.normal()) or 0.0],
                               allocator=allocator, rng=streams)
     fresh = [np.random.default_rng(s).normal() for s in np.random.SeedSequence(1).spawn(100)]
@@ -196,7 +196,8 @@ def test_a_run_that_gives_no_value_costs_what_it_took(function, in_threads):
 
 
 def test_what_raises_is_charged_before_it_reaches_the_caller():
-    allocator = pb.EstimatorAllocator(2, "uniform", costs="observed", budget=9.0, batch_size=2)
+    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", costs="observed", budget=9.0,
+                                                 batch_size=2)
     for _ in range(2):
         functions = iter([height, fails])
         with pytest.raises(KeyError):
@@ -211,7 +212,7 @@ def fails_in_pieces(rng):
 
 
 def test_where_another_process_failed_is_told():
-    allocator = pb.EstimatorAllocator(2, "uniform", budget=9, batch_size=2)
+    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", budget=9, batch_size=2)
     with concurrent.futures.ProcessPoolExecutor(1) as executor:
         with pytest.raises(KeyError) as info:
             pb.combine_estimators([fails_in_pieces] * 2, allocator=allocator, executor=executor,
@@ -222,7 +223,7 @@ def test_where_another_process_failed_is_told():
 def test_calls_after_one_that_failed_are_made():
     """They were charged to the budget and not made: 1 value of the 40 of the pilot."""
     functions = [height, Fragile(1, error=KeyError("gone")), height, height]
-    allocator = pb.EstimatorAllocator(4, budget=100, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(4, budget=100, rng=1)
     with pytest.raises(KeyError, match="gone") as info:
         pb.combine_estimators(functions, allocator=allocator, rng=1)
     assert allocator.pulls.tolist() == [10, 9, 10, 10] and allocator.n_pulls == 40
@@ -230,7 +231,7 @@ def test_calls_after_one_that_failed_are_made():
 
 
 def test_an_interrupt_is_not_dropped():
-    allocator = pb.EstimatorAllocator(1, "uniform", budget=100)
+    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=100)
     with pytest.raises(KeyboardInterrupt):
         pb.combine_estimators([Fragile(30, error=KeyboardInterrupt())], allocator=allocator,
                               on_error="drop", rng=1)
@@ -256,7 +257,7 @@ def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
 
     calls = []
     monkeypatch.setattr(concurrent.futures, "wait", interrupted)
-    allocator = pb.EstimatorAllocator(1, "uniform", budget=40, batch_size=20)
+    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=40, batch_size=20)
     with concurrent.futures.ThreadPoolExecutor(1) as executor:
         with pytest.raises(KeyboardInterrupt) as raised:
             pb.combine_estimators([fourth_waits], allocator=allocator, rng=1, executor=executor)
@@ -273,14 +274,16 @@ def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
     (dict(functions=[]), ValueError, "number of functions must be at least 1; got 0"),
     (dict(functions=[hit, 3]), TypeError, "functions must be callable; got 3 at index 1"),
     (dict(budget=None), ValueError, "budget must be given"),
-    (dict(budget=5), pb.InfeasibleBudget, "at least 20"),
+    (dict(budget=5), pb.errors.InfeasibleBudgetError, "at least 20"),
     (dict(on_error="skip"), ValueError, "on_error must be one of"),
     (dict(costs="free"), ValueError, "costs must be one of"),
     (dict(pilots=3), TypeError, "pilots"),
-    (dict(allocator=pb.EstimatorAllocator(2, budget=99)), ValueError, "budget and options must"),
-    (dict(budget=None, allocator=pb.EstimatorAllocator(3, budget=99)), ValueError,
+    (dict(allocator=pb.montecarlo.EstimatorAllocator(2, budget=99)), ValueError,
+     "budget and options must"),
+    (dict(budget=None, allocator=pb.montecarlo.EstimatorAllocator(3, budget=99)), ValueError,
      "allocator must be an EstimatorAllocator of 2"),
-    (dict(budget=None, allocator=pb.EstimatorAllocator(2)), ValueError, "must have a budget"),
+    (dict(budget=None, allocator=pb.montecarlo.EstimatorAllocator(2)), ValueError,
+     "must have a budget"),
 ])
 def test_arguments_are_checked(given, error, message):
     with pytest.raises(error, match=message):

@@ -53,7 +53,7 @@ def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
 @pytest.mark.parametrize("n_steps", [1, 100])
 def test_small_sigmas(sigma, n_steps):
     """At 1e-4 a variance was wrong in the fourth digit."""
-    caplet = pb.estimators.CIRCaplet(0.05, [0.0], sigma=sigma, notional=1.0, n_steps=n_steps)
+    caplet = pb.environments.CIRCaplet(0.05, [0.0], sigma=sigma, notional=1.0, n_steps=n_steps)
     price, variance = affine_moments(sigma, 0.05, n_steps)
     assert caplet.means[0] == pytest.approx(price, rel=1e-12)
     assert caplet.variances[0] == pytest.approx(variance, rel=1e-7 if sigma < 1e-3 else 1e-9)
@@ -62,7 +62,7 @@ def test_small_sigmas(sigma, n_steps):
 @pytest.mark.parametrize("sigma", [1e-5, 3e-6, 1e-6])
 def test_sigmas_whose_variances_are_rounding_are_refused(sigma):
     with pytest.raises(ValueError, match=f"sigma must make variances of at least 1e-06.*{sigma}"):
-        pb.estimators.CIRCaplet(0.07, [0.0, 0.5], sigma=sigma)
+        pb.environments.CIRCaplet(0.07, [0.0, 0.5], sigma=sigma)
 
 
 @pytest.mark.parametrize("options", [
@@ -129,7 +129,7 @@ def test_rewards_have_the_moments_of_the_recursion(strike):
 @pytest.mark.parametrize("n, population", [(250, 100), (60, 7), (2, 5)])
 def test_population_is_its_twin(rule, n, population):
     caplet = CIRCaplet(0.08)
-    found = pb.population_monte_carlo(caplet, n, population=population, rule=rule, rng=3)
+    found = pb.montecarlo.population_monte_carlo(caplet, n, population=population, rule=rule, rng=3)
     weighted, alphas = twins.population(caplet, caplet.thetas.tolist(), 1.0, n, population, rule,
                                         np.random.default_rng(3))
     assert found.estimate == pytest.approx(weighted.mean(), rel=1e-12)
@@ -139,7 +139,7 @@ def test_population_is_its_twin(rule, n, population):
 
 def test_population_without_a_payoff_keeps_its_shares():
     caplet = CIRCaplet(0.5)
-    found = pb.population_monte_carlo(caplet, 300, rng=1)
+    found = pb.montecarlo.population_monte_carlo(caplet, 300, rng=1)
     assert found.estimate == 0.0 and found.alphas.tolist() == [1 / 16] * 16
 
 
@@ -198,7 +198,7 @@ def test_a_simulation_does_not_depend_on_threads(make):
     environment, totals = make(), []
     n = environment.n_arms
     for n_threads in (1, 4):
-        found = pb.simulate(lambda e: pb.UCBE(n, 40 * n, 9.0), environment, 12, rng=4,
+        found = pb.simulate(lambda e: pb.policies.UCBE(n, 40 * n, 9.0), environment, 12, rng=4,
                             n_threads=n_threads, progress=False, metrics=[total])
         totals.append(found.metrics["total"])
     assert np.isfinite(totals[0]).all() and len(set(totals[0])) == 12
@@ -219,10 +219,12 @@ def test_a_simulation_does_not_depend_on_threads(make):
     (lambda: CIRCaplet(0.07, notional=0), ValueError, "notional .* got 0"),
     (lambda: CIRCaplet(0.07, n_steps=0), ValueError, "n_steps must be at least 1; got 0"),
     (lambda: CIRCaplet(0.07).paths([16]), ValueError, r"arms must be in \[0, 16\); got 16"),
-    (lambda: pb.population_monte_carlo(CIRCaplet(0.07), 1), ValueError, "n must be at least 2"),
-    (lambda: pb.population_monte_carlo(CIRCaplet(0.07), 9, population=0), ValueError,
+    (lambda: pb.montecarlo.population_monte_carlo(CIRCaplet(0.07), 1), ValueError,
+     "n must be at least 2"),
+    (lambda: pb.montecarlo.population_monte_carlo(CIRCaplet(0.07), 9, population=0), ValueError,
      "population must be at least 1; got 0"),
-    (lambda: pb.population_monte_carlo(CIRCaplet(0.07), 9, rule="x"), ValueError, "rule .* 'x'"),
+    (lambda: pb.montecarlo.population_monte_carlo(CIRCaplet(0.07), 9, rule="x"), ValueError,
+     "rule .* 'x'"),
     (lambda: LogisticEvidence([[math.nan]], [1]), ValueError, "features must be finite; got nan"),
     (lambda: LogisticEvidence([1.0], [1]), ValueError, r"features must have shape .* got \(1,\)"),
     (lambda: LogisticEvidence([[1.0]], [2]), ValueError, "labels must be 0 or 1; got 2.0"),

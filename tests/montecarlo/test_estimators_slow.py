@@ -46,7 +46,7 @@ def test_population_monte_carlo_beats_the_printed_rule(strike):
     """n times the mean squared error, by the variance of what each path gave."""
     caplet, found = CIRCaplet(strike), {}
     for rule in ("variance", "printed"):
-        runs = [pb.population_monte_carlo(caplet, 100_000, rule=rule, rng=seed)
+        runs = [pb.montecarlo.population_monte_carlo(caplet, 100_000, rule=rule, rng=seed)
                 for seed in range(30)]
         variances = np.array([run.variance for run in runs])
         errors = np.array([run.estimate for run in runs]) - PRICES[strike]

@@ -21,7 +21,7 @@ NOTHING = (-math.inf, math.inf)
 
 def fed(n=60, seed=1, order=lambda arms, values: np.arange(arms.size), **options):
     """Two coins of mean .3 in batches of four, told in some order; and what was told."""
-    allocator = pb.EstimatorAllocator(2, batch_size=4, budget=n, rng=seed, **options)
+    allocator = pb.montecarlo.EstimatorAllocator(2, batch_size=4, budget=n, rng=seed, **options)
     rng, told = np.random.default_rng(seed), []
     while not allocator.done:
         arms = allocator.ask()
@@ -52,7 +52,7 @@ def test_bets_are_those_of_the_twin(alpha):
 
 def test_an_estimator_of_one_range_is_as_good_as_a_confidence_sequence():
     values = np.random.default_rng(2).beta(2, 5, 3000)
-    allocator = pb.EstimatorAllocator(1, "uniform", value_range=(0, 1))
+    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", value_range=(0, 1))
     bounds, widths = pb.confidence_sequence(values), []
     for n, value in enumerate(values, 1):
         allocator.tell([0], [value])
@@ -69,7 +69,8 @@ def test_a_good_estimator_is_found_and_a_bad_one_hardly_widens():
     widths = {}
     for n_bad in (0, 3):
         sd = np.array([0.01] + [0.3] * n_bad)
-        allocator = pb.EstimatorAllocator(sd.size, budget=1000, value_range=(0, 1), rng=1)
+        allocator = pb.montecarlo.EstimatorAllocator(sd.size, budget=1000, value_range=(0, 1),
+                                                     rng=1)
         while not allocator.done:
             arms = allocator.ask()
             allocator.tell(arms, np.clip(rng.normal(0.5, sd[arms]), 0, 1))
@@ -107,8 +108,8 @@ def test_values_but_the_commonest_are_counted_in_any_order(weights):
         for seed in range(5):
             shuffled = np.random.default_rng(seed).permutation(told)
             for batch in [np.sort(told), np.sort(told)[::-1], shuffled]:
-                allocator = pb.EstimatorAllocator(1, "uniform", weights=weights,
-                                                  batch_size=batch.size)
+                allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", weights=weights,
+                                                             batch_size=batch.size)
                 allocator.tell(allocator.ask(), batch)
                 allocator.tell(allocator.ask(), np.zeros(batch.size))
                 low, high = allocator.interval()
@@ -124,7 +125,7 @@ def test_kinds_are_counted_exactly_up_to_fifty():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         values = rng.zipf(1.1 + rng.random() * 2, size=int(rng.integers(1, 150))).astype(float)
-        allocator = pb.EstimatorAllocator(1, "uniform", batch_size=values.size)
+        allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", batch_size=values.size)
         allocator.tell(allocator.ask(), values)
         counts = allocator.get_state()["progress"]["n_common"][0]
         found = values.size - counts.max() + 1
@@ -133,7 +134,7 @@ def test_kinds_are_counted_exactly_up_to_fifty():
 
 def test_states_of_two_values_are_restored():
     """As they were counted; then there was room for no more."""
-    allocator = pb.EstimatorAllocator(1, "uniform", batch_size=100)
+    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", batch_size=100)
     allocator.tell(allocator.ask(), np.repeat([1.0, 2.0, 3.0], [5, 92, 3]))
     state = allocator.get_state()
     now = {name: state["progress"][name] for name in ("common", "n_common")}
@@ -153,7 +154,7 @@ def test_states_of_two_values_are_restored():
 
 def shifted(unit, weights, method, n=400, **options):
     """Estimate, error and interval of two exponentials, in units of `unit`."""
-    allocator = pb.EstimatorAllocator(2, weights=weights, budget=n, rng=1, **options)
+    allocator = pb.montecarlo.EstimatorAllocator(2, weights=weights, budget=n, rng=1, **options)
     rng = np.random.default_rng(1)
     while not allocator.done:
         arms = allocator.ask()
@@ -203,8 +204,9 @@ def test_sorted_batches_leave_no_bias():
     errors = []
     for seed in range(1500):
         rng = np.random.default_rng(seed)
-        allocator = pb.EstimatorAllocator(1, weights="predictable", least_values=2, pilot=2,
-                                          batch_size=8, budget=34)
+        allocator = pb.montecarlo.EstimatorAllocator(1, weights="predictable", least_values=2,
+                                                     pilot=2,
+                                                     batch_size=8, budget=34)
         while not allocator.done:
             arms = allocator.ask()
             allocator.tell(arms, np.sort(rng.normal(size=arms.size)))
@@ -217,7 +219,7 @@ def test_what_says_nothing_is_infinite(weights):
     for draw in [lambda rng, n: np.ones(n), lambda rng, n: rng.random(n) < 0.02,
                  lambda rng, n: np.where(rng.random(n) < 0.02, rng.normal(size=n), 0.0)]:
         rng = np.random.default_rng(1)
-        allocator = pb.EstimatorAllocator(1, "uniform", weights=weights)
+        allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", weights=weights)
         assert allocator.interval() == NOTHING
         for _ in range(100):
             allocator.tell([0], draw(rng, 1).astype(float))
@@ -230,7 +232,7 @@ def test_what_says_nothing_is_infinite(weights):
 
 def test_an_estimator_without_weight_may_be_unknown():
     rng = np.random.default_rng(1)
-    allocator = pb.EstimatorAllocator(2, budget=3000, weights="predictable", rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, budget=3000, weights="predictable", rng=1)
     while not allocator.done:
         arms = allocator.ask()
         allocator.tell(arms, np.where(arms, 0.01 * rng.normal(size=arms.size),
@@ -302,7 +304,7 @@ def test_states_carry_the_stakes():
 
 def test_a_resumed_one_bets_as_the_first_would():
     rng = np.random.default_rng(1)
-    one = pb.EstimatorAllocator(2, value_range=(0, 1), batch_size=3, rng=1)
+    one = pb.montecarlo.EstimatorAllocator(2, value_range=(0, 1), batch_size=3, rng=1)
     other = copy.deepcopy(one)
     for _ in range(30):
         arms = one.ask()
@@ -316,7 +318,7 @@ def test_a_resumed_one_bets_as_the_first_would():
 @pytest.mark.parametrize("value_range", [(0, 1e-300), (0, 5e-324), (0, 1e200)])
 def test_ranges_that_cannot_be_bet_on_leave_a_state(value_range):
     """Their bets were infinite or 0, and what was saved could not be taken."""
-    allocator = pb.EstimatorAllocator(2, "uniform", value_range=value_range, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", value_range=value_range, rng=1)
     for _ in range(5):
         allocator.tell(allocator.ask(), [0.5])
     again = pickle.loads(pickle.dumps(allocator))
@@ -327,7 +329,8 @@ def test_ranges_that_cannot_be_bet_on_leave_a_state(value_range):
 
 
 def test_values_outside_their_range_are_no_ground_for_bets():
-    allocator = pb.EstimatorAllocator(2, "uniform", value_range=RANGES, weights="predictable")
+    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", value_range=RANGES,
+                                                 weights="predictable")
     assert allocator.interval() == (0.0, 1.0)
     allocator.tell([0], [0.5])
     allocator.tell([1], [1.5])
@@ -351,7 +354,7 @@ def test_values_outside_their_range_are_no_ground_for_bets():
 ])
 def test_methods_are_checked(made, asked, message):
     with pytest.raises(ValueError, match=message):
-        pb.EstimatorAllocator(2, **made).interval(**asked)
+        pb.montecarlo.EstimatorAllocator(2, **made).interval(**asked)
 
 
 @pytest.mark.parametrize("given, error, message", [
@@ -373,12 +376,12 @@ def test_methods_are_checked(made, asked, message):
 ])
 def test_arguments_are_named(given, error, message):
     with pytest.raises(error, match=message):
-        pb.EstimatorAllocator(4, **given)
+        pb.montecarlo.EstimatorAllocator(4, **given)
 
 
 @pytest.mark.parametrize("costs", ["equal", "observed"])
 def test_it_is_locked_while_it_changes(costs):
-    allocator = pb.EstimatorAllocator(2, "uniform", costs=costs)
+    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", costs=costs)
     told = (np.ones(1),) if costs == "observed" else ()
 
     class Meddler:
@@ -396,6 +399,6 @@ def test_it_is_locked_while_it_changes(costs):
 
 def test_slices_that_would_never_end_are_refused():
     with pytest.raises(ValueError, match="width must be at least 0.001 of the root"):
-        pb.estimators.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=1e-300)
-    evidence = pb.estimators.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=3e-4)
+        pb.environments.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=1e-300)
+    evidence = pb.environments.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=3e-4)
     assert np.isfinite(evidence.pull([0], rng=1)).all()

@@ -11,8 +11,8 @@ from policies.test_threads import Waits
 
 
 def test_the_policy_that_was_given_is_refused_while_the_allocator_works():
-    policy = pb.ThompsonSampling(3, 5)
-    allocator = pb.EstimatorAllocator(3, policy, value_range=1.0, budget=100)
+    policy = pb.policies.ThompsonSampling(3, 5)
+    allocator = pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0, budget=100)
     rewards = Waits(1)
     teller = threading.Thread(target=allocator.tell, args=(allocator.ask(), rewards))
     teller.start()
@@ -30,29 +30,30 @@ def test_the_policy_that_was_given_is_refused_while_the_allocator_works():
 
 
 def test_a_policy_in_use_is_not_given():
-    policy, rewards = pb.ThompsonSampling(3, 5), Waits(1)
+    policy, rewards = pb.policies.ThompsonSampling(3, 5), Waits(1)
     teller = threading.Thread(target=policy.tell, args=(policy.ask(), rewards))
     teller.start()
     try:
         assert rewards.asked.wait(60)
         with pytest.raises(RuntimeError, match="ThompsonSampling is in use by another thread"):
-            pb.EstimatorAllocator(3, policy, value_range=1.0)
+            pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0)
     finally:
         rewards.come.set()
         teller.join()
 
 
 def test_a_policy_is_free_where_no_allocator_was_made_of_it():
-    policy = pb.ThompsonSampling(3, 5)
+    policy = pb.policies.ThompsonSampling(3, 5)
     with pytest.raises(ValueError, match="weights"):
-        pb.EstimatorAllocator(3, policy, value_range=1.0, weights="none")
+        pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0, weights="none")
     policy.tell(policy.ask(), [1.0])
     assert policy.n_pulls == 1
 
 
 def test_seeds_are_taken_through_the_guard_that_is_shared():
     def asked(seed):
-        allocator = pb.EstimatorAllocator(5, pb.ThompsonSampling(5), value_range=1.0)
+        allocator = pb.montecarlo.EstimatorAllocator(5, pb.policies.ThompsonSampling(5),
+                                                     value_range=1.0)
         allocator.seed(np.random.default_rng(seed))
         found = []
         for _ in range(50):

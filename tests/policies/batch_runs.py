@@ -21,22 +21,23 @@ def policy_of(case):
     p, name = case["params"], case["algorithm"]
     problem = p["n"], p["k"]
     if name == "BatchRacing":
-        return pb.BatchRacing(*problem, p["delta"], p["b"], p["r"])
+        return pb.policies.BatchRacing(*problem, p["delta"], p["b"], p["r"])
     if name == "Halving":
-        policies = (pb.BatchHalving(*problem, p["b"], p["B"], p["r"], rng=i) for i in range(50))
+        policies = (pb.policies.BatchHalving(*problem, p["b"], p["B"], p["r"], rng=i)
+                    for i in range(50))
         return next(one for one in policies if (np.diff(one.stage_batches) <= 0).all())
-    return pb.BatchSAR(*problem, p["b"], p["B"], p["r"], improved=name == "BatchSAR'",
-                       tie="index")
+    return pb.policies.BatchSAR(*problem, p["b"], p["B"], p["r"], improved=name == "BatchSAR'",
+                                tie="index")
 
 
 def twin_of(policy):
     problem = policy.n_arms, policy.k, policy.batch_size, policy.max_repeats
-    if isinstance(policy, pb.BatchRacing):
+    if isinstance(policy, pb.policies.BatchRacing):
         return twin.BatchRacing(*problem, delta=policy.delta, sigma=policy.sigma)
     problem += (policy.max_batches,)
-    if isinstance(policy, pb.BatchHalving):
+    if isinstance(policy, pb.policies.BatchHalving):
         return twin.BatchHalving(*problem, stage_batches=policy.stage_batches.tolist())
-    if isinstance(policy, pb.BatchSAR):
+    if isinstance(policy, pb.policies.BatchSAR):
         return twin.BatchSAR(*problem, improved=policy.improved, tie=policy.tie)
     return twin.RoundRobin(*problem)
 
@@ -79,8 +80,8 @@ class ReferencePolicy:
 
 def least_batches(*problem):
     """The smallest B that BatchSAR takes, of its own message."""
-    with pytest.raises(pb.InfeasibleBudget) as caught:
-        pb.BatchSAR(*problem[:3], 1, problem[3])
+    with pytest.raises(pb.errors.InfeasibleBudgetError) as caught:
+        pb.policies.BatchSAR(*problem[:3], 1, problem[3])
     return int(str(caught.value).split("must be at least ")[1].split()[0])
 
 

@@ -7,32 +7,40 @@ import pybandit as pb
 from studies.cases import KERNEL, POLICIES, N, measured
 
 
-def refitting(make=pb.BayesGap, budget=8, **options):
+def refitting(make=pb.policies.BayesGap, budget=8, **options):
     x = np.linspace(0.0, 3.0, N)[:, None]
     return make(budget, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
                 refit_every=5, **options)
 
 
 EVERY = POLICIES | {
-    "ocba": lambda: pb.OCBA(N, 60, n_initial=4),
-    "gaussian thompson unknown": lambda: pb.GaussianThompson(30, kernel=KERNEL, noise_std=None,
-                                                             rng=2),
+    "ocba": lambda: pb.policies.OCBA(N, 60, n_initial=4),
+    "gaussian thompson unknown": lambda: pb.policies.GaussianThompson(30, kernel=KERNEL,
+                                                                      noise_std=None,
+                                                                      rng=2),
     "refits": refitting,
-    "refits thompson": lambda: refitting(pb.GaussianThompson, rng=1),
-    "allocator": lambda: pb.EstimatorAllocator(N, budget=200, rng=1),
-    "allocator uniform": lambda: pb.EstimatorAllocator(N, "uniform", batch_size=3, rng=1),
-    "allocator lcb": lambda: pb.EstimatorAllocator(N, "lcb-variance", pilot=2, value_range=1.0,
-                                                   weights="predictable", budget=90, rng=1),
-    "allocator ucb": lambda: pb.EstimatorAllocator(N, "ucb1", value_range=1.0, budget=60, rng=1),
-    "allocator ucb-v": lambda: pb.EstimatorAllocator(N, "ucb-v", pilot=3, weights="predictable",
-                                                     rng=1),
-    "allocator kl-ucb": lambda: pb.EstimatorAllocator(
+    "refits thompson": lambda: refitting(pb.policies.GaussianThompson, rng=1),
+    "allocator": lambda: pb.montecarlo.EstimatorAllocator(N, budget=200, rng=1),
+    "allocator uniform": lambda: pb.montecarlo.EstimatorAllocator(N, "uniform", batch_size=3,
+                                                                  rng=1),
+    "allocator lcb": lambda: pb.montecarlo.EstimatorAllocator(N, "lcb-variance", pilot=2,
+                                                              value_range=1.0,
+                                                              weights="predictable", budget=90,
+                                                              rng=1),
+    "allocator ucb": lambda: pb.montecarlo.EstimatorAllocator(N, "ucb1", value_range=1.0, budget=60,
+                                                              rng=1),
+    "allocator ucb-v": lambda: pb.montecarlo.EstimatorAllocator(N, "ucb-v", pilot=3,
+                                                                weights="predictable",
+                                                                rng=1),
+    "allocator kl-ucb": lambda: pb.montecarlo.EstimatorAllocator(
         N, "kl-ucb", value_range=[[0.0, 1.0 + k] for k in range(N)], batch_size=2, budget=80,
         rng=1),
-    "allocator costs": lambda: pb.EstimatorAllocator(N, costs="observed", pilot=2, budget=50.0,
-                                                     rng=1),
-    "allocator thompson": lambda: pb.EstimatorAllocator(
-        N, pb.ThompsonSampling(N, 5), costs="observed", pilot=4, dependent_costs=True, rng=1),
+    "allocator costs": lambda: pb.montecarlo.EstimatorAllocator(N, costs="observed", pilot=2,
+                                                                budget=50.0,
+                                                                rng=1),
+    "allocator thompson": lambda: pb.montecarlo.EstimatorAllocator(
+        N, pb.policies.ThompsonSampling(N, 5), costs="observed", pilot=4, dependent_costs=True,
+                                                                   rng=1),
 }
 # scikit-learn fits a kernel on the way: some 20 ms each
 FAST = sorted(name for name in EVERY if not name.startswith("refits"))

@@ -33,11 +33,11 @@ def test_cases_of_round_robin(case):
 
 def ring(active, cursor, rounds, b, r):
     """A RoundRobin with these arms left, the first `cursor` one pull ahead."""
-    policy = pb.RoundRobin(max(active) + 1, 1, b, 9, r)
+    policy = pb.policies.RoundRobin(max(active) + 1, 1, b, 9, r)
     state = policy.get_state()
     state["progress"]["ring"][:len(active)] = active
     state["progress"].update(ring_n_arms=len(active), ring_cursor=cursor, ring_rounds=rounds)
-    return pb.RoundRobin.from_state(state)
+    return pb.policies.RoundRobin.from_state(state)
 
 
 def test_the_ring_is_the_printed_round_robin():
@@ -61,7 +61,7 @@ def test_the_twin_of_halving():
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng)
         stages = int(np.ceil(np.log2(n / k)))
-        policy = pb.BatchHalving(n, k, b, stages + int(rng.integers(9)), r, rng=seed)
+        policy = pb.policies.BatchHalving(n, k, b, stages + int(rng.integers(9)), r, rng=seed)
         assert policy.stage_batches.size == stages
         assert policy.stage_batches.sum() == policy.max_batches
         assert np.ptp(policy.stage_batches) <= 1
@@ -73,7 +73,7 @@ def test_the_twin_of_round_robin():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng)
-        policy = pb.RoundRobin(n, k, b, int(rng.integers(1, 9)), r)
+        policy = pb.policies.RoundRobin(n, k, b, int(rng.integers(1, 9)), r)
         assert_equals_the_twin(policy, grid_bandit(rng, n))
         assert np.ptp(policy.pulls) <= 1
 
@@ -82,12 +82,12 @@ def test_the_twin_of_round_robin():
 @given(PROBLEMS, st.integers(1, 30), st.integers(0, 2**32))
 def test_the_others_use_their_batches(problem, B, seed):
     n, k, b, r = problem
-    policies = [pb.RoundRobin(n, k, b, B, r)]
+    policies = [pb.policies.RoundRobin(n, k, b, B, r)]
     if k and n <= k << B:
-        policies.append(pb.BatchHalving(n, k, b, B, r, rng=seed))
+        policies.append(pb.policies.BatchHalving(n, k, b, B, r, rng=seed))
     bandit = grid_bandit(np.random.default_rng(seed), n)
     for policy in policies:
-        trivial = isinstance(policy, pb.BatchHalving) and k == n
+        trivial = isinstance(policy, pb.policies.BatchHalving) and k == n
         while not policy.done:
             arms = policy.ask()
             assert arms.size == min(b, n * r) and np.bincount(arms).max() <= r
@@ -100,15 +100,17 @@ def test_the_smallest_budget_of_halving():
     for n, k, stages in (8, 1, 3), (9, 1, 4), (7, 2, 2), (6, 5, 1), (5, 5, 0), (5, 0, 0):
         for B in range(1, 5):
             if B < stages:
-                with pytest.raises(pb.InfeasibleBudget, match=f"at least {stages},.* got {B}$"):
-                    pb.BatchHalving(n, k, 2, B)
+                with pytest.raises(pb.errors.InfeasibleBudgetError,
+                                   match=f"at least {stages},.* got {B}$"):
+                    pb.policies.BatchHalving(n, k, 2, B)
             else:
-                assert pb.BatchHalving(n, k, 2, B, rng=0).stage_batches.size == stages
+                assert pb.policies.BatchHalving(n, k, 2, B, rng=0).stage_batches.size == stages
 
 
 def test_halving_keeps_its_deal():
     """A copy is dealt anew by `simulate` only where the policy it is of would be."""
-    dealt = {tuple(pb.BatchHalving(64, 1, 8, 9, rng=seed).stage_batches) for seed in range(200)}
+    dealt = {tuple(pb.policies.BatchHalving(64, 1, 8, 9, rng=seed).stage_batches)
+             for seed in range(200)}
     assert len(dealt) == 20  # of 6 stages, 3 have one more
     bandit = pb.environments.BernoulliBandit(np.linspace(0, 1, 64))
 
@@ -122,12 +124,12 @@ def test_halving_keeps_its_deal():
         pb.simulate(factory, bandit, 20, rng=1, n_threads=1)
         return {tuple(one.stage_batches) for one in made}
 
-    given = pb.BatchHalving(64, 1, 8, 9, rng=5)
+    given = pb.policies.BatchHalving(64, 1, 8, 9, rng=5)
     assert deals(given) == {tuple(given.stage_batches)}
-    assert len(deals(pb.BatchHalving(64, 1, 8, 9))) > 5
+    assert len(deals(pb.policies.BatchHalving(64, 1, 8, 9))) > 5
 
 
 def test_a_batch_that_no_memory_holds():
-    policy = pb.RoundRobin(10, 1, 2**62, 1)
+    policy = pb.policies.RoundRobin(10, 1, 2**62, 1)
     assert policy.batch_size == 2**62
-    assert pb.RoundRobin(10, 1, 2**62, 1, max_repeats=3).ask().size == 30
+    assert pb.policies.RoundRobin(10, 1, 2**62, 1, max_repeats=3).ask().size == 30

@@ -66,10 +66,10 @@ def test_the_twins_where_pulls_are_lost(kind):
         lost = protocol.losing(rng, rng.choice([0.1, 0.5, 0.9, 1.0]))
         B = least_batches(n, k, b, r) + int(rng.integers(4))
         policy = {
-            "sar": lambda: pb.BatchSAR(n, k, b, B, r),  # noqa: B023
-            "halving": lambda: pb.BatchHalving(n, k, b, B, r, rng=1),  # noqa: B023
-            "racing": lambda: pb.BatchRacing(n, k, 0.5, b, r, 0.05),  # noqa: B023
-            "round robin": lambda: pb.RoundRobin(n, k, b, B, r),  # noqa: B023
+            "sar": lambda: pb.policies.BatchSAR(n, k, b, B, r),  # noqa: B023
+            "halving": lambda: pb.policies.BatchHalving(n, k, b, B, r, rng=1),  # noqa: B023
+            "racing": lambda: pb.policies.BatchRacing(n, k, 0.5, b, r, 0.05),  # noqa: B023
+            "round robin": lambda: pb.policies.RoundRobin(n, k, b, B, r),  # noqa: B023
         }[kind]()
         policy.silent_after = None  # the twin sets no arm aside
         assert_equals_the_twin(policy, grid_bandit(rng, n), 100, lost)
@@ -79,11 +79,11 @@ def test_the_twins_where_pulls_are_lost(kind):
 
 N = 12
 MAKERS = {
-    "round robin": lambda: pb.RoundRobin(N, 3, 7, 15, 2),
-    "halving": lambda: pb.BatchHalving(N, 3, 7, 15, 2, rng=3),
-    "sar": lambda: pb.BatchSAR(N, 3, 7, 15, 2),
-    "sar m": lambda: pb.BatchSAR(N, 3, 7, 25, 2, improved=False, tie="index"),
-    "racing": lambda: pb.BatchRacing(N, 3, 0.5, 7, 2, sigma=0.05),
+    "round robin": lambda: pb.policies.RoundRobin(N, 3, 7, 15, 2),
+    "halving": lambda: pb.policies.BatchHalving(N, 3, 7, 15, 2, rng=3),
+    "sar": lambda: pb.policies.BatchSAR(N, 3, 7, 15, 2),
+    "sar m": lambda: pb.policies.BatchSAR(N, 3, 7, 25, 2, improved=False, tie="index"),
+    "racing": lambda: pb.policies.BatchRacing(N, 3, 0.5, 7, 2, sigma=0.05),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
@@ -128,13 +128,13 @@ def test_lost_pulls(make):
     policy = protocol.assert_lost_pulls_count(make, bandit_of(), rng, 4, 200)
     assert policy.done and set(policy.silent) <= {4}
     assert len(set(policy.recommend())) == 3 and 4 not in policy.recommend()
-    assert isinstance(policy, pb.BatchRacing) or policy.n_batches <= policy.max_batches
+    assert isinstance(policy, pb.policies.BatchRacing) or policy.n_batches <= policy.max_batches
 
 
 @makers
 def test_a_run_of_which_all_is_lost(make):
     policy = protocol.lose_all(make(), 100)
-    assert policy.done != isinstance(policy, pb.BatchRacing)
+    assert policy.done != isinstance(policy, pb.policies.BatchRacing)
     assert policy.recommend().tolist() == [0, 1, 2]
 
 
@@ -156,9 +156,9 @@ def test_states_that_do_not_fit(make):
     policy, _ = protocol.play(make(), bandit_of(), 3)
     protocol.assert_states_of_others_refused(policy, [other() for other in MAKERS.values()])
     protocol.assert_bad_rings_refused(make())
-    if isinstance(policy, pb.BatchHalving):
+    if isinstance(policy, pb.policies.BatchHalving):
         protocol.assert_entries_refused(policy, [dict(stage=-1), dict(stage=9)], "hold stage in")
-    if isinstance(policy, pb.BatchSAR):
+    if isinstance(policy, pb.policies.BatchSAR):
         for name in "n_left", "n_open":
             protocol.assert_entries_refused(policy, [{name: -1}, {name: N + 1}], f"hold {name} in")
 
@@ -168,9 +168,10 @@ def test_states_that_do_not_fit(make):
 
 @pytest.mark.parametrize("n, k", [(1, 0), (1, 1), (5, 0), (5, 5)])
 def test_trivial_problems(n, k):
-    for policy in (pb.BatchSAR(n, k, 3, 1), pb.BatchRacing(n, k), pb.BatchHalving(n, k, 3, 1),
-                   pb.RoundRobin(n, k, 3, 1)):
-        if not isinstance(policy, pb.RoundRobin):
+    for policy in (pb.policies.BatchSAR(n, k, 3, 1), pb.policies.BatchRacing(n, k),
+                   pb.policies.BatchHalving(n, k, 3, 1),
+                   pb.policies.RoundRobin(n, k, 3, 1)):
+        if not isinstance(policy, pb.policies.RoundRobin):
             assert policy.done and policy.ask().size == 0
         assert policy.recommend().tolist() == list(range(k))
         assert policy.recommend().dtype == np.int64
@@ -181,11 +182,11 @@ def test_trivial_problems(n, k):
 
 
 CLASSES = {
-    pb.RoundRobin: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
-    pb.BatchHalving: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
-    pb.BatchSAR: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
-    pb.BatchScreening: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
-    pb.BatchRacing: dict(n_arms=5, k=2, delta=0.1, batch_size=3),
+    pb.policies.RoundRobin: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
+    pb.policies.BatchHalving: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
+    pb.policies.BatchSAR: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
+    pb.policies.BatchScreening: dict(n_arms=5, k=2, batch_size=3, max_batches=50),
+    pb.policies.BatchRacing: dict(n_arms=5, k=2, delta=0.1, batch_size=3),
 }
 REFUSED = [
     (dict(n_arms=0), ValueError, ["n_arms", "1", "0"]),
@@ -217,15 +218,17 @@ REFUSED = [
     (dict(sigma=np.inf), ValueError, ["sigma", "inf"]),
     (dict(sigma=-1), ValueError, ["sigma", "-1.0"]),
 ]
-ONLY = {"max_batches": (pb.RoundRobin, pb.BatchHalving, pb.BatchSAR, pb.BatchScreening),
-        "tie": (pb.BatchSAR,), "rng": (pb.BatchHalving,), "delta": (pb.BatchRacing,),
-        "sigma": (pb.BatchRacing,)}
+ONLY = {"max_batches": (pb.policies.RoundRobin, pb.policies.BatchHalving, pb.policies.BatchSAR,
+                        pb.policies.BatchScreening),
+        "tie": (pb.policies.BatchSAR,), "rng": (pb.policies.BatchHalving,),
+        "delta": (pb.policies.BatchRacing,),
+        "sigma": (pb.policies.BatchRacing,)}
 
 
 def refused():
     for options, error, words in REFUSED:
         (name, value), = options.items()
-        classes = (pb.BatchSAR,) if value == 2**60 else ONLY.get(name, CLASSES)
+        classes = (pb.policies.BatchSAR,) if value == 2**60 else ONLY.get(name, CLASSES)
         for cls in classes:
             yield pytest.param(cls, options, error, words, id=f"{cls.__name__}-{name}={value}")
 
@@ -239,8 +242,10 @@ def test_arguments(cls, options, error, words):
     cls(**CLASSES[cls])
 
 
-MANY_ARMS = [lambda: pb.RoundRobin(40, 4, 8, 30), lambda: pb.BatchSAR(40, 4, 8, 60),
-             lambda: pb.BatchHalving(40, 4, 8, 60), lambda: pb.BatchRacing(40, 4, batch_size=8)]
+MANY_ARMS = [lambda: pb.policies.RoundRobin(40, 4, 8, 30),
+             lambda: pb.policies.BatchSAR(40, 4, 8, 60),
+             lambda: pb.policies.BatchHalving(40, 4, 8, 60),
+             lambda: pb.policies.BatchRacing(40, 4, batch_size=8)]
 
 
 @pytest.mark.parametrize("make", MANY_ARMS)

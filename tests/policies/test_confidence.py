@@ -107,13 +107,14 @@ def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
     for variances in ([0.0, 1.0], [1.0, 0.0], [1e-33, 1.0], [1.0, 1e-300]):
         assert rule.margins([500, 500], [0.1, -0.3], variances)[1] == -np.inf
     for constant in (0.1, 0.3, 1 / 3, 0.7):  # whose deviations round
-        policy = pb.SuccessiveElimination(2, rule, budget=200)
+        policy = pb.policies.SuccessiveElimination(2, rule, budget=200)
         rng = np.random.default_rng(1)
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.where(arms == 0, constant, rng.normal(constant + 0.05, 1.0)))
         assert not policy.is_sure
-        policy = pb.GoodArms(1, 0.3, threshold=constant + 0.001, law="gaussian-unknown", budget=99)
+        policy = pb.policies.GoodArms(1, 0.3, threshold=constant + 0.001, law="gaussian-unknown",
+                                      budget=99)
         while not policy.done:
             policy.tell(policy.ask(), np.full(policy.ask().size, constant))
         assert policy.bad.size == 0
@@ -302,7 +303,7 @@ def test_top_two_and_its_twin(leader, challenger, beta, law):
         rule = GLR(0.1, law, threshold=["proven", "heuristic"][seed % 2])
         names = dict(leader=leader, challenger=challenger, beta=beta)
         ours, theirs = orders(
-            pb.TopTwo(n_arms, rule, rng=seed, **names),
+            pb.policies.TopTwo(n_arms, rule, rng=seed, **names),
             twin.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
             table_of(rng, n_arms, law), 160 if law in LAWS else 40)
         assert ours == theirs
@@ -319,7 +320,7 @@ def test_track_and_stop_and_its_twin(tracking, law):
         table = table_of(rng, n_arms, law)
         if law != "gaussian":  # the twin's roots fail at 0 and 1
             table = 0.125 + 0.75 * table
-        ours, theirs = orders(pb.TrackAndStop(n_arms, rule, tracking=tracking),
+        ours, theirs = orders(pb.policies.TrackAndStop(n_arms, rule, tracking=tracking),
                               twin.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
         assert ours == theirs
 
@@ -334,10 +335,10 @@ def test_lucb_and_its_twin(kl):
                        epsilon=float(rng.choice([0.0, 0.4])))
         table = table_of(rng, n_arms, "bernoulli" if kl else "gaussian")
         if kl:
-            policy = pb.KLLUCB(n_arms, **options)
+            policy = pb.policies.KLLUCB(n_arms, **options)
         else:
             options["sigma"] = 0.5
-            policy = pb.LUCB(n_arms, **options)
+            policy = pb.policies.LUCB(n_arms, **options)
         ours, theirs = orders(policy, twin.LUCB(n_arms, kl=kl, **options), table)
         assert ours == theirs
 
@@ -353,16 +354,17 @@ def test_the_rates_of_kl_lucb_sum_to_delta():
 
 def test_a_state_that_says_it_is_sure_without_a_reason_is_refused():
     bandit = pb.environments.TableBandit([[0.1, 0.4], [0.5, 0.2], [0.3, 0.6]])
-    policy, _ = protocol.play(pb.TopTwo(3, GLR(0.1), rng=1), bandit, 3)
+    policy, _ = protocol.play(pb.policies.TopTwo(3, GLR(0.1), rng=1), bandit, 3)
     state = policy.get_state()
     state["progress"]["stopped"] = True
     with pytest.raises(ValueError, match="stopped only where there is a rule"):
-        pb.TopTwo.from_state(state)
+        pb.policies.TopTwo.from_state(state)
 
 
 def test_equal_arms_go_on():
-    for policy in (pb.TopTwo(3, GLR(0.5), rng=1), pb.TrackAndStop(3, GLR(0.5)), pb.LUCB(3, 0.5),
-                   pb.KLLUCB(3, 0.5), pb.EBTC(3, stopping=GLR(0.5))):
+    for policy in (pb.policies.TopTwo(3, GLR(0.5), rng=1), pb.policies.TrackAndStop(3, GLR(0.5)),
+                   pb.policies.LUCB(3, 0.5),
+                   pb.policies.KLLUCB(3, 0.5), pb.policies.EBTC(3, stopping=GLR(0.5))):
         for _ in range(500):
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
@@ -370,8 +372,8 @@ def test_equal_arms_go_on():
 
 
 def test_equal_arms_end_with_epsilon():
-    for policy in (pb.TopTwo(3, GLR(0.1, sigma=0.1, epsilon=0.5), rng=1),
-                   pb.LUCB(3, 0.1, sigma=0.1, epsilon=0.5)):
+    for policy in (pb.policies.TopTwo(3, GLR(0.1, sigma=0.1, epsilon=0.5), rng=1),
+                   pb.policies.LUCB(3, 0.1, sigma=0.1, epsilon=0.5)):
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
@@ -380,21 +382,21 @@ def test_equal_arms_end_with_epsilon():
 
 def test_all_arms_or_none_need_no_pulls():
     for k in 0, 3:
-        policy = pb.LUCB(3, 0.1, k)
+        policy = pb.policies.LUCB(3, 0.1, k)
         assert policy.done and policy.is_sure and policy.n_pulls == 0
         assert policy.recommend().size == k
-        assert pb.LUCB.from_state(policy.get_state()).done
+        assert pb.policies.LUCB.from_state(policy.get_state()).done
 
 
 def test_rewards_outside_the_law():
-    policy = pb.TopTwo(2, GLR(0.1, "bernoulli"))
+    policy = pb.policies.TopTwo(2, GLR(0.1, "bernoulli"))
     with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got 1.5 at index 1, arm 1"):
         policy.tell([0, 1], [0.5, 1.5])
     with pytest.raises(ValueError, match=r"rewards must be in \[0, inf\]; got -1.0"):
-        pb.TrackAndStop(2, GLR(0.1, "poisson")).tell([0, 1], [0.5, -1.0])
+        pb.policies.TrackAndStop(2, GLR(0.1, "poisson")).tell([0, 1], [0.5, -1.0])
     bandit = pb.environments.GaussianBandit([0.2, 0.8], 1.0)
     with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]"):
-        pb.simulate(lambda e: pb.KLLUCB(2, 0.1), bandit, 2, rng=1, horizon=50)
+        pb.simulate(lambda e: pb.policies.KLLUCB(2, 0.1), bandit, 2, rng=1, horizon=50)
 
 
 @pytest.mark.parametrize("make, error, message", [
@@ -402,10 +404,10 @@ def test_rewards_outside_the_law():
     (lambda: GLR(0.1, "beta"), ValueError, "law must be one of 'gaussian', 'bernoulli', 'poisson'"),
     (lambda: GLR(0.1, sigma=np.inf), ValueError, "sigma must be finite and above 0; got inf"),
     (lambda: GLR(0.1, sigma=1e-155), ValueError, r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
-    (lambda: pb.GoodArms(2, 0.1, threshold=0.0, sigma=1e160), ValueError,
+    (lambda: pb.policies.GoodArms(2, 0.1, threshold=0.0, sigma=1e160), ValueError,
      r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
-    (lambda: pb.TopTwo(2, sigma=1e-155), ValueError, r"sigma must be in \[1/1e"),
-    (lambda: pb.TrackAndStop(2, sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
+    (lambda: pb.policies.TopTwo(2, sigma=1e-155), ValueError, r"sigma must be in \[1/1e"),
+    (lambda: pb.policies.TrackAndStop(2, sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
     (lambda: optimal_proportions([1.0, 0.0], sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
     (lambda: GLR(0.1, "bernoulli", sigma=2.0), ValueError, "sigma is for law='gaussian' only"),
     (lambda: GLR(0.1, "poisson", epsilon=0.1), ValueError, "epsilon is for Gaussian laws only"),
@@ -418,7 +420,7 @@ def test_rewards_outside_the_law():
      "variances must be finite and at least 0 where there are two rewards; got -1.0"),
     (lambda: GLR(0.1).margins([3, 3], [1.0, 0.0], [1.0, 1.0]), ValueError,
      "variances must be None unless law='gaussian-unknown'"),
-    (lambda: pb.TrackAndStop(3, GLR(0.1, "gaussian-unknown")), ValueError,
+    (lambda: pb.policies.TrackAndStop(3, GLR(0.1, "gaussian-unknown")), ValueError,
      "stopping must be of a law with one parameter"),
     (lambda: lower_bound([1.0, 0.0], 0.1, "gaussian-unknown"), ValueError, "law must be one of"),
     (lambda: GLR(0.1, threshold="mine"), ValueError, "threshold must be one of 'proven', 'heur"),
@@ -428,19 +430,27 @@ def test_rewards_outside_the_law():
      r"in \[0, 1\] for law='bernoulli'; got 2.0"),
     (lambda: optimal_proportions([]), ValueError, r"means must have shape \(n_arms,\); got \(0,\)"),
     (lambda: lower_bound([0.1, np.nan], 0.1), ValueError, "means must be finite; got nan"),
-    (lambda: pb.TopTwo(3, 0.1), TypeError,
+    (lambda: pb.policies.TopTwo(3, 0.1), TypeError,
      "stopping must be a pybandit.stopping.GLR, a .*Betting or None; got 0.1"),
-    (lambda: pb.TopTwo(3, leader="best"), ValueError, "leader must be one of 'thompson', 'empir"),
-    (lambda: pb.TopTwo(3, beta=1.0), ValueError, r"beta must be in \(0, 1\), or 'ids'; got 1.0"),
-    (lambda: pb.TopTwo(3, beta="id"), TypeError, "beta must hold real numbers"),
-    (lambda: pb.TopTwo(3, GLR(0.1), sigma=2.0), ValueError, "sigma must be None where stopping"),
-    (lambda: pb.TopTwo(3, GLR(0.1), law="poisson"), ValueError, "law must be None where stopping"),
-    (lambda: pb.TopTwo(3, law="poisson", leader="ucb"), ValueError, "leader must be 'thompson' or"),
-    (lambda: pb.TopTwo(3, budget=2), pb.InfeasibleBudget, "budget must be at least 3 for 3 arms"),
-    (lambda: pb.TrackAndStop(3, tracking="E"), ValueError, "tracking must be one of 'D', 'C'"),
-    (lambda: pb.LUCB(3, 1.5), ValueError, r"delta must be in \(0, 1\); got 1.5"),
-    (lambda: pb.LUCB(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
-    (lambda: pb.KLLUCB(3, 0.1, epsilon=-1), ValueError, "epsilon must be finite and at least 0"),
+    (lambda: pb.policies.TopTwo(3, leader="best"), ValueError,
+     "leader must be one of 'thompson', 'empir"),
+    (lambda: pb.policies.TopTwo(3, beta=1.0), ValueError,
+     r"beta must be in \(0, 1\), or 'ids'; got 1.0"),
+    (lambda: pb.policies.TopTwo(3, beta="id"), TypeError, "beta must hold real numbers"),
+    (lambda: pb.policies.TopTwo(3, GLR(0.1), sigma=2.0), ValueError,
+     "sigma must be None where stopping"),
+    (lambda: pb.policies.TopTwo(3, GLR(0.1), law="poisson"), ValueError,
+     "law must be None where stopping"),
+    (lambda: pb.policies.TopTwo(3, law="poisson", leader="ucb"), ValueError,
+     "leader must be 'thompson' or"),
+    (lambda: pb.policies.TopTwo(3, budget=2), pb.errors.InfeasibleBudgetError,
+     "budget must be at least 3 for 3 arms"),
+    (lambda: pb.policies.TrackAndStop(3, tracking="E"), ValueError,
+     "tracking must be one of 'D', 'C'"),
+    (lambda: pb.policies.LUCB(3, 1.5), ValueError, r"delta must be in \(0, 1\); got 1.5"),
+    (lambda: pb.policies.LUCB(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
+    (lambda: pb.policies.KLLUCB(3, 0.1, epsilon=-1), ValueError,
+     "epsilon must be finite and at least 0"),
 ])
 def test_bad_input(make, error, message):
     with pytest.raises(error, match=message):
@@ -453,10 +463,12 @@ TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
 
 
 @pytest.mark.parametrize("make", [
-    lambda e: pb.TopTwo(2, GLR(0.1)), lambda e: pb.TrackAndStop(2, GLR(0.1)),
-    lambda e: pb.EBTC(2, epsilon=0.0, stopping=GLR(0.1)), lambda e: pb.LUCB(2, 0.1),
-    lambda e: pb.TopTwo(2, GLR(0.1, "gaussian-unknown")), lambda e: pb.UGapEc(2, 0.1),
-    lambda e: pb.SuccessiveElimination(2, GLR(0.1)), lambda e: pb.LilUCB(2, 0.1)])
+    lambda e: pb.policies.TopTwo(2, GLR(0.1)), lambda e: pb.policies.TrackAndStop(2, GLR(0.1)),
+    lambda e: pb.policies.EBTC(2, epsilon=0.0, stopping=GLR(0.1)),
+                                  lambda e: pb.policies.LUCB(2, 0.1),
+    lambda e: pb.policies.TopTwo(2, GLR(0.1, "gaussian-unknown")),
+                                  lambda e: pb.policies.UGapEc(2, 0.1),
+    lambda e: pb.policies.SuccessiveElimination(2, GLR(0.1)), lambda e: pb.policies.LilUCB(2, 0.1)])
 def test_equal_arms_are_rarely_told_apart(make):
     """Every stop is an error; at delta = 0.1 more than 50 of 300 come by chance once in 10^4."""
     result = pb.simulate(make, TWO_EQUAL, 300, rng=3, horizon=400)
@@ -471,16 +483,16 @@ def test_errors_are_at_most_delta(name, delta):
     """Ten thousand runs of two equal arms, where each stop is an error, and of ten arms."""
     bernoulli = name in ("KLLUCB", "T3C bernoulli")
     makers = {
-        "T3C": lambda e: pb.TopTwo(e.n_arms, GLR(delta)),
-        "T3C bernoulli": lambda e: pb.TopTwo(e.n_arms, GLR(delta, "bernoulli")),
-        "T3C unknown": lambda e: pb.TopTwo(e.n_arms, GLR(delta, "gaussian-unknown")),
-        "elimination": lambda e: pb.SuccessiveElimination(e.n_arms, GLR(delta)),
-        "UGapEc": lambda e: pb.UGapEc(e.n_arms, delta),
-        "lil": lambda e: pb.LilUCB(e.n_arms, delta),
-        "track": lambda e: pb.TrackAndStop(e.n_arms, GLR(delta)),
-        "EBTC": lambda e: pb.EBTC(e.n_arms, epsilon=0.0, stopping=GLR(delta)),
-        "LUCB": lambda e: pb.LUCB(e.n_arms, delta),
-        "KLLUCB": lambda e: pb.KLLUCB(e.n_arms, delta),
+        "T3C": lambda e: pb.policies.TopTwo(e.n_arms, GLR(delta)),
+        "T3C bernoulli": lambda e: pb.policies.TopTwo(e.n_arms, GLR(delta, "bernoulli")),
+        "T3C unknown": lambda e: pb.policies.TopTwo(e.n_arms, GLR(delta, "gaussian-unknown")),
+        "elimination": lambda e: pb.policies.SuccessiveElimination(e.n_arms, GLR(delta)),
+        "UGapEc": lambda e: pb.policies.UGapEc(e.n_arms, delta),
+        "lil": lambda e: pb.policies.LilUCB(e.n_arms, delta),
+        "track": lambda e: pb.policies.TrackAndStop(e.n_arms, GLR(delta)),
+        "EBTC": lambda e: pb.policies.EBTC(e.n_arms, epsilon=0.0, stopping=GLR(delta)),
+        "LUCB": lambda e: pb.policies.LUCB(e.n_arms, delta),
+        "KLLUCB": lambda e: pb.policies.KLLUCB(e.n_arms, delta),
     }
     most = 1e4 * delta + 5 * np.sqrt(1e4 * delta)
     equal = pb.environments.BernoulliBandit([0.5, 0.5]) if bernoulli else TWO_EQUAL

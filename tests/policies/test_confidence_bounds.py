@@ -31,10 +31,10 @@ def test_elimination_and_its_twin(seed, law):
         n_arms = max(n_arms, 2)
         table = table_of(rng, n_arms, law)
         with np.errstate(invalid="ignore", divide="ignore"):
-            ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule, k),
+            ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, rule, k),
                                   Patient(n_arms, rule, k), table, 100)
     else:
-        ours, theirs = orders(pb.SuccessiveElimination(n_arms, rule, k),
+        ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, rule, k),
                               twin.SuccessiveElimination(n_arms, rule, k), table)
     assert ours == theirs
 
@@ -64,10 +64,10 @@ def test_lil_ucb_and_its_twin(constants):
         rng = np.random.default_rng([seed, 2])
         n_arms = int(rng.integers(1, 9))
         options = dict(delta=float(rng.choice([0.1, 1e-4])), sigma=0.5, constants=constants)
-        ours, theirs = orders(pb.LilUCB(n_arms, **options), twin.LilUCB(n_arms, **options),
+        ours, theirs = orders(pb.policies.LilUCB(n_arms, **options), twin.LilUCB(n_arms, **options),
                               table_of(rng, n_arms, "gaussian"))
         assert ours == theirs
-    assert pb.LilUCB(7, **options).share == pytest.approx(twin.LilUCB(7, **options).share)
+    assert pb.policies.LilUCB(7, **options).share == pytest.approx(twin.LilUCB(7, **options).share)
 
 
 def test_ugap_and_its_twin():
@@ -76,7 +76,7 @@ def test_ugap_and_its_twin():
         n_arms = int(rng.integers(2, 9))
         options = dict(delta=float(rng.choice([0.1, 1e-4])), k=int(rng.integers(1, n_arms)),
                        epsilon=float(rng.choice([0.0, 0.4])), sigma=0.25)
-        ours, theirs = orders(pb.UGapEc(n_arms, **options), twin.UGapEc(n_arms, **options),
+        ours, theirs = orders(pb.policies.UGapEc(n_arms, **options), twin.UGapEc(n_arms, **options),
                               table_of(rng, n_arms, "gaussian"))
         assert ours == theirs
 
@@ -86,7 +86,7 @@ def test_apt_and_its_twin():
         rng = np.random.default_rng([seed, 4])
         n_arms = int(rng.integers(1, 9))
         options = dict(threshold=1.5, epsilon=float(rng.choice([0.0, 0.2])))
-        policy = pb.APT(n_arms, **options)
+        policy = pb.policies.APT(n_arms, **options)
         ours, theirs = orders(policy, twin.APT(n_arms, **options),
                               table_of(rng, n_arms, "gaussian"))
         assert ours == theirs
@@ -99,7 +99,7 @@ def test_ocba_and_its_twin():
         table = table_of(rng, n_arms, "gaussian")
         if seed % 4 == 3:
             table = np.round(table)  # ties of means, and arms that do not vary
-        policy, theirs = pb.OCBA(n_arms, n_initial=n_initial), twin.OCBA(n_arms, n_initial)
+        policy, theirs = pb.policies.OCBA(n_arms, n_initial=n_initial), twin.OCBA(n_arms, n_initial)
         rewards, pulled = table.tolist(), np.zeros(n_arms, dtype=int)
         for _ in range(150):
             arms = policy.ask()
@@ -116,7 +116,7 @@ def test_ocba_and_its_twin():
 def test_ocba_pulls_by_its_shares():
     """Known variances and means: shares of .5, .5 s1 / s0 and so on, found by hand."""
     rng = np.random.default_rng(1)
-    policy, means = pb.OCBA(3, 20_000), np.array([1.0, 0.0, -1.0])
+    policy, means = pb.policies.OCBA(3, 20_000), np.array([1.0, 0.0, -1.0])
     noise = np.array([1.0, 1.0, 2.0])
     while not policy.done:
         arms = policy.ask()
@@ -134,7 +134,8 @@ def test_good_arms_and_their_twin(sampling, law):
         options = dict(delta=0.3, threshold=0.5 if law == "bernoulli" else 1.5,
                        sampling=sampling, law=law, epsilon=float(rng.choice([0.0, 0.1])),
                        sigma=0.5 if law == "gaussian" else 1.0)
-        policy, reference = pb.GoodArms(n_arms, **options), twin.GoodArms(n_arms, **options)
+        policy, reference = pb.policies.GoodArms(n_arms, **options), twin.GoodArms(n_arms,
+                                                                                   **options)
         ours, theirs = orders(policy, reference, table_of(rng, n_arms, law))
         assert ours == theirs
         names = np.array(reference.names)
@@ -154,7 +155,7 @@ def played(policy, means, spread, seed, most=10**6):
 
 
 def test_elimination_asks_all_that_are_left_at_once():
-    policy = pb.SuccessiveElimination(5, GLR(0.1, sigma=0.1))
+    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, sigma=0.1))
     assert policy.ask().tolist() == policy.alive.tolist() == [0, 1, 2, 3, 4]
     played(policy, [0.0, 1.0, 0.9, 0.1, 0.2], 0.1, 1)
     assert policy.is_sure and policy.alive.tolist() == policy.recommend().tolist() == [1]
@@ -162,13 +163,13 @@ def test_elimination_asks_all_that_are_left_at_once():
 
 
 def test_epsilon_ends_elimination_with_several_left():
-    policy = played(pb.SuccessiveElimination(3, GLR(0.1, sigma=0.1, epsilon=0.3)),
+    policy = played(pb.policies.SuccessiveElimination(3, GLR(0.1, sigma=0.1, epsilon=0.3)),
                     [0.5, 0.5, 0.0], 0.1, 1)
     assert policy.is_sure and policy.alive.tolist() == [0, 1]
 
 
 def test_arms_are_accepted_and_put_out_one_by_one():
-    policy = pb.SuccessiveElimination(5, GLR(0.1, sigma=0.1), 2)
+    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, sigma=0.1), 2)
     rng, means, asked = np.random.default_rng(1), np.array([0.0, 1.0, 0.5, 0.45, 0.2]), []
     while not policy.done:
         arms = policy.ask()
@@ -183,7 +184,8 @@ def test_arms_are_accepted_and_put_out_one_by_one():
 
 def test_the_best_three_take_fewer_pulls_than_their_rivals_with_own_bounds():
     pulls = []
-    for make in (lambda: pb.SuccessiveElimination(6, GLR(0.1), 3), lambda: pb.LUCB(6, 0.1, 3)):
+    for make in (lambda: pb.policies.SuccessiveElimination(6, GLR(0.1), 3),
+                 lambda: pb.policies.LUCB(6, 0.1, 3)):
         policy = played(make(), [0.0, 0.1, 0.2, 1.2, 1.1, 1.0], 1.0, 1)
         assert sorted(policy.recommend().tolist()) == [3, 4, 5]
         pulls.append(policy.n_pulls)
@@ -199,19 +201,20 @@ def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
     rule = pb.stopping.Betting(delta) if law == "bounded" else GLR(delta, law)
     arms = (pb.environments.GaussianBandit(means) if law == "gaussian"
             else pb.environments.BernoulliBandit(means))
-    policy = pb.SuccessiveElimination(5, rule, 2)
+    policy = pb.policies.SuccessiveElimination(5, rule, 2)
     result = pb.simulate(policy, arms, 10_000, rng=5, horizon=4000)
     wrong = int((result.errors & result.stopped).sum())
     assert wrong <= 10_000 * delta + 4.9 * (10_000 * delta) ** 0.5
 
 
 def test_a_round_that_the_budget_does_not_pay_is_not_begun():
-    policy = played(pb.SuccessiveElimination(3, GLR(0.1), budget=11), [0.5, 0.5, 0.5], 0.1, 1)
+    policy = played(pb.policies.SuccessiveElimination(3, GLR(0.1), budget=11), [0.5, 0.5, 0.5], 0.1,
+                    1)
     assert policy.n_pulls == 9 and policy.done and not policy.is_sure
 
 
 def test_arms_get_their_names_one_by_one():
-    policy = pb.GoodArms(3, 0.1, threshold=0.0, sigma=1.0)
+    policy = pb.policies.GoodArms(3, 0.1, threshold=0.0, sigma=1.0)
     found = []
     rng = np.random.default_rng(3)
     while not policy.done:
@@ -225,7 +228,7 @@ def test_arms_get_their_names_one_by_one():
 
 def test_arms_at_the_threshold_take_either_name_with_epsilon_and_none_without():
     for epsilon, names in (0.2, 2), (0.0, 1):
-        policy = pb.GoodArms(2, 0.1, threshold=0.5, sigma=0.1, epsilon=epsilon)
+        policy = pb.policies.GoodArms(2, 0.1, threshold=0.5, sigma=0.1, epsilon=epsilon)
         for _ in range(2000):
             if not policy.done:
                 arms = policy.ask()
@@ -239,7 +242,7 @@ def test_arms_at_the_threshold_are_rarely_named_bad(law):
     level without what grows is crossed in most runs."""
     rng, wrong = np.random.default_rng(6), 0
     for _ in range(200):
-        policy = pb.GoodArms(2, 0.2, threshold=0.5, law=law)
+        policy = pb.policies.GoodArms(2, 0.2, threshold=0.5, law=law)
         while not policy.done and policy.n_pulls < 120:
             arms = policy.ask()
             policy.tell(arms, rng.random(arms.size) < 0.5 if law == "bernoulli"
@@ -249,40 +252,43 @@ def test_arms_at_the_threshold_are_rarely_named_bad(law):
 
 
 def test_equal_arms_go_on():
-    for policy in (pb.SuccessiveElimination(3, GLR(0.5)), pb.UGapEc(3, 0.5),
-                   pb.LilUCB(3, 0.5)):
+    for policy in (pb.policies.SuccessiveElimination(3, GLR(0.5)), pb.policies.UGapEc(3, 0.5),
+                   pb.policies.LilUCB(3, 0.5)):
         for _ in range(300):
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
         assert not policy.done and not policy.is_sure and not policy.is_endless
-    assert pb.APT(3, threshold=0.5).is_endless
+    assert pb.policies.APT(3, threshold=0.5).is_endless
 
 
 def test_all_arms_or_none_need_no_pulls():
     for k in 0, 3:
-        policy = pb.UGapEc(3, 0.1, k)
+        policy = pb.policies.UGapEc(3, 0.1, k)
         assert policy.done and policy.is_sure and policy.recommend().size == k
-        assert pb.UGapEc.from_state(policy.get_state()).done
+        assert pb.policies.UGapEc.from_state(policy.get_state()).done
 
 
 @pytest.mark.parametrize("make, error, message", [
-    (lambda: pb.SuccessiveElimination(3, None), TypeError,
+    (lambda: pb.policies.SuccessiveElimination(3, None), TypeError,
      "stopping must be a .*GLR or a .*Betting; got None"),
-    (lambda: pb.SuccessiveElimination(3, 0.1), TypeError, "stopping must be a .*GLR"),
-    (lambda: pb.SuccessiveElimination(3, GLR(0.1), budget=2), pb.InfeasibleBudget, "budget must"),
-    (lambda: pb.LilUCB(3, 0.1, constants="mine"), ValueError, "constants must be one of"),
-    (lambda: pb.LilUCB(3, 0.1, sigma=0.0), ValueError, "sigma must be finite and above 0"),
-    (lambda: pb.UGapEc(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
-    (lambda: pb.APT(3, 2, threshold=0.5), pb.InfeasibleBudget, "budget must"),
-    (lambda: pb.APT(3, threshold=np.nan), ValueError, "threshold must be finite; got nan"),
-    (lambda: pb.GoodArms(3, 0.1, threshold=1.0, law="bernoulli"), ValueError,
+    (lambda: pb.policies.SuccessiveElimination(3, 0.1), TypeError, "stopping must be a .*GLR"),
+    (lambda: pb.policies.SuccessiveElimination(3, GLR(0.1), budget=2),
+     pb.errors.InfeasibleBudgetError, "budget must"),
+    (lambda: pb.policies.LilUCB(3, 0.1, constants="mine"), ValueError, "constants must be one of"),
+    (lambda: pb.policies.LilUCB(3, 0.1, sigma=0.0), ValueError, "sigma must be finite and above 0"),
+    (lambda: pb.policies.UGapEc(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
+    (lambda: pb.policies.APT(3, 2, threshold=0.5), pb.errors.InfeasibleBudgetError, "budget must"),
+    (lambda: pb.policies.APT(3, threshold=np.nan), ValueError, "threshold must be finite; got nan"),
+    (lambda: pb.policies.GoodArms(3, 0.1, threshold=1.0, law="bernoulli"), ValueError,
      r"threshold must be in \(0, 1\), and epsilon away"),
-    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", epsilon=0.5), ValueError,
+    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", epsilon=0.5), ValueError,
      "epsilon away from both ends"),
-    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, law="poisson"), ValueError, "law must be one of"),
-    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", sigma=0.5), ValueError,
+    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="poisson"), ValueError,
+     "law must be one of"),
+    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", sigma=0.5), ValueError,
      "sigma is for law='gaussian' only"),
-    (lambda: pb.GoodArms(3, 0.1, threshold=0.5, sampling="ucb"), ValueError, "sampling must be"),
+    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, sampling="ucb"), ValueError,
+     "sampling must be"),
 ])
 def test_bad_arguments(make, error, message):
     with pytest.raises(error, match=message):

@@ -16,10 +16,10 @@ NAMES = ["GapE", "A-GapE", "GapEV", "A-GapEV", "UCBE", "UGapEb", "A-UGapEb"]
 def case_policy(case):
     p = case["params"]
     if case["algorithm"] == "UCB-E":
-        return pb.UCBE(p["K"], p["T"], p["H"])
+        return pb.policies.UCBE(p["K"], p["T"], p["H"])
     if case["algorithm"].startswith("UGapEb"):
-        return pb.UGapEb(p["K"], p["T"], p["H"], epsilon=p["eps"], sigma=p["sigma"])
-    cls = pb.GapE if case["algorithm"] == "GapE" else pb.GapEV
+        return pb.policies.UGapEb(p["K"], p["T"], p["H"], epsilon=p["eps"], sigma=p["sigma"])
+    cls = pb.policies.GapE if case["algorithm"] == "GapE" else pb.policies.GapEV
     if p["H"] is None:
         return cls(p["K"], p["n"], p["b"], complexity_scale=p["H_scale"])
     return cls(p["K"], p["n"], (-0.25, p["b"] - 0.25), p["H"] * p["H_scale"])
@@ -29,10 +29,10 @@ def policy_of(name, n_arms, budget, complexity=5.0, b=1.0, scale=1.0, epsilon=0.
     if name.startswith("A-"):
         complexity = None
     if name == "UCBE":
-        return pb.UCBE(n_arms, budget, complexity)
+        return pb.policies.UCBE(n_arms, budget, complexity)
     if name.endswith("UGapEb"):
-        return pb.UGapEb(n_arms, budget, complexity, epsilon=epsilon, sigma=sigma)
-    cls = pb.GapEV if name.endswith("GapEV") else pb.GapE
+        return pb.policies.UGapEb(n_arms, budget, complexity, epsilon=epsilon, sigma=sigma)
+    cls = pb.policies.GapEV if name.endswith("GapEV") else pb.policies.GapE
     return cls(n_arms, budget, b, complexity, complexity_scale=scale)
 
 
@@ -199,7 +199,8 @@ def test_the_first_pulls_are_one_batch(name):
     assert policy.ask().tolist() == [0, 1, 2] * least
     policy.tell(policy.ask(), [0.25, 0.5, 0.5] * least)
     assert policy.done and policy.recommend().tolist() == [1]
-    with pytest.raises(pb.InfeasibleBudget, match=f"budget must be at least {3 * least} for 3"):
+    with pytest.raises(pb.errors.InfeasibleBudgetError,
+                       match=f"budget must be at least {3 * least} for 3"):
         policy_of(name, 3, 3 * least - 1)
 
 
@@ -218,7 +219,8 @@ def test_simulated_as_by_hand(name):
 
 
 def test_a_range_is_a_length():
-    assert pb.GapE(3, 9, (-1, 2.5)).value_range == pb.GapEV(3, 9, 3.5).value_range == 3.5
+    assert pb.policies.GapE(3, 9, (-1, 2.5)).value_range == 3.5
+    assert pb.policies.GapEV(3, 9, 3.5).value_range == 3.5
 
 
 def test_indices_far_from_zero():
@@ -238,33 +240,38 @@ def test_errors_are_rarer_than_in_turn():
         bandit = pb.environments.BernoulliBandit(means)
         return pb.simulate(lambda environment: policy(), bandit, 500, rng=1).error_probability
 
-    uniform = error(lambda: pb.Uniform(16, 1600))
-    assert error(lambda: pb.GapE(16, 1600, 1.0, H, complexity_scale=1 / 9)) < uniform - 0.05
-    assert error(lambda: pb.UCBE(16, 1600, H / 9)) < uniform - 0.05
-    assert error(lambda: pb.UGapEb(16, 1600, 4 * H / 9)) < uniform - 0.05
+    uniform = error(lambda: pb.policies.Uniform(16, 1600))
+    assert error(lambda: pb.policies.GapE(16, 1600, 1.0, H,
+                                          complexity_scale=1 / 9)) < uniform - 0.05
+    assert error(lambda: pb.policies.UCBE(16, 1600, H / 9)) < uniform - 0.05
+    assert error(lambda: pb.policies.UGapEb(16, 1600, 4 * H / 9)) < uniform - 0.05
 
 
 # -- bad input --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda: pb.GapE(0, 9, 1.0), "n_arms must be at least 1; got 0"),
-    (lambda: pb.GapE(3, -1, 1.0), "budget must be at least 0; got -1"),
-    (lambda: pb.GapE(3, 9.5, 1.0), "budget must be an integer; got 9.5"),
-    (lambda: pb.GapE(3, 9, 0.0), "value_range must be finite and above 0; got 0.0"),
-    (lambda: pb.GapE(3, 9, np.inf), "value_range must be finite and above 0; got inf"),
-    (lambda: pb.GapEV(3, 9, (1.0, 1.0)), r"value_range must be a length or \(low, high\)"),
-    (lambda: pb.GapEV(3, 9, (1.0, 2.0, 3.0)), "value_range must be a length"),
-    (lambda: pb.GapEV(3, 9, (1.0, np.nan)), "value_range must be finite; got nan at index 1"),
-    (lambda: pb.GapE(3, 9, "1"), "value_range must hold real numbers"),
-    (lambda: pb.GapE(3, 9, 1.0, 0.0), "complexity must be finite and above 0; got 0.0"),
-    (lambda: pb.GapE(3, 9, 1.0, [1.0, 2.0]), r"complexity must be a number; got shape \(2,\)"),
-    (lambda: pb.GapEV(3, 9, 1.0, complexity_scale=-1), "complexity_scale must be finite and above"),
-    (lambda: pb.UCBE(3, 9, None), "complexity must hold real numbers; got NoneType"),
-    (lambda: pb.UCBE(3, 9, np.nan), "complexity must be finite and above 0; got nan"),
-    (lambda: pb.UGapEb(3, 9), "sigma must be given where complexity is None; got None"),
-    (lambda: pb.UGapEb(3, 9, sigma=0.0), "sigma must be finite and above 0; got 0.0"),
-    (lambda: pb.UGapEb(3, 9, 1.0, epsilon=-0.5), "epsilon must be finite and at least 0; got -0.5"),
+    (lambda: pb.policies.GapE(0, 9, 1.0), "n_arms must be at least 1; got 0"),
+    (lambda: pb.policies.GapE(3, -1, 1.0), "budget must be at least 0; got -1"),
+    (lambda: pb.policies.GapE(3, 9.5, 1.0), "budget must be an integer; got 9.5"),
+    (lambda: pb.policies.GapE(3, 9, 0.0), "value_range must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.GapE(3, 9, np.inf), "value_range must be finite and above 0; got inf"),
+    (lambda: pb.policies.GapEV(3, 9, (1.0, 1.0)), r"value_range must be a length or \(low, high\)"),
+    (lambda: pb.policies.GapEV(3, 9, (1.0, 2.0, 3.0)), "value_range must be a length"),
+    (lambda: pb.policies.GapEV(3, 9, (1.0, np.nan)),
+     "value_range must be finite; got nan at index 1"),
+    (lambda: pb.policies.GapE(3, 9, "1"), "value_range must hold real numbers"),
+    (lambda: pb.policies.GapE(3, 9, 1.0, 0.0), "complexity must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.GapE(3, 9, 1.0, [1.0, 2.0]),
+     r"complexity must be a number; got shape \(2,\)"),
+    (lambda: pb.policies.GapEV(3, 9, 1.0, complexity_scale=-1),
+     "complexity_scale must be finite and above"),
+    (lambda: pb.policies.UCBE(3, 9, None), "complexity must hold real numbers; got NoneType"),
+    (lambda: pb.policies.UCBE(3, 9, np.nan), "complexity must be finite and above 0; got nan"),
+    (lambda: pb.policies.UGapEb(3, 9), "sigma must be given where complexity is None; got None"),
+    (lambda: pb.policies.UGapEb(3, 9, sigma=0.0), "sigma must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UGapEb(3, 9, 1.0, epsilon=-0.5),
+     "epsilon must be finite and at least 0; got -0.5"),
 ])
 def test_bad_input(make, message):
     with pytest.raises((ValueError, TypeError), match=message):

@@ -215,8 +215,8 @@ def test_simulate_seeds_thompson_and_is_the_same_on_any_number_of_threads():
     def environment(rng):
         return pb.environments.GaussianBandit(rng.normal(size=20), 0.1)
 
-    results = [pb.simulate(lambda e: pb.GaussianThompson(15, kernel=smooth_kernel(20),
-                                                         noise_std=0.3),
+    results = [pb.simulate(lambda e: pb.policies.GaussianThompson(15, kernel=smooth_kernel(20),
+                                                                  noise_std=0.3),
                            environment, 20, rng=1, n_threads=n) for n in (1, 2)]
     assert results[0].to_dict() == results[1].to_dict()
 
@@ -230,8 +230,9 @@ def test_kernels_are_scikit_learn_s():
     np.testing.assert_allclose(pb.kernels.squared_exponential(0.5)(x), np.exp(-square / 0.25))
     np.testing.assert_allclose(pb.kernels.rbf(0.5)(x), np.exp(-square / 0.5))
     assert pb.kernels.matern(2.0, 1.5).nu == 1.5
-    by_points = pb.GPUCB(9, kernel=pb.kernels.squared_exponential(0.5), features=x, noise_std=0.1)
-    by_matrix = pb.GPUCB(9, kernel=pb.kernels.squared_exponential(0.5)(x), noise_std=0.1)
+    by_points = pb.policies.GPUCB(9, kernel=pb.kernels.squared_exponential(0.5), features=x,
+                                  noise_std=0.1)
+    by_matrix = pb.policies.GPUCB(9, kernel=pb.kernels.squared_exponential(0.5)(x), noise_std=0.1)
     assert protocol.frozen(by_points.get_state()) == protocol.frozen(by_matrix.get_state())
 
 
@@ -268,15 +269,15 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
 def test_bad_input(options, message):
     options = dict(budget=5, **GOOD) | options
     with pytest.raises((ValueError, TypeError), match=message):
-        pb.BayesGap(**options)
+        pb.policies.BayesGap(**options)
 
 
 def test_bad_input_of_the_rivals():
     for delta in 0.0, 1.0, np.nan:
         with pytest.raises(ValueError, match=re.escape("delta must be in (0, 1)")):
-            pb.GPUCB(5, **GOOD, delta=delta)
-    for cls in pb.ExpectedImprovement, pb.ProbabilityOfImprovement:
+            pb.policies.GPUCB(5, **GOOD, delta=delta)
+    for cls in pb.policies.ExpectedImprovement, pb.policies.ProbabilityOfImprovement:
         with pytest.raises(ValueError, match="xi must be finite and at least 0; got -1"):
             cls(5, **GOOD, xi=-1.0)
     with pytest.raises(TypeError):
-        pb.GPUCB(5, kernel=np.eye(2))
+        pb.policies.GPUCB(5, kernel=np.eye(2))

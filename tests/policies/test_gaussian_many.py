@@ -99,7 +99,7 @@ def test_rounds_of_bayes_gap_over_many_blocks(budget, n_beta):
     """J, j, beta and B as printed, from the posterior of the round."""
     rng = np.random.default_rng(budget)
     X, means = many(rng)
-    policy = pb.BayesGap(budget, features=X, noise_std=0.3, n_beta=n_beta)
+    policy = pb.policies.BayesGap(budget, features=X, noise_std=0.3, n_beta=n_beta)
     norms = (X**2).sum(axis=1)
     n = budget if n_beta == "T" else max(budget - 1500, 0)
     numerator = n / 0.09 + (1 / norms[norms > 0]).sum()

@@ -83,21 +83,22 @@ def test_refits_are_the_same_in_simulate():
 
 def test_refits_need_a_kernel_that_can_be_fitted():
     with pytest.raises(ValueError, match="kernel must be a kernel of scikit-learn.*ndarray"):
-        pb.GPUCB(9, kernel=np.eye(3), noise_std=1.0, refit_every=2)
+        pb.policies.GPUCB(9, kernel=np.eye(3), noise_std=1.0, refit_every=2)
     pytest.importorskip("sklearn")
     for options, error, message in [
             (dict(noise_std=None), ValueError, "noise_std must be a number to begin with"),
             (dict(refit_every=0), ValueError, "refit_every must be at least 1; got 0"),
             (dict(refit_every=1.5), TypeError, "refit_every must be an integer")]:
         with pytest.raises(error, match=message):
-            pb.GPUCB(9, kernel=pb.kernels.rbf(), features=np.eye(3),
-                     **{"noise_std": 1.0, "refit_every": 2, **options})
+            pb.policies.GPUCB(9, kernel=pb.kernels.rbf(), features=np.eye(3),
+                              **{"noise_std": 1.0, "refit_every": 2, **options})
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
 def test_a_refit_that_raises_is_reported_and_changes_nothing(error, monkeypatch):
     x = np.linspace(0.0, 3.0, 6)[:, None]
-    policy = pb.BayesGap(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3, refit_every=4)
+    policy = pb.policies.BayesGap(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
+                                  refit_every=4)
     for _ in range(3):
         policy.tell(policy.ask(), [0.5])
     before = protocol.frozen(policy.get_state())
@@ -124,8 +125,8 @@ def test_a_refit_that_raises_in_simulate_is_reported_and_spoils(monkeypatch):
     made, x = [], np.linspace(0.0, 3.0, 6)[:, None]
 
     def factory(environment):
-        made.append(pb.GPUCB(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
-                             refit_every=4))
+        made.append(pb.policies.GPUCB(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
+                                      refit_every=4))
         return made[-1]
 
     with pytest.raises(ZeroDivisionError, match="in the kernel"):

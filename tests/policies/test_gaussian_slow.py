@@ -36,9 +36,9 @@ def independent(cell, environment):
     gaps = means.max() - means
     gaps[gaps == 0.0] = gaps[gaps > 0.0].min()
     if name == "UCBE":
-        return pb.UCBE(100, cell["budget"], (1.0 / gaps**2).sum())
+        return pb.policies.UCBE(100, cell["budget"], (1.0 / gaps**2).sum())
     complexity = (4.0 / gaps**2).sum() if knows == "oracle" else None
-    return pb.UGapEb(100, cell["budget"], complexity, sigma=NOISE)
+    return pb.policies.UGapEb(100, cell["budget"], complexity, sigma=NOISE)
 
 
 def policy_of(cell, environment):

@@ -14,14 +14,14 @@ from policies.protocol import frozen, play
 
 N = 12
 MAKERS = {
-    "uniform": lambda: pb.Uniform(N, 100),
-    "rejects": lambda: pb.SuccessiveRejects(N, 150),
-    "halving": lambda: pb.SequentialHalving(N, 203, spend_all=True),
-    "halving reuse": lambda: pb.SequentialHalving(N, 203, reuse=True),
-    "shvar": lambda: pb.SHVar(N, 203, np.arange(1, N + 1)),
-    "shvar reuse": lambda: pb.SHVar(N, 203, np.arange(1, N + 1) ** 3, reuse=True),
-    "shadavar": lambda: pb.SHAdaVar(N, 303, 0.7),
-    "shadavar reuse": lambda: pb.SHAdaVar(N, 250, 0.3, reuse=True, spend_all=True),
+    "uniform": lambda: pb.policies.Uniform(N, 100),
+    "rejects": lambda: pb.policies.SuccessiveRejects(N, 150),
+    "halving": lambda: pb.policies.SequentialHalving(N, 203, spend_all=True),
+    "halving reuse": lambda: pb.policies.SequentialHalving(N, 203, reuse=True),
+    "shvar": lambda: pb.policies.SHVar(N, 203, np.arange(1, N + 1)),
+    "shvar reuse": lambda: pb.policies.SHVar(N, 203, np.arange(1, N + 1) ** 3, reuse=True),
+    "shadavar": lambda: pb.policies.SHAdaVar(N, 303, 0.7),
+    "shadavar reuse": lambda: pb.policies.SHAdaVar(N, 250, 0.3, reuse=True, spend_all=True),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
@@ -60,7 +60,7 @@ def test_simulated_as_by_hand(make, seed):
     made, by_hand = protocol.assert_simulated_as_by_hand(make, table_of(seed))
     for policy in made:
         native, hand = policy.get_state(), by_hand.get_state()
-        if not isinstance(policy, pb.SHAdaVar):  # else every reward was seen
+        if not isinstance(policy, pb.policies.SHAdaVar):  # else every reward was seen
             assert np.isnan(native.pop("deviations")).all() and hand.pop("deviations").any()
         else:
             assert frozen(policy.variances) == frozen(by_hand.variances)
@@ -117,11 +117,11 @@ def test_heaps_that_do_not_fit():
 # -- what is refused -------------------------------------------------------------------------
 
 CLASSES = {
-    pb.Uniform: dict(n_arms=5, budget=50),
-    pb.SuccessiveRejects: dict(n_arms=5, budget=50),
-    pb.SequentialHalving: dict(n_arms=5, budget=50),
-    pb.SHVar: dict(n_arms=5, budget=50, variances=[1, 2, 3, 4, 5]),
-    pb.SHAdaVar: dict(n_arms=5, budget=50),
+    pb.policies.Uniform: dict(n_arms=5, budget=50),
+    pb.policies.SuccessiveRejects: dict(n_arms=5, budget=50),
+    pb.policies.SequentialHalving: dict(n_arms=5, budget=50),
+    pb.policies.SHVar: dict(n_arms=5, budget=50, variances=[1, 2, 3, 4, 5]),
+    pb.policies.SHAdaVar: dict(n_arms=5, budget=50),
 }
 REFUSED = [
     (None, dict(n_arms=0), ValueError, "n_arms.*1.*0"),
@@ -134,20 +134,20 @@ REFUSED = [
     (None, dict(budget=np.nan), TypeError, "budget.*nan"),
     (None, dict(budget=2**53 + 1), ValueError, f"budget must be at most {2**53}; got {2**53 + 1}"),
     (None, dict(budget=2**70), ValueError, f"budget must be at most {2**53}"),
-    (None, dict(budget=1), pb.InfeasibleBudget, "at least"),
-    (pb.SHVar, dict(variances=[1, 2, 3, 4]), ValueError, r"variances.*\(5,\).*\(4,\)"),
-    (pb.SHVar, dict(variances=1.0), ValueError, r"variances.*\(5,\).*\(\)"),
-    (pb.SHVar, dict(variances=np.ones((5, 1))), ValueError, r"variances.*\(5, 1\)"),
-    (pb.SHVar, dict(variances=[1, 2, 0, 4, 5]), ValueError, "variances.*above 0.*0.0"),
-    (pb.SHVar, dict(variances=[1, 2, -1, 4, 5]), ValueError, "variances.*-1.0 at index 2"),
-    (pb.SHVar, dict(variances=[1, np.nan, 1, 4, 5]), ValueError, "variances.*nan"),
-    (pb.SHVar, dict(variances=[1, np.inf, 1, 4, 5]), ValueError, "variances.*inf"),
-    (pb.SHVar, dict(variances=["1"] * 5), TypeError, "variances"),
-    (pb.SHAdaVar, dict(delta=0), ValueError, "delta.*0.0"),
-    (pb.SHAdaVar, dict(delta=1), ValueError, "delta.*1.0"),
-    (pb.SHAdaVar, dict(delta=np.nan), ValueError, "delta.*nan"),
-    (pb.SHAdaVar, dict(delta="0.1"), TypeError, "delta"),
-    (pb.SHAdaVar, dict(delta=[0.1, 0.2]), (TypeError, ValueError), "delta|scalar|array"),
+    (None, dict(budget=1), pb.errors.InfeasibleBudgetError, "at least"),
+    (pb.policies.SHVar, dict(variances=[1, 2, 3, 4]), ValueError, r"variances.*\(5,\).*\(4,\)"),
+    (pb.policies.SHVar, dict(variances=1.0), ValueError, r"variances.*\(5,\).*\(\)"),
+    (pb.policies.SHVar, dict(variances=np.ones((5, 1))), ValueError, r"variances.*\(5, 1\)"),
+    (pb.policies.SHVar, dict(variances=[1, 2, 0, 4, 5]), ValueError, "variances.*above 0.*0.0"),
+    (pb.policies.SHVar, dict(variances=[1, 2, -1, 4, 5]), ValueError, "variances.*-1.0 at index 2"),
+    (pb.policies.SHVar, dict(variances=[1, np.nan, 1, 4, 5]), ValueError, "variances.*nan"),
+    (pb.policies.SHVar, dict(variances=[1, np.inf, 1, 4, 5]), ValueError, "variances.*inf"),
+    (pb.policies.SHVar, dict(variances=["1"] * 5), TypeError, "variances"),
+    (pb.policies.SHAdaVar, dict(delta=0), ValueError, "delta.*0.0"),
+    (pb.policies.SHAdaVar, dict(delta=1), ValueError, "delta.*1.0"),
+    (pb.policies.SHAdaVar, dict(delta=np.nan), ValueError, "delta.*nan"),
+    (pb.policies.SHAdaVar, dict(delta="0.1"), TypeError, "delta"),
+    (pb.policies.SHAdaVar, dict(delta=[0.1, 0.2]), (TypeError, ValueError), "delta|scalar|array"),
 ]
 
 
@@ -161,7 +161,7 @@ def test_arguments(only, options, error, words):
 
 
 def test_attributes():
-    policy = pb.SHAdaVar(5, 50, 0.1, reuse=True, spend_all=True)
+    policy = pb.policies.SHAdaVar(5, 50, 0.1, reuse=True, spend_all=True)
     assert (policy.n_arms, policy.k, policy.budget) == (5, 1, 50)
     assert (policy.delta, policy.reuse, policy.spend_all) == (0.1, True, True)
     for name in "budget", "delta", "reuse", "spend_all":

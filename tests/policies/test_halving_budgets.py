@@ -32,21 +32,22 @@ def test_apportionment():
     for _ in range(part(3000, of=10_000)):
         K = int(rng.integers(2, 30))
         known, n = random_variances(rng, K), K + int(rng.integers(100))
-        counts = np.bincount(pb.SHVar(K, n * stages_of(K), known).ask(), minlength=K)
+        counts = np.bincount(pb.policies.SHVar(K, n * stages_of(K), known).ask(), minlength=K)
         assert counts.tolist() == one_at_a_time(known, n).tolist(), known
 
 
 @pytest.mark.parametrize("exponent", [-1073, -1030, 1000, 1023])
 def test_variances_at_the_ends_of_float64(exponent):
     known, scale = np.array([1.0, 1.0, 0.5, 1.0, 0.5]), 2.0**exponent
-    policy = pb.SHVar(5, 900, known * scale)
-    assert policy.ask().tolist() == pb.SHVar(5, 900, known).ask().tolist()
-    apart = pb.SHVar(3, 60, [1e308, 5e-324, 1e-300])
+    policy = pb.policies.SHVar(5, 900, known * scale)
+    assert policy.ask().tolist() == pb.policies.SHVar(5, 900, known).ask().tolist()
+    apart = pb.policies.SHVar(3, 60, [1e308, 5e-324, 1e-300])
     assert np.bincount(apart.ask()).tolist() == [28, 1, 1]
 
 
 def test_a_large_stage_is_apportioned_at_once():
-    counts = pb.SHVar(4, 2 * 10**15, [1.0, 2.0, 3.0, 4.0]).get_state()["progress"]["counts"]
+    counts = pb.policies.SHVar(4, 2 * 10**15,
+                               [1.0, 2.0, 3.0, 4.0]).get_state()["progress"]["counts"]
     assert counts.tolist() == [10**14, 2 * 10**14, 3 * 10**14, 4 * 10**14]
 
 
@@ -60,18 +61,19 @@ def test_budgets_are_kept(K, spare, reuse, spend_all, seed):
     rng = np.random.default_rng(seed)
     least = K * stages_of(K)
     options = dict(reuse=reuse, spend_all=spend_all)
-    policies = [pb.SequentialHalving(K, least + spare, **options),
-                pb.SHVar(K, least + spare, random_variances(rng, K), **options),
-                pb.SHAdaVar(K, least + spare, 0.9, **options), pb.Uniform(K, K + spare),
-                pb.SuccessiveRejects(K, K + 1 + spare)]
+    policies = [pb.policies.SequentialHalving(K, least + spare, **options),
+                pb.policies.SHVar(K, least + spare, random_variances(rng, K), **options),
+                pb.policies.SHAdaVar(K, least + spare, 0.9, **options),
+                pb.policies.Uniform(K, K + spare),
+                pb.policies.SuccessiveRejects(K, K + 1 + spare)]
     for policy in policies:
         play(policy, pb.environments.TableBandit(grid_table(rng, K)))
         assert policy.n_pulls == policy.pulls.sum() <= policy.budget
-        if isinstance(policy, pb.Uniform):
+        if isinstance(policy, pb.policies.Uniform):
             assert policy.n_pulls == policy.budget
         elif K == 1:
             assert policy.n_pulls == 0
-        elif isinstance(policy, pb.SuccessiveRejects):
+        elif isinstance(policy, pb.policies.SuccessiveRejects):
             assert policy.pulls.min() >= 1
         else:
             unspent = 0 if spend_all else policy.budget % stages_of(K)
@@ -81,14 +83,14 @@ def test_budgets_are_kept(K, spare, reuse, spend_all, seed):
 @pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 64, 65, 1000])
 def test_the_least_budgets(K):
     stages = 0 if K == 1 else len(f"{K - 1:b}")
-    makers = [(K, lambda n: pb.Uniform(K, n)),
-              (K * stages, lambda n: pb.SequentialHalving(K, n)),
-              (K * stages, lambda n: pb.SHVar(K, n, np.ones(K))),
-              (K * stages, lambda n: pb.SHAdaVar(K, n)),
-              (K + 1 if K > 1 else 0, lambda n: pb.SuccessiveRejects(K, n))]
+    makers = [(K, lambda n: pb.policies.Uniform(K, n)),
+              (K * stages, lambda n: pb.policies.SequentialHalving(K, n)),
+              (K * stages, lambda n: pb.policies.SHVar(K, n, np.ones(K))),
+              (K * stages, lambda n: pb.policies.SHAdaVar(K, n)),
+              (K + 1 if K > 1 else 0, lambda n: pb.policies.SuccessiveRejects(K, n))]
     for least, make in makers:
         if least:
-            with pytest.raises(pb.InfeasibleBudget,
+            with pytest.raises(pb.errors.InfeasibleBudgetError,
                                match=f"budget must be at least {least} for {K} arms.*"
                                      f"got {least - 1}$"):
                 make(least - 1)
@@ -122,7 +124,7 @@ def pulls_by_rank(K, n):
     made = []
 
     def factory(environment):
-        made.append(pb.SuccessiveRejects(K, n))
+        made.append(pb.policies.SuccessiveRejects(K, n))
         return made[0]
 
     pb.simulate(factory, pb.environments.GaussianBandit(np.arange(K) * 1e6, 1e-12), 1, rng=1,

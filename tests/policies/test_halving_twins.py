@@ -21,10 +21,10 @@ def twin_of(policy):
     if not hasattr(policy, "reuse"):
         return getattr(twin, type(policy).__name__)(*problem)
     options = dict(reuse=policy.reuse, spend_all=policy.spend_all)
-    if isinstance(policy, pb.SHVar):
+    if isinstance(policy, pb.policies.SHVar):
         known = policy.get_state()["options"]["variances"].tolist()
         return twin.SHVar(*problem, known, **options)
-    if isinstance(policy, pb.SHAdaVar):
+    if isinstance(policy, pb.policies.SHAdaVar):
         return twin.SHAdaVar(*problem, policy.delta, **options)
     return twin.SequentialHalving(*problem, **options)
 
@@ -41,13 +41,13 @@ def follow(policy, table):
         arms = policy.ask().tolist()
         before = len(reference.order)
         for arm in arms:
-            if isinstance(policy, pb.SHAdaVar):
+            if isinstance(policy, pb.policies.SHAdaVar):
                 assert reference.could_be_next(arm)
                 reference.step(reward_of, arm)
             else:
                 reference.step(reward_of)
         theirs = reference.order[before:]
-        assert arms == (sorted(theirs) if isinstance(policy, pb.SHVar) else theirs)
+        assert arms == (sorted(theirs) if isinstance(policy, pb.policies.SHVar) else theirs)
         policy.tell(arms, bandit.pull(arms))
         assert policy.pulls.tolist() == reference.pulls
         singles += len(arms) == 1
@@ -63,10 +63,10 @@ def follow(policy, table):
 def policy_of(case):
     p, name = case["params"], case["algorithm"]
     if name == "SHVar":
-        return pb.SHVar(p["K"], p["n"], p["sigma2"])
+        return pb.policies.SHVar(p["K"], p["n"], p["sigma2"])
     if name == "SHAdaVar":
-        return pb.SHAdaVar(p["K"], p["n"], p["delta"])
-    return {"SH": pb.SequentialHalving, "Unif": pb.Uniform}[name](p["K"], p["n"])
+        return pb.policies.SHAdaVar(p["K"], p["n"], p["delta"])
+    return {"SH": pb.policies.SequentialHalving, "Unif": pb.policies.Uniform}[name](p["K"], p["n"])
 
 
 def case_id(case):
@@ -82,10 +82,10 @@ def test_cases(case):
             stages.append(policy.survivors.tolist())
         arms, at = policy.ask(), len(order)
         order += arms.tolist()
-        if isinstance(policy, pb.SHVar):
+        if isinstance(policy, pb.policies.SHVar):
             assert arms.tolist() == sorted(expect["pulls"][at:len(order)])
         policy.tell(arms, bandit.pull(arms))
-    if not isinstance(policy, pb.SHVar):
+    if not isinstance(policy, pb.policies.SHVar):
         assert order == expect["pulls"]
     assert len(order) == len(expect["pulls"])
     assert policy.recommend().tolist() == [expect["out"]]
@@ -93,7 +93,7 @@ def test_cases(case):
     if "stages" in expect:
         assert [*stages, policy.survivors.tolist()] == expect["stages"]
     reference, _ = follow(policy_of(case), case["rewards"])
-    assert reference.order == expect["pulls"] or isinstance(policy, pb.SHAdaVar)
+    assert reference.order == expect["pulls"] or isinstance(policy, pb.policies.SHAdaVar)
 
 
 # -- the twins ------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def test_the_twin_of_uniform():
     for seed in range(part(60, of=200)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
-        policy = pb.Uniform(K, random_budget(rng, K))
+        policy = pb.policies.Uniform(K, random_budget(rng, K))
         follow(policy, grid_table(rng, K))
         assert policy.n_pulls == policy.budget and np.ptp(policy.pulls) <= 1
         assert policy.n_batches == 1
@@ -119,7 +119,7 @@ def test_the_twin_of_successive_rejects():
     for seed in range(part(80, of=300)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
-        policy = pb.SuccessiveRejects(K, random_budget(rng, K + 1))
+        policy = pb.policies.SuccessiveRejects(K, random_budget(rng, K + 1))
         follow(policy, grid_table(rng, K))
         assert policy.n_pulls <= policy.budget and policy.survivors.size == 1
 
@@ -130,7 +130,7 @@ def test_the_twin_of_sequential_halving(options):
     for seed in range(part(40, of=120)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
-        policy = pb.SequentialHalving(K, random_budget(rng, K * stages_of(K)), **options)
+        policy = pb.policies.SequentialHalving(K, random_budget(rng, K * stages_of(K)), **options)
         follow(policy, grid_table(rng, K))
         assert policy.n_batches == stages_of(K)
 
@@ -142,7 +142,7 @@ def test_the_twin_of_shvar(options):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
         known = random_variances(rng, K)
-        policy = pb.SHVar(K, random_budget(rng, K * stages_of(K)), known, **options)
+        policy = pb.policies.SHVar(K, random_budget(rng, K * stages_of(K)), known, **options)
         follow(policy, grid_table(rng, K))
         assert policy.n_batches == stages_of(K)
 
@@ -157,8 +157,8 @@ def test_arms_that_had_more_than_their_part():
         known[rng.integers(K, size=2)] = 10 ** rng.uniform(2, 6, 2)
         for spare in 0, 7, 300:
             problem, table = (K, K * stages_of(K) + spare, known), grid_table(rng, K, 1)
-            follow(pb.SHVar(*problem, reuse=True), table)
-            alone += leaves_most_alone(pb.SHVar(*problem, reuse=True), table)
+            follow(pb.policies.SHVar(*problem, reuse=True), table)
+            alone += leaves_most_alone(pb.policies.SHVar(*problem, reuse=True), table)
     assert alone > 100
 
 
@@ -181,7 +181,7 @@ def test_the_twin_of_shadavar(options):
         K = int(rng.integers(1, 41 if seed % 4 == 0 else 9))
         delta = float(rng.choice([0.05, 0.3, 0.5, 0.9, 0.999]))
         budget = random_budget(rng, K * stages_of(K))
-        policy = pb.SHAdaVar(K, budget, delta, **options)
+        policy = pb.policies.SHAdaVar(K, budget, delta, **options)
         chosen += follow(policy, grid_table(rng, K))[1]
     assert chosen > 2500
 
@@ -192,7 +192,7 @@ def test_the_twin_of_shadavar_on_rewards_without_ties():
         rng = np.random.default_rng(seed)
         K = int(rng.integers(2, 12))
         table = np.round(rng.normal(0, 10 ** rng.uniform(-2, 2, K)[:, None], (K, 40)), 3)
-        policy = pb.SHAdaVar(K, 40 * K + 200, 0.5, reuse=seed % 2 == 0)
+        policy = pb.policies.SHAdaVar(K, 40 * K + 200, 0.5, reuse=seed % 2 == 0)
         reference, singles = follow(policy, table)
         chosen += singles
     assert chosen > 10_000
@@ -205,7 +205,7 @@ def test_deltas_at_which_the_bound_is_nearly_infinite():
     for quarter in range(1, 60):
         for delta in (math.exp(-quarter / 4), np.nextafter(math.exp(-quarter / 4), 0),
                       np.nextafter(math.exp(-quarter / 4), 1)):
-            policy = pb.SHAdaVar(4, 2 * 4 * (quarter + 12), delta)
+            policy = pb.policies.SHAdaVar(4, 2 * 4 * (quarter + 12), delta)
             bandit, first = pb.environments.TableBandit(table), True
             while policy.survivors.size == 4:
                 arms = policy.ask()

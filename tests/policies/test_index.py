@@ -17,7 +17,7 @@ from policies.reference import tables
 
 CASES = tables.index_cases()
 NAMES = ["UCB1", "UCBV", "KLUCB"]
-POLICIES = {"ucb1": pb.UCB1, "ucbv": pb.UCBV, "klucb": pb.KLUCB}
+POLICIES = {"ucb1": pb.policies.UCB1, "ucbv": pb.policies.UCBV, "klucb": pb.policies.KLUCB}
 
 
 def options_of(case):
@@ -28,9 +28,9 @@ def index_of(policy, arm):
     """The index of an arm through the public bounds."""
     n, t = policy.pulls[arm], policy.n_pulls + 1
     mean = policy.means[arm]
-    if isinstance(policy, pb.UCB1):
+    if isinstance(policy, pb.policies.UCB1):
         return pb.bounds.ucb1(mean, n, t, policy.constant)
-    if isinstance(policy, pb.KLUCB):
+    if isinstance(policy, pb.policies.KLUCB):
         return pb.bounds.kl_ucb(mean, n, t)
     variance = policy.variances[arm] * (n - 1) / n if n > 1 else 0.0
     return pb.bounds.ucb_v(mean, variance, n, t, policy.c, policy.zeta, policy.value_range)
@@ -38,9 +38,9 @@ def index_of(policy, arm):
 
 def twin_of(policy, scales=None):
     n_arms = policy.n_arms
-    if isinstance(policy, pb.UCB1):
+    if isinstance(policy, pb.policies.UCB1):
         return twin.UCB1(n_arms, policy.constant, scales)
-    if isinstance(policy, pb.UCBV):
+    if isinstance(policy, pb.policies.UCBV):
         return twin.UCBV(n_arms, policy.c, policy.zeta, policy.value_range, scales)
     return twin.KLUCB(n_arms, scales)
 
@@ -48,10 +48,11 @@ def twin_of(policy, scales=None):
 def random_policy(name, rng, n_arms=None):
     n_arms = n_arms or int(rng.integers(1, 10))
     if name == "UCB1":
-        return pb.UCB1(n_arms, float(rng.choice([0.1, 2.0])))
+        return pb.policies.UCB1(n_arms, float(rng.choice([0.1, 2.0])))
     if name == "UCBV":
-        return pb.UCBV(n_arms, float(rng.choice([0.0, 0.25, 1.0])), float(rng.choice([0.3, 1.2])))
-    return pb.KLUCB(n_arms)
+        return pb.policies.UCBV(n_arms, float(rng.choice([0.0, 0.25, 1.0])),
+                                float(rng.choice([0.3, 1.2])))
+    return pb.policies.KLUCB(n_arms)
 
 
 def random_table(rng, n_arms):
@@ -209,7 +210,7 @@ def test_klucb_with_a_thousand_arms_is_brute_force():
     """Indices nearly equal for long, many exact ties; every choice against all solved."""
     rng = np.random.default_rng(11)
     for means, n in ((np.full(1000, 0.3), 3000), (np.linspace(0.9, 1.0, 1000), 2000)):
-        policy = pb.KLUCB(1000)
+        policy = pb.policies.KLUCB(1000)
         policy.tell(policy.ask(), (rng.random(1000) < means) * 1.0)
         for t in range(1001, n):
             means_now, pulls = policy.means, policy.pulls
@@ -271,7 +272,7 @@ def test_ask_changes_nothing_and_tell_is_all_or_nothing(name):
 
 
 def test_ucb1_takes_any_finite_reward():
-    policy = pb.UCB1(2)
+    policy = pb.policies.UCB1(2)
     policy.tell(policy.ask(), [-5.0, 1e6])
     assert policy.ask().tolist() == [1]
 
@@ -308,7 +309,7 @@ def test_simulate_refuses_rewards_outside(name):
 def test_the_engine_keeps_what_follows_of_the_state():
     """A lowest regret law: in simulate the best arm takes most pulls of all three."""
     bandit = pb.environments.BernoulliBandit([0.2, 0.8, 0.5])
-    for make in (pb.UCB1, pb.UCBV, pb.KLUCB):
+    for make in (pb.policies.UCB1, pb.policies.UCBV, pb.policies.KLUCB):
         result = pb.simulate(lambda e, make=make: make(3), bandit, 20, rng=1, horizon=3000)
         assert result.arm_pulls[1] > 2000
         assert result.mean_cumulative_regret == pytest.approx(
@@ -392,15 +393,17 @@ def test_bounds_broadcast():
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda: pb.UCB1(0), "n_arms must be at least 1; got 0"),
-    (lambda: pb.UCB1(3, 0.0), "constant must be finite and above 0; got 0.0"),
-    (lambda: pb.UCB1(3, [1.0]), r"constant must be a number; got shape \(1,\)"),
-    (lambda: pb.UCBV(3, c=-0.5), "c must be finite and at least 0; got -0.5"),
-    (lambda: pb.UCBV(3, zeta=0), "zeta must be finite and above 0; got 0.0"),
-    (lambda: pb.UCBV(3, value_range=np.nan), "value_range must be finite and above 0; got nan"),
-    (lambda: pb.KLUCB(2.5), "n_arms must be an integer; got 2.5"),
-    (lambda: pb.KLUCB(2)._set_scales([1.0]), r"scales must have shape \(2,\); got \(1,\)"),
-    (lambda: pb.KLUCB(2)._set_scales([1.0, 0.0]), "scales must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UCB1(0), "n_arms must be at least 1; got 0"),
+    (lambda: pb.policies.UCB1(3, 0.0), "constant must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UCB1(3, [1.0]), r"constant must be a number; got shape \(1,\)"),
+    (lambda: pb.policies.UCBV(3, c=-0.5), "c must be finite and at least 0; got -0.5"),
+    (lambda: pb.policies.UCBV(3, zeta=0), "zeta must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UCBV(3, value_range=np.nan),
+     "value_range must be finite and above 0; got nan"),
+    (lambda: pb.policies.KLUCB(2.5), "n_arms must be an integer; got 2.5"),
+    (lambda: pb.policies.KLUCB(2)._set_scales([1.0]), r"scales must have shape \(2,\); got \(1,\)"),
+    (lambda: pb.policies.KLUCB(2)._set_scales([1.0, 0.0]),
+     "scales must be finite and above 0; got 0.0"),
     (lambda: pb.bounds.ucb1(np.nan, 1, 1), "mean must be finite; got nan"),
     (lambda: pb.bounds.ucb1(0.5, 0, 1), "n must be finite and at least 1; got 0.0"),
     (lambda: pb.bounds.ucb1(0.5, 1, 0.5), "t must be finite and at least 1; got 0.5"),

@@ -9,18 +9,18 @@ pytestmark = pytest.mark.slow
 
 # V1, V2 - V1, policy, regret at n = 1e5 and 1.96 of its standard errors
 ROWS = [
-    (0.001, 0.005, lambda: pb.UCB1(2), 193.6, 0.4),
-    (0.001, 0.005, lambda: pb.UCBV(2), 75.2, 1.0),
-    (0.001, 0.005, lambda: pb.UCBV(2, 1 / 3, 1.0), 39.3, 1.0),
-    (0.001, 0.005, lambda: pb.KLUCB(2), 154.6, 0.7),
-    (0.05, 0.05, lambda: pb.UCB1(2), 269.0, 5.0),
-    (0.05, 0.05, lambda: pb.UCBV(2), 110.0, 2.5),
-    (0.05, 0.05, lambda: pb.UCBV(2, 1 / 3, 1.0), 59.2, 2.1),
-    (0.05, 0.05, lambda: pb.KLUCB(2), 114.6, 3.3),
-    (0.2, 0.05, lambda: pb.UCB1(2), 265.0, 7.0),
-    (0.2, 0.05, lambda: pb.UCBV(2), 160.0, 5.0),
-    (0.2, 0.05, lambda: pb.UCBV(2, 1 / 3, 1.0), 106.0, 5.0),
-    (0.2, 0.05, lambda: pb.KLUCB(2), 129.0, 5.0),
+    (0.001, 0.005, lambda: pb.policies.UCB1(2), 193.6, 0.4),
+    (0.001, 0.005, lambda: pb.policies.UCBV(2), 75.2, 1.0),
+    (0.001, 0.005, lambda: pb.policies.UCBV(2, 1 / 3, 1.0), 39.3, 1.0),
+    (0.001, 0.005, lambda: pb.policies.KLUCB(2), 154.6, 0.7),
+    (0.05, 0.05, lambda: pb.policies.UCB1(2), 269.0, 5.0),
+    (0.05, 0.05, lambda: pb.policies.UCBV(2), 110.0, 2.5),
+    (0.05, 0.05, lambda: pb.policies.UCBV(2, 1 / 3, 1.0), 59.2, 2.1),
+    (0.05, 0.05, lambda: pb.policies.KLUCB(2), 114.6, 3.3),
+    (0.2, 0.05, lambda: pb.policies.UCB1(2), 265.0, 7.0),
+    (0.2, 0.05, lambda: pb.policies.UCBV(2), 160.0, 5.0),
+    (0.2, 0.05, lambda: pb.policies.UCBV(2, 1 / 3, 1.0), 106.0, 5.0),
+    (0.2, 0.05, lambda: pb.policies.KLUCB(2), 129.0, 5.0),
 ]
 
 

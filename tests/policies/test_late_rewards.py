@@ -70,16 +70,19 @@ def test_late_rewards_when_all_were_lost(name):
     while not policy.done and policy.n_batches < MOST:
         arms = policy.ask()
         policy.tell(arms, measured(policy.n_batches, arms))
-    assert policy.recommend().size >= 1 or isinstance(policy, pb.GoodArms)  # none is good yet
+    assert policy.recommend().size >= 1 or isinstance(policy,
+                                                      pb.policies.GoodArms)  # none is good yet
     with pytest.raises(ValueError, match="lost, 0 by now; got 1"):
         policy.add_late([0], [0.5])
 
 
 @pytest.mark.parametrize("make", [
-    lambda: pb.RoundRobin(4, 1, 8, 12), lambda: pb.BatchRacing(4, 1, 0.1, 8, sigma=0.05),
-    lambda: pb.ContinuousRejects(4, 60), lambda: pb.UCBE(4, 60, 9.0),
-    lambda: pb.EBTC(4, budget=60), lambda: pb.BayesGap(30, kernel=np.eye(4), noise_std=0.1),
-    lambda: pb.ThompsonSampling(4, 1, law="gaussian", noise_std=0.1)])
+    lambda: pb.policies.RoundRobin(4, 1, 8, 12),
+                                  lambda: pb.policies.BatchRacing(4, 1, 0.1, 8, sigma=0.05),
+    lambda: pb.policies.ContinuousRejects(4, 60), lambda: pb.policies.UCBE(4, 60, 9.0),
+    lambda: pb.policies.EBTC(4, budget=60),
+                                  lambda: pb.policies.BayesGap(30, kernel=np.eye(4), noise_std=0.1),
+    lambda: pb.policies.ThompsonSampling(4, 1, law="gaussian", noise_std=0.1)])
 def test_what_follows_knows_late_rewards(make):
     """The best arm never answers in time, and wins all the same."""
     policy, means = make(), np.array([0.2, 0.3, 0.4, 0.9])
@@ -92,7 +95,7 @@ def test_what_follows_knows_late_rewards(make):
 
 
 def test_bad_late_rewards_change_nothing():
-    policy = pb.KLUCB(3)
+    policy = pb.policies.KLUCB(3)
     policy.tell(policy.ask(), [np.nan, np.nan, 0.5], missing="drop")
     before = frozen(policy.get_state())
     for arms, rewards, error, words in [
@@ -111,7 +114,7 @@ def test_bad_late_rewards_change_nothing():
 
 
 def test_a_policy_with_its_own_tell_says_what_it_does_with_late_rewards():
-    class Mine(pb.Uniform):
+    class Mine(pb.policies.Uniform):
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, rewards, missing)
 

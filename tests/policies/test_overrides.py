@@ -14,7 +14,7 @@ def asks(base, arms, **more):
 
 
 @pytest.mark.parametrize("arms", [[1, 2, 3], [10**7], [-1], [2**62, 0], np.array([3], np.uint64)])
-@pytest.mark.parametrize("base", [pb.Policy, pb.UCB1])
+@pytest.mark.parametrize("base", [pb.Policy, pb.policies.UCB1])
 def test_arms_of_an_override_that_do_not_exist_are_refused(base, arms):
     policy = asks(base, arms)(3)
     with pytest.raises(ValueError, match=r"ask of Mine must return arms in \[0, 3\); got"):
@@ -29,13 +29,13 @@ def test_an_override_that_returns_no_arms_is_refused(arms):
 
 
 def test_an_override_that_is_good_is_told():
-    policy = asks(pb.UCB1, [2, 2, 0])(3)
+    policy = asks(pb.policies.UCB1, [2, 2, 0])(3)
     policy.tell([2, 0, 2], [1.0, 0.0, 0.5])
     assert policy.pulls.tolist() == [1, 0, 2] and policy.means[2] == 0.75
 
 
 def test_what_a_call_runs_cannot_change_the_policy():
-    class Mine(pb.UCB1):
+    class Mine(pb.policies.UCB1):
         def ask(self):
             super().tell(super().ask(), [0.5] * 3)
             return super().ask()
@@ -46,8 +46,10 @@ def test_what_a_call_runs_cannot_change_the_policy():
     assert policy.n_pulls == 0
 
 
-MAKERS = {"one": lambda: pb.UCB1(3), "own": lambda: asks(pb.Policy, np.arange(3), done=False)(3),
-          "many": lambda: pb.Uniform(3, 99), "gaussian": lambda: pb.ThompsonSampling(
+MAKERS = {"one": lambda: pb.policies.UCB1(3),
+          "own": lambda: asks(pb.Policy, np.arange(3), done=False)(3),
+          "many": lambda: pb.policies.Uniform(3, 99),
+          "gaussian": lambda: pb.policies.ThompsonSampling(
               3, 1, law="gaussian")}
 
 
@@ -91,18 +93,20 @@ def test_unaligned_arrays_are_copied(make):
 
 
 @pytest.mark.parametrize("make", [
-    lambda: pb.GapE(4, 2**63 - 1, 1.0), lambda: pb.UCBE(4, 2**63, 1.0),
-    lambda: pb.UGapEb(4, 2**54, 1.0), lambda: pb.GPUCB(2**63, features=np.eye(3), noise_std=1.0),
-    lambda: pb.SequentialHalving(4, 2**64), lambda: pb.EBTC(4, budget=2**63)])
+    lambda: pb.policies.GapE(4, 2**63 - 1, 1.0), lambda: pb.policies.UCBE(4, 2**63, 1.0),
+    lambda: pb.policies.UGapEb(4, 2**54, 1.0), lambda: pb.policies.GPUCB(2**63, features=np.eye(3),
+                                                                         noise_std=1.0),
+    lambda: pb.policies.SequentialHalving(4, 2**64), lambda: pb.policies.EBTC(4, budget=2**63)])
 def test_budgets_that_cannot_be_counted_are_named(make):
     with pytest.raises(ValueError, match=f"budget must be at most {2**53}"):
         make()
 
 
 @pytest.mark.parametrize("make, name", [
-    (lambda: pb.UCB1(2**63), "n_arms"), (lambda: pb.RoundRobin(3, 1, 2**63, 1), "batch_size"),
-    (lambda: pb.RoundRobin(3, 1, 4, 2**62), "batch_size times max_batches"),
-    (lambda: pb.BatchHalving(3, 1, 4, 2**63), "max_batches"),
+    (lambda: pb.policies.UCB1(2**63), "n_arms"), (lambda: pb.policies.RoundRobin(3, 1, 2**63, 1),
+                                                  "batch_size"),
+    (lambda: pb.policies.RoundRobin(3, 1, 4, 2**62), "batch_size times max_batches"),
+    (lambda: pb.policies.BatchHalving(3, 1, 4, 2**63), "max_batches"),
     (lambda: pb.environments.BinomialBandit(2**63, [0.5]), "trials")])
 def test_integers_beyond_64_bits_are_named(make, name):
     with pytest.raises(ValueError, match=f"{name}.* must be at most"):
@@ -114,22 +118,23 @@ def test_integers_beyond_64_bits_are_named(make, name):
 BANDIT = pb.environments.GaussianBandit([0.0, 1.0, 0.5], 0.01)
 
 
-class UntilSure(pb.EBTC):
+class UntilSure(pb.policies.EBTC):
     """Stops by a rule of its own."""
 
     done = property(lambda self: self.n_pulls >= 30)
 
 
 def test_a_subclass_with_its_own_end_needs_no_horizon():
-    assert pb.EBTC(3).is_endless and not UntilSure(3).is_endless
+    assert pb.policies.EBTC(3).is_endless and not UntilSure(3).is_endless
     result = pb.simulate(lambda e: UntilSure(3), BANDIT, 4, rng=1)
     assert result.pulls.tolist() == [30] * 4
 
 
 @pytest.mark.parametrize("make, endless", [
-    (lambda: pb.UCB1(3), True), (lambda: pb.ThompsonSampling(3), True),
-    (lambda: pb.EBTC(3, budget=9), False), (lambda: pb.UCBE(3, 9, 1.0), False),
-    (lambda: pb.EstimatorAllocator(3), True), (lambda: pb.EstimatorAllocator(3, budget=99), False)])
+    (lambda: pb.policies.UCB1(3), True), (lambda: pb.policies.ThompsonSampling(3), True),
+    (lambda: pb.policies.EBTC(3, budget=9), False), (lambda: pb.policies.UCBE(3, 9, 1.0), False),
+    (lambda: pb.montecarlo.EstimatorAllocator(3),
+     True), (lambda: pb.montecarlo.EstimatorAllocator(3, budget=99), False)])
 def test_what_has_no_end_says_so(make, endless):
     assert make().is_endless is endless
 
@@ -163,7 +168,7 @@ def test_a_python_policy_draws_from_the_stream_of_its_run():
 
 
 def test_seeding_a_policy_that_draws():
-    made = [pb.ThompsonSampling(9) for _ in range(3)]
+    made = [pb.policies.ThompsonSampling(9) for _ in range(3)]
     for policy, seed in zip(made, (1, 1, 2), strict=True):
         policy.seed(np.random.default_rng(seed))
         for _ in range(20):

@@ -45,7 +45,7 @@ def test_what_a_policy_must_define():
 
 
 def test_a_subclass_of_a_policy():
-    class Counted(pb.BatchSAR):
+    class Counted(pb.policies.BatchSAR):
         asked = 0
 
         def ask(self):
@@ -54,7 +54,7 @@ def test_a_subclass_of_a_policy():
 
     table = np.linspace(0, 1, 12)[:, None] + np.random.default_rng(5).random((12, 11)) / 8
     policy, log = play(Counted(12, 3, 7, 15, 2), pb.environments.TableBandit(table))
-    straight, same = play(pb.BatchSAR(12, 3, 7, 15, 2), pb.environments.TableBandit(table))
+    straight, same = play(pb.policies.BatchSAR(12, 3, 7, 15, 2), pb.environments.TableBandit(table))
     assert log == same and policy.asked >= len(log)
     assert np.array_equal(policy.recommend(), straight.recommend())
 
@@ -80,7 +80,7 @@ FORMS = {
 def test_rewards_of_every_form_are_told_alike(form, n):
     """Zeros and ones as arrays and lists of all kinds, short and long, arms in order and not."""
     rng = np.random.default_rng(n)
-    make = lambda: pb.RoundRobin(5, 1, batch_size=n, max_batches=8)  # noqa: E731
+    make = lambda: pb.policies.RoundRobin(5, 1, batch_size=n, max_batches=8)  # noqa: E731
     plain, other = make(), make()
     for step in range(8):
         arms, rewards = plain.ask(), rng.integers(0, 2, n).astype(float)
@@ -103,7 +103,7 @@ def test_rewards_of_every_form_are_told_alike(form, n):
     ([0, 2**64], [0.5, 0.5], TypeError), ([0, 2**63 - 1], [0.5, 0.5], ValueError),
     ([0, 0], [0.5, 0.5], ValueError), (["0", "1"], [0.5, 0.5], TypeError), (0, 0.5, ValueError)])
 def test_a_short_list_is_refused_as_an_array_is(arms, rewards, error):
-    policy = pb.RoundRobin(2, 1, batch_size=2, max_batches=3)
+    policy = pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=3)
     with pytest.raises(error):
         policy.tell(arms, rewards)
     assert policy.n_pulls == 0 and policy.ask().tolist() == [0, 1]
@@ -118,13 +118,13 @@ class Reading(float):
 
 @pytest.mark.parametrize("form", [list, tuple, np.array])
 def test_a_float_of_the_users_own_is_told_by_its_value(form):
-    policy = pb.RoundRobin(2, 1, batch_size=2, max_batches=3)
+    policy = pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=3)
     policy.tell([0, 1], form([Reading(0.25), np.float64(0.5)]))
     assert policy.means.tolist() == [0.75, 0.5]
 
 
 @pytest.mark.parametrize("n", [3, 40])
 def test_any_byte_but_zero_is_true(n):
-    policy = pb.RoundRobin(1, 1, batch_size=n, max_batches=3)
+    policy = pb.policies.RoundRobin(1, 1, batch_size=n, max_batches=3)
     policy.tell(policy.ask(), np.full(n, 255, dtype=np.uint8).view(bool))
     assert policy.means.tolist() == [1.0]

@@ -102,7 +102,7 @@ def test_every_policy_names_an_arm_that_never_answers(name):
 
 
 def test_all_silent_arms_are_asked_in_turn():
-    policy = pb.LUCB(3, 0.1, sigma=0.1)
+    policy = pb.policies.LUCB(3, 0.1, sigma=0.1)
     for _ in range(10):
         policy.tell(policy.ask(), np.full(3, np.nan), missing="drop")
     assert policy.silent.tolist() == [0, 1, 2]
@@ -117,7 +117,7 @@ def test_all_silent_arms_are_asked_in_turn():
 
 
 def test_recommend_names_silent_arms_last():
-    policy = pb.UGapEc(4, 0.1, 3, sigma=0.01)
+    policy = pb.policies.UGapEc(4, 0.1, 3, sigma=0.01)
     while not policy.done:
         arms = policy.ask()
         policy.tell(arms, np.where(arms < 2, np.nan, 0.1 * arms), missing="drop")
@@ -125,7 +125,8 @@ def test_recommend_names_silent_arms_last():
 
 
 @pytest.mark.parametrize("make", [
-    lambda: pb.GoodArms(4, 0.1, threshold=0.5, sigma=0.1), lambda: pb.APT(4, 400, threshold=0.5)])
+    lambda: pb.policies.GoodArms(4, 0.1, threshold=0.5, sigma=0.1),
+                                  lambda: pb.policies.APT(4, 400, threshold=0.5)])
 def test_silent_arm_is_neither_good_nor_bad(make):
     policy, n_seen = make(), 0
     while not policy.done:
@@ -137,13 +138,13 @@ def test_silent_arm_is_neither_good_nor_bad(make):
             rewards[arms == 3] = 0.52 if n_seen <= 2 else np.nan
         policy.tell(arms, rewards, missing="drop")
     assert policy.recommend().tolist() == [2] and policy.silent.tolist() == [3]
-    if isinstance(policy, pb.GoodArms):
+    if isinstance(policy, pb.policies.GoodArms):
         assert policy.good.tolist() == [2] and policy.bad.tolist() == [0, 1] and policy.is_sure
 
 
 @pytest.mark.parametrize("after", [1, 3, 25])
 def test_silent_after_sets_the_number_of_losses(after):
-    policy = pb.UCB1(3)
+    policy = pb.policies.UCB1(3)
     policy.silent_after = after
     assert policy.silent_after == after
     n_lost = 0
@@ -156,7 +157,7 @@ def test_silent_after_sets_the_number_of_losses(after):
 
 
 def test_silent_after_none_never_sets_aside():
-    policy = pb.UCB1(3)
+    policy = pb.policies.UCB1(3)
     policy.silent_after = None
     for _ in range(200):
         arms = policy.ask()
@@ -167,14 +168,14 @@ def test_silent_after_none_never_sets_aside():
 @pytest.mark.parametrize("value, error", [(0, ValueError), (-1, ValueError), (2.5, TypeError),
                                           ("x", TypeError), (np.nan, TypeError)])
 def test_bad_silent_after_is_refused(value, error):
-    policy = pb.UCB1(3)
+    policy = pb.policies.UCB1(3)
     with pytest.raises(error, match="silent_after must be"):
         policy.silent_after = value
     assert policy.silent_after == 10
 
 
 def test_late_reward_asks_a_silent_arm_again():
-    policy = pb.UCB1(3)
+    policy = pb.policies.UCB1(3)
     while not policy.silent.size:
         arms = policy.ask()
         policy.tell(arms, np.where(arms == 1, np.nan, 0.5), missing="drop")
@@ -188,7 +189,7 @@ def test_late_reward_asks_a_silent_arm_again():
 
 
 def test_counts_bring_a_silent_arm_back():
-    policy = pb.ThompsonSampling(3, 1)
+    policy = pb.policies.ThompsonSampling(3, 1)
     while not policy.silent.size:
         arms = policy.ask()
         policy.tell(arms, np.where(arms == 1, np.nan, 0.5), missing="drop")
@@ -197,14 +198,14 @@ def test_counts_bring_a_silent_arm_back():
 
 
 def test_a_state_without_losses_is_refused():
-    state = pb.UCB1(3).get_state()
+    state = pb.policies.UCB1(3).get_state()
     del state["silence"]
     with pytest.raises(ValueError, match="state must hold silence; got none"):
-        pb.UCB1.from_state(state)
+        pb.policies.UCB1.from_state(state)
 
 
 def test_losses_of_missing_raise_are_not_counted():
-    policy = pb.UCB1(2)
+    policy = pb.policies.UCB1(2)
     with pytest.raises(ValueError, match="rewards must be finite"):
         policy.tell(policy.ask(), [np.nan, 0.5])
     assert policy.silent.size == 0 and policy.n_pulls == 0
@@ -227,9 +228,9 @@ def test_states_with_forged_losses_are_refused_or_end(name):
 # -- the guarantee --------------------------------------------------------------------------
 
 RULES = {
-    "elimination": lambda: pb.SuccessiveElimination(4, GLR(0.1, sigma=0.5)),
-    "top two": lambda: pb.TopTwo(4, GLR(0.1, sigma=0.5), leader="empirical", rng=1),
-    "good": lambda: pb.GoodArms(4, 0.1, threshold=0.2, sigma=0.5),
+    "elimination": lambda: pb.policies.SuccessiveElimination(4, GLR(0.1, sigma=0.5)),
+    "top two": lambda: pb.policies.TopTwo(4, GLR(0.1, sigma=0.5), leader="empirical", rng=1),
+    "good": lambda: pb.policies.GoodArms(4, 0.1, threshold=0.2, sigma=0.5),
 }
 
 
@@ -255,7 +256,7 @@ def test_errors_stay_below_delta_if_the_best_arm_comes_and_goes(name):
 
 def test_report_and_status_name_silent_arms(tmp_path):
     assert set(ENDLESS) | set(SURE) == set(ADAPTIVE)
-    study = pb.Study.create(str(tmp_path / "a.db"), pb.UCB1(3), arms=["A1", "B2", "C3"])
+    study = pb.Study.create(str(tmp_path / "a.db"), pb.policies.UCB1(3), arms=["A1", "B2", "C3"])
     while not study.status().silent:
         batch = study.ask()
         study.tell(batch.id, [math.nan if name == "B2" else 0.5 for name in batch.names],

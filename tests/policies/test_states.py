@@ -74,7 +74,8 @@ def test_every_state_of_a_run_is_taken(name):
     for stop in range(1, 60):
         played(policy, stop, lost=0.2, seed=stop)
         lost = policy.n_pulls - policy.pulls.sum()
-        if stop % 4 == 0 and 0 < lost < 5 and not isinstance(policy, pb.EstimatorAllocator):
+        if stop % 4 == 0 and 0 < lost < 5 and not isinstance(policy,
+                                                             pb.montecarlo.EstimatorAllocator):
             policy.add_late([0], [0.5])
         state = policy.get_state()
         assert frozen(type(policy).from_state(state).get_state()) == frozen(state)
@@ -127,7 +128,7 @@ def test_a_chosen_arm_that_does_not_exist_is_refused(entry, value):
     state = played(EVERY["bayes gap"](), 3).get_state()
     state["progress"][entry] = value
     with pytest.raises(ValueError, match="state must hold .*chosen"):
-        pb.BayesGap.from_state(state)
+        pb.policies.BayesGap.from_state(state)
 
 
 @pytest.mark.parametrize("name", ["thompson", "top two", "gaussian thompson", "allocator"])
@@ -148,10 +149,10 @@ def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
     state = played(EVERY["batch racing"](), 20).get_state()
     state["progress"][entry] = state["progress"][entry] + change
     with pytest.raises(ValueError, match=words):
-        pb.BatchRacing.from_state(state)
+        pb.policies.BatchRacing.from_state(state)
 
 
-@pytest.mark.parametrize("cls", [pb.LUCB, pb.KLLUCB, pb.UGapEc])
+@pytest.mark.parametrize("cls", [pb.policies.LUCB, pb.policies.KLLUCB, pb.policies.UGapEc])
 @pytest.mark.parametrize("k", [0, 3])
 def test_all_arms_or_none_are_known(cls, k):
     """UGapEc read behind its arms."""
@@ -162,8 +163,8 @@ def test_all_arms_or_none_are_known(cls, k):
         cls.from_state(state)
 
 
-@pytest.mark.parametrize("make, name", [(lambda: pb.BatchSAR(7, 2, 5, 12, 2), "sar_done"),
-                                        (lambda: pb.BatchRacing(7, 2), "race_done")])
+@pytest.mark.parametrize("make, name", [(lambda: pb.policies.BatchSAR(7, 2, 5, 12, 2), "sar_done"),
+                                        (lambda: pb.policies.BatchRacing(7, 2), "race_done")])
 def test_a_policy_that_is_done_has_its_answer(make, name):
     """One that was said to be done, and was not, recommended no arm."""
     state = played(make(), 3).get_state()
@@ -173,7 +174,8 @@ def test_a_policy_that_is_done_has_its_answer(make, name):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble"])
-@pytest.mark.parametrize("make", [lambda: refitting(pb.GPUCB), EVERY["shvar"], EVERY["lucb"]])
+@pytest.mark.parametrize("make",
+                         [lambda: refitting(pb.policies.GPUCB), EVERY["shvar"], EVERY["lucb"]])
 def test_numbers_of_another_width_are_taken_or_refused(make, dtype):
     """Limits that they cannot hold were compared with a warning."""
     made, n_changed = played(make(), 8).get_state(), 0
@@ -196,26 +198,26 @@ def test_numbers_of_another_width_are_taken_or_refused(make, dtype):
 
 @pytest.mark.parametrize("theta", [[np.nan], np.zeros(2), 0.0, "text", None, [1j]])
 def test_what_is_no_theta_is_refused(theta):
-    state = played(refitting(pb.GPUCB), 8).get_state()
+    state = played(refitting(pb.policies.GPUCB), 8).get_state()
     state["progress"]["theta"] = theta
     with pytest.raises(ValueError, match="state must hold .*theta"):
-        pb.GPUCB.from_state(state)
+        pb.policies.GPUCB.from_state(state)
 
 
 def test_a_doubt_without_a_rule_is_refused():
     state = played(EVERY["lucb"](), 8).get_state()
     state["progress"]["doubt"] = 1
     with pytest.raises(ValueError, match=r"doubt in \[-1, -1\]"):
-        pb.LUCB.from_state(state)
+        pb.policies.LUCB.from_state(state)
 
 
 @pytest.mark.parametrize("n_pulls", [-1, 0, 1, 2, 3, 8, 9, 2**62])
 def test_pulls_that_were_not_counted_are_refused(n_pulls):
     """GPUCB with refits wrote behind its memory, and one of negative pulls never ended."""
-    state = played(refitting(pb.GPUCB), 4).get_state()
+    state = played(refitting(pb.policies.GPUCB), 4).get_state()
     state["n_pulls"] = n_pulls
     with pytest.raises(ValueError, match="state must hold"):
-        pb.GPUCB.from_state(state)
+        pb.policies.GPUCB.from_state(state)
 
 
 @pytest.mark.parametrize("state, words", [
@@ -228,4 +230,4 @@ def test_pulls_that_were_not_counted_are_refused(n_pulls):
      "state must hold")])
 def test_what_is_no_state(state, words):
     with pytest.raises(ValueError, match=words):
-        pb.UCB1.from_state(state)
+        pb.policies.UCB1.from_state(state)

@@ -35,7 +35,7 @@ def test_cases(case):
     prior = float(case["params"]["alpha"]), float(case["params"]["beta"])
     n_arms = len(case["final_S"])
     reference = twin.ThompsonSampling(n_arms, prior=prior)
-    policies = [pb.ThompsonSampling(n_arms, rng=seed, prior=prior) for seed in range(40)]
+    policies = [pb.policies.ThompsonSampling(n_arms, rng=seed, prior=prior) for seed in range(40)]
     for step in case["steps"]:
         theta = [float(value) for value in step["theta"]]
         assert reference.parameters.tolist() == step["beta_params_before"]
@@ -66,12 +66,12 @@ def as_of(policy, seed):
     state = policy.get_state()
     state["progress"]["stream"][:4] = np.random.default_rng(seed).integers(1 << 63, size=4) | 1
     state["progress"]["chosen"] = -1
-    return pb.ThompsonSampling.from_state(state)
+    return pb.policies.ThompsonSampling.from_state(state)
 
 
 def test_success_has_the_chance_of_the_reward():
     for reward in (0.0, 1e-3, 0.25, 0.8, 1.0):
-        policy = pb.ThompsonSampling(1, rng=3)
+        policy = pb.policies.ThompsonSampling(1, rng=3)
         for _ in range(4000):
             policy.tell([0], [reward])
         a, b = policy.posteriors[0]
@@ -81,7 +81,7 @@ def test_success_has_the_chance_of_the_reward():
 
 def test_fractional_counts_are_the_rewards():
     reference = twin.ThompsonSampling(3, prior=(2.0, 0.5), fractional=True)
-    policy = pb.ThompsonSampling(3, rng=1, prior=(2.0, 0.5), fractional=True)
+    policy = pb.policies.ThompsonSampling(3, rng=1, prior=(2.0, 0.5), fractional=True)
     rng = np.random.default_rng(2)
     for _ in range(300):
         arm, reward = policy.ask()[0], rng.random()
@@ -168,7 +168,7 @@ def test_the_law_of_the_choice(name, prior):
     a, b = prior[0] + counts[:, 0], prior[1] + counts[:, 1]
     chances = beta_chances(a, b)
     centre = (special.psi(a) - special.psi(b)).max()
-    policy = pb.ThompsonSampling(a.size, rng=5, prior=prior)
+    policy = pb.policies.ThompsonSampling(a.size, rng=5, prior=prior)
     assert_follows(policy._choices(100_000, counts), chances)
     for threshold in (-50.0, centre - 1.5, centre, centre + 0.5, 50.0):
         assert_follows(policy._choices(3000, counts, threshold), chances)
@@ -183,7 +183,7 @@ def test_the_law_among_a_thousand(n_near):
     x = special.expit(logits)
     density = np.exp(stats.beta.logpdf(x, a[:, None], b[:, None])) * x * (1 - x)
     chances = integrated(density, special.betainc(a[:, None], b[:, None], x), logits)
-    policy = pb.ThompsonSampling(1000, rng=5)
+    policy = pb.policies.ThompsonSampling(1000, rng=5)
     assert_follows(policy._choices(100_000, counts), chances)
     centre = np.log(7 / 3)
     for threshold in (centre - 1.8, centre + 0.5):
@@ -197,7 +197,7 @@ def test_the_gaussian_law():
         means = rng.normal(0.0, 0.7, n_arms)
         counts = np.stack([means * seen, seen], axis=1)
         chances = gaussian_chances(means, 2.0 / np.sqrt(seen))
-        policy = pb.ThompsonSampling(n_arms, rng=5, law="gaussian", noise_std=2.0)
+        policy = pb.policies.ThompsonSampling(n_arms, rng=5, law="gaussian", noise_std=2.0)
         assert_follows(policy._choices(100_000, counts), chances)
         for threshold in (-30.0, means.max() - 0.5, means.max() + 0.3, 30.0):
             assert_follows(policy._choices(3000, counts, threshold), chances)
@@ -206,7 +206,8 @@ def test_the_gaussian_law():
 def test_a_run_has_the_law_of_the_twin():
     """Pulls of three arms after 60 rounds, the policy's against the twin's, by ranks."""
     bandit, rng = pb.environments.BernoulliBandit([0.3, 0.5, 0.6]), np.random.default_rng(4)
-    ours = [play(pb.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls for seed in range(300)]
+    ours = [play(pb.policies.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls
+            for seed in range(300)]
     theirs = []
     for _ in range(300):
         reference = twin.ThompsonSampling(3, rng)
@@ -219,7 +220,7 @@ def test_a_run_has_the_law_of_the_twin():
 
 
 def test_probabilities_stay_those_of_the_posteriors():
-    policy = play(pb.ThompsonSampling(5, rng=1),
+    policy = play(pb.policies.ThompsonSampling(5, rng=1),
                   pb.environments.BernoulliBandit(np.linspace(0.1, 0.9, 5)), 20_000)
     progress = policy.get_state()["progress"]
     x = special.expit(progress["threshold"][0])
@@ -237,7 +238,7 @@ POLICIES = [dict(), dict(prior=(0.5, 2.0)), dict(fractional=True),
 
 @pytest.mark.parametrize("options", POLICIES)
 def test_it_finds_the_best_arm_and_never_ends(options):
-    policy = pb.ThompsonSampling(4, rng=1, **options)
+    policy = pb.policies.ThompsonSampling(4, rng=1, **options)
     play(policy, pb.environments.BernoulliBandit([0.2, 0.8, 0.4, 0.1]), 1500)
     assert not policy.done and policy.is_endless
     assert policy.recommend().tolist() == [1] and policy.pulls[1] > 1300
@@ -246,7 +247,7 @@ def test_it_finds_the_best_arm_and_never_ends(options):
 
 @pytest.mark.parametrize("options", POLICIES)
 def test_ask_changes_nothing_and_tell_is_all_or_nothing(options):
-    policy = pb.ThompsonSampling(3, rng=1, **options)
+    policy = pb.policies.ThompsonSampling(3, rng=1, **options)
     for _ in range(20):
         arms = policy.ask()
         before = pickle.dumps(policy)
@@ -262,19 +263,19 @@ def test_ask_changes_nothing_and_tell_is_all_or_nothing(options):
 
 @pytest.mark.parametrize("reward", [-1e-9, 1.0 + 1e-9, 40.0])
 def test_rewards_outside_the_unit_interval(reward):
-    policy = pb.ThompsonSampling(3, rng=1)
+    policy = pb.policies.ThompsonSampling(3, rng=1)
     arms, before = policy.ask(), pickle.dumps(policy)
     with pytest.raises(ValueError, match=rf"rewards must be in \[0, 1\]; got .* arm {arms[0]}"):
         policy.tell(arms, [reward])
     assert pickle.dumps(policy) == before
-    policy = pb.ThompsonSampling(1, rng=1, law="gaussian")
+    policy = pb.policies.ThompsonSampling(1, rng=1, law="gaussian")
     policy.tell([0], [reward])
     assert policy.posteriors.tolist() == [[reward, 1.0]]
 
 
 @pytest.mark.parametrize("options", POLICIES)
 def test_lost_pulls_leave_the_posteriors_alone(options):
-    policy = pb.ThompsonSampling(3, rng=1, **options)
+    policy = pb.policies.ThompsonSampling(3, rng=1, **options)
     for lost in (0.0, 1.0, np.nan, 1.0, np.nan, np.nan):
         arms, before = policy.ask(), policy.posteriors
         policy.tell(arms, np.full(arms.size, lost), missing="drop")
@@ -282,13 +283,13 @@ def test_lost_pulls_leave_the_posteriors_alone(options):
 
 
 def test_a_gaussian_arm_without_a_reward_is_recommended_last():
-    policy = pb.ThompsonSampling(2, rng=1, law="gaussian", batch_size=2)
+    policy = pb.policies.ThompsonSampling(2, rng=1, law="gaussian", batch_size=2)
     policy.tell([0, 1], [np.nan, -5.0], missing="drop")
     assert policy.recommend().tolist() == [1]
 
 
 def test_gaussian_arms_without_a_reward_come_first():
-    policy = pb.ThompsonSampling(4, rng=1, law="gaussian")
+    policy = pb.policies.ThompsonSampling(4, rng=1, law="gaussian")
     assert policy.ask().tolist() == [0, 1, 2, 3]
     policy.tell([0, 1, 2, 3], [np.nan] * 4, missing="drop")
     assert policy.ask().tolist() == [0, 1, 2, 3]
@@ -323,16 +324,16 @@ def test_gaussian_arms_without_a_reward_come_first():
 ])
 def test_arguments(arguments, words):
     with pytest.raises((ValueError, TypeError), match=words):
-        pb.ThompsonSampling(**{"n_arms": 3, **arguments})
+        pb.policies.ThompsonSampling(**{"n_arms": 3, **arguments})
 
 
 def test_streams():
     """The same seed gives the same run; a generator is drawn from once, and kept by nobody."""
     bandit = pb.environments.BernoulliBandit([0.4, 0.5, 0.6])
-    runs = [play(pb.ThompsonSampling(3, rng=rng), bandit, 200).pulls.tolist()
+    runs = [play(pb.policies.ThompsonSampling(3, rng=rng), bandit, 200).pulls.tolist()
             for rng in (7, 7, np.random.SeedSequence(7), np.random.default_rng(7), 8)]
     assert runs[0] == runs[1] == runs[2] == runs[3] != runs[4]
-    given, own = pb.ThompsonSampling(3, rng=7), pb.ThompsonSampling(3)
+    given, own = pb.policies.ThompsonSampling(3, rng=7), pb.policies.ThompsonSampling(3)
     given.seed(np.random.default_rng(8))
     own.ask()
     own.seed(np.random.default_rng(8))
@@ -351,7 +352,7 @@ def test_streams():
        asked=st.booleans(), seed=st.integers(0, 2**32))
 def test_a_copy_continues_bit_for_bit(n_arms, n, options, asked, seed):
     rng = np.random.default_rng(seed)
-    policy = pb.ThompsonSampling(n_arms, rng=seed, **options)
+    policy = pb.policies.ThompsonSampling(n_arms, rng=seed, **options)
 
     def go_on(policy, rng, n):
         trace = []
@@ -366,7 +367,7 @@ def test_a_copy_continues_bit_for_bit(n_arms, n, options, asked, seed):
     if asked:
         policy.ask()
     copies = [pickle.loads(pickle.dumps(policy)), copy.deepcopy(policy),
-              pb.ThompsonSampling.from_state(policy.get_state())]
+              pb.policies.ThompsonSampling.from_state(policy.get_state())]
     streams = [copy.deepcopy(rng) for _ in copies]
     expected = go_on(policy, rng, 60)
     for other, stream in zip(copies, streams, strict=True):
@@ -414,9 +415,9 @@ def with_entry(at, value):
     lambda state: state.update(type="UCBE"),
 ])
 def test_a_damaged_state_is_refused(law, damage):
-    policy = play(pb.ThompsonSampling(3, rng=1, law=law),
+    policy = play(pb.policies.ThompsonSampling(3, rng=1, law=law),
                   pb.environments.BernoulliBandit([0.2, 0.5, 0.6]), 50)
     state = policy.get_state()
     damage(state)
     with pytest.raises(ValueError):
-        pb.ThompsonSampling.from_state(state)
+        pb.policies.ThompsonSampling.from_state(state)

@@ -23,7 +23,7 @@ def test_regret(variance, gap, expected, half_width):
     scales = 2.0 * np.sqrt([variance, variance + gap])
     low, high = 1.0 - (0.5 - scales / 2) ** 2, 1.0 - (0.5 + scales / 2) ** 2
     bandit = pb.environments.ScaledBernoulliBandit((low + high) / 2, low - high, 0.5)
-    result = pb.simulate(lambda e: pb.ThompsonSampling(2), bandit, N_RUNS, rng=1,
+    result = pb.simulate(lambda e: pb.policies.ThompsonSampling(2), bandit, N_RUNS, rng=1,
                          horizon=100_000, metrics=[second_pulls])
     regrets = gap * result.metrics["second_pulls"]
     error = np.hypot(regrets.std() / np.sqrt(N_RUNS), half_width / 1.96)

@@ -33,7 +33,8 @@ def play(policy, bandit):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["params"]))
 def test_cases_of_vbr(case):
     K, n, expect = case["params"]["K"], case["params"]["n"], case["expect"]
-    policy, order, rejected = play(pb.VBR(K, n), pb.environments.TableBandit(case["rewards"]))
+    policy, order, rejected = play(pb.policies.VBR(K, n),
+                                   pb.environments.TableBandit(case["rewards"]))
     assert order == expect["pulls"] and rejected == expect["rejected"]
     assert policy.pulls.tolist() == expect["counts"]
     assert policy.recommend().tolist() == [expect["out"]]
@@ -72,14 +73,14 @@ def make_pair(kind, rng):
     K = int(rng.integers(1, 15))
     spare = int(rng.integers(1, 40)) * int(rng.integers(1, 8))
     if kind == "vbr":
-        return pb.VBR(K, K + spare), twin.VBR(K, K + spare)
+        return pb.policies.VBR(K, K + spare), twin.VBR(K, K + spare)
     if kind in ("C", "A"):
         T = K + spare - 1
-        return pb.ContinuousRejects(K, T, kind), twin.ContinuousRejects(K, T, kind)
+        return pb.policies.ContinuousRejects(K, T, kind), twin.ContinuousRejects(K, T, kind)
     T = 2 * K + spare
     options = dict(epsilon=float(rng.choice([0, 0.01, 0.1, 1])), variance_aware=kind == "aware",
                    variances=variances_of(rng, K, kind))
-    return pb.EBTC(K, budget=T, **options), twin.EBTC(K, T, **options)
+    return pb.policies.EBTC(K, budget=T, **options), twin.EBTC(K, T, **options)
 
 
 KINDS = ["vbr", "plain", "known", "aware", "C", "A"]
@@ -130,10 +131,10 @@ def test_the_twins_where_pulls_are_lost(kind):
 
 def test_lost_pulls_of_vbr():
     """All pulls of an arm lost: it goes first; an arm heard once is pulled for its variance."""
-    policy = pb.VBR(3, 24)
+    policy = pb.policies.VBR(3, 24)
     policy.tell(policy.ask(), np.where(policy.ask() == 2, np.nan, 0.5), missing="drop")
     assert policy.survivors.tolist() == [0, 1]
-    policy = pb.VBR(3, 24)
+    policy = pb.policies.VBR(3, 24)
     arms = policy.ask()
     rewards = np.where(arms == 0, 0.0, np.arange(arms.size) % 2)
     rewards[np.flatnonzero(arms == 2)[1:]] = np.nan
@@ -145,8 +146,9 @@ def test_lost_pulls_of_vbr():
 def test_equal_rewards():
     """Ties: EB-TC by the lowest index; the others reject the highest."""
     ones = pb.environments.TableBandit([[0.5]] * 4)
-    for policy in (pb.VBR(4, 40), pb.EBTC(4, budget=40), pb.ContinuousRejects(4, 40),
-                   pb.EBTC(4, budget=40, variance_aware=True, epsilon=0)):
+    for policy in (pb.policies.VBR(4, 40), pb.policies.EBTC(4, budget=40),
+                   pb.policies.ContinuousRejects(4, 40),
+                   pb.policies.EBTC(4, budget=40, variance_aware=True, epsilon=0)):
         assert play(policy, ones)[0].recommend().tolist() == [0]
         ones.reset()
 
@@ -159,7 +161,7 @@ def test_states_that_do_not_fit(make):
     policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
     others = [other() for other in BY_THEMSELVES.values()]
     protocol.assert_states_of_others_refused(policy, others)
-    if isinstance(policy, pb.EBTC):
+    if isinstance(policy, pb.policies.EBTC):
         for name, made in ("leader", int), ("chosen", lambda arm: np.array([arm])):
             changes = [{name: made(N)}, {name: made(-1)}]
             protocol.assert_entries_refused(policy, changes, rf"hold {name} in \[0, 5\]")
@@ -167,7 +169,7 @@ def test_states_that_do_not_fit(make):
                                                  dict(counts=np.full(N, -1))], "hold counts in")
         return
     protocol.assert_bad_rings_refused(make())
-    if isinstance(policy, pb.VBR):
+    if isinstance(policy, pb.policies.VBR):
         protocol.assert_bad_heaps_refused(policy)
     else:
         changes = [dict(pending=N + 1), dict(pending=0)]
@@ -180,25 +182,25 @@ def test_budgets():
         K, spare = int(rng.integers(2, 30)), int(rng.integers(1, 60))
         table = pb.environments.TableBandit(random_table(rng, K))
         for aware in (False, True):
-            policy = play(pb.EBTC(K, variance_aware=aware, budget=2 * K + spare), table)[0]
+            policy = play(pb.policies.EBTC(K, variance_aware=aware, budget=2 * K + spare), table)[0]
             assert policy.n_pulls == 2 * K + spare == policy.pulls.sum()
-        for policy in (pb.VBR(K, K + spare), pb.ContinuousRejects(K, K + spare)):
+        for policy in (pb.policies.VBR(K, K + spare), pb.policies.ContinuousRejects(K, K + spare)):
             policy = play(policy, table)[0]
             assert policy.n_pulls == policy.pulls.sum() <= K + spare
-            if isinstance(policy, pb.VBR):
+            if isinstance(policy, pb.policies.VBR):
                 assert policy.survivors.size == 1
             else:
                 assert policy.survivors.size == 1 or policy.n_pulls == K + spare
-        same = pb.SuccessiveRejects(K, K + spare)
+        same = pb.policies.SuccessiveRejects(K, K + spare)
         table.reset()
-        assert play(same, table)[0].n_pulls == play(pb.VBR(K, K + spare), table)[0].n_pulls
+        assert play(same, table)[0].n_pulls == play(pb.policies.VBR(K, K + spare), table)[0].n_pulls
 
 
 def test_anytime():
     """Without a budget it never ends, and pulls as one with a budget does."""
-    short, bandit = pb.EBTC(N, budget=300), pb.environments.TableBandit(TABLE)
+    short, bandit = pb.policies.EBTC(N, budget=300), pb.environments.TableBandit(TABLE)
     order = play(short, bandit)[1]
-    policy, seen = pb.EBTC(N), []
+    policy, seen = pb.policies.EBTC(N), []
     bandit.reset()
     assert policy.budget is None and policy.recommend().tolist() == [0]
     while policy.n_pulls < 300:
@@ -211,36 +213,46 @@ def test_anytime():
 
 def test_half_of_the_pulls_are_the_leaders():
     best = pb.environments.TableBandit([[0.2], [0.9], [0.3], [0.1]])
-    pulls = play(pb.EBTC(4, budget=404), best)[0].pulls
+    pulls = play(pb.policies.EBTC(4, budget=404), best)[0].pulls
     assert pulls[1] == 1 + 201  # its first, and 400 / 2 + 1 by the first turn's rounding
 
 
 def test_one_arm():
-    assert pb.VBR(1, 0).done and pb.ContinuousRejects(1, 0).done
-    policy = pb.EBTC(1, budget=7)
+    assert pb.policies.VBR(1, 0).done and pb.policies.ContinuousRejects(1, 0).done
+    policy = pb.policies.EBTC(1, budget=7)
     assert play(policy, pb.environments.TableBandit([[0.5]]))[0].n_pulls == 7
 
 
 @pytest.mark.parametrize("make, error, message", [
-    (lambda: pb.VBR(4, 4), pb.InfeasibleBudget, "budget must be at least 5 for 4 arms.*got 4"),
-    (lambda: pb.VBR(0, 4), ValueError, "n_arms must be at least 1; got 0"),
-    (lambda: pb.VBR(4, 9.5), TypeError, "budget must be an integer; got 9.5"),
-    (lambda: pb.EBTC(4, budget=3), pb.InfeasibleBudget, "at least 4 for 4 arms.*got 3"),
-    (lambda: pb.EBTC(4, budget=7, variance_aware=True), pb.InfeasibleBudget,
+    (lambda: pb.policies.VBR(4, 4), pb.errors.InfeasibleBudgetError,
+     "budget must be at least 5 for 4 arms.*got 4"),
+    (lambda: pb.policies.VBR(0, 4), ValueError, "n_arms must be at least 1; got 0"),
+    (lambda: pb.policies.VBR(4, 9.5), TypeError, "budget must be an integer; got 9.5"),
+    (lambda: pb.policies.EBTC(4, budget=3), pb.errors.InfeasibleBudgetError,
+     "at least 4 for 4 arms.*got 3"),
+    (lambda: pb.policies.EBTC(4, budget=7, variance_aware=True), pb.errors.InfeasibleBudgetError,
      "at least 8 for 4 arms.*got 7"),
-    (lambda: pb.EBTC(4, epsilon=-0.1), ValueError, "epsilon must be finite and at least 0; got"),
-    (lambda: pb.EBTC(4, epsilon=np.nan), ValueError, "epsilon must be finite"),
-    (lambda: pb.EBTC(4, epsilon="x"), TypeError, "epsilon must hold real numbers"),
-    (lambda: pb.EBTC(4, variances=[1, 2]), ValueError, r"shape \(4,\); got \(2,\)"),
-    (lambda: pb.EBTC(2, variances=[1, 0]), ValueError, "variances must be finite and above 0"),
-    (lambda: pb.EBTC(2, variances=[1, 1], variance_aware=True), ValueError,
+    (lambda: pb.policies.EBTC(4, epsilon=-0.1), ValueError,
+     "epsilon must be finite and at least 0; got"),
+    (lambda: pb.policies.EBTC(4, epsilon=np.nan), ValueError, "epsilon must be finite"),
+    (lambda: pb.policies.EBTC(4, epsilon="x"), TypeError, "epsilon must hold real numbers"),
+    (lambda: pb.policies.EBTC(4, variances=[1, 2]), ValueError, r"shape \(4,\); got \(2,\)"),
+    (lambda: pb.policies.EBTC(2, variances=[1, 0]), ValueError,
+     "variances must be finite and above 0"),
+    (lambda: pb.policies.EBTC(2, variances=[1, 1], variance_aware=True), ValueError,
      "variance_aware must be False where variances are given; got True"),
-    (lambda: pb.ContinuousRejects(4, 3), pb.InfeasibleBudget, "at least 4 for 4 arms.*got 3"),
-    (lambda: pb.EBTC(4, budget=2**70), ValueError, f"budget must be at most {2**53}; got {2**70}"),
-    (lambda: pb.EBTC(4, budget=2**53 + 1), ValueError, f"budget must be at most {2**53}; got"),
-    (lambda: pb.ContinuousRejects(4, 2**70), ValueError, f"budget must be at most {2**53}; got"),
-    (lambda: pb.ContinuousRejects(2**70, 9), ValueError, f"n_arms must be at most {2**40}"),
-    (lambda: pb.ContinuousRejects(4, 9, "B"), ValueError, "criterion must be one of 'C', 'A'"),
+    (lambda: pb.policies.ContinuousRejects(4, 3), pb.errors.InfeasibleBudgetError,
+     "at least 4 for 4 arms.*got 3"),
+    (lambda: pb.policies.EBTC(4, budget=2**70), ValueError,
+     f"budget must be at most {2**53}; got {2**70}"),
+    (lambda: pb.policies.EBTC(4, budget=2**53 + 1), ValueError,
+     f"budget must be at most {2**53}; got"),
+    (lambda: pb.policies.ContinuousRejects(4, 2**70), ValueError,
+     f"budget must be at most {2**53}; got"),
+    (lambda: pb.policies.ContinuousRejects(2**70, 9), ValueError,
+     f"n_arms must be at most {2**40}"),
+    (lambda: pb.policies.ContinuousRejects(4, 9, "B"), ValueError,
+     "criterion must be one of 'C', 'A'"),
 ])
 def test_bad_input(make, error, message):
     with pytest.raises(error, match=message):

@@ -100,7 +100,7 @@ def test_what_an_unmade_object_says(name):
 
 
 def test_a_second_init_is_refused_and_changes_nothing():
-    policy = pb.BatchRacing(5, 2, batch_size=5)
+    policy = pb.policies.BatchRacing(5, 2, batch_size=5)
     policy.tell(policy.ask(), np.zeros(5))
     for again in (lambda: policy.__init__(5, 2), lambda: pb.Policy.__init__(policy, 3)):
         with pytest.raises(RuntimeError, match="made already: __init__ cannot be called again"):
@@ -113,7 +113,7 @@ def test_a_second_init_is_refused_and_changes_nothing():
 
 
 def test_an_init_that_failed_leaves_nothing_to_use():
-    policy = pb.UCB1.__new__(pb.UCB1)
+    policy = pb.policies.UCB1.__new__(pb.policies.UCB1)
     with pytest.raises(ValueError, match="constant"):
         policy.__init__(3, constant=-1.0)
     for call in (policy.ask, lambda: policy.pulls, lambda: policy.__init__(3)):
@@ -122,7 +122,7 @@ def test_an_init_that_failed_leaves_nothing_to_use():
 
 
 def test_the_init_of_a_base_does_not_make_an_object():
-    policy = pb.KLUCB.__new__(pb.KLUCB)
+    policy = pb.policies.KLUCB.__new__(pb.policies.KLUCB)
     pb.Policy.__init__(policy, 3)
     with pytest.raises(RuntimeError, match="cannot be used"):
         policy.ask()

@@ -36,11 +36,11 @@ def test_margins_and_their_twin():
 
 ROUNDED = 1e-9
 MAKERS = {
-    "T3C": lambda rule: pb.TopTwo(3, rule, rng=1),
-    "EB-TC": lambda rule: pb.TopTwo(3, rule, leader="empirical", rng=2),
-    "TTUCB": lambda rule: pb.TopTwo(3, rule, leader="ucb", beta="ids", rng=3),
-    "EBTC": lambda rule: pb.EBTC(3, stopping=rule),
-    "track": lambda rule: pb.TrackAndStop(3, rule),
+    "T3C": lambda rule: pb.policies.TopTwo(3, rule, rng=1),
+    "EB-TC": lambda rule: pb.policies.TopTwo(3, rule, leader="empirical", rng=2),
+    "TTUCB": lambda rule: pb.policies.TopTwo(3, rule, leader="ucb", beta="ids", rng=3),
+    "EBTC": lambda rule: pb.policies.EBTC(3, stopping=rule),
+    "track": lambda rule: pb.policies.TrackAndStop(3, rule),
 }
 
 
@@ -66,7 +66,7 @@ def test_policies_stop_where_the_twin_does(seed, name):
 
 
 def test_elimination_lets_arms_go_where_the_twin_tells_them():
-    rng, policy = np.random.default_rng(1), pb.SuccessiveElimination(4, Betting(0.1))
+    rng, policy = np.random.default_rng(1), pb.policies.SuccessiveElimination(4, Betting(0.1))
     seen, means = [[] for _ in range(4)], np.array([0.2, 0.5, 0.7, 0.6])
     while not policy.done:
         before, arms = policy.alive, policy.ask()
@@ -140,7 +140,7 @@ NASTY = {  # the second arm is the worse one, hardly
 
 
 def wrong_answers(name, delta, n_runs, n_pulls):
-    policy = pb.TopTwo(NASTY[name].n_arms, Betting(delta), leader="empirical")
+    policy = pb.policies.TopTwo(NASTY[name].n_arms, Betting(delta), leader="empirical")
     result = pb.simulate(policy, NASTY[name], n_runs, rng=3, horizon=n_pulls)
     return int((result.errors & result.stopped).sum())
 
@@ -166,7 +166,7 @@ def test_rewards_that_vary_little_need_few_pulls():
     rng, means = np.random.default_rng(1), np.array([0.5, 0.55])
     pulls = []
     for rule in Betting(0.05), GLR(0.05, "bernoulli"):
-        policy = pb.SuccessiveElimination(2, rule)
+        policy = pb.policies.SuccessiveElimination(2, rule)
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.clip(means[arms] + 0.05 * rng.standard_normal(arms.size), 0, 1))
@@ -177,7 +177,7 @@ def test_rewards_that_vary_little_need_few_pulls():
 
 def test_epsilon_ends_equal_arms():
     rng = np.random.default_rng(2)
-    policy = pb.EBTC(2, stopping=Betting(0.1, epsilon=0.2))
+    policy = pb.policies.EBTC(2, stopping=Betting(0.1, epsilon=0.2))
     while not policy.done:
         arms = policy.ask()
         policy.tell(arms, rng.random(arms.size) < 0.5)
@@ -185,12 +185,12 @@ def test_epsilon_ends_equal_arms():
 
 
 def test_equal_rewards_go_on_and_one_arm_stops():
-    policy = pb.TopTwo(2, Betting(0.1), rng=1)
+    policy = pb.policies.TopTwo(2, Betting(0.1), rng=1)
     for _ in range(200):
         arms = policy.ask()
         policy.tell(arms, np.full(arms.size, 0.4))
     assert not policy.done and not policy.is_endless
-    one = pb.TopTwo(1, Betting(0.1), rng=1)
+    one = pb.policies.TopTwo(1, Betting(0.1), rng=1)
     one.tell(one.ask(), [0.5])
     assert one.done and one.is_sure
 
@@ -200,7 +200,7 @@ def gains_of(policy):
 
 
 def test_rewards_outside_are_refused_and_nothing_is_told():
-    policy = pb.TopTwo(2, Betting(0.1), rng=1)
+    policy = pb.policies.TopTwo(2, Betting(0.1), rng=1)
     before = gains_of(policy)
     arms = policy.ask()
     for rewards in [0.5, 1.5], [-0.1, 0.5]:
@@ -211,11 +211,11 @@ def test_rewards_outside_are_refused_and_nothing_is_told():
 
 def test_a_state_continues_bit_for_bit():
     rng = np.random.default_rng(3)
-    policy = pb.TopTwo(3, Betting(0.01), rng=1)
+    policy = pb.policies.TopTwo(3, Betting(0.01), rng=1)
     for _ in range(50):
         arms = policy.ask()
         policy.tell(arms, rng.random(arms.size))
-    again = pb.TopTwo.from_state(policy.get_state())
+    again = pb.policies.TopTwo.from_state(policy.get_state())
     assert again.stopping == policy.stopping and hash(again.stopping) == hash(Betting(0.01))
     for _ in range(100):
         arms = policy.ask()
@@ -227,13 +227,13 @@ def test_a_state_continues_bit_for_bit():
 
 
 def test_gains_that_no_rewards_have_are_refused():
-    policy = pb.EBTC(2, stopping=Betting(0.1))
+    policy = pb.policies.EBTC(2, stopping=Betting(0.1))
     policy.tell(policy.ask(), [0.5, 0.25])
     state = policy.get_state()
     for change in (lambda gains: gains * 2, lambda gains: gains * 0.5, lambda gains: gains[:40]):
         with pytest.raises(ValueError, match="gains"):
             progress = state["progress"] | {"gains": change(gains_of(policy))}
-            pb.EBTC.from_state(state | {"progress": progress})
+            pb.policies.EBTC.from_state(state | {"progress": progress})
 
 
 def test_rules_are_values():

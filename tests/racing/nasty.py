@@ -117,7 +117,7 @@ def sampler(case, d, bound, n_runs, rng):
 
 def accept(case, d, bound, n_runs, rng):
     """The ratios have no offset: the two states' rewards were subtracted."""
-    test = pb.AcceptanceTest(d, bound=bound, rng=rng)
+    test = pb.racing.AcceptanceTest(d, bound=bound, rng=rng)
     return sum(test.test(0.0).accepted for _ in range(n_runs))
 
 
@@ -132,7 +132,7 @@ def populations(case, d, bound, n_runs, rng):
     """An arm against one without factors; the offset is on each factor."""
     arms = [np.zeros(0), d + CASES[case][1]]
     offsets = [CASES[case][1] * d.size, 0.0]
-    return sum(pb.race_populations(arms, offsets, bound=bound, rng=rng).winner
+    return sum(pb.racing.race_populations(arms, offsets, bound=bound, rng=rng).winner
                for _ in range(n_runs))
 
 
@@ -144,8 +144,8 @@ SAMPLERS = {"race": (race, N, 0.25), "RacingSampler": (sampler, N, 1.0),
 
 def bound_of(name, delta, skewness=True):
     if name == "accept":
-        return pb.StudentBound(delta, "two-sided", skewness=skewness)
-    return pb.StudentBound(delta, skewness=skewness)
+        return pb.racing.StudentBound(delta, "two-sided", skewness=skewness)
+    return pb.racing.StudentBound(delta, skewness=skewness)
 
 
 def errors(case, name, delta, n_runs, seed, sign, skewness=True):

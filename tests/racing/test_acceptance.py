@@ -60,9 +60,9 @@ def test_the_twin_bit_for_bit(source, indices):
         given = ratios if source == "array" else as_function(ratios)
         more = dict(bound=as_bound(options), first_look=options.first_look,
                     max_fraction=options.max_fraction, indices=indices)
-        ours = pb.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
+        ours = pb.racing.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
         assert tuple(ours) == tuple(expected), (seed, options)
-        kept = pb.AcceptanceTest(given, rng=np.random.default_rng(seed), **more)
+        kept = pb.racing.AcceptanceTest(given, rng=np.random.default_rng(seed), **more)
         assert kept.test(log_threshold) == ours
         outcomes[ours.n_looks, ours.exact] += 1
     assert len(outcomes) >= 8
@@ -73,8 +73,8 @@ def test_an_exact_law(source):
     """Case 1 as a test of differences: state 0 wins where they are accepted."""
     case, rewards, _, options = find_case("case1")
     ratios, n_tests = rewards[:, 0] - rewards[:, 1], 30_000
-    test = pb.AcceptanceTest(ratios if source == "array" else as_function(ratios),
-                             bound=as_bound(options), first_look=case["m1"], rng=8)
+    test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
+                                    bound=as_bound(options), first_look=case["m1"], rng=8)
     law = race_twin.enumerate_law(rewards, np.zeros(2), options)
     law = {(o.winner == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
     observed = collections.Counter(tuple(test.test()) for _ in range(n_tests))
@@ -83,15 +83,15 @@ def test_an_exact_law(source):
 
 def test_names_of_bounds_are_two_sided():
     ratios = np.random.default_rng(3).normal(size=3000)
-    for name, kind in [("student", pb.StudentBound), ("normal", pb.NormalBound)]:
-        by_name = pb.AcceptanceTest(ratios, bound=name, delta=0.2).schedule
-        by_object = pb.AcceptanceTest(ratios, bound=kind(0.2, "two-sided")).schedule
-        one_sided = pb.AcceptanceTest(ratios, bound=kind(0.2)).schedule
+    for name, kind in [("student", pb.racing.StudentBound), ("normal", pb.racing.NormalBound)]:
+        by_name = pb.racing.AcceptanceTest(ratios, bound=name, delta=0.2).schedule
+        by_object = pb.racing.AcceptanceTest(ratios, bound=kind(0.2, "two-sided")).schedule
+        one_sided = pb.racing.AcceptanceTest(ratios, bound=kind(0.2)).schedule
         assert (by_name.scale == by_object.scale).all()
         assert (by_name.scale[:-1] != one_sided.scale[:-1]).all()
-    default = pb.AcceptanceTest(ratios).schedule
-    expected = pb.AcceptanceTest(ratios, bound=pb.StudentBound(0.05, "two-sided"),
-                                 first_look=50).schedule
+    default = pb.racing.AcceptanceTest(ratios).schedule
+    expected = pb.racing.AcceptanceTest(ratios, bound=pb.racing.StudentBound(0.05, "two-sided"),
+                                        first_look=50).schedule
     assert all((a == b).all() for a, b in zip(default, expected, strict=True))
 
 
@@ -102,7 +102,8 @@ def share_decided_early(bound, delta, first_look, size, n_tests, seed):
     for _ in range(n_populations):
         ratios = rng.normal(size=size)
         ratios -= ratios.mean()
-        test = pb.AcceptanceTest(ratios, bound=bound, delta=delta, first_look=first_look, rng=rng)
+        test = pb.racing.AcceptanceTest(ratios, bound=bound, delta=delta, first_look=first_look,
+                                        rng=rng)
         early += sum(not test.test().exact for _ in range(n_tests // n_populations))
     return 0.5 * early / n_tests
 
@@ -124,11 +125,11 @@ def test_the_sum_decides_and_a_tie_rejects(source):
     ratios = np.array([3.0, -1.0, 4.0, 1.0, -5.0])
     given = ratios if source == "array" else as_function(ratios)
     for threshold, accepted in [(1.999, True), (2.0, False), (2.001, False)]:
-        assert pb.accept(given, threshold) == (accepted, 1, 5, True)
-    assert pb.accept(given, -np.inf) == (True, 0, 0, True)
-    assert pb.accept(given, np.inf) == (False, 0, 0, True)
-    assert pb.accept([0.0, 0.0]) == (False, 1, 2, True)
-    assert pb.accept(ratios.tolist(), 1) == pb.accept(ratios, 1.0)
+        assert pb.racing.accept(given, threshold) == (accepted, 1, 5, True)
+    assert pb.racing.accept(given, -np.inf) == (True, 0, 0, True)
+    assert pb.racing.accept(given, np.inf) == (False, 0, 0, True)
+    assert pb.racing.accept([0.0, 0.0]) == (False, 1, 2, True)
+    assert pb.racing.accept(ratios.tolist(), 1) == pb.racing.accept(ratios, 1.0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -142,7 +143,8 @@ def test_what_must_not_matter(seed):
         options = race_twin.Options("normal", delta=0.1, convention="two-sided")
 
     def outcome(ratios, log_threshold):
-        return pb.accept(ratios, log_threshold, bound=as_bound(options), first_look=10, rng=seed)
+        return pb.racing.accept(ratios, log_threshold, bound=as_bound(options), first_look=10,
+                                rng=seed)
 
     plain = outcome(ratios, log_threshold)
     assert outcome(ratios * 2.0**-20, log_threshold * 2.0**-20) == plain
@@ -161,7 +163,7 @@ def test_a_function_is_asked_for_each_ratio_once_and_in_blocks():
         asked.append(indices)
         return ratios[indices, None]
 
-    result = pb.accept(pb.Factors(function, ratios.size, 1), ratios.sum() - 1e-6, delta=1e-9)
+    result = pb.racing.accept(pb.Factors(function, ratios.size, 1), ratios.sum() - 1e-6, delta=1e-9)
     order = np.concatenate(asked)
     assert result.exact and np.array_equal(np.sort(order), np.arange(ratios.size))
     assert max(len(indices) for indices in asked) == 16384
@@ -172,7 +174,7 @@ def test_betting_keeps_its_word_and_reads_little():
     ratios = rng.uniform(-1, 1, 4000)
     options = dict(bound="betting", value_range=(-1, 1), delta=0.05)
     for source in (ratios, as_function(ratios)):
-        test = pb.AcceptanceTest(source, rng=7, **options)
+        test = pb.racing.AcceptanceTest(source, rng=7, **options)
         for gap in (-0.3, 0.3):
             results = [test.test(ratios.sum() - gap * ratios.size) for _ in range(100)]
             # far more than 100 * 0.05 of them would be wrong by chance less often than 1e-6
@@ -185,14 +187,14 @@ def test_betting_keeps_its_word_and_reads_little():
         assert sum(not r.accepted for r in results) <= 15
         assert all(r.accepted for r in results if r.exact)
     with pytest.raises(ValueError, match=r"value_range.*\(0.0, 1.0\).*factor"):
-        pb.accept(ratios, bound="betting", value_range=(0, 1))
+        pb.racing.accept(ratios, bound="betting", value_range=(0, 1))
     with pytest.raises(ValueError, match=r"value_range must be \(low, high\)"):
-        pb.accept(ratios, bound="betting", value_range=2.0)
+        pb.racing.accept(ratios, bound="betting", value_range=2.0)
 
 
 def test_arrays_and_functions_are_read_anew():
     ratios = np.zeros(1000)
-    test = pb.AcceptanceTest(ratios, rng=1)
+    test = pb.racing.AcceptanceTest(ratios, rng=1)
     assert not test.test(0.0).accepted
     ratios += 1.0
     assert test.test(500.0).accepted
@@ -204,11 +206,11 @@ def test_the_same_seed_gives_the_same_tests():
     ratios = np.random.default_rng(8).normal(0.05, 1.0, 20_000)
     runs = []
     for rng in (3, 3, 4):
-        test = pb.AcceptanceTest(ratios, rng=rng)
+        test = pb.racing.AcceptanceTest(ratios, rng=rng)
         runs.append([test.test() for _ in range(50)])
     assert runs[0] == runs[1] != runs[2]
-    test = pb.AcceptanceTest(ratios, rng=9)
-    assert test.test(rng=5) == pb.AcceptanceTest(ratios, rng=5).test()
+    test = pb.racing.AcceptanceTest(ratios, rng=9)
+    assert test.test(rng=5) == pb.racing.AcceptanceTest(ratios, rng=5).test()
     assert test.n_factors == 20_000
 
 
@@ -223,7 +225,7 @@ def test_the_same_seed_gives_the_same_tests():
     ],
 )
 def test_log_ratios_that_are_refused(log_ratios, error, word):
-    for call in (pb.accept, pb.AcceptanceTest):
+    for call in (pb.racing.accept, pb.racing.AcceptanceTest):
         with pytest.raises(error, match=word):
             call(log_ratios)
 
@@ -240,19 +242,19 @@ def test_log_ratios_that_are_refused(log_ratios, error, word):
         ({"bound": "ebs"}, ["value_range"]),
         ({"bound": "ebs", "value_range": (0, 1)}, ["value_range", "0"]),
         ({"value_range": 1.0}, ["value_range", "student"]),
-        ({"bound": pb.StudentBound(0.1), "delta": 0.1}, ["delta"]),
+        ({"bound": pb.racing.StudentBound(0.1), "delta": 0.1}, ["delta"]),
     ],
 )
 def test_options_that_are_refused(options, words):
-    for call in (pb.accept, pb.AcceptanceTest):
+    for call in (pb.racing.accept, pb.racing.AcceptanceTest):
         with pytest.raises(ValueError) as caught:
             call(np.zeros(500), **options)
         assert all(word in str(caught.value) for word in words)
 
 
 def test_thresholds_that_are_refused():
-    test = pb.AcceptanceTest(np.ones(5))
-    for call in (test.test, lambda threshold: pb.accept(np.ones(5), threshold)):
+    test = pb.racing.AcceptanceTest(np.ones(5))
+    for call in (test.test, lambda threshold: pb.racing.accept(np.ones(5), threshold)):
         with pytest.raises(ValueError, match="log_threshold"):
             call(np.nan)
         with pytest.raises(TypeError, match="log_threshold"):
@@ -265,13 +267,14 @@ def test_thresholds_that_are_refused():
 def test_ratios_that_are_not_finite(source, bad):
     ratios = np.random.default_rng(9).normal(size=500)
     ratios[13] = bad
-    test = pb.AcceptanceTest(ratios if source == "array" else as_function(ratios), delta=1e-9)
+    test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
+                                    delta=1e-9)
     for _ in range(2):
         with pytest.raises(ValueError, match=f"log_ratios must be finite; got {bad} at factor 13"):
             test.test(ratios[:13].sum())
     ratios[13] = 1e200
     with pytest.raises(ValueError, match="square"):
-        pb.accept(as_function(ratios), first_look=500)
+        pb.racing.accept(as_function(ratios), first_look=500)
     ratios[13] = 0.0
     assert test.test(-1e6).accepted
 
@@ -279,8 +282,8 @@ def test_ratios_that_are_not_finite(source, bad):
 def test_a_spread_beyond_the_range():
     ratios = np.random.default_rng(9).random(500)
     with pytest.raises(ValueError, match="value_range.*0.25"):
-        pb.accept(ratios, bound="ebs", value_range=0.25)
-    assert pb.accept(ratios, bound="ebs", value_range=1.0).accepted
+        pb.racing.accept(ratios, bound="ebs", value_range=0.25)
+    assert pb.racing.accept(ratios, bound="ebs", value_range=1.0).accepted
 
 
 def test_what_a_function_may_do():
@@ -292,7 +295,7 @@ def test_what_a_function_may_do():
             raise problem["at"]
         return problem["at"][indices, None]
 
-    test = pb.AcceptanceTest(pb.Factors(function, 500, 1))
+    test = pb.racing.AcceptanceTest(pb.Factors(function, 500, 1))
     problem["at"] = KeyError("mine")
     with pytest.raises(KeyError, match="mine"):
         test.test()
@@ -304,7 +307,7 @@ def test_what_a_function_may_do():
 
     rng = np.random.default_rng(1)  # a function may draw from the same generator
     drawing = pb.Factors(lambda n, i: rng.normal(5.0, 1.0, (n.size, 1)), 500, 1)
-    assert pb.accept(drawing, rng=rng).accepted
+    assert pb.racing.accept(drawing, rng=rng).accepted
 
 
 def test_one_test_at_a_time():
@@ -313,7 +316,7 @@ def test_one_test_at_a_time():
             test.test()
         return np.ones((indices.size, 1))
 
-    test = pb.AcceptanceTest(pb.Factors(again, 500, 1))
+    test = pb.racing.AcceptanceTest(pb.Factors(again, 500, 1))
     assert test.test().accepted
     failed = []
     thread = threading.Thread(target=lambda: failed.append(test.test().accepted))

@@ -35,7 +35,7 @@ def assert_close(error, expected, n_tests, relative):
 def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, student):
     """The numbers of the spec: a test is a race of two states without a gap."""
     n_tests = round(1500 / delta)
-    for kind, expected in [(pb.NormalBound, normal), (pb.StudentBound, student)]:
+    for kind, expected in [(pb.racing.NormalBound, normal), (pb.racing.StudentBound, student)]:
         if expected is not None:
             error = share_decided_early(kind(delta), None, first_look, 100_000, n_tests, seed=60)
             assert_close(error, expected, n_tests, relative=0.01)
@@ -84,7 +84,8 @@ def test_the_table_of_lil_ucb(row):
     n_draws = int(np.clip(12 / row["proportion"], 4, 800))
     shares = []
     for offsets in LOG_P + rng.gumbel(size=(n_draws, D)):
-        result = pb.lil_ucb(rewards, offsets, delta=row["delta"], value_range=ranges, rng=rng)
+        result = pb.racing.lil_ucb(rewards, offsets, delta=row["delta"], value_range=ranges,
+                                   rng=rng)
         # the reference never erred in more than 40,000 draws
         assert result.winner == offsets.argmax()
         shares.append(result.n_evaluations / (N * D))

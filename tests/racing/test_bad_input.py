@@ -28,7 +28,7 @@ def assert_says(error, *words):
     ],
 )
 def test_shapes_of_matrices(factors, words):
-    for call in (pb.race, pb.RacingSampler, pb.exact_sample):
+    for call in (pb.race, pb.RacingSampler, pb.racing.exact_sample):
         with pytest.raises(ValueError) as caught:
             call(factors)
         for word in words:
@@ -39,7 +39,7 @@ def test_shapes_of_matrices(factors, words):
     "factors", [np.zeros((3, 2), dtype=complex), [["a", "b"]], [[None, 1.0]], "text", None]
 )
 def test_matrices_that_are_not_real(factors):
-    for call in (pb.race, pb.RacingSampler, pb.exact_sample):
+    for call in (pb.race, pb.RacingSampler, pb.racing.exact_sample):
         with pytest.raises((TypeError, ValueError), match="factors"):
             call(factors)
 
@@ -70,7 +70,7 @@ def test_matrices_that_are_not_real(factors):
         ({"bound": "ebs", "value_range": np.inf}, ["value_range", "inf"]),
         ({"bound": "ebs", "value_range": [1.0, 2.0]}, ["value_range", "3", "2"]),
         ({"bound": "student", "value_range": 1.0}, ["value_range"]),
-        ({"bound": pb.StudentBound(), "delta": 0.1}, ["delta"]),
+        ({"bound": pb.racing.StudentBound(), "delta": 0.1}, ["delta"]),
     ],
 )
 def test_options(options, words):
@@ -93,14 +93,14 @@ def test_delta_where_two_states_leave_no_solution():
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda: pb.NormalBound(delta=2.0), ["delta", "2"]),
-        (lambda: pb.StudentBound(convention="three-sided"), ["convention", "three-sided"]),
-        (lambda: pb.NormalBound(boundary=-1.0), ["boundary", "-1"]),
-        (lambda: pb.NormalBound(boundary=np.nan), ["boundary", "nan"]),
-        (lambda: pb.EBSBound(), ["value_range", "None"]),
-        (lambda: pb.EBSBound(value_range=[1.0, -2.0]), ["value_range", "-2"]),
-        (lambda: pb.EBSBound(difference_range=0.0), ["difference_range", "0"]),
-        (lambda: pb.EBSBound(delta=0.0, value_range=1.0), ["delta", "0"]),
+        (lambda: pb.racing.NormalBound(delta=2.0), ["delta", "2"]),
+        (lambda: pb.racing.StudentBound(convention="three-sided"), ["convention", "three-sided"]),
+        (lambda: pb.racing.NormalBound(boundary=-1.0), ["boundary", "-1"]),
+        (lambda: pb.racing.NormalBound(boundary=np.nan), ["boundary", "nan"]),
+        (lambda: pb.racing.EBSBound(), ["value_range", "None"]),
+        (lambda: pb.racing.EBSBound(value_range=[1.0, -2.0]), ["value_range", "-2"]),
+        (lambda: pb.racing.EBSBound(difference_range=0.0), ["difference_range", "0"]),
+        (lambda: pb.racing.EBSBound(delta=0.0, value_range=1.0), ["delta", "0"]),
         (lambda: pb.Factors(len, 0, 3), ["n_factors", "0"]),
         (lambda: pb.Factors(len, 3, 0), ["n_states", "0"]),
         (lambda: pb.race(GOOD, [0.0, 1.0]), ["offsets", "3", "2"]),
@@ -113,8 +113,8 @@ def test_delta_where_two_states_leave_no_solution():
         (lambda: pb.RacingSampler(GOOD, layout="sorted"), ["layout", "sorted"]),
         (lambda: pb.RacingSampler(as_function(GOOD), layout="shuffled"), ["layout", "shuffled"]),
         (lambda: pb.RacingSampler(GOOD).draw(-1), ["size", "-1"]),
-        (lambda: pb.exact_sample(GOOD, [0.0]), ["log_prior", "3"]),
-        (lambda: pb.race(GOOD, bound=pb.EBSBound(difference_range=9.0), variance="marginal"),
+        (lambda: pb.racing.exact_sample(GOOD, [0.0]), ["log_prior", "3"]),
+        (lambda: pb.race(GOOD, bound=pb.racing.EBSBound(difference_range=9.0), variance="marginal"),
          ["value_range", "marginal"]),
     ],
 )

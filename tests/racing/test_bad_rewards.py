@@ -28,7 +28,8 @@ def test_rewards_that_are_not_finite(value, source, n_factors):
         layout = {"layout": "shuffled"} if source == "shuffled" else {}
         calls = [pb.RacingSampler(given, delta=1e-9, rng=seed, **layout).draw for seed in (1, 2)]
         if source != "shuffled":
-            calls += [lambda seed=seed: pb.race(given, delta=1e-9, rng=seed) for seed in (1, 2)]  # noqa: B023
+            calls += [lambda seed=seed: pb.race(given, delta=1e-9, rng=seed)  # noqa: B023
+                      for seed in (1, 2)]
         for call in calls:
             with pytest.raises(ValueError, match=f" {value} at factor {row}, state {column}$"):
                 call()
@@ -72,4 +73,4 @@ def test_a_value_range_that_is_too_small(source):
         caught.add(str(error.value))
     assert len(caught) == 3
     with pytest.raises(ValueError, match="difference_range"):
-        pb.race(factors, offsets, bound=pb.EBSBound(difference_range=0.5), rng=1)
+        pb.race(factors, offsets, bound=pb.racing.EBSBound(difference_range=0.5), rng=1)

@@ -37,8 +37,8 @@ def random_problem(seed):
 
 
 def bound_of(options, value_range=(0.0, 1.0)):
-    return pb.BettingBound(options.delta, value_range, bets=options.n_bets,
-                           hybrid=options.hybrid, mixture=options.mixture)
+    return pb.racing.BettingBound(options.delta, value_range, bets=options.n_bets,
+                                  hybrid=options.hybrid, mixture=options.mixture)
 
 
 def order_for(seed, n_factors):
@@ -186,7 +186,7 @@ BET = dict(bound="betting", value_range=(0, 1))
 
 def test_names_and_objects_mean_the_same():
     for seed in range(20):
-        expected = pb.race(SCORES, bound=pb.BettingBound(0.02, (0, 1)), rng=seed)
+        expected = pb.race(SCORES, bound=pb.racing.BettingBound(0.02, (0, 1)), rng=seed)
         assert pb.race(SCORES, delta=0.02, **BET, rng=seed) == expected
         # a number limits differences: here they are the same, wherever the rewards are
         shifted = SCORES + 64.0 * np.arange(500)[:, None]
@@ -212,7 +212,7 @@ def test_names_and_objects_mean_the_same():
         ({**BET, "delta": np.nan}, ["delta", "nan"]),
         ({**BET, "first_look": 0}, ["first_look", "0"]),
         ({**BET, "max_fraction": 0.0}, ["max_fraction", "0.0"]),
-        ({"bound": pb.BettingBound(0.1, 1.0), "value_range": 1.0}, ["value_range"]),
+        ({"bound": pb.racing.BettingBound(0.1, 1.0), "value_range": 1.0}, ["value_range"]),
     ],
 )
 def test_options(options, words):
@@ -231,7 +231,7 @@ def test_options(options, words):
 )
 def test_the_bound_object(options, word):
     with pytest.raises(ValueError, match=word):
-        pb.BettingBound(**{"value_range": 1.0, **options})
+        pb.racing.BettingBound(**{"value_range": 1.0, **options})
 
 
 def caller(rewards, source, bound, seed):
@@ -256,7 +256,7 @@ def test_rewards_out_of_range(source, value, words, hybrid):
         factor = 123 if source == "shuffled" else order_for(seed, 500)[place]
         rewards = np.full((500, 3), 0.5)
         rewards[factor, state] = value
-        call = caller(rewards, source, pb.BettingBound(0.05, (0, 1), hybrid=hybrid), seed)
+        call = caller(rewards, source, pb.racing.BettingBound(0.05, (0, 1), hybrid=hybrid), seed)
         words_there = rf"factors.*{words} at factor {factor}, state {state}$"
         with pytest.raises(ValueError, match=words_there):
             call()
@@ -307,7 +307,7 @@ def test_the_law_of_draws(options, layout):
     factors, log_prior = log_factors(4)
     law, n_draws = law_of(factors, log_prior), 15_000 if options.get("hybrid") else 100_000
     for delta in (0.3, 1e-7):
-        bound = pb.BettingBound(delta, (-0.5, 0.5), **options)
+        bound = pb.racing.BettingBound(delta, (-0.5, 0.5), **options)
         sampler = pb.RacingSampler(factors, log_prior, bound=bound, max_fraction=1.0,
                                    layout=layout, rng=4)
         states, info = sampler.draw(n_draws)
@@ -342,7 +342,7 @@ def test_one_state_left():
         assert pb.RacingSampler(factors, **BET).draw()[0] == 0
     impossible = [-np.inf, -np.inf, 3.0, -np.inf]
     for hybrid in (False, True):
-        bound = pb.BettingBound(0.05, (0, 1), hybrid=hybrid)
+        bound = pb.racing.BettingBound(0.05, (0, 1), hybrid=hybrid)
         assert pb.race(SCORES, impossible, bound=bound) == (2, 0, 0, True)
         states, info = pb.RacingSampler(SCORES, impossible, bound=bound).draw(20)
         assert np.all(states == 2) and not info.n_evaluations.any()
@@ -351,7 +351,7 @@ def test_one_state_left():
 @pytest.mark.parametrize("options", [{}, {"hybrid": True}, {"mixture": "ebmix"}, {"bets": 1}])
 def test_constant_rewards_are_read_to_the_end(options):
     """Equal totals go to the lowest state; a difference of one item too small to bet on is seen."""
-    bound = pb.BettingBound(0.05, (0, 1), **options)
+    bound = pb.racing.BettingBound(0.05, (0, 1), **options)
     rewards = np.full((200, 3), 0.5)
     for factors in (rewards, as_function(rewards)):
         assert pb.race(factors, bound=bound, rng=1)[::2] == (0, 600)
@@ -371,7 +371,7 @@ def test_functions_that_outgrow_their_memory(hybrid):
     rng = np.random.default_rng(6)
     rewards = rng.random((60_000, 3)) * [1.0, 1.0, 0.98]
     rewards[:, 1] += rewards[:, 0].mean() - rewards[:, 1].mean() - 1e-5
-    bound, asked = pb.BettingBound(0.05, (-0.1, 1.1), hybrid=hybrid), []
+    bound, asked = pb.racing.BettingBound(0.05, (-0.1, 1.1), hybrid=hybrid), []
 
     def function(rows, columns):
         asked.append((rows, columns))

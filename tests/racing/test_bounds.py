@@ -65,14 +65,15 @@ def test_the_most_cautious_boundary_is_never_crossed():
     assert pb.bounds.student([50, 100], 100, [0.0, 1.0], 50.0).tolist() == [0.0, 0.0]
     values = np.random.default_rng(0).normal(size=(5000, 2))
     values[:, 1] += 1e-3 - np.subtract(*values.mean(axis=0)[::-1])
-    for options in (dict(bound=pb.StudentBound(boundary=50.0)), dict(delta=1e-300, first_look=8)):
+    for options in (dict(bound=pb.racing.StudentBound(boundary=50.0)),
+                    dict(delta=1e-300, first_look=8)):
         assert [pb.race(values, rng=seed, **options).winner for seed in range(40)] == [1] * 40
     log_ratios = values[:, 1] - values[:, 0]
-    assert pb.accept(log_ratios, bound=pb.StudentBound(boundary=40.0), rng=1).exact
+    assert pb.racing.accept(log_ratios, bound=pb.racing.StudentBound(boundary=40.0), rng=1).exact
 
 
 def test_a_bound_below_0_is_refused():
-    class Negative(pb.NormalBound):
+    class Negative(pb.racing.NormalBound):
         def terms(self, n_read, n_factors, n_comparisons):
             scale, slack = super().terms(n_read, n_factors, n_comparisons)
             return -scale, slack
@@ -85,10 +86,10 @@ def test_deviations_whose_squares_are_0():
     """They are no certainty: everything is read."""
     values = np.random.default_rng(0).normal(size=(20_000, 2))
     values[:, 1] += 1e-2 - np.subtract(*values.mean(axis=0)[::-1])
-    for bound in ("normal", pb.StudentBound(skewness=False)):
+    for bound in ("normal", pb.racing.StudentBound(skewness=False)):
         results = [pb.race(values * 1e-163, bound=bound, rng=seed) for seed in range(20)]
         assert [one.winner for one in results] == [1] * 20
-        tests = [pb.accept((values[:, 1] - values[:, 0]) * 1e-163, bound=bound, rng=seed)
+        tests = [pb.racing.accept((values[:, 1] - values[:, 0]) * 1e-163, bound=bound, rng=seed)
                  for seed in range(20)]
         assert all(one.accepted and one.exact for one in tests)
 

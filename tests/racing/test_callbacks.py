@@ -56,7 +56,7 @@ def test_every_kind_is_bit_for_bit_the_python_function(kind, library):
     assert everything(factors) == expected()
     indices, states = np.array([7, 0, 2999]), np.array([1, 3])
     assert np.array_equal(factors.evaluate(indices, states), MATRIX[np.ix_(indices, states)])
-    assert pb.exact_sample(factors, size=5, rng=1).tolist() == pb.exact_sample(
+    assert pb.racing.exact_sample(factors, size=5, rng=1).tolist() == pb.racing.exact_sample(
         pb.Factors(lambda n, i: MATRIX[np.ix_(n, i)], N, D), size=5, rng=1).tolist()
 
 
@@ -69,7 +69,7 @@ def test_one_draw_is_the_first_of_many(library):
             states, infos = many.draw(1)
             assert (state, info) == (states[0], (*(part[0] for part in infos[:3]), infos.fraction))
             assert [type(part) for part in (state, *info)] == [int, int, int, bool, float]
-            assert type(info) is pb.DrawInfo
+            assert type(info) is pb.racing.DrawInfo
 
 
 def test_bound_arguments_are_read_where_they_are(quadratic):
@@ -160,7 +160,7 @@ def test_a_race_that_a_compiled_function_ends(library):
     for size in (None, 3):
         with pytest.raises(RuntimeError, match="status other than 0"):
             sampler.draw(size)
-    for call in (lambda: factors.evaluate([1], [1]), lambda: pb.exact_sample(factors)):
+    for call in (lambda: factors.evaluate([1], [1]), lambda: pb.racing.exact_sample(factors)):
         with pytest.raises(RuntimeError, match="status 7"):
             call()
 
@@ -172,7 +172,7 @@ def test_what_is_left_out_is_found(library, options):
         pb.race(factors, rng=1, **options)
     assert np.isnan(factors.evaluate([1, 2], [0, 1])).tolist() == [[False] * 2, [True] * 2]
     with pytest.raises(ValueError, match="sum of nan"):
-        pb.exact_sample(factors, rng=1)
+        pb.racing.exact_sample(factors, rng=1)
 
 
 def test_the_hint_is_for_nan_of_compiled_functions_only(library):
@@ -272,7 +272,8 @@ def test_without_numba():
 def test_an_interrupt_during_one_race_of_a_compiled_function(library, options):
     """A thousand million factors without a gap: it would take half a minute."""
     if options:
-        options = {"control": pb.ControlVariate(lambda n, i: np.zeros((len(n), len(i))), [0.0] * D)}
+        options = {"control": pb.racing.ControlVariate(lambda n, i: np.zeros((len(n), len(i))),
+                                                       [0.0] * D)}
     slow = pb.Factors(as_ctypes(library, "slow"), 10**9, D, **options)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:

@@ -29,7 +29,7 @@ def problem(seed, scale=0.05):
 def with_control(factors, close, as_values):
     values = close if as_values == "array" else lambda n, i: close[np.ix_(n, i)]
     return dataclasses.replace(as_function(factors),
-                               control=pb.ControlVariate(values, close.sum(axis=0)))
+                               control=pb.racing.ControlVariate(values, close.sum(axis=0)))
 
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
@@ -45,7 +45,7 @@ def test_the_race_is_on_what_is_left_of_the_factors(as_values):
         expected = twin.race(factors - close, offsets + close.sum(axis=0),
                              lambda n, bits=bits, stream=stream: stream.next(bits, n),
                              options, to_the_end=True)
-        bound = pb.StudentBound(0.1, skewness=False)
+        bound = pb.racing.StudentBound(0.1, skewness=False)
         got = pb.race(with_control(factors, close, as_values), offsets, bound=bound,
                       first_look=10, indices="permutation", rng=seed)
         assert got == expected
@@ -60,7 +60,7 @@ def test_all_that_is_read_gives_the_same_winner(as_values):
     """A boundary too wide to drop anything: the full sums decide, control or not."""
     for seed in range(20):
         factors, close, offsets = problem(seed)
-        never = pb.NormalBound(boundary=1e9)
+        never = pb.racing.NormalBound(boundary=1e9)
         got = pb.race(with_control(factors, close, as_values), offsets, bound=never, rng=seed)
         assert got == pb.race(as_function(factors), offsets, bound=never, rng=seed)
         assert got.exact
@@ -84,8 +84,8 @@ def test_the_sampler_draws_from_the_law_of_the_factors(as_values):
 def test_exact_samples_need_no_control():
     factors, close, offsets = problem(2)
     controlled = with_control(factors, close, "function")
-    assert np.array_equal(pb.exact_sample(controlled, offsets, 50, rng=1),
-                          pb.exact_sample(as_function(factors), offsets, 50, rng=1))
+    assert np.array_equal(pb.racing.exact_sample(controlled, offsets, 50, rng=1),
+                          pb.racing.exact_sample(as_function(factors), offsets, 50, rng=1))
 
 
 def test_an_exception_of_the_values_is_unchanged():
@@ -93,7 +93,7 @@ def test_an_exception_of_the_values_is_unchanged():
         raise KeyError("mine")
 
     factors, close, offsets = problem(3)
-    control = pb.ControlVariate(values, close.sum(axis=0))
+    control = pb.racing.ControlVariate(values, close.sum(axis=0))
     with pytest.raises(KeyError, match="mine"):
         pb.race(dataclasses.replace(as_function(factors), control=control), offsets, rng=1)
 
@@ -110,17 +110,17 @@ def test_an_exception_of_the_values_is_unchanged():
 ])
 def test_control_variates_that_are_none(values, totals, kind, words):
     with pytest.raises(kind, match=words):
-        pb.ControlVariate(values, totals)
+        pb.racing.ControlVariate(values, totals)
 
 
 def test_values_are_kept_as_they_were_when_their_sums_were_checked():
     factors, close, offsets = problem(4)
     values = close.copy()
-    control = pb.ControlVariate(values, close.sum(axis=0))
+    control = pb.racing.ControlVariate(values, close.sum(axis=0))
     values[:, 2] += 100.0
     assert np.array_equal(control.values, close)
     controlled = dataclasses.replace(as_function(factors), control=control)
-    never = pb.NormalBound(boundary=1e9)
+    never = pb.racing.NormalBound(boundary=1e9)
     assert pb.race(controlled, offsets, bound=never, rng=1) == pb.race(
         as_function(factors), offsets, bound=never, rng=1)
 
@@ -130,8 +130,8 @@ def test_expansions_are_kept_as_they_were_when_their_sums_were_taken():
     y, outliers = rng.normal(size=30), rng.random(30) < 0.2
     arrays = [np.zeros((1, 1)), rng.normal(size=(1, 3)), rng.normal(size=(1, 3, 1)),
               rng.normal(size=(1, 3, 1, 1))]
-    moments = pb.PopulationMoments(y, outliers=outliers)
-    control = pb.taylor_control(moments, *arrays)
+    moments = pb.racing.PopulationMoments(y, outliers=outliers)
+    control = pb.racing.taylor_control(moments, *arrays)
     everything = np.arange(30), np.arange(3)
     values = control.values(*everything)
     outliers[:] = ~outliers
@@ -141,14 +141,14 @@ def test_expansions_are_kept_as_they_were_when_their_sums_were_taken():
 
 
 def test_factors_refuse_the_control_of_others():
-    control = pb.ControlVariate(np.ones((5, 2)), [5.0, 5.0])
+    control = pb.racing.ControlVariate(np.ones((5, 2)), [5.0, 5.0])
     with pytest.raises(ValueError, match="D = 3"):
         pb.Factors(len, 5, 3, control=control)
     with pytest.raises(ValueError, match=r"\(6, 2\)"):
         pb.Factors(len, 6, 2, control=control)
     with pytest.raises(TypeError, match="ControlVariate"):
         pb.Factors(len, 5, 2, control=np.ones((5, 2)))
-    short = pb.ControlVariate(lambda n, i: np.ones(len(n)), np.ones(2))
+    short = pb.racing.ControlVariate(lambda n, i: np.ones(len(n)), np.ones(2))
     with pytest.raises(ValueError, match="values of ControlVariate must return shape"):
         pb.race(pb.Factors(lambda n, i: np.ones((len(n), len(i))), 50, 2, control=short))
 
@@ -165,8 +165,8 @@ def test_the_totals_of_an_expansion_are_its_sums(seed):
     hessians = rng.normal(size=(bins, d, p, p)) if rng.random() < 0.7 else None
     values, gradients = rng.normal(size=(bins, d)), rng.normal(size=(bins, d, p))
     centers = rng.normal(size=(bins, p))
-    control = pb.taylor_control(points, centers, values, gradients, hessians, labels=labels,
-                                outliers=outliers)
+    control = pb.racing.taylor_control(points, centers, values, gradients, hessians, labels=labels,
+                                       outliers=outliers)
     everything = control.values(np.arange(n), np.arange(d))
     expected = np.zeros((n, d))
     for row in range(n):
@@ -191,7 +191,7 @@ def test_moments_of_many_bins_are_those_of_each_alone(labels):
     """Bins that are empty cost their memory alone."""
     rng = np.random.default_rng(7)
     points, outliers = rng.normal(size=(labels.size, 1)), rng.random((labels.size, 2)) < 0.3
-    moments = pb.PopulationMoments(points, labels, outliers)
+    moments = pb.racing.PopulationMoments(points, labels, outliers)
     assert moments.counts.shape == (labels.max() + 1, 2)
     assert moments.counts.sum() == (~outliers).sum()
     for bin in [*np.unique(labels)[:20], labels.max()]:
@@ -233,22 +233,22 @@ def test_an_expansion_far_from_its_center_is_worse_than_none():
     everything = np.arange(y.size), np.arange(5)
     plain = variance_of_differences(factors)
 
-    one = pb.taylor_control(y, [[0.0]], *expansion(np.zeros(1)))
+    one = pb.racing.taylor_control(y, [[0.0]], *expansion(np.zeros(1)))
     assert variance_of_differences(factors - one.values(*everything)) > 1.5 * plain
 
     labels = np.searchsorted(np.quantile(y, np.arange(1, 10) / 10), y)
     centers = np.array([y[labels == bin].mean() for bin in range(10)])
     away = np.abs(y - centers[labels])
     outliers = away > np.quantile(away, 0.9)
-    moments = pb.PopulationMoments(y, labels, outliers)
-    binned = pb.taylor_control(moments, centers[:, None], *expansion(centers),
-                               outlier_values=factors[outliers])
+    moments = pb.racing.PopulationMoments(y, labels, outliers)
+    binned = pb.racing.taylor_control(moments, centers[:, None], *expansion(centers),
+                                      outlier_values=factors[outliers])
     left = factors - binned.values(*everything)
     assert not left[outliers].any()
     assert variance_of_differences(left) < plain / 1000
     assert np.allclose(binned.totals, binned.values(*everything).sum(axis=0), rtol=1e-10)
 
-    zeroed = pb.taylor_control(moments, centers[:, None], *expansion(centers))
+    zeroed = pb.racing.taylor_control(moments, centers[:, None], *expansion(centers))
     left = factors - zeroed.values(*everything)
     assert np.array_equal(left[outliers], factors[outliers])
     assert np.allclose(zeroed.totals, zeroed.values(*everything).sum(axis=0), rtol=1e-10)
@@ -259,8 +259,8 @@ def test_a_race_reads_less_with_a_good_control():
     labels = np.searchsorted(np.quantile(y, np.arange(1, 10) / 10), y)
     centers = np.array([y[labels == bin].mean() for bin in range(10)])
     outliers = np.abs(y) > 3
-    control = pb.taylor_control(y, centers[:, None], *expansion(centers), labels=labels,
-                                outliers=outliers, outlier_values=factors[outliers])
+    control = pb.racing.taylor_control(y, centers[:, None], *expansion(centers), labels=labels,
+                                       outliers=outliers, outlier_values=factors[outliers])
     plain = as_function(factors)
     controlled = dataclasses.replace(plain, control=control)
     states, info = pb.RacingSampler(plain, rng=1).draw(100)
@@ -281,10 +281,11 @@ def test_a_race_reads_less_with_a_good_control():
     (dict(outliers=np.zeros((6, 2), dtype=bool)), "outliers must have shape"),
     (dict(outlier_values=np.zeros((0, 3))), "must come with outliers"),
     (dict(outliers=np.ones(6, dtype=bool), outlier_values=np.zeros((2, 3))), "outlier_values"),
-    (dict(points=pb.PopulationMoments(np.zeros(6)), labels=np.zeros(6, dtype=int)), "labels and"),
+    (dict(points=pb.racing.PopulationMoments(np.zeros(6)), labels=np.zeros(6, dtype=int)),
+     "labels and"),
 ])
 def test_expansions_that_are_none(changed, words):
     given = dict(points=np.arange(6.0), centers=[0.0], values=np.zeros(3),
                  gradients=np.zeros((3, 1))) | changed
     with pytest.raises(ValueError, match=words):
-        pb.taylor_control(**given)
+        pb.racing.taylor_control(**given)

@@ -51,7 +51,7 @@ def test_a_child_draws_with_what_a_thread_held(kind, indices):
         one = pb.RacingSampler(factors, indices=indices, rng=1)
         call = one.draw
     else:
-        one = pb.AcceptanceTest(factors, indices=indices, rng=1)
+        one = pb.racing.AcceptanceTest(factors, indices=indices, rng=1)
         call = one.test
     thread = threading.Thread(target=call, daemon=True)
     thread.start()

@@ -61,7 +61,7 @@ def test_functions_that_return_something_else(function, kind, word):
     with pytest.raises(kind, match=word):
         pb.RacingSampler(factors, rng=1).draw(3)
     with pytest.raises(kind):
-        pb.exact_sample(factors, rng=1)
+        pb.racing.exact_sample(factors, rng=1)
 
 
 def test_functions_may_return_what_converts():

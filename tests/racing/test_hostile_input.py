@@ -39,8 +39,8 @@ def test_the_status_of_the_latest_draw_is_raised_again():
 @pytest.mark.parametrize("status", [1, 2, 3])
 def test_a_status_that_the_latest_test_did_not_return(status):
     ratios = MATRIX[:, 0].copy()
-    for test in (pb.AcceptanceTest(ratios, rng=1),
-                 pb.AcceptanceTest(ratios, rng=1, bound="ebs", value_range=20.0)):
+    for test in (pb.racing.AcceptanceTest(ratios, rng=1),
+                 pb.racing.AcceptanceTest(ratios, rng=1, bound="ebs", value_range=20.0)):
         for _ in range(2):
             with pytest.raises(ValueError, match=f"status must be what a test returned; got "
                                                  f"{status} where the latest returned 0"):
@@ -50,7 +50,7 @@ def test_a_status_that_the_latest_test_did_not_return(status):
 
 def test_the_status_of_the_latest_test_is_raised_again():
     ratios = MATRIX[:, 0].copy()
-    test = pb.AcceptanceTest(ratios, rng=1)
+    test = pb.racing.AcceptanceTest(ratios, rng=1)
     ratios[:] = np.nan
     for fails in (test.test, lambda: test.raise_status(2)):
         with pytest.raises(ValueError, match="log_ratios must be finite; got nan at factor"):
@@ -108,8 +108,8 @@ def test_a_control_of_other_sizes(n_factors, n_states):
     values = CONTROLS["glm"].changes(np.zeros((2, D)))
     with pytest.raises(ValueError, match="control must have"):
         pb.Factors(lambda n, i: np.zeros((len(n), len(i))), n_factors, n_states,
-                   control=pb.ControlVariate(values, np.zeros(n_states)))
-    taylor = pb.taylor_control(X, [[0.0, 0.0]], [0.0, 0.0, 0.0], np.ones((3, 2)))
+                   control=pb.racing.ControlVariate(values, np.zeros(n_states)))
+    taylor = pb.racing.taylor_control(X, [[0.0, 0.0]], [0.0, 0.0, 0.0], np.ones((3, 2)))
     with pytest.raises(ValueError, match="control must have"):
         pb.Factors(len, n_factors, 3 if n_factors != N else n_states, control=taylor)
 
@@ -132,9 +132,9 @@ def test_true_is_not_one_however_often_one_was_taken():
         assert pb.race(MATRIX, first_look=1, **options, rng=1).winner == 2
         with pytest.raises(TypeError, match="first_look must be an integer; got True"):
             pb.race(MATRIX, first_look=True, **options, rng=1)
-        assert pb.accept(MATRIX[:, 1], first_look=1, **options, rng=1).accepted
+        assert pb.racing.accept(MATRIX[:, 1], first_look=1, **options, rng=1).accepted
         with pytest.raises(TypeError, match="first_look must be an integer; got True"):
-            pb.accept(MATRIX[:, 1], first_look=True, **options, rng=1)
+            pb.racing.accept(MATRIX[:, 1], first_look=True, **options, rng=1)
 
 
 def unaligned(array):
@@ -149,14 +149,15 @@ def test_unaligned_arrays_are_copied():
     assert pb.race(odd, rng=1) == pb.race(MATRIX, rng=1)
     assert pb.RacingSampler(odd, unaligned(np.zeros(3)), rng=1).draw() == pb.RacingSampler(
         MATRIX, rng=1).draw()
-    assert pb.accept(unaligned(MATRIX[:, 1]), rng=1) == pb.accept(MATRIX[:, 1], rng=1)
+    assert pb.racing.accept(unaligned(MATRIX[:, 1]), rng=1) == pb.racing.accept(MATRIX[:, 1], rng=1)
     assert pb.race(pb.Factors(lambda n, i: unaligned(MATRIX[n][:, i]), *MATRIX.shape),
                    rng=1) == pb.race(pb.Factors(lambda n, i: MATRIX[n][:, i], *MATRIX.shape),
                                      rng=1)
     arms = [MATRIX[:, 0], MATRIX[:50, 2]]
-    assert pb.race_populations([unaligned(arm) for arm in arms], rng=1) == pb.race_populations(
+    assert pb.racing.race_populations([unaligned(arm) for arm in arms],
+                                      rng=1) == pb.racing.race_populations(
         arms, rng=1)
-    control = pb.ControlVariate(odd, odd.sum(axis=0))
+    control = pb.racing.ControlVariate(odd, odd.sum(axis=0))
     assert control.values.flags.aligned and np.array_equal(control.values, MATRIX)
 
 
@@ -168,14 +169,14 @@ def masked(array):
     (lambda: pb.race(masked(MATRIX)), "factors"),
     (lambda: pb.race(MATRIX, masked(np.zeros(3))), "offsets"),
     (lambda: pb.RacingSampler(MATRIX, masked(np.zeros(3))), "log_prior"),
-    (lambda: pb.accept(masked(MATRIX[:, 0])), "log_ratios"),
-    (lambda: pb.accept(MATRIX[:, 0], np.ma.masked), "log_threshold"),
-    (lambda: pb.race_populations([masked(MATRIX[:, 0])]), r"populations\[0\]"),
-    (lambda: pb.ControlVariate(masked(MATRIX), MATRIX.sum(axis=0)), "values"),
+    (lambda: pb.racing.accept(masked(MATRIX[:, 0])), "log_ratios"),
+    (lambda: pb.racing.accept(MATRIX[:, 0], np.ma.masked), "log_threshold"),
+    (lambda: pb.racing.race_populations([masked(MATRIX[:, 0])]), r"populations\[0\]"),
+    (lambda: pb.racing.ControlVariate(masked(MATRIX), MATRIX.sum(axis=0)), "values"),
     (lambda: pb.Factors(len, 5, 2).evaluate(masked(np.arange(3)), [0]), "indices"),
     (lambda: pb.race(pb.Factors(lambda n, i: masked(MATRIX[n][:, i]), *MATRIX.shape)),
      "the return value of the function of Factors"),
-    (lambda: pb.PopulationMoments(masked(X)), "points"),
+    (lambda: pb.racing.PopulationMoments(masked(X)), "points"),
     (lambda: pb.bounds.crossing_probability(2.0, masked(np.array([0.1, 0.2]))), "fractions"),
 ])
 def test_masks_are_refused(call, word):
@@ -208,7 +209,7 @@ def test_sizes_that_int64_cannot_hold_or_multiply():
     with pytest.raises(ValueError, match="n_states must be at most"):
         pb.Factors(len, 1, 2**62)
     with pytest.raises(ValueError, match="sizes must sum to at most"):
-        pb.Populations(len, [2**53, 2**53])
+        pb.racing.Populations(len, [2**53, 2**53])
     with pytest.raises(ValueError, match="first_look must be at most"):
         pb.race(MATRIX, first_look=2**63)
 
@@ -235,12 +236,12 @@ class Own:
 def test_looks_and_terms_of_ones_own(bound):
     assert pb.race(MATRIX, bound=Own(), rng=1).winner == 2
     for call in (lambda: pb.race(MATRIX, bound=bound), lambda: pb.RacingSampler(
-            MATRIX, bound=bound), lambda: pb.accept(MATRIX[:, 0], bound=bound)):
+            MATRIX, bound=bound), lambda: pb.racing.accept(MATRIX[:, 0], bound=bound)):
         with pytest.raises(ValueError, match="bound must"):
             call()
 
 
-@pytest.mark.parametrize("bound", [pb.StudentBound, object(), 3, None, [], {}, np.zeros(2)])
+@pytest.mark.parametrize("bound", [pb.racing.StudentBound, object(), 3, None, [], {}, np.zeros(2)])
 def test_what_is_no_bound(bound):
     with pytest.raises(TypeError, match="bound must be a bound object or one of"):
         pb.race(MATRIX, bound=bound)

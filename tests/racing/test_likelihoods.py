@@ -56,14 +56,14 @@ def test_they_race_as_a_function_of_python_does(name):
         offsets = np.random.default_rng(seed).gumbel(size=matrix.shape[1])
         assert (pb.race(factors, offsets, rng=seed, max_fraction=0.5)
                 == pb.race(python, offsets, rng=seed, max_fraction=0.5))
-        assert pb.exact_sample(factors, rng=seed) == pb.exact_sample(matrix, rng=seed)
+        assert pb.racing.exact_sample(factors, rng=seed) == pb.racing.exact_sample(matrix, rng=seed)
 
 
 def test_exact_draws_have_the_law():
     few = np.arange(20)
     factors = pb.factors.gaussian(Y, MEANS, SDS, members=few)
     law = special.softmax(twin.gaussian(Y[few], MEANS, SDS).sum(axis=0))
-    draws = pb.exact_sample(factors, size=20_000, rng=1)
+    draws = pb.racing.exact_sample(factors, size=20_000, rng=1)
     assert stats.chisquare(np.bincount(draws, minlength=3), 20_000 * law).pvalue > 1e-6
 
 
@@ -91,7 +91,7 @@ def test_labels_are_read_anew_and_checked_when_they_are():
                                              r"\[0, 2\)"):
             pb.race(factors, rng=1)
         with pytest.raises(ValueError, match="factors must be finite"):
-            pb.exact_sample(factors, rng=1)
+            pb.racing.exact_sample(factors, rng=1)
     y = Y.copy()
     y[3] = np.nan
     with pytest.raises(ValueError, match=r"got nan at factor 3, state 0$"):

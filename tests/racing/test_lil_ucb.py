@@ -47,7 +47,8 @@ def test_exact_cases(name):
     rng, n_runs = np.random.default_rng(9), 4000
     observed = collections.Counter()
     for _ in range(n_runs):
-        ours = pb.lil_ucb(rewards, offsets, delta=case["delta"], value_range=case["C"], rng=rng)
+        ours = pb.racing.lil_ucb(rewards, offsets, delta=case["delta"], value_range=case["C"],
+                                 rng=rng)
         assert ours.n_looks == ours.n_evaluations
         observed[ours.winner, ours.n_evaluations, ours.exact] += 1
     assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_runs)
@@ -76,9 +77,9 @@ def test_the_twin_bit_for_bit(source, setting):
         possible = np.isfinite(offsets)
         c = twin.constants(setting, delta, possible.sum())
         expected = twin.lil_ucb(next_reward, n_factors, offsets, c, ranges[possible].max() / 2)
-        ours = pb.lil_ucb(rewards if source == "matrix" else as_function(rewards), offsets,
-                          delta=delta, value_range=ranges, setting=setting,
-                          rng=np.random.default_rng(seed))
+        ours = pb.racing.lil_ucb(rewards if source == "matrix" else as_function(rewards), offsets,
+                                 delta=delta, value_range=ranges, setting=setting,
+                                 rng=np.random.default_rng(seed))
         assert (ours.winner, ours.n_evaluations, ours.exact) == tuple(expected), seed
         ends[ours.exact] += 1
     assert min(ends.values()) >= 5
@@ -93,15 +94,15 @@ def test_many_states():
         stream.restart(bits)
     expected = twin.lil_ucb(lambda i: rewards[streams[i].next(bits, 1)[0], i], 8,
                             np.zeros(100), twin.constants("heuristic", 0.05, 100), 0.5)
-    ours = pb.lil_ucb(rewards, value_range=1.0, rng=np.random.default_rng(1))
+    ours = pb.racing.lil_ucb(rewards, value_range=1.0, rng=np.random.default_rng(1))
     assert (ours.winner, ours.n_evaluations, ours.exact) == tuple(expected)
 
 
 def test_nothing_to_decide_and_ties():
-    assert pb.lil_ucb(np.ones((5, 1)), value_range=1) == (0, 0, 0, True)
-    assert pb.lil_ucb(np.ones((5, 2)), [-np.inf, 0], value_range=1) == (1, 0, 0, True)
-    assert pb.lil_ucb(np.ones((1, 3)), value_range=1) == (0, 3, 3, True)
-    assert pb.lil_ucb(np.zeros((50, 3)), value_range=1, rng=1).winner == 0
+    assert pb.racing.lil_ucb(np.ones((5, 1)), value_range=1) == (0, 0, 0, True)
+    assert pb.racing.lil_ucb(np.ones((5, 2)), [-np.inf, 0], value_range=1) == (1, 0, 0, True)
+    assert pb.racing.lil_ucb(np.ones((1, 3)), value_range=1) == (0, 3, 3, True)
+    assert pb.racing.lil_ucb(np.zeros((50, 3)), value_range=1, rng=1).winner == 0
 
 
 @pytest.mark.parametrize(
@@ -118,23 +119,23 @@ def test_nothing_to_decide_and_ties():
 )
 def test_options_that_are_refused(options, word):
     with pytest.raises((ValueError, TypeError), match=word):
-        pb.lil_ucb(np.zeros((10, 3)), **{"value_range": 1.0, **options})
+        pb.racing.lil_ucb(np.zeros((10, 3)), **{"value_range": 1.0, **options})
 
 
 def test_rewards_that_are_refused():
     rewards = np.random.default_rng(3).random((20, 2))
     with pytest.raises(ValueError, match="value_range.*0.1 for state"):
-        pb.lil_ucb(rewards, value_range=0.1)
+        pb.racing.lil_ucb(rewards, value_range=0.1)
     rewards[:, 1] = np.nan
     for source in (rewards, as_function(rewards)):
         with pytest.raises(ValueError, match="finite; got nan at factor [0-9]+, state 1"):
-            pb.lil_ucb(source, value_range=1.0)
+            pb.racing.lil_ucb(source, value_range=1.0)
 
     def broken(indices, states):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        pb.lil_ucb(pb.Factors(broken, 20, 2), value_range=1.0)
+        pb.racing.lil_ucb(pb.Factors(broken, 20, 2), value_range=1.0)
 
 
 def test_what_the_theorem_says_of_delta():
@@ -143,7 +144,7 @@ def test_what_the_theorem_says_of_delta():
     c = (2 + e) / e * (1 / np.log1p(e)) ** (1 + e)
     assert 21_000 < c < 21_500
     assert 4 * np.sqrt(c * 2e-6) + 4 * c * 2e-6 < 1.0 < 4 * np.sqrt(c * 2.1e-6) + 4 * c * 2.1e-6
-    text = " ".join(pb.lil_ucb.__doc__.split())
+    text = " ".join(pb.racing.lil_ucb.__doc__.split())
     assert "proof" not in text and "delta is no bound on the error, in either setting" in text
 
 
@@ -157,10 +158,10 @@ def test_a_long_run_hears_ctrl_c():
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         start = time.process_time()
         with pytest.raises(KeyboardInterrupt):
-            pb.lil_ucb(matrix, delta=1e-9, value_range=16.0, rng=1)
+            pb.racing.lil_ucb(matrix, delta=1e-9, value_range=16.0, rng=1)
         assert time.process_time() - start < 1.5
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    small = pb.lil_ucb(matrix[:1000], value_range=1.0, rng=1)
-    assert small == pb.lil_ucb(matrix[:1000], value_range=1.0, rng=1)
+    small = pb.racing.lil_ucb(matrix[:1000], value_range=1.0, rng=1)
+    assert small == pb.racing.lil_ucb(matrix[:1000], value_range=1.0, rng=1)

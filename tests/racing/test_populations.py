@@ -16,7 +16,7 @@ from racing.test_race_law import assert_law
 
 
 def as_populations(arms):
-    return pb.Populations(lambda n, i: arms[i[0]][n, None], [len(arm) for arm in arms])
+    return pb.racing.Populations(lambda n, i: arms[i[0]][n, None], [len(arm) for arm in arms])
 
 
 def the_case():
@@ -45,8 +45,8 @@ def test_the_exact_case(source):
     rng, n_races = np.random.default_rng(8), 5000
     populations = arms if source == "arrays" else as_populations(arms)
     observed = collections.Counter(
-        tuple(pb.race_populations(populations, case["const"], bound="normal",
-                                  boundary=case["B"], rng=rng))
+        tuple(pb.racing.race_populations(populations, case["const"], bound="normal",
+                                         boundary=case["B"], rng=rng))
         for _ in range(n_races))
     assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_races)
 
@@ -73,9 +73,10 @@ def test_the_twin_bit_for_bit(source, bound):
         expected = twin.race(arms, offsets, lambda i, n, s=streams, b=bits: s[i].next(b, n),
                              twin.union_boundary(delta, sizes, first_look), first_look,
                              to_the_end=source == "function", student=bound == "student")
-        ours = pb.race_populations(arms if source == "arrays" else as_populations(arms), offsets,
-                                   bound=bound, delta=delta, first_look=first_look,
-                                   rng=np.random.default_rng(seed))
+        ours = pb.racing.race_populations(arms if source == "arrays" else as_populations(arms),
+                                          offsets,
+                                          bound=bound, delta=delta, first_look=first_look,
+                                          rng=np.random.default_rng(seed))
         assert tuple(ours) == tuple(expected), seed
         outcomes[ours.n_looks, ours.exact] += 1
     assert len(outcomes) >= 6
@@ -88,21 +89,21 @@ def test_the_bound_is_kept():
     arms = [arm - arm.mean() for arm in arms]
     arms[1] += 1e-9
     n_races, delta = 3000, 0.2
-    wrong = sum(pb.race_populations(arms, delta=delta, first_look=50, rng=rng).winner == 0
+    wrong = sum(pb.racing.race_populations(arms, delta=delta, first_look=50, rng=rng).winner == 0
                 for _ in range(n_races))
     assert stats.binom.sf(wrong, n_races, delta) > 1e-7
     assert wrong > 0.3 * delta * n_races  # the union over six looks wastes some
 
 
 def test_small_worlds():
-    assert pb.race_populations([[], []]) == (0, 1, 0, True)
-    assert pb.race_populations([[], []], [0.0, 1.0]) == (1, 1, 0, True)
-    assert pb.race_populations([[1.0]]) == (0, 0, 0, True)
-    assert pb.race_populations([[1.0], [5.0, -1.0], []], [0, -np.inf, 3]) == (2, 1, 1, True)
-    assert pb.race_populations([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # ties: the lowest
+    assert pb.racing.race_populations([[], []]) == (0, 1, 0, True)
+    assert pb.racing.race_populations([[], []], [0.0, 1.0]) == (1, 1, 0, True)
+    assert pb.racing.race_populations([[1.0]]) == (0, 0, 0, True)
+    assert pb.racing.race_populations([[1.0], [5.0, -1.0], []], [0, -np.inf, 3]) == (2, 1, 1, True)
+    assert pb.racing.race_populations([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # ties: the lowest
     matrix = np.random.default_rng(1).normal(size=(3, 500)) + [[0], [5], [1]]
-    assert pb.race_populations(matrix, rng=1).winner == 1
-    assert pb.race_populations(as_populations([[], []])) == (0, 1, 0, True)
+    assert pb.racing.race_populations(matrix, rng=1).winner == 1
+    assert pb.racing.race_populations(as_populations([[], []])) == (0, 1, 0, True)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_populations_that_are_refused(populations, word):
     with pytest.raises((ValueError, TypeError), match=word):
         # at most 20 of the 30 are read before the last look, which squares nothing
         for seed in range(100):
-            pb.race_populations(populations, bound="normal", boundary=1e9, rng=seed)
+            pb.racing.race_populations(populations, bound="normal", boundary=1e9, rng=seed)
 
 
 @pytest.mark.parametrize(
@@ -129,8 +130,8 @@ def test_populations_that_are_refused(populations, word):
         ({"delta": 1.0}, "delta"),
         ({"bound": "betting"}, "value_range"),
         ({"bound": "best"}, "bound"),
-        ({"bound": pb.EBSBound(0.1, 1.0)}, "bound"),
-        ({"bound": pb.StudentBound(0.1), "delta": 0.1}, "delta"),
+        ({"bound": pb.racing.EBSBound(0.1, 1.0)}, "bound"),
+        ({"bound": pb.racing.StudentBound(0.1), "delta": 0.1}, "delta"),
         ({"delta": 0.999}, "delta"),
         ({"boundary": -1.0}, "boundary"),
         ({"boundary": np.nan}, "boundary"),
@@ -141,15 +142,15 @@ def test_populations_that_are_refused(populations, word):
 )
 def test_options_that_are_refused(options, word):
     with pytest.raises(ValueError, match=word):
-        pb.race_populations([np.zeros(4), np.zeros(4)], **options)
+        pb.racing.race_populations([np.zeros(4), np.zeros(4)], **options)
 
 
 @pytest.mark.parametrize("sizes", [[1.5], [-1], [], [[1]], [np.nan]])
 def test_sizes_that_are_refused(sizes):
     with pytest.raises(ValueError, match="sizes"):
-        pb.Populations(lambda n, i: None, sizes)
+        pb.racing.Populations(lambda n, i: None, sizes)
     with pytest.raises(TypeError, match="function"):
-        pb.Populations(None, [1])
+        pb.racing.Populations(None, [1])
 
 
 def test_what_a_function_may_do():
@@ -157,6 +158,6 @@ def test_what_a_function_may_do():
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        pb.race_populations(pb.Populations(broken, [10, 10]))
+        pb.racing.race_populations(pb.racing.Populations(broken, [10, 10]))
     with pytest.raises(ValueError, match="shape"):
-        pb.race_populations(pb.Populations(lambda n, i: np.zeros(n.size), [10, 10]))
+        pb.racing.race_populations(pb.racing.Populations(lambda n, i: np.zeros(n.size), [10, 10]))

@@ -145,7 +145,7 @@ def test_a_large_common_part_cancels():
 def test_ties_go_to_the_lowest_state():
     result = pb.race(np.zeros((100, 4)), rng=0)
     # no gap exceeds a bound of 0: everything is read
-    assert result == pb.RaceResult(0, 2, 400, True)
+    assert result == pb.racing.RaceResult(0, 2, 400, True)
     rewards = np.tile([1.0, 2.0, 2.0], (100, 1))
     assert pb.race(rewards, rng=0).winner == 1
 
@@ -174,7 +174,7 @@ def test_max_fraction_reads_the_rest_at_once():
     offsets = [0.0, 0.0, 1e-6]
     for share, looks in [(1.0, 8), (0.5, 7), (0.04, 4), (0.01, 2), (0.009, 1)]:
         result = pb.race(rewards, offsets, delta=1e-9, max_fraction=share, rng=1)
-        assert result == pb.RaceResult(2, looks, 15_000, True)
+        assert result == pb.racing.RaceResult(2, looks, 15_000, True)
 
 
 def test_each_pair_is_asked_for_once():
@@ -203,15 +203,15 @@ def test_shortcuts_are_the_bound_objects():
     for seed in range(20):
         offsets = np.random.default_rng(seed).gumbel(size=6) * 100
         for name, bound in [
-            ("student", pb.StudentBound(0.2)),
-            ("normal", pb.NormalBound(0.2)),
-            ("ebs", pb.EBSBound(0.2, spread)),
+            ("student", pb.racing.StudentBound(0.2)),
+            ("normal", pb.racing.NormalBound(0.2)),
+            ("ebs", pb.racing.EBSBound(0.2, spread)),
         ]:
             ranges = {"value_range": spread} if name == "ebs" else {}
             by_name = pb.race(rewards, offsets, bound=name, delta=0.2, rng=seed, **ranges)
             assert by_name == pb.race(rewards, offsets, bound=bound, rng=seed)
         assert pb.race(rewards, offsets, rng=seed) == pb.race(
-            rewards, offsets, bound=pb.StudentBound(0.05), first_look=50, rng=seed
+            rewards, offsets, bound=pb.racing.StudentBound(0.05), first_look=50, rng=seed
         )
 
 
@@ -233,7 +233,7 @@ def test_the_bound_is_kept_where_it_can_err():
         rewards = np.zeros((2000, 2))
         rewards[:, 1] = rng.normal(size=2000)
         rewards[:, 1] -= rewards[:, 1].mean() - 1e-9
-        bound = pb.StudentBound(0.1, "two-sided")
+        bound = pb.racing.StudentBound(0.1, "two-sided")
         wrong += sum(pb.race(rewards, bound=bound, rng=rng).winner == 0 for _ in range(1000))
     low, high = stats.binom.ppf([1e-7, 1 - 1e-7], n_races, 0.1)
     assert low <= wrong <= high

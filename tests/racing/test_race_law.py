@@ -112,7 +112,7 @@ def sampled_races(rewards, offsets, options, rng, indices="auto", n_races=N_RACE
     if options.bound == "ebs":
         ranges = options.value_range, options.difference_range
         scaled = [None if c is None else (np.array(c) * HUGE).tolist() for c in ranges]
-        bound = pb.EBSBound(options.delta, *scaled)
+        bound = pb.racing.EBSBound(options.delta, *scaled)
     else:
         bound = as_bound(options)
     sampler = pb.RacingSampler(

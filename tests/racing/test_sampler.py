@@ -128,20 +128,21 @@ def test_a_callback_draws_the_same_as_its_matrix():
 def test_exact_sample():
     factors, log_prior = problem(5)
     law = exact_law(factors, log_prior)
-    assert_law(pb.exact_sample(factors, log_prior, 100_000, rng=1), law)
-    assert_law(pb.exact_sample(as_function(factors), log_prior, 100_000, rng=1), law)
-    assert_law(pb.exact_sample(factors, size=100_000, rng=1), exact_law(factors, 0.0))
+    assert_law(pb.racing.exact_sample(factors, log_prior, 100_000, rng=1), law)
+    assert_law(pb.racing.exact_sample(as_function(factors), log_prior, 100_000, rng=1), law)
+    assert_law(pb.racing.exact_sample(factors, size=100_000, rng=1), exact_law(factors, 0.0))
     log_prior[2] = -np.inf
-    assert_law(pb.exact_sample(factors, log_prior, 100_000, rng=1), exact_law(factors, log_prior))
-    assert isinstance(pb.exact_sample(factors, rng=1), int)
-    assert pb.exact_sample(factors, size=(3, 4), rng=1).shape == (3, 4)
+    assert_law(pb.racing.exact_sample(factors, log_prior, 100_000, rng=1),
+               exact_law(factors, log_prior))
+    assert isinstance(pb.racing.exact_sample(factors, rng=1), int)
+    assert pb.racing.exact_sample(factors, size=(3, 4), rng=1).shape == (3, 4)
 
 
 def test_many_exact_draws_take_little_memory():
     """And are those of one array of noise."""
     factors, log_prior = problem(6, n_states=200)
     tracemalloc.start()
-    states = pb.exact_sample(factors, log_prior, (300, 200), rng=2)
+    states = pb.racing.exact_sample(factors, log_prior, (300, 200), rng=2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2e7  # of 96 MB of noise
@@ -293,6 +294,7 @@ def test_results_can_be_pickled():
     factors, _ = problem(13)
     result = pb.race(factors, rng=1)
     assert pickle.loads(pickle.dumps(result)) == result
-    for bound in (pb.StudentBound(0.1), pb.NormalBound(boundary=2.0), pb.EBSBound(0.1, 2.0)):
+    for bound in (pb.racing.StudentBound(0.1), pb.racing.NormalBound(boundary=2.0),
+                  pb.racing.EBSBound(0.1, 2.0)):
         assert pickle.loads(pickle.dumps(bound)) == bound
         assert hash(bound) == hash(pickle.loads(pickle.dumps(bound)))

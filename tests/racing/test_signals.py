@@ -110,8 +110,8 @@ def test_an_order_that_was_interrupted_is_an_order(press):
 @pytest.mark.parametrize("indices", ["rejection", "keyed"])
 def test_a_test_of_acceptance_goes_on(press, moments, kind, indices):
     source = MATRIX[:, 0].copy() if kind == "array" else as_function(MATRIX[:, :1])
-    test = pb.AcceptanceTest(source, indices=indices)
-    expected = pb.AcceptanceTest(source, indices=indices).test(0.01, rng=5)
+    test = pb.racing.AcceptanceTest(source, indices=indices)
+    expected = pb.racing.AcceptanceTest(source, indices=indices).test(0.01, rng=5)
     moment = np.random.default_rng(2)
 
     def some():
@@ -128,16 +128,18 @@ def test_a_test_of_acceptance_goes_on(press, moments, kind, indices):
 CALLS = {
     "race of a matrix": lambda rng: pb.race(MATRIX, rng=rng),
     "race of a function": lambda rng: pb.race(as_function(MATRIX), rng=rng),
-    "accept": lambda rng: pb.accept(MATRIX[:, 0], rng=rng),
-    "lil_ucb": lambda rng: pb.lil_ucb(MATRIX, value_range=1.0, rng=rng),
-    "lil_ucb of a function": lambda rng: pb.lil_ucb(as_function(MATRIX[:200]), value_range=1.0,
-                                                    rng=rng),
-    "race_populations": lambda rng: pb.race_populations(ARMS, rng=rng),
-    "populations of a function": lambda rng: pb.race_populations(
-        pb.Populations(lambda n, i: ARMS[i[0]][n, None], [len(arm) for arm in ARMS]), rng=rng),
-    "slice_sample": lambda rng: pb.slice_sample(likelihood_of_slice, 0.3, n_factors=Y.size,
-                                                width=0.1, rng=rng),
-    "exact_sample": lambda rng: pb.exact_sample(as_function(MATRIX), rng=rng),
+    "accept": lambda rng: pb.racing.accept(MATRIX[:, 0], rng=rng),
+    "lil_ucb": lambda rng: pb.racing.lil_ucb(MATRIX, value_range=1.0, rng=rng),
+    "lil_ucb of a function": lambda rng: pb.racing.lil_ucb(as_function(MATRIX[:200]),
+                                                           value_range=1.0,
+                                                           rng=rng),
+    "race_populations": lambda rng: pb.racing.race_populations(ARMS, rng=rng),
+    "populations of a function": lambda rng: pb.racing.race_populations(
+        pb.racing.Populations(lambda n, i: ARMS[i[0]][n, None], [len(arm) for arm in ARMS]),
+                                                                        rng=rng),
+    "slice_sample": lambda rng: pb.racing.slice_sample(likelihood_of_slice, 0.3, n_factors=Y.size,
+                                                       width=0.1, rng=rng),
+    "exact_sample": lambda rng: pb.racing.exact_sample(as_function(MATRIX), rng=rng),
 }
 
 

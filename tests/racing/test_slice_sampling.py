@@ -16,7 +16,7 @@ def normal_data(indices, points):
 def chain(log_likelihood, x, n, rng, **options):
     draws = []
     for _ in range(n):
-        x = pb.slice_sample(log_likelihood, x, rng=rng, **options).x
+        x = pb.racing.slice_sample(log_likelihood, x, rng=rng, **options).x
         draws.append(x)
     return np.array(draws)
 
@@ -70,8 +70,8 @@ def test_a_wide_interval_takes_few_reads():
     def log_likelihood(indices, points):
         return -0.5 * (y[indices, None] - points) ** 2
 
-    results = [pb.slice_sample(log_likelihood, y.mean(), n_factors=y.size, width=10.0,
-                               delta=0.001, rng=rng) for _ in range(20)]
+    results = [pb.racing.slice_sample(log_likelihood, y.mean(), n_factors=y.size, width=10.0,
+                                      delta=0.001, rng=rng) for _ in range(20)]
     assert np.mean([r.fraction for r in results]) < 0.4
     for r in results:
         assert r.fraction == r.n_evaluations / (r.n_tests * y.size)
@@ -85,18 +85,20 @@ def test_where_the_prior_is_zero_nothing_is_read():
         asked.append(points[1])
         return np.zeros((indices.size, 2))
 
-    result = pb.slice_sample(log_likelihood, 0.5, n_factors=10, width=100.0, rng=1,
-                             log_prior=lambda x: 0.0 if 0 <= x <= 1 else -np.inf)
+    result = pb.racing.slice_sample(log_likelihood, 0.5, n_factors=10, width=100.0, rng=1,
+                                    log_prior=lambda x: 0.0 if 0 <= x <= 1 else -np.inf)
     assert 0 <= result.x <= 1 and isinstance(result.x, float)
     assert min(asked) >= 0 and max(asked) <= 1
     assert result.n_tests > len(asked)
 
 
 def test_seeds_and_kinds():
-    runs = [pb.slice_sample(normal_data, 0.7, n_factors=Y.size, rng=seed) for seed in (1, 1, 2)]
+    runs = [pb.racing.slice_sample(normal_data, 0.7, n_factors=Y.size, rng=seed) for seed in (1, 1,
+                                                                                              2)]
     assert runs[0] == runs[1] != runs[2]
     x = np.array([0.7])
-    result = pb.slice_sample(lambda n, p: normal_data(n, p[:, 0]), x, n_factors=Y.size, rng=1)
+    result = pb.racing.slice_sample(lambda n, p: normal_data(n, p[:, 0]), x, n_factors=Y.size,
+                                    rng=1)
     assert x == [0.7] and result.x.shape == (1,) and result.x[0] == runs[0].x
     drawing = np.random.default_rng(3)  # a function may draw from the generator itself
 
@@ -104,7 +106,7 @@ def test_seeds_and_kinds():
         drawing.random()
         return normal_data(indices, points)
 
-    assert np.isfinite(pb.slice_sample(noisy, 0.7, n_factors=Y.size, rng=drawing).x)
+    assert np.isfinite(pb.racing.slice_sample(noisy, 0.7, n_factors=Y.size, rng=drawing).x)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ def test_seeds_and_kinds():
 def test_what_is_refused(options, word):
     good = dict(log_likelihood=normal_data, x=0.7, n_factors=Y.size, first_look=10)
     with pytest.raises((ValueError, TypeError), match=word):
-        pb.slice_sample(**{**good, **options})
+        pb.racing.slice_sample(**{**good, **options})
 
 
 def test_errors_of_a_function_reach_the_caller():
@@ -139,4 +141,4 @@ def test_errors_of_a_function_reach_the_caller():
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        pb.slice_sample(broken, 0.0, n_factors=10)
+        pb.racing.slice_sample(broken, 0.0, n_factors=10)

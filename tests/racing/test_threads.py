@@ -60,7 +60,7 @@ def sampler(source, **options):
 
 
 def acceptance(source):
-    one = pb.AcceptanceTest(source, delta=1e-9, rng=1)
+    one = pb.racing.AcceptanceTest(source, delta=1e-9, rng=1)
 
     def work(i):
         for _ in range(20):
@@ -126,15 +126,15 @@ OBJECTS = {
     "acceptance of a function": lambda: acceptance(as_function(MATRIX[:, 2:])),
     "race": lambda: same(lambda: pb.race(MATRIX, rng=1)),
     "race of a function": lambda: same(lambda f: pb.race(f, rng=1), as_function(MATRIX)),
-    "lil_ucb": lambda: same(lambda: pb.lil_ucb(MATRIX, value_range=20.0, rng=1)),
-    "race_populations": lambda: same(lambda arms: pb.race_populations(arms, rng=1),
+    "lil_ucb": lambda: same(lambda: pb.racing.lil_ucb(MATRIX, value_range=20.0, rng=1)),
+    "race_populations": lambda: same(lambda arms: pb.racing.race_populations(arms, rng=1),
                                      list(MATRIX.T)),
-    "slice_sample": lambda: same(lambda: pb.slice_sample(
+    "slice_sample": lambda: same(lambda: pb.racing.slice_sample(
         lambda n, x: -0.5 * (MATRIX[n, :1] - x) ** 2, 0.1, n_factors=2000, width=0.1, rng=1)),
     "evaluate": lambda: same(lambda f: f.evaluate([3, 4], [1]).tolist(), as_function(MATRIX)),
-    "moments": lambda: same(lambda moments: pb.taylor_control(
+    "moments": lambda: same(lambda moments: pb.racing.taylor_control(
         moments, [[0.0, 0.0]], [0.0, 0.1], np.ones((2, 2))).totals.tolist(),
-        pb.PopulationMoments(POINTS)),
+        pb.racing.PopulationMoments(POINTS)),
     "controls": controls,
     "gibbs of pairs": lambda: chains(lambda: mcmc.RacingGibbs(mcmc.PairwiseTable(
         np.eye(2), [[1] * 300, [0] * 300]), method="poisson")),

@@ -25,7 +25,8 @@ GONE = ConnectionError, asyncio.IncompleteReadError
 
 def policy(amends):
     """What is corrected late may change what is asked; not of a round robin."""
-    return pb.RoundRobin(40, 3, 30, 25) if amends else pb.BatchSAR(40, 3, 30, 60, 4)
+    return pb.policies.RoundRobin(40, 3, 30, 25) if amends else pb.policies.BatchSAR(40, 3, 30, 60,
+                                                                                     4)
 
 
 def is_mistaken(batch_id, position):

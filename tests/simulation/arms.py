@@ -55,8 +55,9 @@ def make_in_turn(environment):
     return InTurn(environment.n_arms, 5)
 
 
-FOUR = {"halving": pb.SequentialHalving(8, 120), "ucb1": lambda e: pb.UCB1(e.n_arms),
-        "top two": pb.TopTwo(8), "in turn": make_in_turn}
+FOUR = {"halving": pb.policies.SequentialHalving(8, 120),
+        "ucb1": lambda e: pb.policies.UCB1(e.n_arms),
+        "top two": pb.policies.TopTwo(8), "in turn": make_in_turn}
 OPTIONS = dict(horizon=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)
 
 

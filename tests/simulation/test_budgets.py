@@ -15,14 +15,14 @@ MARKS = ("checkpoint_errors", "checkpoint_regrets", "checkpoint_cumulative_regre
 
 
 def halving(environment, budget):
-    return pb.SequentialHalving(environment.n_arms, budget)
+    return pb.policies.SequentialHalving(environment.n_arms, budget)
 
 
 def rejects(environment, budget):
-    return pb.SuccessiveRejects(environment.n_arms, budget)
+    return pb.policies.SuccessiveRejects(environment.n_arms, budget)
 
 
-POLICIES = {"halving": halving, "EBTC": pb.EBTC(8), "rejects": rejects}
+POLICIES = {"halving": halving, "EBTC": pb.policies.EBTC(8), "rejects": rejects}
 
 
 @pytest.mark.parametrize("common", [True, False])
@@ -40,7 +40,8 @@ def test_budgets_are_simulations_of_each(common):
                                   one.cumulative_regrets)
     for name in COLUMNS:
         assert np.array_equal(getattr(whole["halving"], name), getattr(alone["halving"], name))
-    once = pb.compare({"EBTC": pb.EBTC(8)}, ARMS, 50, rng=1, horizon=160, checkpoints=BUDGETS,
+    once = pb.compare({"EBTC": pb.policies.EBTC(8)}, ARMS, 50, rng=1, horizon=160,
+                      checkpoints=BUDGETS,
                       common_rewards=common)["EBTC"]
     for name in COLUMNS + MARKS:
         assert np.array_equal(getattr(whole["EBTC"], name), getattr(once, name))
@@ -53,7 +54,7 @@ def test_tables_files_and_sums_are_those_of_any_comparison(tmp_path):
     parts = [pb.compare(POLICIES, ARMS, n, rng=seeds, budgets=BUDGETS) for n in (20, 30)]
     whole = pb.compare(POLICIES, ARMS, 50, rng=5, budgets=BUDGETS)
     parts[0].save(tmp_path / "first.npz")
-    merged = pb.Comparison.load(tmp_path / "first.npz") + parts[1]
+    merged = pb.simulation.Comparison.load(tmp_path / "first.npz") + parts[1]
     with ThreadPoolExecutor(2) as executor:
         spread = pb.compare(POLICIES, ARMS, 50, rng=5, budgets=BUDGETS, executor=executor)
     for other in (merged, spread):
@@ -72,7 +73,7 @@ def test_tables_files_and_sums_are_those_of_any_comparison(tmp_path):
 
 
 def test_a_policy_spends_no_more_than_the_budget():
-    greedy = pb.compare({"endless": lambda e, budget: pb.UCB1(8)}, ARMS, 5, rng=1,
+    greedy = pb.compare({"endless": lambda e, budget: pb.policies.UCB1(8)}, ARMS, 5, rng=1,
                         budgets=[80, 160])
     assert greedy["endless"].pulls.tolist() == [160] * 5
 
@@ -90,6 +91,7 @@ def test_bad_budgets(options, words):
 
 
 def test_an_exception_names_policy_and_budget():
-    with pytest.raises(pb.InfeasibleBudget, match="budgets must reach .*got 4: budget") as found:
+    with pytest.raises(pb.errors.InfeasibleBudgetError,
+                       match="budgets must reach .*got 4: budget") as found:
         pb.compare(POLICIES, ARMS, 5, rng=1, budgets=[4, 16])
     assert found.value.__notes__ == ["in policies['halving'], budget 4"]

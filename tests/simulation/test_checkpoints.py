@@ -17,10 +17,10 @@ PROCESSES = {"bayes gap", "bayes gap weights", "gp ucb", "bayes ucb", "ei", "pi"
              "gaussian thompson"}
 CURVES = ("errors", "regrets", "cumulative_regrets")
 MAKERS = {
-    "one by one": lambda e: pb.UCB1(e.n_arms),
-    "stages": lambda e: pb.SequentialHalving(e.n_arms, 200),
-    "batches of two": lambda e: pb.LUCB(e.n_arms, 0.1),
-    "its own stream": lambda e: pb.TopTwo(e.n_arms),
+    "one by one": lambda e: pb.policies.UCB1(e.n_arms),
+    "stages": lambda e: pb.policies.SequentialHalving(e.n_arms, 200),
+    "batches of two": lambda e: pb.policies.LUCB(e.n_arms, 0.1),
+    "its own stream": lambda e: pb.policies.TopTwo(e.n_arms),
     "python": make_in_turn,
 }
 
@@ -59,7 +59,7 @@ def test_checkpoints_change_nothing_else():
 def test_leaders_and_errors_on_a_table(python):
     """Rewards are written down: arm 1 leads after a round, then arm 2, which is the best."""
     table = pb.environments.TableBandit([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 6.0, 6.0]])
-    make = (lambda e: InRounds(3)) if python else (lambda e: pb.RoundRobin(3, 1, 3, 3))
+    make = (lambda e: InRounds(3)) if python else (lambda e: pb.policies.RoundRobin(3, 1, 3, 3))
     result = pb.simulate(make, table, 2, rng=1, checkpoints=[2, 3, 5, 6, 9])
     assert result.checkpoint_leaders.tolist() == [[0, 1, 1, 2, 2]] * 2
     assert result.checkpoint_errors.tolist() == [[True, True, True, False, False]] * 2
@@ -82,14 +82,14 @@ class InRounds(InTurn):
 def test_an_answer_in_python_is_asked_at_checkpoints_alone():
     asked = []
 
-    class Own(pb.UCB1):
+    class Own(pb.policies.UCB1):
         def recommend(self):
             asked.append(self.n_pulls)
             return super().recommend()
 
     result = pb.simulate(lambda e: Own(8), GAUSSIAN, 1, rng=4, horizon=300, checkpoints=[10, 200])
     assert asked == [10, 200, 300]
-    assert_same(result, pb.simulate(pb.UCB1(8), GAUSSIAN, 1, rng=4, horizon=300,
+    assert_same(result, pb.simulate(pb.policies.UCB1(8), GAUSSIAN, 1, rng=4, horizon=300,
                                     checkpoints=[10, 200]))
 
 
@@ -148,7 +148,7 @@ def test_quantiles_are_of_those_that_stopped(q):
 
 
 def test_quantiles_of_a_stopping_rule():
-    result = pb.simulate(lambda e: pb.TopTwo(8, pb.stopping.GLR(0.1, sigma=0.1)),
+    result = pb.simulate(lambda e: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, sigma=0.1)),
                          pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.01), 40, rng=1)
     assert result.stopped.all()
     assert result.quantiles(0.5) == np.quantile(result.pulls, 0.5, method="inverted_cdf")
@@ -232,17 +232,17 @@ def test_an_answer_without_python_is_that_of_recommend(name):
 
 
 def test_policies_that_are_no_patterns():
-    used = pb.UCB1(8)
+    used = pb.policies.UCB1(8)
     used.tell(used.ask(), np.zeros(8))
     for make, error, words in ((used, ValueError, "must be a fresh policy; got one of 8 pulls"),
                                (InTurn(8, 3), TypeError, "or a policy with a state; got")):
         with pytest.raises(error, match=f"policy_factory .*{words}"):
             pb.simulate(make, GAUSSIAN, 2)
     with pytest.raises(ValueError, match="a policy of the 8 arms of the environment; got one of 3"):
-        pb.simulate(pb.UCB1(3), GAUSSIAN, 2, horizon=9)
+        pb.simulate(pb.policies.UCB1(3), GAUSSIAN, 2, horizon=9)
 
 
-class Remembers(pb.UCB1):
+class Remembers(pb.policies.UCB1):
     """Compiled, but for what it counts itself."""
 
     told = 0
@@ -252,7 +252,7 @@ class Remembers(pb.UCB1):
         super().tell(arms, rewards, missing)
 
 
-class Needs(pb.UCB1):
+class Needs(pb.policies.UCB1):
     def __init__(self, n_arms, more):
         super().__init__(n_arms)
 
@@ -273,7 +273,8 @@ def test_a_pattern_meets_environments_that_are_drawn():
         return pb.environments.GaussianBandit(rng.random(8))
 
     options = dict(rng=1, horizon=60)
-    for policy in (pb.UCB1(8), pb.TopTwo(8), pb.SequentialHalving(8, 50)):
+    for policy in (pb.policies.UCB1(8), pb.policies.TopTwo(8),
+                   pb.policies.SequentialHalving(8, 50)):
         assert_same(pb.simulate(policy, draw, 9, **options),
                     pb.simulate(lambda e: type(policy)(**policy._options()), draw, 9,  # noqa: B023
                                 **options))
@@ -335,7 +336,7 @@ def test_means_that_vary_need_rewards_that_vary():
             return np.array([0.0, 1.0, self.looks])
 
     with pytest.raises(ValueError, match="environment must have means that stay as they are"):
-        pb.simulate(pb.Uniform(3, 9), Creeps([0.0, 1.0, 2.0]), 1)
+        pb.simulate(pb.policies.Uniform(3, 9), Creeps([0.0, 1.0, 2.0]), 1)
 
     class Moves(Drifting):
         stationary = False

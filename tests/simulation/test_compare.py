@@ -21,7 +21,7 @@ from simulation.arms import (
 from simulation.reference import streams
 
 
-class Keeps(pb.UCB1):
+class Keeps(pb.policies.UCB1):
     """A compiled policy, told in Python: it keeps its rewards by arm."""
 
     def __init__(self, n_arms, kept):
@@ -97,11 +97,12 @@ def test_without_common_rewards_each_is_its_own_simulation():
 
 
 def test_python_and_compiled_code_do_the_same_on_common_rewards():
-    class Slow(pb.LUCB):
+    class Slow(pb.policies.LUCB):
         def ask(self):
             return super().ask()
 
-    pair = pb.compare({"c": pb.LUCB(8, 0.1, 2), "python": lambda e: Slow(8, 0.1, 2)}, GAUSSIAN, 5,
+    pair = pb.compare({"c": pb.policies.LUCB(8, 0.1, 2), "python": lambda e: Slow(8, 0.1, 2)},
+                      GAUSSIAN, 5,
                       rng=8, horizon=300, checkpoints=[50, 300])
     assert_same(pair["c"], pair["python"])
 
@@ -110,7 +111,7 @@ def test_policies_of_costs_see_common_costs():
     bandit = pb.environments.CostlyBandit(GAUSSIAN, np.arange(1.0, 9.0), 3.0)
     told = []
 
-    class Keeping(pb.EstimatorAllocator):
+    class Keeping(pb.montecarlo.EstimatorAllocator):
         def tell(self, arms, rewards, costs):
             told[-1] += zip(np.asarray(arms).tolist(), rewards, costs, strict=True)
             super().tell(arms, rewards, costs)
@@ -129,7 +130,7 @@ def test_policies_of_costs_see_common_costs():
 
 def test_common_rewards_make_differences_smaller():
     """Uniform against twice as many pulls: the regrets of a run rise and fall together."""
-    policies = {"few": pb.Uniform(8, 80), "more": pb.Uniform(8, 160)}
+    policies = {"few": pb.policies.Uniform(8, 80), "more": pb.policies.Uniform(8, 160)}
     spread = {}
     for common in (True, False):
         pair = pb.compare(policies, lambda rng: pb.environments.GaussianBandit(MEANS), 600, rng=1,
@@ -183,7 +184,7 @@ def test_other_seeds_are_merged_in_their_order():
 
 
 def test_the_same_runs_are_refused():
-    pair = {"a": pb.UCB1(8), "b": pb.EBTC(8)}
+    pair = {"a": pb.policies.UCB1(8), "b": pb.policies.EBTC(8)}
     seeds = np.random.SeedSequence(9)
     first = pb.compare(pair, GAUSSIAN, 5, rng=seeds, horizon=20)
     pb.compare(pair, GAUSSIAN, 5, rng=seeds, horizon=20) + first
@@ -195,20 +196,20 @@ def test_the_same_runs_are_refused():
         first + pb.compare(pair, GAUSSIAN, 2, rng=again, horizon=20)
 
 
-BASE = dict(policies={"a": pb.UCB1(8)}, environment=GAUSSIAN, n_runs=2, horizon=30)
+BASE = dict(policies={"a": pb.policies.UCB1(8)}, environment=GAUSSIAN, n_runs=2, horizon=30)
 
 
 @pytest.mark.parametrize("name, other", [
-    ("policies", dict(policies={"b": pb.UCB1(8)})),
-    ("policies", dict(policies={"a": pb.UCB1(8, constant=3.0)})),
-    ("policies", dict(policies={"a": pb.EBTC(8)})),
-    ("policies", dict(policies={"a": pb.UCB1(8), "b": pb.EBTC(8)})),
+    ("policies", dict(policies={"b": pb.policies.UCB1(8)})),
+    ("policies", dict(policies={"a": pb.policies.UCB1(8, constant=3.0)})),
+    ("policies", dict(policies={"a": pb.policies.EBTC(8)})),
+    ("policies", dict(policies={"a": pb.policies.UCB1(8), "b": pb.policies.EBTC(8)})),
     ("policies", dict(policies={"a": lambda e: Says(8, [0])})),
     ("environment", dict(environment=pb.environments.GaussianBandit(MEANS + 0.1))),
     ("environment", dict(environment=pb.environments.GaussianBandit(MEANS, 2.0))),
-    ("environment", dict(environment=Coins(MEANS), policies={"a": pb.UCB1(8)})),
+    ("environment", dict(environment=Coins(MEANS), policies={"a": pb.policies.UCB1(8)})),
     ("environment", dict(environment=lambda rng: GAUSSIAN,
-                         policies={"a": pb.UCB1(8)})),
+                         policies={"a": pb.policies.UCB1(8)})),
     ("horizon", dict(horizon=31)), ("checkpoints", dict(checkpoints=[9, 30])),
     ("answer", dict(answer="above", threshold=0.5)), ("answer", dict(epsilon=0.1)),
     ("arm_pulls_by_run", dict(arm_pulls_by_run=True)),
@@ -226,9 +227,9 @@ def test_other_options_are_refused_by_name(name, other):
 
 @pytest.mark.parametrize("policies, error, words", [
     ({}, TypeError, "policies must be a mapping of names"),
-    ([pb.UCB1(8)], TypeError, "policies must be a mapping of names"),
-    ({"": pb.UCB1(8)}, TypeError, "policies must have names that are text; got ''"),
-    ({1: pb.UCB1(8)}, TypeError, "policies must have names that are text; got 1"),
+    ([pb.policies.UCB1(8)], TypeError, "policies must be a mapping of names"),
+    ({"": pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got ''"),
+    ({1: pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got 1"),
     ({"a": 3}, TypeError, r"policies\['a'\] must be a function of an environment, or a policy"),
 ])
 def test_bad_policies(policies, error, words):
@@ -238,7 +239,8 @@ def test_bad_policies(policies, error, words):
 
 def test_an_exception_says_whose_it_is():
     with pytest.raises(ValueError, match="horizon must be given") as raised:
-        pb.compare({"good": pb.SequentialHalving(8, 80), "bad": pb.UCB1(8)}, GAUSSIAN, 2)
+        pb.compare({"good": pb.policies.SequentialHalving(8, 80), "bad": pb.policies.UCB1(8)},
+                   GAUSSIAN, 2)
     assert raised.value.__notes__ == ["in policies['bad']"]
     with pytest.raises(ValueError, match="name must be one of 'a'; got 'b'"):
         pb.compare(**BASE)["b"]
@@ -253,7 +255,8 @@ def test_options_whose_words_are_alike_are_told_apart():
         kernel = pb.kernels.rbf([1.0, scale])
         for _ in range(length):
             kernel = pb.kernels.rbf(1.0) + kernel
-        policy = pb.GPUCB(4, kernel=kernel, features=features, refit_every=6, noise_std=0.5)
+        policy = pb.policies.GPUCB(4, kernel=kernel, features=features, refit_every=6,
+                                   noise_std=0.5)
         return pb.compare({"a": policy}, GAUSSIAN, 1, rng=np.random.SeedSequence(1), horizon=4)
 
     for length in (0, 20):

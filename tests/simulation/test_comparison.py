@@ -18,7 +18,8 @@ def pair():
 
 @pytest.fixture(scope="module")
 def plain():
-    return pb.compare({"halving": pb.SequentialHalving(8, 80), "uniform": pb.Uniform(8, 80)},
+    return pb.compare({"halving": pb.policies.SequentialHalving(8, 80),
+                       "uniform": pb.policies.Uniform(8, 80)},
                       GAUSSIAN, 20, rng=1)
 
 
@@ -82,12 +83,13 @@ def test_files(pair, plain, tmp_path):
     for j, one in enumerate((pair, plain)):
         path = tmp_path / f"{j}.anything"
         one.save(path)
-        assert_equal(pb.Comparison.load(path), one)
+        assert_equal(pb.simulation.Comparison.load(path), one)
     plain.save(str(tmp_path / "0.anything"))  # replaced
-    assert_equal(pb.Comparison.load(str(tmp_path / "0.anything")), plain)
+    assert_equal(pb.simulation.Comparison.load(str(tmp_path / "0.anything")), plain)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.anything", "1.anything"]
-    loaded = pb.Comparison.load(tmp_path / "1.anything")
-    more = pb.compare({"halving": pb.SequentialHalving(8, 80), "uniform": pb.Uniform(8, 80)},
+    loaded = pb.simulation.Comparison.load(tmp_path / "1.anything")
+    more = pb.compare({"halving": pb.policies.SequentialHalving(8, 80),
+                       "uniform": pb.policies.Uniform(8, 80)},
                       GAUSSIAN, 20, rng=2)
     assert_equal(loaded + more, plain + more)
 
@@ -95,20 +97,20 @@ def test_files(pair, plain, tmp_path):
 def test_files_that_are_none(pair, tmp_path):
     path = tmp_path / "a.npz"
     with pytest.raises(FileNotFoundError):
-        pb.Comparison.load(path)
+        pb.simulation.Comparison.load(path)
     with pytest.raises(TypeError, match="path must be a path; got 3"):
         pair.save(3)
     path.write_bytes(b"")
     with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote; got"):
-        pb.Comparison.load(path)
+        pb.simulation.Comparison.load(path)
     pair.save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-40])
     with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote"):
-        pb.Comparison.load(path)
+        pb.simulation.Comparison.load(path)
     np.savez(path, header=np.array(object()))
     with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote"):
-        pb.Comparison.load(path)
+        pb.simulation.Comparison.load(path)
 
 
 @pytest.mark.parametrize("name, change", [
@@ -136,7 +138,7 @@ def test_files_that_were_changed(pair, tmp_path, name, change):
         arrays[name] = change(arrays[name])
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote"):
-        pb.Comparison.load(path)
+        pb.simulation.Comparison.load(path)
 
 
 def test_a_file_stays_where_the_new_one_fails(plain, tmp_path, monkeypatch):
@@ -155,28 +157,30 @@ def test_a_file_stays_where_the_new_one_fails(plain, tmp_path, monkeypatch):
 
 def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
     """Totals were rounded out of means, and `load` found that they are not the pulls."""
-    many = pb.compare({"uniform": pb.Uniform(3, 10**13 + 1)},
+    many = pb.compare({"uniform": pb.policies.Uniform(3, 10**13 + 1)},
                       pb.environments.GaussianBandit([0.0, 5.0, 1.0]), 2999, rng=1,
                       common_rewards=False)
     many.save(tmp_path / "many.npz")
-    assert_equal(pb.Comparison.load(tmp_path / "many.npz"), many)
-    more = pb.compare({"uniform": pb.Uniform(3, 10**13 + 1)},
+    assert_equal(pb.simulation.Comparison.load(tmp_path / "many.npz"), many)
+    more = pb.compare({"uniform": pb.policies.Uniform(3, 10**13 + 1)},
                       pb.environments.GaussianBandit([0.0, 5.0, 1.0]), 3, rng=2,
                       common_rewards=False)
     (many + more).save(tmp_path / "more.npz")
-    assert pb.Comparison.load(tmp_path / "more.npz").n_runs == 3002
+    assert pb.simulation.Comparison.load(tmp_path / "more.npz").n_runs == 3002
 
 
 def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
     """Files and merged results had those of before."""
-    pair = pb.compare({"one": pb.Uniform(2, 30)}, pb.environments.GaussianBandit([0.0, 1.0]), 7,
+    pair = pb.compare({"one": pb.policies.Uniform(2, 30)},
+                      pb.environments.GaussianBandit([0.0, 1.0]), 7,
                       rng=1)
     one = pair["one"]
     double = {name: 2 * getattr(one, name) for name in ("pulls", "arm_pulls")}
     changed = dataclasses.replace(pair, results={"one": dataclasses.replace(one, **double)})
     changed.save(tmp_path / "a.npz")
-    for found in (changed, pb.Comparison.load(tmp_path / "a.npz")):
+    for found in (changed, pb.simulation.Comparison.load(tmp_path / "a.npz")):
         assert (found["one"].arm_pulls == 2 * one.arm_pulls).all()
-    more = pb.compare({"one": pb.Uniform(2, 30)}, pb.environments.GaussianBandit([0.0, 1.0]), 7,
+    more = pb.compare({"one": pb.policies.Uniform(2, 30)},
+                      pb.environments.GaussianBandit([0.0, 1.0]), 7,
                       rng=2)
     assert (changed + more)["one"].arm_pulls.tolist() == [22.5, 22.5]

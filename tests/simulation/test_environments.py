@@ -208,7 +208,7 @@ def test_a_simulation_of_costs_goes_through_a_table():
         return 0.0
 
     table = CostlyBandit(TableBandit([[1.0, 2.0, 4.0], [0.0, 8.0]]), 1.0, 2.0)
-    pb.simulate(lambda e: pb.RoundRobin(2, 1, 4, 1), table, 2, n_threads=1, metrics=[keep])
+    pb.simulate(lambda e: pb.policies.RoundRobin(2, 1, 4, 1), table, 2, n_threads=1, metrics=[keep])
     assert means == [[1.5, 4.0]] * 2
     for _ in range(2):  # over again in every call, and on within it
         assert table.pull([0, 0, 1]).tolist() == [1.0, 2.0, 0.0]
@@ -236,7 +236,7 @@ def test_sums_in_a_simulation_agree_in_law(name):
     n = environment.n_arms
 
     def make(environment):  # a metric would have the rewards one by one
-        made.append(pb.RoundRobin(n, 1, 7 * n, 1))
+        made.append(pb.policies.RoundRobin(n, 1, 7 * n, 1))
         return made[-1]
 
     pb.simulate(make, environment, 3000, rng=3, n_threads=1)
@@ -266,7 +266,7 @@ def test_table_starts_over_in_every_run():
         return 0.0
 
     table.pull([0, 0, 1])
-    pb.simulate(lambda e: pb.RoundRobin(2, 1, 4, 1), table, 3, n_threads=1, metrics=[keep])
+    pb.simulate(lambda e: pb.policies.RoundRobin(2, 1, 4, 1), table, 3, n_threads=1, metrics=[keep])
     assert means == [[1.5, 4.0]] * 3
 
 
@@ -292,7 +292,7 @@ def test_equal_rewards_have_themselves_as_their_mean():
     """Four times 0.1 had another mean than three times, and a tie was an error."""
     table = TableBandit([[0.1] * 4, [0.1] * 3])
     assert table.means.tolist() == [0.1, 0.1] and table.variances.tolist() == [0.0, 0.0]
-    assert pb.simulate(pb.Uniform(2, 20), table, 2, rng=1).error_probability == 0.0
+    assert pb.simulate(pb.policies.Uniform(2, 20), table, 2, rng=1).error_probability == 0.0
     rng = np.random.default_rng(1)
     values = rng.standard_normal(300) * 10.0 ** rng.integers(-300, 300, 300)
     sizes = rng.integers(1, 40, 300)
@@ -314,7 +314,7 @@ def test_binomials_of_more_trials_than_an_int64():
     made = []
 
     def make(environment):
-        made.append(pb.Uniform(2, 2**33))
+        made.append(pb.policies.Uniform(2, 2**33))
         return made[-1]
 
     pb.simulate(make, BinomialBandit(2**31, [0.4, 0.6]), 3, rng=1)
@@ -345,7 +345,8 @@ class DearTable(TableBandit):
 def test_what_a_subclass_says_of_its_costs_counts(environment):
     rewards, costs = environment.pull_with_costs([0, 1, 1], rng=1)
     assert costs.tolist() == [1.0, 9.0, 9.0] and rewards.shape == (3,)
-    paid = pb.simulate(lambda e: pb.EstimatorAllocator(2, costs="observed"), environment, 3, rng=1,
+    paid = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed"), environment,
+                       3, rng=1,
                        horizon=50, answer=[0], metrics=[lambda p, e: p.total_cost])
     (total,) = paid.metrics.values()
     assert (total > 60).all()

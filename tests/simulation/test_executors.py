@@ -22,7 +22,7 @@ from simulation.arms import (
 def test_an_executor_of_any_size_changes_nothing():
     from concurrent.futures import ThreadPoolExecutor
 
-    for make, environment in ((make_in_turn, Coins(MEANS)), (pb.TopTwo(8), draw_coins),
+    for make, environment in ((make_in_turn, Coins(MEANS)), (pb.policies.TopTwo(8), draw_coins),
                               (make_in_turn, pb.environments.TableBandit(np.eye(8)))):
         options = dict(rng=3, horizon=45, checkpoints=[9, 45], arm_pulls_by_run=True)
         alone = pb.simulate(make, environment, 150, **options)

@@ -23,8 +23,9 @@ from pybandit.environments import (
 TABLE = TableBandit([[0.1, 0.2]] * 5)
 
 
-@pytest.mark.parametrize("make", [lambda e: pb.Uniform(50, 100), lambda e: pb.UCB1(3),
-                                  lambda e: pb.Policy(50)])
+@pytest.mark.parametrize("make",
+                         [lambda e: pb.policies.Uniform(50, 100), lambda e: pb.policies.UCB1(3),
+                          lambda e: pb.Policy(50)])
 def test_a_policy_of_other_arms_is_refused(make):
     with pytest.raises(ValueError, match="a policy of the 5 arms of the environment; got one of"):
         pb.simulate(make, TABLE, 3, horizon=100)
@@ -34,7 +35,7 @@ def test_a_policy_of_other_arms_is_refused(make):
 @pytest.mark.parametrize("batches", [0, 1])
 def test_one_policy_for_all_runs_is_refused(n_threads, batches):
     """Used before, or returned again; with threads it was a crash."""
-    policy = pb.BatchHalving(2000, 3, 2000, 40)
+    policy = pb.policies.BatchHalving(2000, 3, 2000, 40)
     for _ in range(batches):
         policy.tell(policy.ask(), np.zeros(2000))
     with pytest.raises(ValueError, match="must return (a fresh|another) policy in every run"):
@@ -45,8 +46,8 @@ def test_what_is_no_policy_and_no_environment():
     for factory, environment, words in [
             (lambda e: 3, TABLE, "policy_factory must return a policy"),
             (3, TABLE, "policy_factory must be a function"),
-            (lambda e: pb.UCB1(3), 3, "environment must be an Environment"),
-            (lambda e: pb.UCB1(3), lambda rng: 3, "environment must have pull")]:
+            (lambda e: pb.policies.UCB1(3), 3, "environment must be an Environment"),
+            (lambda e: pb.policies.UCB1(3), lambda rng: 3, "environment must have pull")]:
         with pytest.raises(TypeError, match=words):
             pb.simulate(factory, environment, 2, horizon=9)
 
@@ -73,7 +74,7 @@ class Mine(Environment):
     (lambda arms: None, "must hold real numbers")])
 def test_rewards_of_an_environment_are_checked(rewards, words):
     with pytest.raises((ValueError, TypeError), match=f"pull of Mine returns {words}"):
-        pb.simulate(lambda e: pb.UCB1(2), Mine(rewards), 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), Mine(rewards), 2, horizon=9)
 
 
 @pytest.mark.parametrize("costs, words", [
@@ -90,7 +91,8 @@ def test_costs_of_an_environment_are_checked(base, costs, words):
     environment = Dear(np.zeros_like) if base is Mine else Dear([[0.0], [1.0]])
     for pull in (
             lambda: environment.pull_with_costs(np.array([0, 0])),
-            lambda: pb.simulate(lambda e: pb.EstimatorAllocator(2, costs="observed"), environment,
+            lambda: pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed"),
+                                environment,
                                 2, horizon=50)):
         with pytest.raises((ValueError, TypeError), match=f"costs of Dear {words}"):
             pull()
@@ -122,15 +124,16 @@ class Drifts(Mine):
 
 def test_means_that_change_are_refused():
     with pytest.raises(ValueError, match="means that stay as they are in a run"):
-        pb.simulate(lambda e: pb.UCB1(2), lambda rng: Drifts(None), 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), lambda rng: Drifts(None), 2, horizon=9)
     said = Mine(lambda arms: np.zeros(arms.size))
     said.stationary = False
     with pytest.raises(ValueError, match="environment must be stationary"):
-        pb.simulate(lambda e: pb.UCB1(2), said, 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), said, 2, horizon=9)
 
 
 def test_an_error_of_zero_has_an_interval_from_zero():
-    result = pb.simulate(lambda e: pb.Uniform(2, 40), GaussianBandit([0.0, 9.0]), 200, rng=1)
+    result = pb.simulate(lambda e: pb.policies.Uniform(2, 40), GaussianBandit([0.0, 9.0]), 200,
+                         rng=1)
     assert result.error_interval[0] == 0.0 and "error 0 (0 to 0.01885)" in repr(result)
 
 
@@ -145,8 +148,8 @@ KINDS = {
     "table": lambda: TableBandit([[1.0, 2.0, 3.0], [4.0]]),
     "truncated": lambda: TruncatedNormalBandit([0.5, 0.2], 0.01, 0.0, 2.0),
     "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0),
-    "caplet": lambda: pb.estimators.CIRCaplet(0.07, n_steps=5),
-    "evidence": lambda: pb.estimators.LogisticEvidence(
+    "caplet": lambda: pb.environments.CIRCaplet(0.07, n_steps=5),
+    "evidence": lambda: pb.environments.LogisticEvidence(
         [[0.5, 1.0], [1.0, -1.0]], [0, 1], n_anneals=[2, 3]),
 }
 

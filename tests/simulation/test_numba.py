@@ -62,7 +62,7 @@ def test_the_rule_in_python_makes_the_same_pulls(name, make):
     assert len(np.unique(ours.arm_pulls_by_run, axis=0)) > 20
 
 
-@pytest.mark.parametrize("make", [pb.UCB1, upper], ids=["native", "numba"])
+@pytest.mark.parametrize("make", [pb.policies.UCB1, upper], ids=["native", "numba"])
 def test_an_environment_in_python_gives_the_same_rewards(make):
     assert_same(pb.simulate(make(4), mixture_of(MEANS), 30, **OPTIONS),
                 pb.simulate(make(4), Mixture(MEANS), 30, **OPTIONS))
@@ -71,7 +71,7 @@ def test_an_environment_in_python_gives_the_same_rewards(make):
 def test_a_twin_of_ucb1_makes_its_pulls():
     for constant in (2.0, 0.3):
         assert_same(pb.simulate(upper(4, constant=constant), ARMS, 200, **OPTIONS),
-                    pb.simulate(pb.UCB1(4, constant), ARMS, 200, **OPTIONS))
+                    pb.simulate(pb.policies.UCB1(4, constant), ARMS, 200, **OPTIONS))
 
 
 @pytest.mark.some(2)
@@ -90,7 +90,7 @@ def test_the_result_depends_on_the_seed_alone(name):
 
 @pytest.mark.parametrize("common", [False, True])
 def test_compare_takes_them(common):
-    both = pb.compare({"native": pb.UCB1(4), "numba": upper(4), "exp3": exp3_of(4)},
+    both = pb.compare({"native": pb.policies.UCB1(4), "numba": upper(4), "exp3": exp3_of(4)},
                       mixture_of(MEANS), 40, rng=1, horizon=150, common_rewards=common)
     assert_same(both["native"], both["numba"], ("errors", "regrets", "pulls"))
     alone = pb.simulate(exp3_of(4), mixture_of(MEANS), 40, rng=1, horizon=150)
@@ -308,7 +308,8 @@ def fails(arm, means):
 
 
 @pytest.mark.parametrize("policy", [
-    lambda: pb.SequentialHalving(2, 40), lambda: pb.UCBV(2, value_range=9.0), lambda: pb.UCB1(2),
+    lambda: pb.policies.SequentialHalving(2, 40), lambda: pb.policies.UCBV(2, value_range=9.0),
+                                    lambda: pb.policies.UCB1(2),
     lambda: upper(2), lambda: exp3_of(2)], ids=["halving", "ucb-v", "ucb1", "upper", "exp3"])
 @pytest.mark.parametrize("make, words", [
     (lambda: odd([0.0, 1.0], 1.0, value=np.nan), "rewards of odd must be finite; got nan of arm 1"),

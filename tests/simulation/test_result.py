@@ -14,7 +14,7 @@ BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
 
 
 def sar(environment):
-    return pb.BatchSAR(environment.n_arms, 3, 5, 20)
+    return pb.policies.BatchSAR(environment.n_arms, 3, 5, 20)
 
 
 @pytest.mark.parametrize("hits, n", [(0, 1), (1, 1), (0, 50), (3, 50), (50, 50), (517, 1000)])
@@ -38,14 +38,15 @@ def test_a_notebook_shows_a_table():
     assert "<p>3 runs</p>" in shown and shown.count("<tr>") == 2
     low, high = result.error_interval
     assert f"<td>{result.error_probability:.4g} ({low:.4g} to {high:.4g})</td>" in shown
-    both = pb.compare({"<sar>": sar, "all": lambda e: pb.RoundRobin(12, 3, 5, 20)}, BANDIT, 3,
+    both = pb.compare({"<sar>": sar, "all": lambda e: pb.policies.RoundRobin(12, 3, 5, 20)}, BANDIT,
+                      3,
                       rng=1)._repr_html_()
     assert "<td>&lt;sar&gt;</td>" in both and both.count("<tr>") == 3
     assert "<p>3 runs of each</p>" in both and "<th>policy</th>" in both
 
 
 def test_repr_says_what_happened():
-    text = repr(pb.simulate(lambda e: pb.RoundRobin(12, 3, 7, 20), BANDIT, 3, rng=1))
+    text = repr(pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, 7, 20), BANDIT, 3, rng=1))
     assert text.startswith("SimulationResult: 3 runs, error ")
     assert text.endswith(" 140 pulls in 20 batches")
 
@@ -67,7 +68,8 @@ def test_plot_takes_axes_and_many_arms():
     pytest.importorskip("matplotlib")
     from pybandit._shared.drawing import new_figure
 
-    result = pb.simulate(lambda e: pb.RoundRobin(300, 1, 300, 1), GaussianBandit(np.zeros(300)), 2)
+    result = pb.simulate(lambda e: pb.policies.RoundRobin(300, 1, 300, 1),
+                         GaussianBandit(np.zeros(300)), 2)
     figure, (axes,) = new_figure(6, 3, 1, 2)
     assert result.plot(axes) is figure
     assert axes[0].lines[0].get_ydata().tolist() == [1.0] * 300
@@ -78,7 +80,7 @@ def test_plot_takes_axes_and_many_arms():
 @pytest.mark.parametrize("answer, error, regret", [([0, 1], 0.0, 0.0), ([1, 2], 1.0, 5e307)])
 def test_regrets_of_means_whose_sum_is_no_number(answer, error, regret):
     """They were NaN, and then nobody knew whether an answer was right."""
-    class Says(pb.RoundRobin):
+    class Says(pb.policies.RoundRobin):
         def recommend(self):
             return np.array(answer)
 

@@ -13,7 +13,7 @@ import pybandit as pb
 BANDIT = pb.environments.GaussianBandit([0.0, 5.0, 1.0])
 
 
-class Careful(pb.Uniform):
+class Careful(pb.policies.Uniform):
     """Its answer depends on the variances."""
 
     def recommend(self):
@@ -44,13 +44,14 @@ def test_a_metric_sees_the_variances_of_the_rewards(environment):
         return policy.variances[1]
 
     compiled, python = (pb.simulate(lambda e, make=make: make(3, 60), environment, 50, rng=1,
-                                    metrics=[spread, total]) for make in (pb.Uniform, Careful))
+                                    metrics=[spread, total]) for make in (pb.policies.Uniform,
+                                                                          Careful))
     assert compiled.metrics["spread"].tolist() == python.metrics["spread"].tolist()
     mean = compiled.metrics["total"].mean()
     assert abs(mean / environment.variances[1] - 1.0) < 0.3
 
 
-class Shy(pb.Uniform):
+class Shy(pb.policies.Uniform):
     """Recommends the arm of some rank, and keeps what it was told."""
 
     def __init__(self, n_arms, budget, rank=0):
@@ -90,7 +91,7 @@ def test_attributes_that_cannot_be_copied_are_refused():
 # -- rewards that depend on how many there were ----------------------------------------------
 
 
-class InTurn(pb.Uniform):
+class InTurn(pb.policies.Uniform):
     """Through Python, one pull of each arm at a time."""
 
     def ask(self):
@@ -134,7 +135,7 @@ def test_python_draws_what_compiled_code_draws_one_by_one():
 
     costly = pb.environments.CostlyBandit(BANDIT, 1.0, 2.0)
     one, other = (pb.simulate(lambda e, make=make: make(3, 3), costly, 9, rng=1, metrics=[first])
-                  for make in (pb.Uniform, CarefulInPython))
+                  for make in (pb.policies.Uniform, CarefulInPython))
     assert one.metrics["first"].tolist() == other.metrics["first"].tolist()
 
 
@@ -191,15 +192,15 @@ def test_rewards_are_counted_over_the_run_whatever_is_said_of_costs(environment)
 
         pb.simulate(make, environment, 2)
         assert [policy.told for policy in made] == [[1.0, 0.0, 0.0, 0.0, 1.0]] * 2
-    plain = pb.simulate(pb.UCB1(2), TABLE, 3, horizon=200)
-    ours = pb.simulate(pb.UCB1(2), environment, 3, horizon=200)
+    plain = pb.simulate(pb.policies.UCB1(2), TABLE, 3, horizon=200)
+    ours = pb.simulate(pb.policies.UCB1(2), environment, 3, horizon=200)
     assert ours.error_probability == 0.0
     assert ours.arm_pulls.tolist() == plain.arm_pulls.tolist()
 
 
 def test_costs_of_a_subclass_leave_its_rewards_alone():
     """Those who want no costs have the same rewards, common ones too, in compiled code."""
-    for kind in (pb.Uniform, InTurn):
+    for kind in (pb.policies.Uniform, InTurn):
         one, other = (pb.compare({"it": lambda e, kind=kind: kind(2, 40)}, make([0.0, 0.1]), 9,
                                  rng=1) for make in (pb.environments.GaussianBandit, Dear))
         assert one["it"].errors.tolist() == other["it"].errors.tolist()
@@ -221,7 +222,7 @@ def test_a_subclass_with_costs_cannot_say_that_its_means_vary():
             return np.array([1.0, 0.0])
 
     with pytest.raises(ValueError, match="environment must have a pull of its own where it has m"):
-        pb.simulate(pb.UCB1(2), Varying([0.0, 1.0]), 2, horizon=20)
+        pb.simulate(pb.policies.UCB1(2), Varying([0.0, 1.0]), 2, horizon=20)
 
 
 def test_one_class_of_policies_wants_costs_or_not_by_its_options():
@@ -231,7 +232,7 @@ def test_one_class_of_policies_wants_costs_or_not_by_its_options():
 
     def make(environment):
         how = next(makers)
-        policy = pb.EstimatorAllocator(2, **({} if how is None else {"costs": how}))
+        policy = pb.montecarlo.EstimatorAllocator(2, **({} if how is None else {"costs": how}))
         paid.append(policy)
         return policy
 

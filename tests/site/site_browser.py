@@ -19,7 +19,7 @@ KINDS = ["index.html", "start/install.html", "start/which_function.html",
          "howto/index.html", "choosing_models.html", "studies.html", "inside_samplers.html",
          "explanation/index.html", "promises.html", "reference/index.html",
          "reference/policies.html", "reference/command_line.html", "reference/c/racing.html",
-         "reference/api/pybandit.BatchSAR.html", "reference/api/pybandit.best_of.html",
+         "reference/api/pybandit.policies.BatchSAR.html", "reference/api/pybandit.best_of.html",
          "reference/api/pybandit.mcmc.ExactMinibatch.html", "reference/changelog.html",
          "gallery/index.html", "gallery/policies/microwell.html",
          "gallery/studies/plate_screen.html", "genindex.html"]
@@ -96,7 +96,7 @@ def test_the_search_finds_a_class(site, page):
     page.go(f"{site}search.html?q=BatchSAR")
     page.wait("document.querySelectorAll('#search-results li a').length > 3")
     first = page.value("document.querySelector('#search-results li a').href")
-    assert first.startswith(f"{site}reference/api/pybandit.BatchSAR.html")
+    assert first.startswith(f"{site}reference/api/pybandit.policies.BatchSAR.html")
 
 
 def test_the_search_is_reached_from_the_first_page(site, page):

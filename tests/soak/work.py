@@ -19,15 +19,16 @@ from studies.cases import measured
 
 # kept through all rounds, as a long run keeps them
 SAMPLER = pb.RacingSampler(golden_draws.FACTORS, rng=1)
-TEST = pb.AcceptanceTest(golden_draws.FACTORS[:, 0], rng=1)
+TEST = pb.racing.AcceptanceTest(golden_draws.FACTORS[:, 0], rng=1)
 # the exponential forms keep no values
-SEQUENCE = pb.ConfidenceSequence(10**9, method="empirical-bernstein")
+SEQUENCE = pb.betting.ConfidenceSequence(10**9, method="empirical-bernstein")
 
 
 def simulated():
-    found = pb.simulate(lambda e: pb.SequentialHalving(e.n_arms, 200), BANDITS["GaussianBandit"],
+    found = pb.simulate(lambda e: pb.policies.SequentialHalving(e.n_arms, 200),
+                        BANDITS["GaussianBandit"],
                         1000, rng=1, n_threads=2)
-    costly = pb.simulate(lambda e: pb.UCB1(e.n_arms), BANDITS["BernoulliBandit"], 200,
+    costly = pb.simulate(lambda e: pb.policies.UCB1(e.n_arms), BANDITS["BernoulliBandit"], 200,
                          horizon=300, rng=1)
     return found.cumulative_regrets.sum() + costly.cumulative_regrets.sum()
 
@@ -79,8 +80,8 @@ def refused():
     def fails(rows, states):
         raise KeyError("of the user")
 
-    policy, seen = pb.UCB1(3), []
-    for call in 10 * (lambda: policy.tell(policy.ask(), [np.nan]), lambda: pb.UCB1(-1),
+    policy, seen = pb.policies.UCB1(3), []
+    for call in 10 * (lambda: policy.tell(policy.ask(), [np.nan]), lambda: pb.policies.UCB1(-1),
                  lambda: pb.race(pb.Factors(fails, 300, 2), rng=1),
                  lambda: pb.race(np.full((300, 2), np.nan)),
                  lambda: pb.best_of(lambda arm, item: fails(0, 0), 3, 50, value_range=(0, 1),
@@ -105,7 +106,7 @@ def studied():
     """A file from its first batch to its report, and gone."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "study.db")
-        with Study.create(path, pb.BatchSAR(7, 2, 5, 12, 2)) as study:
+        with Study.create(path, pb.policies.BatchSAR(7, 2, 5, 12, 2)) as study:
             while batch := study.ask():
                 study.tell(batch.id, measured(batch.id, batch.arms))
         with Study.open(path) as study:

@@ -21,7 +21,7 @@ from pybandit.studies import Study
 from policies.protocol import frozen
 
 RATES, NAMES = np.array([0.1, 0.12, 0.2, 0.3]), ["home", "price", "video"]
-MAKERS = (lambda: pb.CountRace(3, delta=1e-9), lambda: pb.UCB1(3),
+MAKERS = (lambda: pb.CountRace(3, delta=1e-9), lambda: pb.policies.UCB1(3),
           lambda: pb.BettingRace(3, None, delta=1e-9, value_range=(0, 1)))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies.controls import Controls, z_prime
 from pybandit.studies.plates import Layout, Plates
 
@@ -19,11 +19,12 @@ def test_per_cent_of_controls(tmp_path):
     assert rewards(tmp_path, text, plates).tolist() == [50.0, 125.0, -150.0, 5000.0]
     plates = Plates(Layout(2, 3), (0,), normalise="inhibition", positives=(5,))
     assert rewards(tmp_path, text, plates).tolist() == [-50.0, 25.0, -250.0, 4900.0]
-    with pytest.raises(BadFile, match="the means of both kinds of controls must differ; both"):
+    with pytest.raises(UnreadableFileError,
+                       match="the means of both kinds of controls must differ; both"):
         rewards(tmp_path, text.replace("positive,4", "positive,2"), plates)
-    with pytest.raises(BadFile, match="control well B3 of plate 7 has no value"):
+    with pytest.raises(UnreadableFileError, match="control well B3 of plate 7 has no value"):
         rewards(tmp_path, text.replace("positive,4", "positive,"), plates)
-    with pytest.raises(BadFile, match="well B3 holds 'positive', not 'control'"):
+    with pytest.raises(UnreadableFileError, match="well B3 holds 'positive', not 'control'"):
         rewards(tmp_path, GOOD, plates)
 
 

@@ -29,7 +29,7 @@ def told(study, days, start=0):
 @pytest.mark.parametrize("name", ["counts", "thompson", *ONE_BY_ONE])
 def test_a_corrected_study_is_the_one_told_right(name, tmp_path):
     make = {"counts": lambda: pb.CountRace(3), **ONE_BY_ONE,
-            "thompson": lambda: pb.ThompsonSampling(3, rng=1, batch_size=60)}[name]
+            "thompson": lambda: pb.policies.ThompsonSampling(3, rng=1, batch_size=60)}[name]
     path = tmp_path / "study.db"
     with told(Study.create(path, make(), NAMES), [WRONG, *DAYS[1:]]) as study:
         done = study.amend_counts("2025-01-01", {"price": DAYS[0]["price"]}, reason="robots")
@@ -121,10 +121,10 @@ def test_corrections_that_are_refused(tmp_path):
             call()
         assert_says(caught.value, *words)
         assert study.status().n_events == 4
-    other = told(Study.create(":memory:", pb.UCB1(3), NAMES), DAYS)
+    other = told(Study.create(":memory:", pb.policies.UCB1(3), NAMES), DAYS)
     with pytest.raises(ValueError, match="whole number"):
         other.amend_counts("2025-01-01", {"home": (9, 1.5)}, reason="x")
-    asked = Study.create(":memory:", pb.UCB1(3), NAMES)
+    asked = Study.create(":memory:", pb.policies.UCB1(3), NAMES)
     asked.ask()
     with pytest.raises(ValueError, match="key must be that of counts"):
         asked.amend_counts("a", fine, reason="x")
@@ -137,7 +137,7 @@ def test_a_forged_correction_is_damage(tmp_path):
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE log SET body = CAST(replace(body, 'robots', 'rabbit') AS BLOB) "
                    "WHERE number = 4")
-    with Study.open(path) as study, pytest.raises(pb.studies.StudyDamaged, match="event 4"):
+    with Study.open(path) as study, pytest.raises(pb.errors.StudyDamagedError, match="event 4"):
         study.verify()
 
 

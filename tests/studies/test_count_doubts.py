@@ -155,7 +155,8 @@ def test_days_are_seldom_taken_for_running_totals():
     assert warned <= 10  # of 200
 
 
-@pytest.mark.parametrize("make", [lambda: pb.CountRace(2), lambda: pb.ThompsonSampling(2, rng=1)])
+@pytest.mark.parametrize("make",
+                         [lambda: pb.CountRace(2), lambda: pb.policies.ThompsonSampling(2, rng=1)])
 def test_rates_told_as_counts_are_warned_of(make):
     policy = make()
     with pytest.warns(UserWarning, match=r"not rates.*0.05 for 1,000 trials of arm 0.*about 50"):
@@ -217,7 +218,7 @@ def test_a_split_that_is_not_the_shares_is_found():
     assert split(given, [0.9, 0.1], 10) is None and not given.status().split.mismatch
     assert split(Study.create(":memory:", pb.CountRace(2), NAMES, shares=[9, 1]),
                  [0.88, 0.12], 10) is not None
-    assert Study.create(":memory:", pb.UCB1(2), NAMES).status().split is None
+    assert Study.create(":memory:", pb.policies.UCB1(2), NAMES).status().split is None
 
 
 def test_an_arm_that_is_dropped_or_comes_begins_a_new_mixture(tmp_path):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, StudyDamaged
+from pybandit.errors import StudyDamagedError
+from pybandit.studies import Study
 from pybandit.studies._counts import in_random_order, played
 from pybandit.studies._group import whole
 from pybandit.studies.report import write_report
@@ -22,15 +23,15 @@ from studies.count_kills import NAMES, day
 
 PROGRAM = Path(__file__).with_name("count_kills.py")
 ONE_BY_ONE = {
-    "allocator": lambda: pb.EstimatorAllocator(3, "ucb1", value_range=(0, 1), rng=1),
-    "gaps": lambda: pb.LUCB(3, 0.1),
+    "allocator": lambda: pb.montecarlo.EstimatorAllocator(3, "ucb1", value_range=(0, 1), rng=1),
+    "gaps": lambda: pb.policies.LUCB(3, 0.1),
     "endless race": lambda: pb.BettingRace(3, None, value_range=(0, 1)),
     "race": lambda: pb.BettingRace(3, 20_000, value_range=(0, 1), rng=1),
     "threshold": lambda: pb.BettingThreshold(3, None, threshold=0.15, value_range=(0, 1)),
-    "ucb1": lambda: pb.UCB1(3),
-    "top two": lambda: pb.TopTwo(3, pb.stopping.GLR(0.1, "bernoulli"), rng=1),
-    "halving": lambda: pb.SequentialHalving(3, 900),
-    "elimination": lambda: pb.SuccessiveElimination(3, pb.stopping.GLR(0.1, "bernoulli")),
+    "ucb1": lambda: pb.policies.UCB1(3),
+    "top two": lambda: pb.policies.TopTwo(3, pb.stopping.GLR(0.1, "bernoulli"), rng=1),
+    "halving": lambda: pb.policies.SequentialHalving(3, 900),
+    "elimination": lambda: pb.policies.SuccessiveElimination(3, pb.stopping.GLR(0.1, "bernoulli")),
 }
 
 
@@ -97,7 +98,7 @@ def test_others_are_told_one_by_one(name, path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("k, expected", [(0, [4, 3, 3]), (3, [10, 0, 0])])
 def test_trials_of_a_policy_that_is_done_before_it_began(k, expected):
-    with Study.create(":memory:", pb.BatchSAR(3, k, 1, 60)) as study:
+    with Study.create(":memory:", pb.policies.BatchSAR(3, k, 1, 60)) as study:
         assert study.policy.done and study.split(10).tolist() == expected
 
 
@@ -105,7 +106,7 @@ def test_trials_of_a_policy_that_is_done_before_it_began(k, expected):
 def test_thompson_sampling(law, tmp_path):
     """It takes counts as they are; who looks at the split changes nothing."""
     path = tmp_path / "study.db"
-    policy = pb.ThompsonSampling(3, rng=1, law=law, batch_size=500)
+    policy = pb.policies.ThompsonSampling(3, rng=1, law=law, batch_size=500)
     Study.create(path, policy, arms=NAMES).close()
     for number in range(8):
         with Study.open(path) as study:
@@ -120,14 +121,14 @@ def test_thompson_sampling(law, tmp_path):
         assert study.split(500).tolist() == policy.shares.tolist()
         assert study.split(50).sum() == 50 and study.split(50).argmax() == 2
         assert frozen(study.policy.get_state()) == frozen(
-            pb.ThompsonSampling.from_state(study.policy.get_state()).get_state())
+            pb.policies.ThompsonSampling.from_state(study.policy.get_state()).get_state())
         assert study.policy.pulls.tolist() == [1600] * 3
 
 
 def test_allocators_are_policies_of_studies(tmp_path):
     """Found again without being named; of costs that are told afterwards nothing is recorded."""
     path, rng = tmp_path / "study.db", np.random.default_rng(1)
-    allocator = pb.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
     Study.create(path, allocator, arms=["plain", "antithetic"]).close()
     while not allocator.done:
         with Study.open(path) as study:
@@ -139,7 +140,8 @@ def test_allocators_are_policies_of_studies(tmp_path):
         assert study.ask() is None and study.verify().n_pulls == 60
         assert frozen(study.policy.get_state()) == frozen(allocator.get_state())
     with pytest.raises(ValueError, match="observed"):
-        Study.create(":memory:", pb.EstimatorAllocator(2, costs="observed", budget=100.0))
+        Study.create(":memory:",
+                     pb.montecarlo.EstimatorAllocator(2, costs="observed", budget=100.0))
 
 
 def test_orders_are_equally_likely():
@@ -157,8 +159,8 @@ def test_orders_are_equally_likely():
 def test_what_is_refused(tmp_path):
     study = Study.create(tmp_path / "study.db", pb.CountRace(3), arms=NAMES)
     study.tell_counts({"home": (10, 3)}, key="monday")
-    other = Study.create(":memory:", pb.UCB1(3), arms=NAMES)
-    asked = Study.create(":memory:", pb.UCB1(3), arms=NAMES)
+    other = Study.create(":memory:", pb.policies.UCB1(3), arms=NAMES)
+    asked = Study.create(":memory:", pb.policies.UCB1(3), arms=NAMES)
     asked.ask()
     other.tell_counts({"home": (10, 3)})
     for one, call, error, words in [
@@ -240,7 +242,7 @@ def test_keys_of_what_was_taken_back(tmp_path):
 
 def test_a_file_that_was_changed(tmp_path):
     path = tmp_path / "study.db"
-    for make in (lambda: pb.CountRace(3), lambda: pb.UCB1(3)):
+    for make in (lambda: pb.CountRace(3), lambda: pb.policies.UCB1(3)):
         with Study.create(path, make(), arms=NAMES, overwrite=True) as study:
             for number in range(3):
                 study.tell_counts(day(study, number))
@@ -251,7 +253,7 @@ def test_a_file_that_was_changed(tmp_path):
             forged = shutil.copy(path, tmp_path / "forged.db")
             with closing(sqlite3.connect(forged)) as db, db:
                 db.execute(statement)
-            with pytest.raises(StudyDamaged):
+            with pytest.raises(StudyDamagedError):
                 Study.open(forged).verify()
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, StudyDamaged, StudyError, StudyVersionError
+from pybandit.errors import StudyDamagedError, StudyError, StudyVersionError
+from pybandit.studies import Study
 from pybandit.studies._codec import decode, encode
 
 from policies.protocol import frozen
@@ -26,7 +27,7 @@ def changed(path, statement, *values):
         assert db.execute(statement, values).rowcount != 0
 
 
-def assert_refused(path, words, error=StudyDamaged):
+def assert_refused(path, words, error=StudyDamagedError):
     """Opening or verifying says so."""
     with pytest.raises(error, match=words) as raised:
         with Study.open(path) as study:
@@ -105,7 +106,7 @@ def test_files_that_are_no_study(tmp_path, content):
     assert_refused(str(path), "not a study|damaged")
     assert path.read_bytes() == content
     with pytest.raises(FileExistsError):
-        Study.create(path, pb.Uniform(2, 4))
+        Study.create(path, pb.policies.Uniform(2, 4))
 
 
 def test_another_database_is_no_study(tmp_path):
@@ -150,8 +151,8 @@ def test_a_study_left_its_wal_where_another_would_begin(tmp_path):
     os.unlink(path)
     shutil.copy(tmp_path / "kept", path + "-wal")
     with pytest.raises(FileExistsError, match="study.db-wal exists"):
-        Study.create(path, pb.Uniform(2, 4))
-    with Study.create(path, pb.Uniform(2, 4), overwrite=True) as study:
+        Study.create(path, pb.policies.Uniform(2, 4))
+    with Study.create(path, pb.policies.Uniform(2, 4), overwrite=True) as study:
         assert study.verify().n_events == 1
 
 
@@ -160,7 +161,7 @@ def is_restored(path):
 
 
 def is_begun_anew(path):
-    Study.create(path, pb.Uniform(2, 4), overwrite=True).close()
+    Study.create(path, pb.policies.Uniform(2, 4), overwrite=True).close()
 
 
 @pytest.mark.parametrize("happens", [os.unlink, is_restored, is_begun_anew,
@@ -200,7 +201,8 @@ def test_a_read_only_connection(path):
 
 READ_ONLY = """
 import sys
-from pybandit.studies import Study, StudyError
+from pybandit.studies import Study
+from pybandit.errors import StudyError
 study = Study.open(sys.argv[1])
 study.verify()
 assert study.ask().id == 4 and len(study.history()["arm"]) == 40
@@ -241,7 +243,8 @@ def test_a_read_only_folder(path, tmp_path):
 
 FULL = """
 import sys
-from pybandit.studies import Study, StudyError
+from pybandit.studies import Study
+from pybandit.errors import StudyError
 from studies import cases, test_damage
 study = Study.open(sys.argv[1])
 head = study.status().head
@@ -303,8 +306,8 @@ def test_no_room_for_a_new_study(tmp_path):
     code = ("import sys, pybandit as pb\n"
             "from studies import test_damage\n"
             "test_damage.fill_disk(3000)\n"
-            "try: pb.Study.create(sys.argv[1], pb.Uniform(50, 100))\n"
-            "except pb.studies.StudyError as error: print(error)\n")
+            "try: pb.Study.create(sys.argv[1], pb.policies.Uniform(50, 100))\n"
+            "except pb.errors.StudyError as error: print(error)\n")
     done = run_beside(code, path)
     assert "could not be written, as on a full disk" in done.stdout
     assert os.listdir(tmp_path) == []

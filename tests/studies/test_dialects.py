@@ -2,7 +2,7 @@
 
 import pytest
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN, Dialect
 from pybandit.studies.plates import Layout, Plates
@@ -24,9 +24,9 @@ def test_groups_of_digits_may_be_held_apart_by_underscores(tmp_path, decimal, ce
     text = f"1;2;3\n{cell};2;3\n4;5;6\n"
     assert values(tmp_path, text, Dialect(decimal, "_"))[0] == -1234567.25
     for refused in ("1_2", "1_2345", "12_", "_123"):
-        with pytest.raises(BadFile, match=f"'{refused}' is not a finite number"):
+        with pytest.raises(UnreadableFileError, match=f"'{refused}' is not a finite number"):
             values(tmp_path, text.replace(cell, refused), Dialect(decimal, "_"))
-    with pytest.raises(BadFile, match="is not a finite number"):
+    with pytest.raises(UnreadableFileError, match="is not a finite number"):
         values(tmp_path, text, Dialect(decimal))
 
 

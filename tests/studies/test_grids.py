@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN, Dialect
 from pybandit.studies.plates import SIZES, Layout, Plates, letters
@@ -65,14 +65,15 @@ def test_decimal_commas(tmp_path):
     layout = Layout(8, 12)
     lines = ["Titel", *grid(layout, ";", value=lambda value: f"{value:.2f}".replace(".", ","))]
     assert right(read(tmp_path, lines, layout, Dialect(",")), layout)
-    with pytest.raises(BadFile, match="--decimal , takes it|no grid"):
+    with pytest.raises(UnreadableFileError, match="--decimal , takes it|no grid"):
         read(tmp_path, lines, layout)
     split = [line.replace(".5", ",5") for line in grid(layout)]
-    with pytest.raises(BadFile, match="the row has 25 cells"):
+    with pytest.raises(UnreadableFileError, match="the row has 25 cells"):
         read(tmp_path, split, layout)
     one = grid(layout)
     one = [one[0], *(line.replace(".5", ",5", 1) for line in one[1:])]
-    with pytest.raises(BadFile, match="the row has 14 cells"):  # a shift by one, no label
+    with pytest.raises(UnreadableFileError,
+                       match="the row has 14 cells"):  # a shift by one, no label
         read(tmp_path, one, layout)
 
 
@@ -95,12 +96,14 @@ def two(layout, **options):
 def test_one_of_several_grids_is_named(tmp_path, options):
     layout = Layout(4, 6)
     lines = two(layout, **options)
-    with pytest.raises(BadFile, match="the file has 2 measurements of a plate; --measurement says "
+    with pytest.raises(UnreadableFileError,
+                       match="the file has 2 measurements of a plate; --measurement says "
                                       "which: 'OD 450', 'OD 600'"):
         read(tmp_path, lines, layout)
     for name, start in (("OD 450", 0.5), ("od 600", 1000.5)):
         assert right(read(tmp_path, lines, layout, Dialect(measurement=name)), layout, start)
-    with pytest.raises(BadFile, match="there is no measurement 'OD 500'; the file has 2"):
+    with pytest.raises(UnreadableFileError,
+                       match="there is no measurement 'OD 500'; the file has 2"):
         read(tmp_path, lines, layout, Dialect(measurement="OD 500"))
 
 
@@ -108,7 +111,8 @@ def test_one_grid_under_another_name_is_refused(tmp_path):
     layout = Layout(2, 3)
     lines = ["OD 450", *grid(layout)]
     assert right(read(tmp_path, lines, layout, Dialect(measurement="OD 450")), layout)
-    with pytest.raises(BadFile, match="no measurement 'OD 600'; the file has 1 .*'OD 450'"):
+    with pytest.raises(UnreadableFileError,
+                       match="no measurement 'OD 600'; the file has 1 .*'OD 450'"):
         read(tmp_path, lines, layout, Dialect(measurement="OD 600"))
 
 
@@ -116,7 +120,7 @@ def test_equal_titles_are_numbered(tmp_path):
     layout = Layout(2, 3)
     lines = [*grid(layout), "", *grid(layout, start=7.5), "Read", *grid(layout, start=9.5), "Read",
              *grid(layout, start=8.5)]
-    with pytest.raises(BadFile, match="'grid 1', 'grid 2', 'Read', 'Read .2.'"):
+    with pytest.raises(UnreadableFileError, match="'grid 1', 'grid 2', 'Read', 'Read .2.'"):
         read(tmp_path, lines, layout)
     assert right(read(tmp_path, lines, layout, Dialect(measurement="Read (2)")), layout, 8.5)
 
@@ -126,11 +130,12 @@ def test_rows_with_several_labels(tmp_path):
     layout = Layout(2, 3)
     lines = ["Results", ",1,2,3,", "A,0.5,1.5,2.5,450", ",10.5,11.5,12.5,570", "B,3.5,4.5,5.5,450",
              ",13.5,14.5,15.5,570"]
-    with pytest.raises(BadFile, match="2 measurements of a plate; .*'450', '570'"):
+    with pytest.raises(UnreadableFileError, match="2 measurements of a plate; .*'450', '570'"):
         read(tmp_path, lines, layout)
     assert right(read(tmp_path, lines, layout, Dialect(measurement="450")), layout)
     assert right(read(tmp_path, lines, layout, Dialect(measurement="570")), layout, 10.5)
-    with pytest.raises(BadFile, match="line 5, column 1: rows of a grid must end in the same"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 5, column 1: rows of a grid must end in the same"):
         read(tmp_path, [*lines[:4], "B,3.5,4.5,5.5,570", ",13.5,14.5,15.5,450"], layout)
 
 
@@ -139,10 +144,10 @@ def test_a_grid_of_names_is_not_a_measurement(tmp_path):
     lines = ["Layout", ",1,2,3", "A,SPL1,SPL2,SPL3", "B,BLK,BLK,CTL", "", "Results", *grid(layout)]
     assert right(read(tmp_path, lines, layout), layout)
     numbered = ["Layout", ",1,2,3", "A,1,2,3", "B,4,5,6", "", "Results", *grid(layout)]
-    with pytest.raises(BadFile, match="'Layout', 'Results'"):
+    with pytest.raises(UnreadableFileError, match="'Layout', 'Results'"):
         read(tmp_path, numbered, layout)
     bad = [*lines[:6], ",1,2,3", "A,0.5,x,2.5", "B,3.5,4.5,5.5"]
-    with pytest.raises(BadFile, match="line 8, column '2': 'x' is not a finite number"):
+    with pytest.raises(UnreadableFileError, match="line 8, column '2': 'x' is not a finite number"):
         read(tmp_path, bad, layout)
 
 
@@ -152,7 +157,8 @@ def test_grids_without_letters_under_heads_of_their_own(tmp_path):
     lines = ["##BLOCKS= 1", "Plate:\tPlate01\t1.3", "\tTemperature\t1\t2\t3\t\t",
              "\t37.0\t0.5\t1.5\t2.5\t\t", "\t\t3.5\t4.5\t5.5\t\t", "", "\t\t1\t2\t3\t",
              "\t\t7.5\t8.5\t9.5\t", "\t\t10.5\t11.5\t12.5\t", "~End"]
-    with pytest.raises(BadFile, match="2 measurements .*: 'Plate: Plate01 1.3', 'grid 2'"):
+    with pytest.raises(UnreadableFileError,
+                       match="2 measurements .*: 'Plate: Plate01 1.3', 'grid 2'"):
         read(tmp_path, lines, layout)
     for name, start in (("Plate: Plate01 1.3", 0.5), ("grid 2", 7.5)):
         assert right(read(tmp_path, lines, layout, Dialect(measurement=name)), layout, start)
@@ -174,10 +180,10 @@ def test_long_titles_are_cut(tmp_path):
 def test_a_series_of_time_is_refused(tmp_path):
     layout = Layout(2, 3)
     lines = [line for time in range(5) for line in (f"Time {time} s", *grid(layout, start=time))]
-    with pytest.raises(BadFile, match="5 measurements .*'Time 0 s', 'Time 1 s'"):
+    with pytest.raises(UnreadableFileError, match="5 measurements .*'Time 0 s', 'Time 1 s'"):
         read(tmp_path, lines, layout)
     blocks = [*grid(layout, row_letters=False), "", "24.9,1,2,3", "24.9,1,2,3"]
-    with pytest.raises(BadFile, match="a grid of 3 rows, but a 2x3 plate has 2"):
+    with pytest.raises(UnreadableFileError, match="a grid of 3 rows, but a 2x3 plate has 2"):
         read(tmp_path, blocks, layout)
 
 
@@ -187,31 +193,32 @@ def test_a_series_of_time_is_refused(tmp_path):
 def test_a_grid_of_another_size_is_refused(tmp_path, wrong):
     other = Layout.parse(wrong)
     for options in ({}, {"row_letters": False}):
-        with pytest.raises(BadFile, match="no grid of a 16x24 plate|rows|cells"):
+        with pytest.raises(UnreadableFileError, match="no grid of a 16x24 plate|rows|cells"):
             read(tmp_path, ["Reader", *grid(other, **options)], Layout(16, 24))
-        with pytest.raises(BadFile, match="no grid of a 2x3 plate|rows|cells"):
+        with pytest.raises(UnreadableFileError, match="no grid of a 2x3 plate|rows|cells"):
             read(tmp_path, ["Reader", *grid(other, **options)], Layout(2, 3))
 
 
 def test_a_grid_that_is_cut_is_refused(tmp_path):
     layout = Layout(4, 6)
     lines = ["Reader", *grid(layout)]
-    with pytest.raises(BadFile, match="a grid of 3 rows, but a 4x6 plate has 4"):
+    with pytest.raises(UnreadableFileError, match="a grid of 3 rows, but a 4x6 plate has 4"):
         read(tmp_path, lines[:-1], layout)
-    with pytest.raises(BadFile, match="row A is here; got 'B'"):
+    with pytest.raises(UnreadableFileError, match="row A is here; got 'B'"):
         read(tmp_path, [lines[1], *lines[3:], "E,1,2,3,4,5,6"], layout)
-    with pytest.raises(BadFile, match="row C is here; got 'D'"):
+    with pytest.raises(UnreadableFileError, match="row C is here; got 'D'"):
         read(tmp_path, [*lines[:4], lines[5]], layout)
-    with pytest.raises(BadFile, match="row C is here; got 'OD 600'"):
+    with pytest.raises(UnreadableFileError, match="row C is here; got 'OD 600'"):
         read(tmp_path, [*lines[:4], "OD 600", *grid(layout)], layout)
-    with pytest.raises(BadFile, match="more rows than a 3x6 plate"):
+    with pytest.raises(UnreadableFileError, match="more rows than a 3x6 plate"):
         read(tmp_path, lines, Layout(3, 6))
 
 
 def test_text_without_a_grid_is_refused(tmp_path):
-    with pytest.raises(BadFile, match="there is no grid of a 8x12 plate: the numbers 1 to 12"):
+    with pytest.raises(UnreadableFileError,
+                       match="there is no grid of a 8x12 plate: the numbers 1 to 12"):
         read(tmp_path, ["Reader", "a,b", "1,2"] * 300, Layout(8, 12))
-    with pytest.raises(BadFile, match="--well-column and --value-column name them"):
+    with pytest.raises(UnreadableFileError, match="--well-column and --value-column name them"):
         read(tmp_path, ["Well Position,OD450", "A1,0.2", "A2,0.3"] * 3, Layout(8, 12))
 
 
@@ -226,16 +233,18 @@ def test_two_barcodes_are_refused(tmp_path):
         for options in ({"plate": "7"}, {"batch": 7}):
             if "batch" in options and name != "Plate ID":
                 continue
-            with pytest.raises(BadFile, match=rf"line 5, column '{name}': --.* 7 takes a file of "
+            with pytest.raises(UnreadableFileError,
+                               match=rf"line 5, column '{name}': --.* 7 takes a file of "
                                               "one plate; got 'B1' and 'B2'"):
                 read(tmp_path, lines, layout, dialect, **options)
         one = [line.replace("B2,", "B1,", 1) for line in lines]
         assert right(read(tmp_path, one, layout, dialect, plate="7"), layout, 0)
-    with pytest.raises(BadFile, match="line 5, column 'plate': '7' and '07' are one plate"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 5, column 'plate': '7' and '07' are one plate"):
         read(tmp_path, ["plate,well,value", *(f"{'7' if i < 3 else '07'},{well},{i}" for i, well in
                                               wells)], layout)
     grids = ["plate,B1", *grid(layout), "plate,B2", *grid(layout)]
-    with pytest.raises(BadFile, match="line 5, column 2: .* got 'B1' and 'B2'"):
+    with pytest.raises(UnreadableFileError, match="line 5, column 2: .* got 'B1' and 'B2'"):
         read(tmp_path, grids, layout, plate="7")
 
 
@@ -246,9 +255,10 @@ def test_long_tables_with_ends(tmp_path):
     for lines in ([head + ",", *rows], [head, *rows], [head + ",,", *rows, "", "Measured by Ann"],
                   [head, *(row.rstrip(",") for row in rows), "end,12:30", "Ann"]):
         assert right(read(tmp_path, lines, layout), layout)
-    with pytest.raises(BadFile, match="line 4, .*the row has 2 cells and no well, and wells"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 4, .*the row has 2 cells and no well, and wells"):
         read(tmp_path, [head, *rows[:2], "end,12:30", *rows[2:]], layout)
-    with pytest.raises(BadFile, match="line 4, column 'arm': the row has 2 cells"):
+    with pytest.raises(UnreadableFileError, match="line 4, column 'arm': the row has 2 cells"):
         read(tmp_path, [head, *rows[:2], "7,B1", *rows[2:]], layout)
 
 
@@ -258,5 +268,5 @@ def test_cells_that_are_not_text_are_refused_if_they_are_used(tmp_path):
     rows = [f"{well},{i + 0.5},20,\u00b5" for i, well in enumerate(layout.wells)]
     assert right(read(tmp_path, [head, *rows], layout, encoding="latin-1"), layout)
     rows[2] = rows[2].replace("2.5", "2.5\u00b5")
-    with pytest.raises(BadFile, match="line 4, column 2: not UTF-8"):
+    with pytest.raises(UnreadableFileError, match="line 4, column 2: not UTF-8"):
         read(tmp_path, [head, *rows], layout, encoding="latin-1")

@@ -40,7 +40,7 @@ def test_together_is_one_after_the_other(name, path, tmp_path):
 
 
 def test_what_is_refused_leaves_the_others(tmp_path):
-    with pb.Study.create(tmp_path / "study.db", pb.RoundRobin(4, 1, 4, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(4, 1, 4, 3)) as study:
         batch = study.ask()
         before = study.status().n_events
         done = together(study, [
@@ -66,7 +66,7 @@ def test_what_is_refused_leaves_the_others(tmp_path):
 
 
 def test_one_transaction(tmp_path, monkeypatch):
-    with pb.Study.create(tmp_path / "study.db", pb.RoundRobin(40, 1, 40, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(40, 1, 40, 3)) as study:
         batch = study.ask()
         statements = []
         study._store.db.set_trace_callback(statements.append)
@@ -81,7 +81,7 @@ def test_one_transaction(tmp_path, monkeypatch):
 
 def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
     """A full disk, in the midst of it: all is taken back, and each call is made once more."""
-    with pb.Study.create(tmp_path / "study.db", pb.RoundRobin(4, 1, 4, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(4, 1, 4, 3)) as study:
         batch = study.ask()
         append, n = study._store.append, []
 
@@ -94,7 +94,7 @@ def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
         monkeypatch.setattr(study._store, "append", failing)
         done = together(study, tells(study, batch, [[0], [1], [2]]))
         assert n == [[0], [1], [0], [1], [2]]
-        assert done[0] == done[2] == (1, 0, False) and isinstance(done[1], pb.studies.StudyError)
+        assert done[0] == done[2] == (1, 0, False) and isinstance(done[1], pb.errors.StudyError)
         assert study.batch(0).states.tolist() == ["known", "open", "known", "open"]
         monkeypatch.undo()
         assert study.tell(0, measured(0, batch.arms)[[1]], positions=[1]).n_new == 1
@@ -103,7 +103,7 @@ def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
 
 def test_a_commit_that_fails(tmp_path):
     """Nothing of it is in the ledger, also where the last call was refused."""
-    with pb.Study.create(tmp_path / "study.db", pb.RoundRobin(4, 1, 4, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(4, 1, 4, 3)) as study:
         study.ask()
         head, run = study.status().head, study._store.run
 
@@ -116,7 +116,7 @@ def test_a_commit_that_fails(tmp_path):
         study._store.run = failing
         done = together(study, [lambda: study.tell(0, [1.0], positions=[0]),
                                 lambda: study.tell(0, [2.0], positions=[0])])
-        assert all(isinstance(one, pb.studies.StudyError) for one in done)
+        assert all(isinstance(one, pb.errors.StudyError) for one in done)
         study._store.run = run
         assert study.status().head == head and study.status().n_open == 4
         assert study.tell(0, [2.0], positions=[0]).n_new == 1
@@ -124,7 +124,7 @@ def test_a_commit_that_fails(tmp_path):
 
 
 def test_other_threads_wait(tmp_path):
-    with pb.Study.create(tmp_path / "study.db", pb.RoundRobin(40, 1, 40, 50)) as study:
+    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(40, 1, 40, 50)) as study:
         def work(part):
             for _ in range(10):
                 batch = study.ask()

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, StudyDamaged, _database
+from pybandit.errors import StudyDamagedError
+from pybandit.studies import Study, _database
 from pybandit.studies._cells import Cells
 
 from studies.cases import make, measured
@@ -26,7 +27,7 @@ import pybandit as pb
 from studies.cases import measured
 path, n_batches, log_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 pb.studies._database.LOG_BYTES = log_bytes
-study = pb.Study.create(path, pb.BatchSAR(30, 3, 8, 60, 2))
+study = pb.Study.create(path, pb.policies.BatchSAR(30, 3, 8, 60, 2))
 for _ in range(n_batches):
     batch = study.ask()
     study.tell(batch.id, measured(batch.id, batch.arms))
@@ -53,7 +54,7 @@ def test_study_moved_without_its_log_is_refused(n_batches, log_bytes, tmp_path):
     shutil.move(path, moved)
     content = pathlib.Path(moved).read_bytes()
     for _ in range(2):
-        with pytest.raises(StudyDamaged, match=LOST):
+        with pytest.raises(StudyDamagedError, match=LOST):
             Study.open(moved)
     assert pathlib.Path(moved).read_bytes() == content and os.listdir(tmp_path / "moved") == [
         "study.db"]
@@ -70,7 +71,7 @@ def test_log_without_a_page_is_a_lost_log(left, tmp_path):
     killed(path, 3)
     os.truncate(path + "-wal", left)
     os.unlink(path + "-shm")
-    with pytest.raises(StudyDamaged, match=LOST):
+    with pytest.raises(StudyDamagedError, match=LOST):
         Study.open(path)
 
 
@@ -97,7 +98,7 @@ def test_copy_of_a_study_in_use_is_refused_without_its_log(tmp_path):
         shutil.copy(path, tmp_path / "both.db")
         shutil.copy(path + "-wal", tmp_path / "both.db-wal")
         head = study.status().head
-    with pytest.raises(StudyDamaged, match=LOST):
+    with pytest.raises(StudyDamagedError, match=LOST):
         Study.open(copy)
     with Study.open(tmp_path / "both.db") as study:
         assert study.verify(head).head == head
@@ -134,7 +135,7 @@ def test_study_of_a_process_that_ended_is_complete(end, tmp_path):
 import os, sys
 import pybandit as pb
 path = {path!r}
-study = pb.Study.create(path, pb.Uniform(3, 30))
+study = pb.Study.create(path, pb.policies.Uniform(3, 30))
 batch = study.ask()
 {ENDS[end]}
 """
@@ -150,12 +151,12 @@ def test_two_users_of_a_study_lose_no_log(tmp_path):
     first, second = Study.open(path), Study.open(path)
     for study in (first, second):
         study.close_batch(study.ask().id)
-        with pytest.raises(StudyDamaged, match=LOST):
+        with pytest.raises(StudyDamagedError, match=LOST):
             Study.open(shutil.copy(path, tmp_path / "copy" / "study.db")
                        if (tmp_path / "copy").mkdir(exist_ok=True) is None else path)
     first.close()
     second.close_batch(second.ask().id)
-    with pytest.raises(StudyDamaged, match=LOST):
+    with pytest.raises(StudyDamagedError, match=LOST):
         Study.open(shutil.copy(path, tmp_path / "copy" / "study.db"))
     second.close()
     with Study.open(shutil.copy(path, tmp_path / "copy" / "study.db")) as study:
@@ -173,7 +174,7 @@ def test_mark_that_readers_hold_up_is_made_with_the_next_transaction(tmp_path, m
         study.close_batch(4)
         other.execute("ROLLBACK")
         batch = study.ask()
-        with pytest.raises(StudyDamaged, match=LOST):
+        with pytest.raises(StudyDamagedError, match=LOST):
             Study.open(shutil.copy(path, copy / "study.db"))
         study.close_batch(batch.id)
     with Study.open(path) as study:
@@ -183,7 +184,7 @@ def test_mark_that_readers_hold_up_is_made_with_the_next_transaction(tmp_path, m
 def test_log_of_a_long_run_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(_database, "LOG_BYTES", 200_000)
     path = str(tmp_path / "study.db")
-    with Study.create(path, pb.BatchSAR(200, 3, 40, 60, 2)) as study:
+    with Study.create(path, pb.policies.BatchSAR(200, 3, 40, 60, 2)) as study:
         largest = 0
         for _ in range(40):
             batch = study.ask()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 from pybandit import cli
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._plate_write import plate_texts
 from pybandit.studies.plates import Layout, Plates
@@ -33,7 +33,7 @@ COLUMNS = ["plate", "well", "arm", "value"]
 def folder(tmp_path_factory):
     """A study of which plate 0 is recorded and plate 1 is out."""
     folder = tmp_path_factory.mktemp("studies")
-    with pb.Study.create(folder / "first.db", pb.BatchSAR(20, 2, 20, 8, 4), GENES,
+    with pb.Study.create(folder / "first.db", pb.policies.BatchSAR(20, 2, 20, 8, 4), GENES,
                          settings=PLATES.settings()) as study:
         study.tell(study.ask().id, np.linspace(0, 1, 20))
         batch = study.ask()
@@ -273,7 +273,7 @@ def test_a_million_rows(folder, more):
         names = study.batch(1).names
     tracemalloc.start()
     begun = time.process_time()
-    with pytest.raises(BadFile, match="line 26, column"):
+    with pytest.raises(UnreadableFileError, match="line 26, column"):
         read_plates(path, PLATES, lambda number: names)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mutation_counts import share_of
-from pybandit.studies import Study, StudyDamaged
+from pybandit.errors import StudyDamagedError
+from pybandit.studies import Study
 from pybandit.studies._codec import encode
 
 from policies.every_class import EVERY
@@ -66,12 +67,12 @@ def end_of_forged(files, name, mutations):
         return "as it was"
     try:
         study = Study.open(path)
-    except StudyDamaged as error:
+    except StudyDamagedError as error:
         assert str(path) in str(error) and "is damaged: state: " in str(error)
         return "refused"
     with study:
         assert_keeps_its_promises(study.policy)
-        with pytest.raises(StudyDamaged, match="state: .* is not where the log leads"):
+        with pytest.raises(StudyDamagedError, match="state: .* is not where the log leads"):
             study.verify()
     return "harmless"
 
@@ -105,6 +106,6 @@ def test_many_forged_states(files):
 def test_a_forged_state_is_named(files):
     path = shutil.copy(files["ugap"], files["ugap"].with_suffix(".named"))
     assert forge(path, [(2, 0, 9, 0)])
-    with pytest.raises(StudyDamaged, match="named is damaged: state: state must hold"):
+    with pytest.raises(StudyDamagedError, match="named is damaged: state: state must hold"):
         Study.open(path)
     assert np.isfinite(path.stat().st_size)

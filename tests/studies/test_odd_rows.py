@@ -1,6 +1,6 @@
 """Rows of other types, values that decode to something else, logs that were signed again: named.
 
-Each of these was another error than `StudyDamaged`, found by tests/fuzz.
+Each of these was another error than `StudyDamagedError`, found by tests/fuzz.
 """
 
 import hashlib
@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, StudyDamaged
+from pybandit.errors import StudyDamagedError
+from pybandit.studies import Study
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._export import export
@@ -37,7 +38,7 @@ def sign(path):
 
 
 def refused(path, words):
-    with pytest.raises(StudyDamaged, match=words) as raised, Study.open(path) as study:
+    with pytest.raises(StudyDamagedError, match=words) as raised, Study.open(path) as study:
         study.batch(2)
         study.history()
         list(study.log())
@@ -105,7 +106,7 @@ def test_exports_of_events_that_nobody_recorded(path, changes):
     entry = {} if changes is None else {**decode(body), **changes}
     put(path, "log", "body", encode(entry), "number = 2")
     sign(path)
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="do not go together"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="do not go together"):
         export(study, Plates(Layout(8, 12)), lambda text: None)
     refused(path, "do not go together")
 
@@ -113,7 +114,7 @@ def test_exports_of_events_that_nobody_recorded(path, changes):
 @pytest.mark.parametrize("marks", ["x", b"", b"x", 3, encode(np.zeros(1, dtype=np.uint8))])
 def test_exports_of_marks_that_nobody_recorded(path, marks):
     put(path, "batches", "marks", marks, "number = 3")
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: "):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="is damaged: "):
         export(study, Plates(Layout(8, 12)), lambda text: None)
 
 
@@ -127,7 +128,8 @@ def test_sources_of_no_batch(path, changes):
     entry = ["source"] if changes is None else {**decode(body), **changes}
     put(path, "log", "body", encode(entry), f"number = {number}")
     sign(path)
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log: event"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError,
+                                                  match="is damaged: log: event"):
         readings_of(study)
 
 
@@ -151,7 +153,7 @@ def test_amendments_that_nobody_made(path, changes):
     put(path, "log", "body", encode({**decode(body), **changes}), f"number = {number}")
     sign(path)
     with Study.open(path) as study, pytest.raises(
-            StudyDamaged, match=f"event {number} is none of an amendment") as raised:
+            StudyDamagedError, match=f"event {number} is none of an amendment") as raised:
         study.amendments()
     assert path in str(raised.value)
 
@@ -166,7 +168,7 @@ def test_amendments_after_arms_that_the_policy_has_not(path, arm):
     arms = entry["arms"].copy()
     arms[6] = arm
     put(path, "log", "body", encode({**entry, "arms": arms}), "number = 1")
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="log: .* policy's arms"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="log: .* policy's arms"):
         study.amend(0, [0.5], positions=[2], reason="read again")
 
 
@@ -183,7 +185,8 @@ def test_amendments_after_results_that_no_policy_takes(path, values):
     with Study.open(path) as study:
         study.amend(0, [0.5], positions=[2], reason="read again")  # goes on where it is whole
     put(path, "log", "body", encode({**decode(body), "values": values}), f"number = {number}")
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="log: .* must have results"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError,
+                                                  match="log: .* must have results"):
         study.amend(0, [0.75], positions=[2], reason="read again")
 
 
@@ -192,7 +195,7 @@ def test_events_of_no_kind(path, kind):
     """Any method of the ledger was called."""
     put(path, "log", "kind", kind, "number = 3")
     sign(path)
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="kind must be one of"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="kind must be one of"):
         study.verify()
 
 
@@ -209,7 +212,7 @@ def test_amendments_after_events_that_nobody_recorded(path, change):
     put(path, "log", "body", encode(entry), "number = 5")
     put(path, "log", "kind", kind, "number = 5")
     sign(path)
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="is damaged: log"):
         study.amend(0, [0.5], positions=[2], reason="read again")
 
 
@@ -224,13 +227,14 @@ def test_counts_that_nobody_told(tmp_path, changes):
         ((body,),) = db.execute("SELECT body FROM log WHERE number = 1")
     put(path, "log", "body", encode({**decode(body), **changes}), "number = 1")
     sign(path)
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log") as raised:
+    with Study.open(path) as study, pytest.raises(StudyDamagedError,
+                                                  match="is damaged: log") as raised:
         study.counts()
     assert path in str(raised.value)
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="is damaged: log"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="is damaged: log"):
         export(study, Plates(Layout(8, 12)), lambda text: None)
     with (Study.open(path) as study,
-          pytest.raises(StudyDamaged, match="event 1 does not hold counts")):
+          pytest.raises(StudyDamagedError, match="event 1 does not hold counts")):
         study.tell_counts({"a": (1, 1)}, key="Tuesday")
 
 
@@ -240,7 +244,7 @@ def test_counts_that_nobody_told(tmp_path, changes):
     dict(lengths=np.array([1.0, 1.0, 1.0])), dict(waiting=np.full(3, 2, dtype=np.uint8))])
 def test_what_a_forger_says_of_counts(tmp_path, changes):
     path = str(tmp_path / "pages.db")
-    with Study.create(path, pb.UCB1(3), arms=["a", "b", "c"]) as study:
+    with Study.create(path, pb.policies.UCB1(3), arms=["a", "b", "c"]) as study:
         study.tell_counts({"a": (9, 2), "b": (1, 1)}, key="Monday", rng=1)
     with closing(sqlite3.connect(path)) as db:
         parts = dict(db.execute("SELECT part, body FROM state"))
@@ -248,14 +252,14 @@ def test_what_a_forger_says_of_counts(tmp_path, changes):
     put(path, "state", "body", parts["study.counts"], "part = 'study.counts'")
     digests = {part: hashlib.sha256(body).digest() for part, body in sorted(parts.items())}
     put(path, "head", "state", hashlib.sha256(encode(digests)).digest())
-    with pytest.raises(StudyDamaged, match="state: ") as raised:
+    with pytest.raises(StudyDamagedError, match="state: ") as raised:
         Study.open(path)
     assert path in str(raised.value) and "digest" not in str(raised.value)
 
 
 def test_a_batch_that_is_open_twice(path):
     put(path, "batches", "status", "open", "number = 2")
-    with Study.open(path) as study, pytest.raises(StudyDamaged, match="batch 2 is open"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="batch 2 is open"):
         study.tell(2, np.zeros(8))
 
 
@@ -276,7 +280,7 @@ def test_tables_of_scores_that_nobody_made(tmp_path, statement, words):
     Cells(path, 5, False).close()
     with closing(sqlite3.connect(path)) as db:
         db.execute(statement)
-    with pytest.raises(StudyDamaged, match=words) as raised:
+    with pytest.raises(StudyDamagedError, match=words) as raised:
         Cells(path, 5, False)
     assert path in str(raised.value)
 
@@ -298,7 +302,7 @@ ENDLESS = ("ALTER TABLE {0} RENAME TO old; CREATE VIEW {0} AS WITH RECURSIVE r({
 def test_tables_that_nobody_made(path, statements, words):
     with closing(sqlite3.connect(path)) as db:
         db.executescript(statements)
-    with pytest.raises(StudyDamaged, match=words) as raised:
+    with pytest.raises(StudyDamagedError, match=words) as raised:
         Study.open(path)
     assert path in str(raised.value)
 
@@ -331,7 +335,7 @@ def test_rows_of_scores_that_nobody_wrote(tmp_path, statement, words):
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute(statement).rowcount
     other = Cells(path, 5, False)
-    with pytest.raises(StudyDamaged, match=words) as raised:
+    with pytest.raises(StudyDamagedError, match=words) as raised:
         list(other)
         other.get((0, 1))
         other.claim([(1, 1)])
@@ -343,7 +347,7 @@ def test_rows_of_scores_that_nobody_wrote(tmp_path, statement, words):
 @pytest.mark.parametrize("size", [1.7976931348623157e308, -1e160])
 def test_results_whose_sums_are_no_numbers_are_refused(size, tmp_path):
     """A reader's word for "too bright", perhaps: two of an arm, and the study could not be read."""
-    with pb.Study.create(tmp_path / "study.db", pb.Uniform(2, 8)) as study:
+    with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, 8)) as study:
         batch = study.ask()
         with pytest.raises(ValueError, match=r"results must be at most 1e\+150 in size.* well 0"):
             study.tell(batch.id, np.full(8, size))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._picklists import (
     HEADERS,
     deck_of,
@@ -45,7 +45,7 @@ def test_a_stock(tmp_path):
     ("plate,well,arm\n", "line 1, column 1: there is a header and no arm"),
 ])
 def test_a_stock_that_is_refused(tmp_path, text, message):
-    with pytest.raises(BadFile, match=f"stock.csv: {message}"):
+    with pytest.raises(UnreadableFileError, match=f"stock.csv: {message}"):
         stock_of(tmp_path, text)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._normalise import rewards_of
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._plate_write import joined, plate_texts
@@ -245,7 +245,8 @@ def test_wells_that_hold_nothing_are_passed_over(tmp_path):
     assert rewards(tmp_path, grid, names=names).tolist() == [1, 2.5, -3]
     long = GOOD.replace("rum,1e2", ",9")
     assert rewards(tmp_path, long, names=names).tolist() == [1, 2.5, -3]
-    with pytest.raises(BadFile, match="line 6, column 'arm': well B2 holds no arm, not 'rum'"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 6, column 'arm': well B2 holds no arm, not 'rum'"):
         rewards(tmp_path, GOOD, names=names)
 
 
@@ -291,7 +292,7 @@ def test_wells_that_hold_nothing_are_passed_over(tmp_path):
     (GOOD, "plate,7\n", "line 1, column 1: a grid of 0 rows"),
 ])
 def test_what_is_refused(tmp_path, old, new, message):
-    with pytest.raises(BadFile, match=rf"plate\.csv: {message}"):
+    with pytest.raises(UnreadableFileError, match=rf"plate\.csv: {message}"):
         read(tmp_path, GOOD.replace(old, new, 1))
 
 
@@ -304,13 +305,13 @@ def test_what_is_refused(tmp_path, old, new, message):
     (b"x" * 2_000_000, "line 1, column 1: the row must be at most"),
 ])
 def test_what_is_not_text(tmp_path, content, message):
-    with pytest.raises(BadFile, match=message):
+    with pytest.raises(UnreadableFileError, match=message):
         read(tmp_path, content)
 
 
 def test_a_file_that_is_not_there(tmp_path):
     for path in tmp_path / "none.csv", tmp_path:
-        with pytest.raises(BadFile, match="cannot be read"):
+        with pytest.raises(UnreadableFileError, match="cannot be read"):
             read_plates(path, SMALL, None)
 
 
@@ -345,7 +346,7 @@ def test_a_file_without_end_is_read_to_the_first_row_that_does_not_fit(tmp_path)
     rows = _sheet.rows_of(file)
     line, first = next(rows)
     sheet = _plate_read._Sheet(SMALL, lambda number: NAMES, None)
-    with pytest.raises(BadFile, match="line 8, column 'well'"):
+    with pytest.raises(UnreadableFileError, match="line 8, column 'well'"):
         _plate_long.read_long(sheet, rows, line, first)
     assert file.n_read == _sheet.MOST_TITLE  # among which a header is looked for
 
@@ -392,14 +393,14 @@ def test_controls_that_are_refused(tmp_path, options, old, new, message):
         text = text.replace("control,4", "control,1.7e308")
     if "quotient" in message:
         text = text.replace("control,2", "control,1e-9").replace("control,4", "control,1e-9")
-    with pytest.raises(BadFile, match=message):
+    with pytest.raises(UnreadableFileError, match=message):
         rewards(tmp_path, text, divided(**options))
 
 
 def test_controls_that_are_lost(tmp_path):
     text = GOOD.replace("control,4", "control,")
     assert rewards(tmp_path, text, divided(), lost=True).tolist() == [.5, 1.25, -1.5, 50]
-    with pytest.raises(BadFile, match="control well A1"):
+    with pytest.raises(UnreadableFileError, match="control well A1"):
         rewards(tmp_path, text.replace("control,2", "control,NA"), divided(), lost=True)
     nothing = "plate,well,arm,value\n7,A2,tea,\n"
     assert np.isnan(rewards(tmp_path, nothing, divided())).all()

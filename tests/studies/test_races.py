@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, StudyDamaged
+from pybandit.errors import StudyDamagedError
+from pybandit.studies import Study
 from pybandit.studies.report import write_report
 
 from betting.races import MAKERS, RACE, REWARDS, assert_says, frozen, play
@@ -112,7 +113,7 @@ def test_a_study_of_a_race_that_was_changed(tmp_path):
         forged = shutil.copy(path, tmp_path / "forged.db")
         with closing(sqlite3.connect(forged)) as db, db:
             db.execute(statement)
-        with pytest.raises(StudyDamaged):
+        with pytest.raises(StudyDamagedError):
             Study.open(forged).verify()
         (tmp_path / "forged.db").unlink()
 

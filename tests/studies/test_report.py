@@ -52,7 +52,7 @@ def test_a_screen_under_way(tmp_path):
 
 
 def test_intervals_are_students(tmp_path):
-    study = pb.Study.create(":memory:", pb.Uniform(2, 8), ["tea", "coffee"])
+    study = pb.Study.create(":memory:", pb.policies.Uniform(2, 8), ["tea", "coffee"])
     study.tell(study.ask().id, [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0])
     page = page_of(study, tmp_path)
     # of 1, 2, 3, 4: 2.5 and 3.182446 (three degrees of freedom) times 1.290994 / 2
@@ -76,7 +76,7 @@ def test_every_policy(name, tmp_path):
 
 
 def test_a_used_policy_has_means_of_its_own(tmp_path):
-    policy = pb.UCB1(2)
+    policy = pb.policies.UCB1(2)
     arms = policy.ask()
     policy.tell(arms, np.zeros(len(arms)))
     study = pb.Study.create(":memory:", policy)
@@ -88,7 +88,7 @@ def test_a_used_policy_has_means_of_its_own(tmp_path):
 
 
 def test_an_empty_study(tmp_path):
-    study = pb.Study.create(":memory:", pb.UCB1(3))
+    study = pb.Study.create(":memory:", pb.policies.UCB1(3))
     page = page_of(study, tmp_path)
     assert "No results yet" in page.text and "Nothing was asked for" in page.text
     assert page.tags["figure"] == 0
@@ -100,7 +100,7 @@ def test_an_empty_study(tmp_path):
 
 def test_arms_without_a_result_are_not_the_answer(tmp_path):
     """Four are wanted, and two have results."""
-    study = pb.Study.create(":memory:", pb.BatchSAR(6, 4, 2, 9))
+    study = pb.Study.create(":memory:", pb.policies.BatchSAR(6, 4, 2, 9))
     study.tell(study.ask().id, [0.5, 0.5])
     page = page_of(study, tmp_path)
     assert [row[1] for row in page.rows if len(row) == 6][1:] == ["0", "1"]
@@ -121,7 +121,7 @@ def test_names_are_text(tmp_path):
 
 
 def test_a_study_of_single_pulls(tmp_path):
-    study = pb.Study.create(":memory:", pb.UCB1(3), ["red", "green", "blue"])
+    study = pb.Study.create(":memory:", pb.policies.UCB1(3), ["red", "green", "blue"])
     for _ in range(60):
         batch = study.ask()
         study.tell(batch.id, np.full(batch.arms.size, 0.2) + 0.1 * batch.arms)
@@ -134,7 +134,8 @@ def test_a_study_of_single_pulls(tmp_path):
 @pytest.mark.parametrize("values", [[1e150, -1e150, 1e-300, 1e150], [1e150] * 4, [0.0] * 4,
                                     [-5e-324, 0.0, 5e-324, 1.0], [1e16, 1e16 + 2, 1e16, 1e16]])
 def test_extreme_values(values, tmp_path):
-    study = pb.Study.create(":memory:", pb.UCB1(2), settings=Plates(Layout(2, 3)).settings())
+    study = pb.Study.create(":memory:", pb.policies.UCB1(2),
+                            settings=Plates(Layout(2, 3)).settings())
     for value in [*values, *values]:
         batch = study.ask()
         study.tell(batch.id, np.full(batch.arms.size, value))
@@ -151,7 +152,7 @@ def test_robust_scores():
 
 
 def test_ranks(tmp_path):
-    study = pb.Study.create(":memory:", pb.UCB1(3))
+    study = pb.Study.create(":memory:", pb.policies.UCB1(3))
     while study.status().n_pulls < 30:
         batch = study.ask()
         study.tell(batch.id, 0.1 * batch.arms + 0.01 * (batch.id % 3))
@@ -180,7 +181,7 @@ def test_large_studies_are_summarised(tmp_path, monkeypatch):
 
 
 def test_a_stage_on_many_plates(tmp_path):
-    study = pb.Study.create(":memory:", pb.SequentialHalving(50, 400),
+    study = pb.Study.create(":memory:", pb.policies.SequentialHalving(50, 400),
                             settings=Plates(Layout(2, 12), (0,)).settings())
     batch = study.ask()
     study.tell(batch.id, np.random.default_rng(0).normal(size=batch.arms.size))

@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binomtest
 
 import pybandit as pb
+from pybandit.errors import StudyDamagedError
 from pybandit.serving._live import Live
-from pybandit.studies import Study, StudyDamaged
+from pybandit.studies import Study
 from pybandit.studies import _report_facts as facts
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._report_counts import means_so_far
@@ -140,9 +141,9 @@ def test_sums_of_other_rewards_have_no_interval(value_range, tmp_path):
 
 @pytest.mark.parametrize("policy, has_interval", [
     (lambda: pb.CountRace(2, value_range=(0, 2)), False),
-    (lambda: pb.ThompsonSampling(2, rng=1, law="gaussian"), False),
-    (lambda: pb.ThompsonSampling(2, rng=1), True), (lambda: pb.UCB1(2), True),
-    (lambda: pb.TopTwo(2, pb.stopping.GLR(0.1, "gaussian"), rng=1), True)])
+    (lambda: pb.policies.ThompsonSampling(2, rng=1, law="gaussian"), False),
+    (lambda: pb.policies.ThompsonSampling(2, rng=1), True), (lambda: pb.policies.UCB1(2), True),
+    (lambda: pb.policies.TopTwo(2, pb.stopping.GLR(0.1, "gaussian"), rng=1), True)])
 def test_whole_sums_are_successes_only_where_no_reward_is_beyond_1(policy, has_interval, tmp_path):
     study = Study.create(":memory:", policy(), arms=["a", "b"])
     study.tell_counts({"a": (100, 12), "b": (90, 54)})
@@ -173,7 +174,7 @@ def test_whiskers_are_as_long_as_wilsons(tmp_path):
 
 def test_told_one_by_one(tmp_path):
     """A policy that asks for what it wants: rates are of all that was told."""
-    study = Study.create(":memory:", pb.UCB1(12), arms=[f"page {i}" for i in range(12)])
+    study = Study.create(":memory:", pb.policies.UCB1(12), arms=[f"page {i}" for i in range(12)])
     rng = np.random.default_rng(1)
     for day in range(5):
         study.tell_counts({name: (100, int(rng.binomial(100, 0.05 * (1 + arm))))
@@ -194,7 +195,7 @@ def test_told_one_by_one(tmp_path):
 
 
 def test_a_used_policy_has_means_of_its_own(tmp_path):
-    policy = pb.UCB1(2)
+    policy = pb.policies.UCB1(2)
     policy.tell(policy.ask(), np.zeros(2))
     study = Study.create(":memory:", policy, arms=["a", "b"])
     study.tell_counts({"a": (1, 1), "b": (1, 1)}, rng=1)
@@ -204,8 +205,9 @@ def test_a_used_policy_has_means_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("make, dropped", [
-    (lambda: pb.SequentialHalving(5, 200), 4), (lambda: pb.BatchSAR(5, 2, 2, 30), 3),
-    (lambda: pb.Uniform(5, 40), 0)])
+    (lambda: pb.policies.SequentialHalving(5, 200), 4),
+                                           (lambda: pb.policies.BatchSAR(5, 2, 2, 30), 3),
+    (lambda: pb.policies.Uniform(5, 40), 0)])
 def test_the_answer_of_a_policy_that_is_done_is_first(make, dropped, tmp_path):
     study, rng = Study.create(":memory:", make()), np.random.default_rng(3)
     for seed in range(12):
@@ -245,7 +247,7 @@ def test_nothing_told_yet(tmp_path):
 
 def test_many_batches_stay_small(tmp_path):
     names, n = [f"page {i}" for i in range(50)], 3000
-    study = Study.create(":memory:", pb.ThompsonSampling(50, rng=1), arms=names)
+    study = Study.create(":memory:", pb.policies.ThompsonSampling(50, rng=1), arms=names)
     sums = np.random.default_rng(1).binomial(20, 0.1, (n, 50)).tolist()
     for row in sums:
         study.tell_counts(dict(zip(names, [(20, came) for came in row], strict=True)))
@@ -289,7 +291,7 @@ def test_counts_that_nobody_told(tmp_path, changes):
     put(path, "log", "body", encode({**decode(body), **changes}), "number = 1")
     sign(path)
     with (Study.open(path) as study,
-          pytest.raises(StudyDamaged, match="pages.db is damaged: log: event 1 does not "
+          pytest.raises(StudyDamagedError, match="pages.db is damaged: log: event 1 does not "
                               "hold counts")):
         page_text(study)
 

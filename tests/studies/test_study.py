@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, StudyDamaged
+from pybandit.errors import StudyDamagedError
+from pybandit.studies import Study
 
 from policies.protocol import frozen
 from studies.cases import POLICIES, N, measured
@@ -58,7 +59,7 @@ def test_every_policy_as_without_a_study(name, path):
 
 
 def test_a_batch_from_ask_to_the_answer():
-    study = Study.create(":memory:", pb.Uniform(3, 6), ["a", "b", "c"], who="me",
+    study = Study.create(":memory:", pb.policies.Uniform(3, 6), ["a", "b", "c"], who="me",
                          settings={"plate": [8, 12]})
     assert (study.arms, study.settings, study.path) == (["a", "b", "c"], {"plate": [8, 12]},
                                                         ":memory:")
@@ -99,7 +100,7 @@ def test_a_batch_from_ask_to_the_answer():
 def test_history_without_pandas(monkeypatch):
     import importlib.util
 
-    study = Study.create(":memory:", pb.Uniform(2, 2))
+    study = Study.create(":memory:", pb.policies.Uniform(2, 2))
     assert len(study.history()) == 0
     study.ask()
     frame = study.history()
@@ -111,7 +112,7 @@ def test_history_without_pandas(monkeypatch):
 
 
 def test_abandoned_batches_are_asked_again():
-    study = Study.create(":memory:", pb.ThompsonSampling(3, 1, law="gaussian"))
+    study = Study.create(":memory:", pb.policies.ThompsonSampling(3, 1, law="gaussian"))
     first = study.ask()
     study.tell(0, measured(0, first.arms))
     asked = []
@@ -131,7 +132,7 @@ def test_abandoned_batches_are_asked_again():
 
 
 def test_what_a_batch_refuses():
-    study = Study.create(":memory:", pb.KLUCB(3), ["a", "b", "c"])
+    study = Study.create(":memory:", pb.policies.KLUCB(3), ["a", "b", "c"])
     study.ask()
     study.tell(0, [0.5], positions=[1])
     before = study.status().head
@@ -195,13 +196,13 @@ def test_what_create_refuses(path):
             (TypeError, "settings must be a dict; got list", dict(settings=[1])),
             (TypeError, "settings.a.b.*Kernel", dict(settings={"a": {"b": Kernel()}}))]:
         with pytest.raises(error, match=words):
-            Study.create(path, **{"policy": pb.Uniform(2, 4), **given})
+            Study.create(path, **{"policy": pb.policies.Uniform(2, 4), **given})
     with pytest.raises(FileNotFoundError, match="does not exist"):
         Study.open(path)
 
 
 def test_a_policy_of_ones_own(path):
-    class Mine(pb.Uniform):
+    class Mine(pb.policies.Uniform):
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, np.sqrt(rewards), missing)
 
@@ -215,7 +216,7 @@ def test_a_policy_of_ones_own(path):
     with pytest.raises(ValueError, match="policy_type must be the class 'Mine'.*None"):
         Study.open(path)
     with pytest.raises(ValueError, match="class 'Mine'; got Uniform"):
-        Study.open(path, policy_type=pb.Uniform)
+        Study.open(path, policy_type=pb.policies.Uniform)
     with Study.open(path, policy_type=Mine) as study:
         study.verify()
         assert type(study.policy) is Mine
@@ -224,7 +225,7 @@ def test_a_policy_of_ones_own(path):
 
 
 def test_a_study_of_a_used_policy_has_its_own_copy():
-    policy = pb.UCB1(3)
+    policy = pb.policies.UCB1(3)
     policy.tell(policy.ask(), [0.1, 0.2, 0.3])
     study, other = Study.create(":memory:", policy), copy.deepcopy(policy)
     for _ in range(5):
@@ -236,16 +237,16 @@ def test_a_study_of_a_used_policy_has_its_own_copy():
 
 
 def test_files_are_not_replaced_unless_asked(path):
-    with Study.create(path, pb.Uniform(2, 4)) as study:
+    with Study.create(path, pb.policies.Uniform(2, 4)) as study:
         study.ask()
         with pytest.raises(FileExistsError, match="study.db exists"):
-            Study.create(path, pb.Uniform(2, 4))
-    with Study.create(path, pb.Uniform(2, 6), overwrite=True) as study:
+            Study.create(path, pb.policies.Uniform(2, 4))
+    with Study.create(path, pb.policies.Uniform(2, 6), overwrite=True) as study:
         assert study.ask().arms.size == 6 and study.verify().n_events == 2
 
 
 def test_threads_share_a_study(path):
-    study, told = Study.create(path, pb.RoundRobin(6, 1, 6, 100)), []
+    study, told = Study.create(path, pb.policies.RoundRobin(6, 1, 6, 100)), []
 
     def work(part):
         for _ in range(20):
@@ -271,7 +272,7 @@ def test_a_study_is_loaded_by_those_who_use_it():
 
     code = "import sys, pybandit; assert 'sqlite3' not in sys.modules; pybandit.Study"
     subprocess.run([sys.executable, "-P", "-c", code], check=True)
-    assert pb.Study is Study and issubclass(StudyDamaged, OSError) and N == 7
+    assert pb.Study is Study and issubclass(StudyDamagedError, OSError) and N == 7
 
 
 def test_a_study_that_nobody_closed(tmp_path):
@@ -280,7 +281,7 @@ def test_a_study_that_nobody_closed(tmp_path):
 import gc
 import pybandit as pb
 def in_a_circle(name):
-    study = pb.Study.create({str(tmp_path)!r} + name, pb.UCB1(3))
+    study = pb.Study.create({str(tmp_path)!r} + name, pb.policies.UCB1(3))
     study.itself = [study]
     return study
 in_a_circle("/one.db")
@@ -295,7 +296,7 @@ left = in_a_circle("/two.db")
 def test_a_series_is_in_the_order_of_its_labels():
     """Groups are sorted by name: they were taken by their places."""
     pandas = pytest.importorskip("pandas")
-    study = Study.create(":memory:", pb.RoundRobin(3, 1, 3, 4), ["tea", "milk", "coffee"])
+    study = Study.create(":memory:", pb.policies.RoundRobin(3, 1, 3, 4), ["tea", "milk", "coffee"])
     read = pandas.DataFrame({"arm": study.ask().names, "value": [1.0, 5.0, 2.0]})
     for wrong in (read.groupby("arm")["value"].mean(), read["value"].sort_values()):
         with pytest.raises(ValueError, match="order of the batch; got a series of"):

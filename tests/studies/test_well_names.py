@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.studies._picklists import read_stock
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN
@@ -53,7 +53,8 @@ def test_the_rows_after_z_in_every_form(tmp_path, form):
     assert right(read(tmp_path, wells_of(form, range(16, 32)))) == 16 * 48
     some = wells_of(form, range(0, 32, 3), range(0, 48, 5))
     if form == "a":
-        with pytest.raises(BadFile, match="may be row .* nothing in the file says which"):
+        with pytest.raises(UnreadableFileError,
+                           match="may be row .* nothing in the file says which"):
             read(tmp_path, [(name, value) for name, value in some if name[0] not in "GJMPSVY"])
     else:
         assert right(read(tmp_path, some)) == len(some)
@@ -63,7 +64,8 @@ def test_the_rows_after_z_in_every_form(tmp_path, form):
     wells_of("a", range(26, 32)), [("a1", 0)], [("f48", 0), ("b2", 1)], [("A1", 0), ("b2", 1)],
     [*wells_of("AA", range(20))[1:], ("a1", 0)]])
 def test_small_letters_that_may_be_two_rows_are_refused(tmp_path, wells):
-    with pytest.raises(BadFile, match=r"line \d+, column 'well': .*may be row [A-F] or in row A"
+    with pytest.raises(UnreadableFileError,
+                       match=r"line \d+, column 'well': .*may be row [A-F] or in row A"
                                       r"|may be row [A-F] or row A[A-F]"):
         read(tmp_path, wells)
 
@@ -82,16 +84,17 @@ def test_the_arms_of_a_file_decide(tmp_path):
     arms = [f"g{i}" for i in range(1536)]
     assert right(read(tmp_path, late, arms=arms)) == 288
     assert right(read(tmp_path, early, arms=arms)) == 288
-    with pytest.raises(BadFile, match="may be row A|holds 'g0', not"):
+    with pytest.raises(UnreadableFileError, match="may be row A|holds 'g0', not"):
         read(tmp_path, late, arms=["other"] * 1536)
 
 
 def test_a_well_is_there_twice(tmp_path):
-    with pytest.raises(BadFile, match="line 3, column 'well': well a1 of plate 0 is on line 2"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 3, column 'well': well a1 of plate 0 is on line 2"):
         read(tmp_path, [("a1", 0), ("a1", 0)])
-    with pytest.raises(BadFile, match="well AA1 of plate 0 is on line 2 already"):
+    with pytest.raises(UnreadableFileError, match="well AA1 of plate 0 is on line 2 already"):
         read(tmp_path, [("AA1", 0), ("A1", 5), ("aa1", 0)])
-    with pytest.raises(BadFile, match="'AG1' is not a well"):
+    with pytest.raises(UnreadableFileError, match="'AG1' is not a well"):
         read(tmp_path, [("AG1", 0)])
 
 
@@ -136,5 +139,5 @@ def test_a_stock_in_small_letters(tmp_path):
     assert stock("a1", "b2", "A3") == ["A1", "B2", "A3"]
     assert stock("A1", "a1", "f24") == ["A1", "AA1", "AF24"]
     assert stock("G48", "a1") == ["G48", "AA1"]
-    with pytest.raises(BadFile, match="'well': a1 may be row A or row AA"):
+    with pytest.raises(UnreadableFileError, match="'well': a1 may be row A or row AA"):
         stock("a1", "b48")

@@ -9,8 +9,7 @@ import numpy as np
 import openpyxl
 import pytest
 
-from pybandit._shared.cells import BadFile
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError, UnreadableFileError
 from pybandit.studies._plate_read import read_plates
 from pybandit.studies._sheet import PLAIN, Dialect
 from pybandit.studies.plates import Layout, Plates
@@ -58,13 +57,15 @@ def test_cells_that_spreadsheets_make(tmp_path):
     rows = [*ROWS[:2], [7, "A2", "tea", "#N/A"], [7, "A3", "milk", None], *ROWS[4:]]
     assert np.isnan(read(saved(tmp_path, rows)).values[1:3]).all()
     rows[3][3] = "=1+1"
-    with pytest.raises(BadFile, match="line 4, column 4: the formula '=1\\+1' has no value"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 4, column 4: the formula '=1\\+1' has no value"):
         read(saved(tmp_path, rows))
     rows[3][3] = "#DIV/0!"
-    with pytest.raises(BadFile, match="line 4, column 'value': '#DIV/0!' is not a finite number"):
+    with pytest.raises(UnreadableFileError,
+                       match="line 4, column 'value': '#DIV/0!' is not a finite number"):
         read(saved(tmp_path, rows))
     rows[3][3], rows[3][2] = 1, datetime.datetime(2026, 9, 1)
-    with pytest.raises(BadFile, match="line 4, column 3: .*names such as SEPT1"):
+    with pytest.raises(UnreadableFileError, match="line 4, column 3: .*names such as SEPT1"):
         read(saved(tmp_path, rows))
 
 
@@ -84,10 +85,11 @@ def test_only_cells_that_are_used_are_judged(tmp_path, cell):
     for column in range(4):
         row = list(wells[1])
         row[column] = cell
-        with pytest.raises(BadFile, match=rf"line 3, column {column + 1}: .*(date|no value)"):
+        with pytest.raises(UnreadableFileError,
+                           match=rf"line 3, column {column + 1}: .*(date|no value)"):
             read(saved(tmp_path, [head, wells[0], row, *wells[2:]]))
     grid[4][2] = cell
-    with pytest.raises(BadFile, match="line 5, column 3: .*(date|no value)"):
+    with pytest.raises(UnreadableFileError, match="line 5, column 3: .*(date|no value)"):
         read(saved(tmp_path, grid))
 
 
@@ -95,27 +97,29 @@ def test_sheets(tmp_path):
     def more(book):
         book.create_sheet("Notes").append(["hello"])
 
-    with pytest.raises(BadFile, match="there are 2 sheets; --sheet says which: 'Sheet', 'Notes'"):
+    with pytest.raises(UnreadableFileError,
+                       match="there are 2 sheets; --sheet says which: 'Sheet', 'Notes'"):
         read(saved(tmp_path, ROWS, more))
     path = saved(tmp_path, ROWS, more)
     assert read(path, Dialect(sheet="Sheet")).values.tolist() == VALUES
-    with pytest.raises(BadFile, match="there is no sheet 'Data'"):
+    with pytest.raises(UnreadableFileError, match="there is no sheet 'Data'"):
         read(path, Dialect(sheet="Data"))
     empty = saved(tmp_path, ROWS, lambda book: book.create_sheet("Empty"))
     assert read(empty).values.tolist() == VALUES
-    with pytest.raises(BadFile, match="the file is empty"):
+    with pytest.raises(UnreadableFileError, match="the file is empty"):
         read(saved(tmp_path, []))
 
 
 def test_what_is_no_workbook(tmp_path, monkeypatch):
     path = tmp_path / "plate.xlsx"
     path.write_text("plate,well,arm,value\n")
-    with pytest.raises(BadFile, match="plate.xlsx: line 1, column 1: it must be a workbook"):
+    with pytest.raises(UnreadableFileError,
+                       match="plate.xlsx: line 1, column 1: it must be a workbook"):
         read(path)
-    with pytest.raises(BadFile, match="cannot be read"):
+    with pytest.raises(UnreadableFileError, match="cannot be read"):
         read(tmp_path / "none.xlsx")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingPackage, match="pybandit-core\\[xlsx\\]"):
+    with pytest.raises(MissingPackageError, match="pybandit-core\\[xlsx\\]"):
         read(path)
 
 
@@ -134,14 +138,14 @@ def test_workbooks_that_are_damaged(tmp_path, part, change):
     path.write_bytes(made.getvalue())
     try:
         assert read(path).values.size == len(VALUES)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert str(error).startswith(f"{path}: line ")
     whole = bytearray(made.getvalue())
     whole[len(whole) // 3] ^= 255
     path.write_bytes(whole)
     try:
         read(path)
-    except BadFile as error:
+    except UnreadableFileError as error:
         assert str(error).startswith(f"{path}: line ")
 
 
@@ -183,7 +187,7 @@ def test_files_that_people_have(tmp_path, dialect, content, expected):
     (Dialect(), "x", "'x' is not a finite number; a cell without"),
 ])
 def test_numbers_that_are_refused(tmp_path, dialect, cell, message):
-    with pytest.raises(BadFile, match=message):
+    with pytest.raises(UnreadableFileError, match=message):
         text(tmp_path, f"well;value\nA1;{cell}\n" if dialect.decimal == ","
              else f"well,value\nA1,{cell}\n", dialect, batch=7)
 
@@ -200,9 +204,11 @@ def test_columns_that_are_missing(tmp_path):
     """An arm's column may be; the file says so, and nothing is compared."""
     assert text(tmp_path, LONG).has_arms
     assert not text(tmp_path, LONG.replace("arm", "colour")).has_arms
-    with pytest.raises(BadFile, match="column 'Signal': the column is missing.*--value-column"):
+    with pytest.raises(UnreadableFileError,
+                       match="column 'Signal': the column is missing.*--value-column"):
         text(tmp_path, LONG, Dialect(columns={"value": "Signal"}))
-    with pytest.raises(BadFile, match="column 'Gene': the column is missing.*--arm-column"):
+    with pytest.raises(UnreadableFileError,
+                       match="column 'Gene': the column is missing.*--arm-column"):
         text(tmp_path, LONG, Dialect(columns={"arm": "Gene"}))
 
 
@@ -211,7 +217,7 @@ def test_the_plate_that_a_file_is_of(tmp_path):
     other = LONG.replace("7,", "Plate 1,")
     assert text(tmp_path, other, plate="7").values[:4].tolist() == [2, 1, 2.5, -3]
     assert text(tmp_path, "plate,Run 12\n2,1,2.5\n-3,100,4\n", plate="7").values.tolist() == VALUES
-    with pytest.raises(BadFile, match="'Plate 1' is not the name of a plate"):
+    with pytest.raises(UnreadableFileError, match="'Plate 1' is not the name of a plate"):
         text(tmp_path, other)
-    with pytest.raises(BadFile, match="'8p2' is not a plate of batch 8"):
+    with pytest.raises(UnreadableFileError, match="'8p2' is not a plate of batch 8"):
         text(tmp_path, other, plate="8p2")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.tables._logs.read import choice_of, read_logs
 
 DATA = Path(__file__).parent / "data" / "logs"
@@ -19,7 +19,7 @@ def table_of(*paths, **options):
 
 def refused(*paths, words, **options):
     """Assert that log files are refused, with all of these words and in few others."""
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         table_of(*paths, **options)
     for word in words:
         assert word in str(caught.value), (word, str(caught.value))

@@ -26,7 +26,7 @@ def read(block, columns):
 
 
 def make(function=read, sizes=SIZES, **options):
-    return pb.Blocks(function, sizes, 3, **options)
+    return pb.tables.Blocks(function, sizes, 3, **options)
 
 
 @settings(max_examples=100, deadline=None)
@@ -134,7 +134,7 @@ def test_what_read_returns_is_checked(returned, error):
     ((read, SIZES, 3), {"shuffled": np.ones(2)}, "shuffled")])
 def test_refused(arguments, options, name):
     with pytest.raises((TypeError, ValueError), match=f"^{name} must"):
-        pb.Blocks(*arguments, **options)
+        pb.tables.Blocks(*arguments, **options)
 
 
 @pytest.mark.parametrize("rows, columns, name", [

@@ -7,7 +7,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 from pybandit.tables._frames import scores_of_table
 from pybandit.tables._read import Form, read_scores
 from pybandit.tables._scores import Options
@@ -22,7 +22,7 @@ def read(tmp_path, text, name="scores.csv", form=Form(), **options):  # noqa: B0
 
 
 def refused(tmp_path, text, *words, **options):
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         read(tmp_path, text, **options)
     for word in words:
         assert word in str(caught.value), caught.value
@@ -129,7 +129,7 @@ def test_columns_that_number_the_items_are_refused_at_every_door(tmp_path, numbe
     frame = pandas.DataFrame(columns)
     frame.to_csv(tmp_path / "s.csv", index=False)
     frame_refused(frame, "column 'k' numbers the items", "columns=", "--drop", "items=")
-    with pytest.raises(BadFile, match="column 'k' numbers the items"):
+    with pytest.raises(UnreadableFileError, match="column 'k' numbers the items"):
         read_scores(tmp_path / "s.csv")
     for options in (dict(columns=["a", "b"]), dict(drop=["k"]), dict(items="k")):
         assert scores_of_table(frame, Options(**options)).columns == ["a", "b"]
@@ -162,7 +162,7 @@ def test_labels_that_occur_twice_are_refused_unless_they_are_groups(tmp_path):
     frame = pandas.DataFrame({"a": [1, 0, 0], "b": [0, 1, 1]}, index=["q1", "q2", "q2"])
     with pytest.raises(ValueError, match="item 'q2' twice, in rows 1 and 2"):
         pb.best_of(frame, value_range=(0, 1))
-    weights = pb.group_weights(pandas.Series(["x", "y", "y"], index=frame.index))
+    weights = pb.evaluation.group_weights(pandas.Series(["x", "y", "y"], index=frame.index))
     assert pb.best_of(frame, value_range=(0, 1), weights=weights, rng=1).n_items == 3
 
 
@@ -298,8 +298,8 @@ def test_options_that_do_not_fit_are_refused(tmp_path):
 
 def test_blocks_refuse_names_of_labels():
     values = np.random.default_rng(1).random((10, 3))
-    blocks = pb.Blocks(lambda block, columns: values[:, columns], [10], 3, shuffled=True,
-                       names=["id", "a", "b"])
+    blocks = pb.tables.Blocks(lambda block, columns: values[:, columns], [10], 3, shuffled=True,
+                              names=["id", "a", "b"])
     with pytest.raises(ValueError, match="got a column 'id'"):
         pb.best_of(blocks, value_range=(0, 1))
 

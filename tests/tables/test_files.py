@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._shared.cells import BadFile
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError, UnreadableFileError
 from pybandit.tables import _open
 
 from tables.conftest import SCORES
@@ -36,11 +35,11 @@ def test_parquet_by_row_groups(tmp_path):
     names = ["gpt-4", "gpt-4.1", "b", "a"]  # of the first pyarrow reads the second too
     path = write(tmp_path / "scores.parquet", dict(zip(names, SCORES.T, strict=True)),
                  row_group_size=700)
-    blocks = pb.Blocks.open(path)
+    blocks = pb.tables.Blocks.open(path)
     assert blocks.names == tuple(names) and blocks.sizes.tolist() == [700] * 8 + [400]
     assert not blocks.shuffled and np.array_equal(all_of(blocks), SCORES)
     assert np.array_equal(blocks.values([5, 900], [0]), SCORES[[5, 900], :1])
-    some = pb.Blocks.open(str(path), columns=["a", "gpt-4"], shuffled=True)
+    some = pb.tables.Blocks.open(str(path), columns=["a", "gpt-4"], shuffled=True)
     assert some.shuffled and np.array_equal(all_of(some), SCORES[:, [3, 0]])
     assert np.array_equal(all_of(pickle.loads(pickle.dumps(some))), SCORES[:, [3, 0]])
     assert copy.deepcopy(some).names == ("a", "gpt-4")
@@ -51,7 +50,7 @@ def test_labels_truths_and_lost_scores(tmp_path):
     path = write(tmp_path / "scores.pq", {
         "id": ["x", "y", "z"], "won": [True, False, None], "n": [1, None, 3],
         "half": arrow.array(np.array([0.5, 1, 2], dtype="f2"))})
-    blocks = pb.Blocks.open(path)
+    blocks = pb.tables.Blocks.open(path)
     assert blocks.names == ("won", "n", "half")
     assert np.array_equal(all_of(blocks), [[1, 1, .5], [0, np.nan, 1], [np.nan, 3, 2]],
                           equal_nan=True)
@@ -62,7 +61,7 @@ def test_an_index_of_pandas_is_no_model(tmp_path):
     frame = pandas.DataFrame(SCORES[:9], columns=list("abcd"), index=range(100, 109, 1))
     frame.index = pandas.Index(frame.index.to_numpy()[::-1], name="item")
     frame.to_parquet(tmp_path / "frame.parquet")
-    assert pb.Blocks.open(tmp_path / "frame.parquet").names == tuple("abcd")
+    assert pb.tables.Blocks.open(tmp_path / "frame.parquet").names == tuple("abcd")
 
 
 @pytest.mark.parametrize("columns, options, error", [
@@ -75,14 +74,14 @@ def test_an_index_of_pandas_is_no_model(tmp_path):
 def test_parquet_refuses(tmp_path, columns, options, error):
     path = write(tmp_path / "bad.parquet", columns)
     with pytest.raises((TypeError, ValueError), match=error):
-        pb.Blocks.open(path, **options)
+        pb.tables.Blocks.open(path, **options)
 
 
 def test_columns_of_one_name_are_refused(tmp_path):
     path = tmp_path / "twice.parquet"
     parquet.write_table(arrow.Table.from_arrays([arrow.array([1.0])] * 2, ["a", "a"]), path)
-    with pytest.raises(BadFile, match="different names"):
-        pb.Blocks.open(path)
+    with pytest.raises(UnreadableFileError, match="different names"):
+        pb.tables.Blocks.open(path)
 
 
 @pytest.mark.parametrize("name, error", [
@@ -95,16 +94,16 @@ def test_files_that_are_none(tmp_path, name, error):
     for kind in ("parquet", "npy"):
         (tmp_path / f"text.{kind}").write_text("no table")
     with pytest.raises(ValueError, match=error):
-        pb.Blocks.open(tmp_path / name)
+        pb.tables.Blocks.open(tmp_path / name)
 
 
 def test_arrays_by_slices(folder, small):
     array = np.load(folder / "table.npy", mmap_mode="r")
-    blocks = pb.Blocks.open(folder / "table.npy")
+    blocks = pb.tables.Blocks.open(folder / "table.npy")
     assert blocks.sizes.tolist() == [500] * 12 and blocks.names is None
     assert np.array_equal(all_of(blocks), SCORES)
-    assert np.array_equal(all_of(pb.Blocks.open(array[:700])), SCORES[:700])
-    some = pb.Blocks.open(array, columns=[2, 0])
+    assert np.array_equal(all_of(pb.tables.Blocks.open(array[:700])), SCORES[:700])
+    some = pb.tables.Blocks.open(array, columns=[2, 0])
     assert some.names == (2, 0) and np.array_equal(all_of(some), SCORES[:, [2, 0]])
     assert np.array_equal(some.values([3], [0]), SCORES[3:4, [2]])
 
@@ -115,11 +114,11 @@ def test_zarr_by_whole_chunks(tmp_path, small):
                             dtype="f4")
     array[:] = SCORES
     for table in (tmp_path / "t.zarr", array):
-        blocks = pb.Blocks.open(table, shuffled=True)
+        blocks = pb.tables.Blocks.open(table, shuffled=True)
         assert set(blocks.sizes.tolist()) == {400} and blocks.shuffled
         assert np.array_equal(all_of(blocks), SCORES)
         assert np.array_equal(blocks.values([401, 7], [1, 3]), SCORES[[401, 7]][:, [1, 3]])
-    assert np.array_equal(all_of(pb.Blocks.open(array, columns=[3, 1])), SCORES[:, [3, 1]])
+    assert np.array_equal(all_of(pb.tables.Blocks.open(array, columns=[3, 1])), SCORES[:, [3, 1]])
     # what is not shuffled and small enough is read into memory
     assert pb.best_of(array, value_range=(0, 1), rng=2).n_evaluations == pb.best_of(
         SCORES, value_range=(0, 1), rng=2).n_evaluations
@@ -130,25 +129,26 @@ def test_zarr_by_whole_chunks(tmp_path, small):
 def test_dask_by_its_chunks():
     dask = pytest.importorskip("dask.array")
     array = dask.from_array(SCORES, chunks=((1000, 3000, 2000), (3, 1)))
-    blocks = pb.Blocks.open(array, shuffled=True)
+    blocks = pb.tables.Blocks.open(array, shuffled=True)
     assert blocks.sizes.tolist() == [1000, 3000, 2000]
     assert np.array_equal(all_of(blocks), SCORES)
     assert pb.best_of(blocks, value_range=(0, 1), rng=2).best == 3
     assert pb.best_of(array, value_range=(0, 1), rng=2).items.tolist() == pb.best_of(
         SCORES, value_range=(0, 1), rng=2).items.tolist()
-    equal = pb.Blocks.open(array.rechunk((1000, 4)), shuffled=True)
+    equal = pb.tables.Blocks.open(array.rechunk((1000, 4)), shuffled=True)
     assert pb.race(equal, rng=1).winner == 3
     unknown = array[array[:, 0] > 0.2]
     with pytest.raises(ValueError, match="table must have"):
-        pb.Blocks.open(unknown)
+        pb.tables.Blocks.open(unknown)
 
 
 def test_hdf5():
     h5py = pytest.importorskip("h5py")
     with h5py.File("memory", "w", driver="core", backing_store=False) as file:
         dataset = file.create_dataset("scores", data=SCORES, chunks=(100, 2))
-        assert np.array_equal(all_of(pb.Blocks.open(dataset)), SCORES)
-        assert np.array_equal(all_of(pb.Blocks.open(dataset, columns=[3, 0])), SCORES[:, [3, 0]])
+        assert np.array_equal(all_of(pb.tables.Blocks.open(dataset)), SCORES)
+        assert np.array_equal(all_of(pb.tables.Blocks.open(dataset, columns=[3, 0])),
+                              SCORES[:, [3, 0]])
         assert pb.best_of(dataset, value_range=(0, 1), rng=1).best == 3
 
 
@@ -158,9 +158,9 @@ def test_hdf5():
     (3, "the name of a file"), (None, "the name of a file")])
 def test_what_is_no_table(table, error):
     with pytest.raises((TypeError, ValueError), match=error):
-        pb.Blocks.open(table)
+        pb.tables.Blocks.open(table)
     with pytest.raises((TypeError, ValueError), match="columns"):
-        pb.Blocks.open(np.ones((3, 2)), columns=[2])
+        pb.tables.Blocks.open(np.ones((3, 2)), columns=[2])
 
 
 def test_names_of_files_as_scores(folder, tmp_path):
@@ -182,8 +182,8 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingPackage, match=r"pybandit-core\[tables\]"):
-        pb.Blocks.open(tmp_path / "scores.parquet")
+    with pytest.raises(MissingPackageError, match=r"pybandit-core\[tables\]"):
+        pb.tables.Blocks.open(tmp_path / "scores.parquet")
 
 
 def test_pages_of_a_map_are_given_back(tmp_path):
@@ -212,13 +212,13 @@ def test_pages_that_are_damaged(tmp_path):
     content = bytearray(path.read_bytes())
     content[20:60] = bytes(40)
     path.write_bytes(content)
-    with pytest.raises(BadFile, match=r"scores\.parquet cannot be read: "):
-        all_of(pb.Blocks.open(path))
+    with pytest.raises(UnreadableFileError, match=r"scores\.parquet cannot be read: "):
+        all_of(pb.tables.Blocks.open(path))
 
 
 def test_a_signalling_nan_is_lost_in_silence(tmp_path):
     """Its conversion was a RuntimeWarning, found by tests/fuzz."""
     bits = np.array([[0x7fa00000, 0x3f800000]], dtype=np.uint32)
     np.save(tmp_path / "scores.npy", bits.view(np.float32))
-    found = pb.Blocks.open(tmp_path / "scores.npy").values([0], [0, 1])
+    found = pb.tables.Blocks.open(tmp_path / "scores.npy").values([0], [0, 1])
     assert np.isnan(found[0, 0]) and found[0, 1] == 1.0

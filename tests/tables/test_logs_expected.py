@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError
 
 from tables.logs import DATA, cells_of, table_of
 
@@ -100,7 +100,7 @@ def test_packed_logs_are_read(tmp_path):
 
 def test_eval_archives_need_pyarrow(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'pybandit-core\[tables\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'pybandit-core\[tables\]'"):
         table_of(INSPECT / "sums_alpha.eval", INSPECT / "sums_beta.eval", metric="exact")
 
 

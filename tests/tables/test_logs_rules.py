@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 
 from tables.logs import (
     DATA,
@@ -30,20 +30,20 @@ from tables.logs import (
 
 def test_failures_are_refused_with_counts_by_model():
     paths = sorted((DATA / "inspect").glob("sums_*.json"))
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         pb.best_of(paths, metric="exact", value_range=(0, 1))
     for word in ("mockllm/beta 2 (2 failed, 0 missing)", "failed=0", "--missing drop"):
         assert word in str(caught.value)
-    with pytest.raises(BadFile, match=r"1 failed, 1 missing"):
+    with pytest.raises(UnreadableFileError, match=r"1 failed, 1 missing"):
         pb.best_of(DATA / "promptfoo", value_range=(0, 1))
 
 
 def test_missing_items_are_not_failures():
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         pb.best_of(DATA / "mteb", value_range=(0, 1))
     assert "(0 failed, 1 missing)" in str(caught.value)
     assert "failed=0" not in str(caught.value)
-    with pytest.raises(BadFile, match="0 failed, 1 missing"):
+    with pytest.raises(UnreadableFileError, match="0 failed, 1 missing"):
         pb.best_of(DATA / "mteb", value_range=(0, 1), failed=0.0)
 
 
@@ -235,7 +235,8 @@ def test_unknown_files_are_refused_with_what_was_looked_for(tmp_path):
 def test_objects_of_json_are_not_tables(tmp_path):
     path = tmp_path / "o.json"
     path.write_text(json.dumps({"results": {"outputs": [{"score": 1}]}}, indent=1))
-    with pytest.raises(BadFile, match="o.json: must be a log of an evaluation tool, recognised"):
+    with pytest.raises(UnreadableFileError,
+                       match="o.json: must be a log of an evaluation tool, recognised"):
         pb.best_of(path, value_range=(0, 1))
 
 
@@ -248,7 +249,7 @@ def test_logs_of_two_tools_are_refused(tmp_path):
 def test_folders_without_logs_are_refused(tmp_path):
     refused(tmp_path, words=[str(tmp_path), "log files of evaluation tools", ".eval"])
     (tmp_path / "scores.csv").write_text("item,a,b\nq,1,0\n")
-    with pytest.raises(BadFile, match="it has none"):
+    with pytest.raises(UnreadableFileError, match="it has none"):
         pb.best_of(tmp_path, value_range=(0, 1))
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import pybandit as pb
-from pybandit._shared.cells import BadFile
+from pybandit.errors import UnreadableFileError
 
 from tables.logs import (
     DATA,
@@ -38,7 +38,8 @@ def test_lm_eval_results_files_are_refused_with_what_to_pass():
     paths = sorted(DATA.glob("lm-eval/*/results_*.json"))
     assert len(paths) == 2
     for scores in (paths, paths[0]):
-        with pytest.raises(BadFile, match=r"has means only: pass the files samples_\*.jsonl"):
+        with pytest.raises(UnreadableFileError,
+                           match=r"has means only: pass the files samples_\*.jsonl"):
             pb.best_of(scores, value_range=(0, 1))
 
 
@@ -108,7 +109,7 @@ def test_lm_eval_scores_that_are_null_or_nan_are_lost(tmp_path):
 def test_inspect_logs_that_stopped_early_are_refused():
     paths = sorted((DATA / "inspect").glob("early_*.json"))
     refused(*paths, words=["stopped early", "biased"], failed=0)
-    with pytest.raises(BadFile, match="stopped early"):
+    with pytest.raises(UnreadableFileError, match="stopped early"):
         pb.best_of(paths, value_range=(0, 1), failed="skip", metric="exact")
 
 
@@ -302,7 +303,8 @@ def test_alpaca_eval_baselines_and_preferences(tmp_path, change, words):
     for name in ("alpha", "beta"):
         source = f"alpaca_eval/invented_{name}/weighted_invented/annotations.json"
         changed(source, tmp_path / name / "annotations.json",
-                lambda value: [row | change for row in value] if name == "beta" else None)  # noqa: B023
+                lambda value: [row | change for row in value] if name == "beta"  # noqa: B023
+                else None)
     write_json(tmp_path / "model_outputs.json", [{"instruction": "", "output": "",
                                                   "generator": "x"}])
     refused(tmp_path, words=words)

@@ -18,8 +18,8 @@ SIZES = [64] * 9 + [24]
 
 def blocks_of(table, sizes, **options):
     parts = np.split(np.asarray(table), np.cumsum(sizes)[:-1])
-    return pb.Blocks(lambda block, columns: parts[block][:, columns], sizes, table.shape[1],
-                     **dict(dict(shuffled=True), **options))
+    return pb.tables.Blocks(lambda block, columns: parts[block][:, columns], sizes, table.shape[1],
+                            **dict(dict(shuffled=True), **options))
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 900}, {"max_evaluations": 400},
@@ -89,7 +89,7 @@ def test_rows_as_they_came_are_refused_where_they_are_too_many(monkeypatch):
     monkeypatch.setattr(_opened, "MOST_CELLS", 2999)
     with pytest.raises(ValueError, match=r"scores must have rows in random order.*pybandit shuf"):
         pb.best_of(blocks, value_range=(0, 1), rng=1)
-    for call in (pb.race, pb.RacingSampler, pb.exact_sample):
+    for call in (pb.race, pb.RacingSampler, pb.racing.exact_sample):
         with pytest.raises(ValueError, match="factors must have rows in random order"):
             call(blocks)
 
@@ -112,7 +112,7 @@ def test_states_of_a_race_on_blocks_go_on(folder):
     """What is kept is the order, as of any race."""
     from pybandit.evaluation._scores import as_source
 
-    source = as_source(pb.Blocks.open(folder / "shuffled.parquet"), None, None)
+    source = as_source(pb.tables.Blocks.open(folder / "shuffled.parquet"), None, None)
     race = pb.BettingRace(4, 6000, value_range=(0, 1), rng=source.generator(2))
     for _ in range(5):
         arms, items = race.ask()
@@ -150,7 +150,7 @@ def test_race_reads_whole_blocks_in_random_order(options):
         asked.append((block, columns.size))
         return TABLE[64 * block:64 * block + SIZES[block]][:, columns]
 
-    result = pb.race(pb.Blocks(read, SIZES, 5, shuffled=True), rng=2, **options)
+    result = pb.race(pb.tables.Blocks(read, SIZES, 5, shuffled=True), rng=2, **options)
     assert result.winner == 4
     blocks = [block for block, _ in asked]
     assert len(set(blocks)) == -(-result.n_evaluations // (64 * 5)) or result.n_evaluations > 320
@@ -172,8 +172,8 @@ def test_draws_from_blocks_have_the_law():
     sampler = pb.RacingSampler(blocks, delta=1e-6, rng=5)
     counts = np.bincount(sampler.draw(4000)[0], minlength=3)
     assert (((counts - 4000 * law)**2) / (4000 * law)).sum() < 18.4  # p = 1e-4
-    states = pb.exact_sample(blocks, size=50, rng=3)
-    assert np.array_equal(states, pb.exact_sample(factors, size=50, rng=3))
+    states = pb.racing.exact_sample(blocks, size=50, rng=3)
+    assert np.array_equal(states, pb.racing.exact_sample(factors, size=50, rng=3))
 
 
 def test_blocks_of_several_sizes_and_indices_are_refused():
@@ -184,7 +184,7 @@ def test_blocks_of_several_sizes_and_indices_are_refused():
     with pytest.raises(ValueError, match="indices must be 'auto' for Blocks"):
         pb.race(blocks_of(TABLE, SIZES), indices="keyed")
     with pytest.raises(TypeError, match="lil_ucb reads row by row"):
-        pb.lil_ucb(blocks_of(TABLE, SIZES), value_range=1.0)
+        pb.racing.lil_ucb(blocks_of(TABLE, SIZES), value_range=1.0)
 
 
 def test_a_memmap_is_not_copied(folder):
@@ -198,7 +198,7 @@ def test_a_memmap_is_not_copied(folder):
 def test_the_file_is_the_table_in_the_twins_order(folder):
     """best_of of the file finds what it finds in the rows, shuffled by the twin."""
     shuffled = SCORES[shuffled_rows(7, 6000)]
-    blocks = pb.Blocks.open(folder / "shuffled.parquet")
+    blocks = pb.tables.Blocks.open(folder / "shuffled.parquet")
     found = pb.best_of(folder / "shuffled.parquet", value_range=(0, 1), rng=3)
     alone = pb.best_of(blocks_of(shuffled, blocks.sizes), value_range=(0, 1), rng=3)
     assert found.items.tolist() == alone.items.tolist() and found.best == alone.best == 3

@@ -10,8 +10,7 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
-from pybandit._shared.cells import BadFile
-from pybandit._shared.optional import MissingPackage
+from pybandit.errors import MissingPackageError, UnreadableFileError
 from pybandit.tables._long import Record, table_of_records
 from pybandit.tables._read import Form, read_scores
 from pybandit.tables._scores import Options
@@ -63,10 +62,10 @@ def test_zstandard(tmp_path, monkeypatch):
     arrow = pytest.importorskip("pyarrow")
     packed = arrow.compress(TABLE.encode(), codec="zstd", asbytes=True)
     check_table(read_scores(written(tmp_path, packed, "scores.csv.zst")))
-    with pytest.raises(BadFile, match="the Zstandard file is damaged"):
+    with pytest.raises(UnreadableFileError, match="the Zstandard file is damaged"):
         read_scores(written(tmp_path, packed[:-3], "bad.csv.zst"))
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'pybandit-core\[tables\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'pybandit-core\[tables\]'"):
         read_scores(tmp_path / "scores.csv.zst")
 
 
@@ -80,7 +79,7 @@ def test_zstandard(tmp_path, monkeypatch):
     (TABLE.replace("gpt", "g\u00e9").encode("latin-1"), ["line 1, column 2", "not UTF-8"]),
     (TABLE + "q4,1,0,1\n", ["line 5 has 4 cells; line 1 has 3"])])
 def test_ambiguous_and_damaged_text_is_refused(tmp_path, content, words):
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         read_scores(written(tmp_path, content))
     for word in words:
         assert word in str(caught.value)
@@ -89,9 +88,9 @@ def test_ambiguous_and_damaged_text_is_refused(tmp_path, content, words):
 def test_decimals_are_told(tmp_path):
     path = written(tmp_path, "item;a;b\nq1;1,234;5,678\nq2;2,345;1\n")
     assert read_scores(path, Form(decimal=",")).values.tolist() == [[1.234, 5.678], [2.345, 1]]
-    with pytest.raises(BadFile, match="line 2, column 'a': '1,234' is not a number"):
+    with pytest.raises(UnreadableFileError, match="line 2, column 'a': '1,234' is not a number"):
         read_scores(path, Form(decimal="."))
-    with pytest.raises(BadFile, match=r"column 'a': '0\.5' is not a number"):
+    with pytest.raises(UnreadableFileError, match=r"column 'a': '0\.5' is not a number"):
         read_scores(written(tmp_path, "item;a;b\nq1;0.5;1\n"), Form(decimal=","))
 
 
@@ -109,14 +108,14 @@ def test_workbooks(tmp_path, monkeypatch):
     for row in ["gpt", "claude"], [True, False], [False, False], [True, True]:
         words.append(row)
     book.save(tmp_path / "s.xlsx")
-    with pytest.raises(BadFile, match="--sheet says which: 'Sheet', 'words'"):
+    with pytest.raises(UnreadableFileError, match="--sheet says which: 'Sheet', 'words'"):
         read_scores(tmp_path / "s.xlsx")
     check_table(read_scores(tmp_path / "s.xlsx", Form(sheet="Sheet")))
     table = read_scores(tmp_path / "s.xlsx", Form(sheet="words"))
     assert table.values.tolist() == [[1, 0], [0, 0], [1, 1]]
     assert cli.main(["best-of", str(tmp_path / "s.xlsx"), "--sheet", "Sheet"]) == 0
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'pybandit-core\[xlsx\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'pybandit-core\[xlsx\]'"):
         pb.best_of(tmp_path / "s.xlsx", value_range=(0, 1))
 
 
@@ -152,7 +151,7 @@ def test_json_lines(tmp_path, name, content):
     ("[" * 100_000, ["line 1", "deeply"]),
     (lines_of([{"item": "q1", "a": [1], "b": 0}]), ["line 1, column 'a'", "[1] is not a number"])])
 def test_json_that_is_not_scores_is_refused(tmp_path, content, words):
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         read_scores(written(tmp_path, content, "s.jsonl"))
     for word in words:
         assert word in str(caught.value)
@@ -188,7 +187,7 @@ def test_epochs_are_averaged_if_all_are_there(capsys):
 
 
 def test_a_second_score_of_a_cell_is_refused_with_both_lines():
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         read_scores(DATA / "scores_bad.csv")
     for word in ("line 42", "'alpha'", "'q12'", "line 2", "second score"):
         assert word in str(caught.value)
@@ -238,7 +237,8 @@ def test_words_and_other_columns_of_a_long_table(tmp_path):
             "a,y,3,False,baz\nb,y,9,False,qux\n")
     assert read_scores(written(tmp_path, text)).values.tolist() == [[1, 0], [0, 0]]
     two = text.replace("latency", "accuracy")
-    with pytest.raises(BadFile, match="one column of scores; got 'accuracy', 'correct'"):
+    with pytest.raises(UnreadableFileError,
+                       match="one column of scores; got 'accuracy', 'correct'"):
         read_scores(written(tmp_path, two))
     chosen = Options(columns=["model", "item", "accuracy"])
     assert read_scores(tmp_path / "scores.csv", options=chosen).values.tolist() == [
@@ -252,7 +252,7 @@ def test_words_and_other_columns_of_a_long_table(tmp_path):
     ("model,item,score\na,x,1\nb,x,good\n", ["line 3, column 'score'", "'good'"]),
     ("model,item,epoch,score\na,x,1,1\na,x,1,0\nb,x,1,1\n", ["line 3", "line 2", "epoch"])])
 def test_long_tables_are_refused_by_line(tmp_path, text, words):
-    with pytest.raises(BadFile) as caught:
+    with pytest.raises(UnreadableFileError) as caught:
         read_scores(written(tmp_path, text))
     for word in words:
         assert word in str(caught.value)
@@ -263,10 +263,11 @@ def test_records_become_a_table():
                Record("m1", "y", 0.0), Record("m2", "y", 1.0)]
     table = table_of_records(iter(records))
     assert table.columns == ["m1", "m2"] and table.values.tolist() == [[1, 0.5], [0, 1]]
-    with pytest.raises(BadFile, match="record 4: model 'm1' has a second score on item 'x'; the "
+    with pytest.raises(UnreadableFileError,
+                       match="record 4: model 'm1' has a second score on item 'x'; the "
                                       "first is at a.json, line 1"):
         table_of_records([*records, Record("m1", "x", 1.0)])
     with pytest.warns(UserWarning, match="rows of 'average' left out"):
         assert table_of_records([*records, Record("m1", "average", 9.0)]).index == ["x", "y"]
-    with pytest.raises(BadFile, match="no scores"):
+    with pytest.raises(UnreadableFileError, match="no scores"):
         table_of_records([])

@@ -38,8 +38,8 @@ def test_it_is_the_twin_whatever_the_memory(source, piles, folder, tmp_path, mon
         table = tmp_path / "table.parquet"
         parquet.write_table(arrow.table({str(i): SCORES[:, i] for i in range(4)}), table)
     if source == "blocks":
-        table = pb.Blocks(lambda block, columns: SCORES[1500 * block:][:1500][:, columns],
-                          [1500] * 4, 4)
+        table = pb.tables.Blocks(lambda block, columns: SCORES[1500 * block:][:1500][:, columns],
+                                 [1500] * 4, 4)
     made = shuffle(table, tmp_path / "out.parquet", seed=11, memory=_shuffle.LEAST_MEMORY)
     assert made.shuffled and made.sizes.tolist() == [256] * 23 + [112]
     found = made.values(np.arange(6000), np.arange(4))
@@ -65,7 +65,7 @@ def test_whole_rows_of_any_type_and_the_metadata(tmp_path):
     found, order = rows_of(tmp_path / "out.parquet"), shuffled_rows(5, n)
     assert found == {name: [values[row] for row in order] for name, values in columns.items()}
     assert parquet.read_schema(tmp_path / "out.parquet").metadata[b"who"] == b"us"
-    blocks = pb.Blocks.open(tmp_path / "out.parquet", columns=["a", "b"])
+    blocks = pb.tables.Blocks.open(tmp_path / "out.parquet", columns=["a", "b"])
     assert blocks.shuffled and blocks.names == ("a", "b")
 
 
@@ -79,7 +79,7 @@ def test_text_and_times_beside_the_numbers(tmp_path, capsys):
     assert cli.main(["shuffle", str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")]) == 0
     assert "600 rows of 2 columns" in capsys.readouterr().out
     assert parquet.read_schema(tmp_path / "out.parquet").names == list(columns)
-    assert pb.best_of(pb.Blocks.open(tmp_path / "out.parquet", columns=["a", "b"]),
+    assert pb.best_of(pb.tables.Blocks.open(tmp_path / "out.parquet", columns=["a", "b"]),
                       value_range=(0, 1)).n_items == n
     told = b'{"index_columns": ["a"]}'  # of pandas: a label
     only = arrow.table({name: columns[name] for name in ("kind", "a")})
@@ -115,7 +115,7 @@ def test_the_seed_is_in_the_metadata(folder, tmp_path):
     assert len(seeds) == 2
     made = shuffle(folder / "table.npy", tmp_path / "again.parquet", seed=mark["seed"])
     again = made.values(range(6000), range(4))
-    assert np.array_equal(again, pb.Blocks.open(tmp_path / "b.parquet").values(range(6000),
+    assert np.array_equal(again, pb.tables.Blocks.open(tmp_path / "b.parquet").values(range(6000),
                                                                               range(4)))
 
 
@@ -134,12 +134,12 @@ def test_an_order_that_scores_may_have_chosen_is_refused(change, folder, tmp_pat
                             row_group_size=256)
 
     write(table)
-    assert pb.Blocks.open(path).shuffled
+    assert pb.tables.Blocks.open(path).shuffled
     write(change(table))
-    for call in (pb.Blocks.open, lambda path: pb.best_of(path, value_range=(0, 1))):
+    for call in (pb.tables.Blocks.open, lambda path: pb.best_of(path, value_range=(0, 1))):
         with pytest.raises(ValueError, match="sorted, cut or added to since"):
             call(path)
-    assert pb.Blocks.open(path, shuffled=True).shuffled
+    assert pb.tables.Blocks.open(path, shuffled=True).shuffled
     # a shuffle makes it good
     made = shuffle(path, tmp_path / "good.parquet", seed=1)
     assert made.shuffled and made.n_rows == len(change(table))
@@ -150,7 +150,7 @@ def test_a_mark_that_is_none(mark, folder, tmp_path):
     table = parquet.read_table(folder / "shuffled.parquet")
     parquet.write_table(table.replace_schema_metadata({_mark.KEY: mark}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="since"):
-        pb.Blocks.open(tmp_path / "t.parquet")
+        pb.tables.Blocks.open(tmp_path / "t.parquet")
 
 
 @pytest.mark.parametrize("options, name", [
@@ -160,8 +160,8 @@ def test_a_mark_that_is_none(mark, folder, tmp_path):
     ({"path": "out.csv"}, "path"), ({"path": 3}, "path"), ({"path": "none/out.parquet"}, "path"),
     ({"table": 3}, "table"), ({"table": "none.parquet"}, "none.parquet"),
     ({"table": np.ones((3, 2)) * 1j}, "table"),
-    ({"table": pb.Blocks(lambda *_: np.ones((5, 2)), [5], 2, names=("a", "a"))}, "names"),
-    ({"table": pb.Blocks(lambda *_: np.ones((5, 2)), [5], 2, names=(1, "1"))}, "names")])
+    ({"table": pb.tables.Blocks(lambda *_: np.ones((5, 2)), [5], 2, names=("a", "a"))}, "names"),
+    ({"table": pb.tables.Blocks(lambda *_: np.ones((5, 2)), [5], 2, names=(1, "1"))}, "names")])
 def test_refused(options, name, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = dict(dict(table=folder / "table.npy", path="out.parquet"), **options)
@@ -291,8 +291,8 @@ def test_the_command(folder, tmp_path, capsys, monkeypatch):
 def shuffled_blocks(tmp_path, parts, **options):
     """Blocks of these arrays, shuffled, and where their rows went."""
     sizes = [len(part) for part in parts]
-    blocks = pb.Blocks(lambda block, columns: parts[block][:, columns], sizes,
-                       parts[0].shape[1], **options)
+    blocks = pb.tables.Blocks(lambda block, columns: parts[block][:, columns], sizes,
+                              parts[0].shape[1], **options)
     made = shuffle(blocks, tmp_path / "out.parquet", seed=4)
     return (made.values(range(sum(sizes)), range(made.n_columns)),
             shuffled_rows(4, sum(sizes)))
@@ -308,7 +308,7 @@ def test_each_opened_column_is_of_its_own_type(tmp_path):
                "id": ["x"] * n}
     parquet.write_table(arrow.table(columns), tmp_path / "in.parquet", row_group_size=200)
     names = ["right", "late", "won", "a"]
-    blocks = pb.Blocks.open(tmp_path / "in.parquet", columns=names)
+    blocks = pb.tables.Blocks.open(tmp_path / "in.parquet", columns=names)
     expected = blocks.values(range(n), range(4))[shuffled_rows(4, n)]
     made = shuffle(blocks, tmp_path / "out.parquet", seed=4)
     assert made.shuffled and made.names == tuple(names)
@@ -317,7 +317,7 @@ def test_each_opened_column_is_of_its_own_type(tmp_path):
     assert [str(kind) for kind in parquet.read_schema(tmp_path / "out.parquet").types] == [
         "int64", "int32", "bool", "double"]
     # of a part of them, under other names
-    renamed = pb.Blocks(blocks.read, blocks.sizes, 2, names=["x", "y"])
+    renamed = pb.tables.Blocks(blocks.read, blocks.sizes, 2, names=["x", "y"])
     with pytest.raises(TypeError, match=r"read\(2, columns\) of Blocks must return.*float64"):
         shuffle(renamed, tmp_path / "other.parquet", seed=4)
     assert sorted(os.listdir(tmp_path)) == ["in.parquet", "out.parquet"]
@@ -348,7 +348,7 @@ def test_a_block_that_the_first_ones_type_does_not_hold(first, later, tmp_path):
 def test_what_read_returns_is_checked_block_by_block(part, error, block, tmp_path):
     parts = [np.ones((4, 2))] * 2
     parts[block] = part
-    blocks = pb.Blocks(lambda block, columns: parts[block], [4, 4], 2)
+    blocks = pb.tables.Blocks(lambda block, columns: parts[block], [4, 4], 2)
     with pytest.raises((TypeError, ValueError), match=error):
         shuffle(blocks, tmp_path / "out.parquet", seed=4)
     assert not os.listdir(tmp_path)

@@ -42,7 +42,7 @@ Ints = NDArray[np.int64]
 
 
 def policies(rng: Generator) -> Ints:
-    policy = pb.BatchSAR(100, k=5, batch_size=10, max_batches=20)
+    policy = pb.policies.BatchSAR(100, k=5, batch_size=10, max_batches=20)
     while not policy.done:
         arms = policy.ask()
         policy.tell(arms, rng.normal(size=arms.size), missing="drop")
@@ -66,7 +66,7 @@ async def score_one(model: int, item: int) -> float:
 
 def races(scores: Floats, rng: Generator) -> None:
     result = pb.best_of(scores, value_range=(0, 1), delta=0.05, rng=1)
-    assert_type(result, pb.BestOfResult)
+    assert_type(result, pb.evaluation.BestOfResult)
     assert_type(result.best, int)
     assert_type(result.intervals, Floats)
     assert_type(result.tied, Ints)
@@ -85,7 +85,7 @@ def races(scores: Floats, rng: Generator) -> None:
     assert_type(priced.cost, float | None)
     pb.best_of(scores, value_range=1.0, population="sample")
     pb.best_of(lambda model, items: items * 1.0, 2, 9, value_range=9.0, paid={(0, 1): 0.5})
-    pb.best_of(scores, value_range=1.0, weights=pb.group_weights(["a", "b"]))
+    pb.best_of(scores, value_range=1.0, weights=pb.evaluation.group_weights(["a", "b"]))
     pairs = pb.best_of_pairs(lambda a, b, items: items > a + b, ["a", "b", "c"], 9,
                              baseline="b")
     assert_type(pairs.versus, str | None)
@@ -98,7 +98,8 @@ def races(scores: Floats, rng: Generator) -> None:
     told = pb.BettingRace(2, 9, population=90, value_range=1.0, costs="told", max_cost=9.0)
     told.tell([0, 1], [3, 3], [0.5, 0.25], [1.0, 2.0])
     pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)
-    assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)), pb.ConfidenceBounds)
+    assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
+                pb.betting.ConfidenceBounds)
     assert_type(pb.race(scores, rng=2).winner, int)
 
 
@@ -106,15 +107,15 @@ def hooks() -> RaceStopping:
     return RaceStopping(3, value_range=(0.0, 1.0), finish=True, delta=0.1)
 
 
-def large_tables(scores: Floats) -> pb.Blocks:
+def large_tables(scores: Floats) -> pb.tables.Blocks:
     def read(block: int, columns: Ints) -> Floats:
         return scores[10 * block:10 * block + 10, columns]
 
-    blocks = pb.Blocks(read, [10, 10], 3, names="abc", shuffled=True)
+    blocks = pb.tables.Blocks(read, [10, 10], 3, names="abc", shuffled=True)
     assert_type(blocks.sizes, Ints)
     assert_type(blocks.values([0, 1], [2]), Floats)
-    assert_type(pb.Blocks.open("scores.parquet", columns=["a"]), pb.Blocks)
-    assert_type(pb.race(blocks, rng=1), pb.RaceResult)
+    assert_type(pb.tables.Blocks.open("scores.parquet", columns=["a"]), pb.tables.Blocks)
+    assert_type(pb.race(blocks, rng=1), pb.racing.RaceResult)
     pb.RacingSampler(blocks).draw(5)
     pb.best_of("scores.parquet", value_range=1.0)
     return pb.tables.shuffle(scores, "shuffled.parquet", seed=1, memory=1 << 28)
@@ -131,12 +132,12 @@ def draws(y: Floats, means: Floats) -> Ints:
     return states
 
 
-def slices(y: Floats) -> pb.SliceResult:
+def slices(y: Floats) -> pb.racing.SliceResult:
     def log_likelihood(indices: Ints, points: Floats) -> Floats:
         return -0.5 * np.square(y[indices, None] - points[:, 0])
 
-    return pb.slice_sample(log_likelihood, [0.5], n_factors=y.size, rng=1,
-                           log_prior=lambda x: -float(x @ x))
+    return pb.racing.slice_sample(log_likelihood, [0.5], n_factors=y.size, rng=1,
+                                  log_prior=lambda x: -float(x @ x))
 
 
 def chains(x: Floats, y: Floats) -> Any:
@@ -174,19 +175,22 @@ def chains(x: Floats, y: Floats) -> Any:
 
 def simulations() -> None:
     bandit = pb.environments.BernoulliBandit([0.1, 0.9])
-    result = pb.simulate(lambda environment: pb.UCB1(environment.n_arms), bandit, 100, rng=1,
+    result = pb.simulate(lambda environment: pb.policies.UCB1(environment.n_arms), bandit, 100,
+                         rng=1,
                          horizon=50, metrics={"told": lambda policy, _: float(policy.n_pulls)})
     assert_type(result.error_probability, float)
     assert_type(result.error_interval, tuple[float, float])
     assert_type(result.quantiles([0.1, 0.5]), NDArray[np.float64])
-    pair = pb.compare({"policy": pb.UCB1(2), "factory": lambda e: pb.Uniform(e.n_arms, 50)},
+    pair = pb.compare({"policy": pb.policies.UCB1(2),
+                       "factory": lambda e: pb.policies.Uniform(e.n_arms, 50)},
                       bandit, 10, horizon=50, checkpoints=[10, 50], answer="above", threshold=0.5)
-    assert_type(pair, pb.Comparison)
-    assert_type(pair + pair, pb.Comparison)
-    assert_type(pair["policy"], pb.SimulationResult)
-    budgets = pb.compare({"policy": pb.UCB1(2), "planned": lambda e, n: pb.Uniform(2, n)}, bandit,
+    assert_type(pair, pb.simulation.Comparison)
+    assert_type(pair + pair, pb.simulation.Comparison)
+    assert_type(pair["policy"], pb.simulation.SimulationResult)
+    budgets = pb.compare({"policy": pb.policies.UCB1(2), "planned": lambda e,
+                          n: pb.policies.Uniform(2, n)}, bandit,
                          10, budgets=[10, 50])
-    assert_type(budgets, pb.Comparison)
+    assert_type(budgets, pb.simulation.Comparison)
     mean, low, high = pair["factory"].curve("regret")
     assert_type(mean, NDArray[np.float64])
 
@@ -203,12 +207,13 @@ def searches(x: Floats, y: Floats) -> BanditSearchCV:
 
 def estimators() -> float:
     allocator = pb.combine_estimators([lambda rng: rng.random(), lambda rng: 0.5], 100, rng=1)
-    assert_type(allocator, pb.EstimatorAllocator)
+    assert_type(allocator, pb.montecarlo.EstimatorAllocator)
     return allocator.estimate
 
 
 def studies() -> Iterator[Event]:
-    with pb.Study.create(":memory:", pb.Uniform(2, budget=4), arms=["tea", "coffee"]) as study:
+    with pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
+                         arms=["tea", "coffee"]) as study:
         assert_type(study, pb.Study)
         batch = study.ask()
         assert_type(batch, Batch | None)

@@ -14,14 +14,14 @@ pb.best_of(scores, value_range=1.0, population="world")  # error: arg-type
 pb.best_of(scores, value_range=1.0).best.upper()  # error: attr-defined
 pb.BettingRace(3, 10, value_range=1.0).recomend()  # error: attr-defined
 pb.BettingRace(3, 10, value_range=1.0, bet=3)  # error: call-arg
-pb.UCB1(3).tell([0], [1.0], missing="wait")  # error: arg-type
-pb.Blocks("table", [3], 2)  # error: arg-type
+pb.policies.UCB1(3).tell([0], [1.0], missing="wait")  # error: arg-type
+pb.tables.Blocks("table", [3], 2)  # error: arg-type
 pb.tables.shuffle(scores, "out.parquet", sead=3)  # error: call-arg
 pb.race(scores, rng="seed")  # error: arg-type
 pb.simulate(3, None, 10)  # error: arg-type
-pb.simulate(pb.UCB1(3), None, 10, horizon="long")  # error: arg-type
-pb.compare([pb.UCB1(3)], None, 10)  # error: arg-type
-pb.slice_sample(3, [0.5], n_factors=10)  # error: arg-type
+pb.simulate(pb.policies.UCB1(3), None, 10, horizon="long")  # error: arg-type
+pb.compare([pb.policies.UCB1(3)], None, 10)  # error: arg-type
+pb.racing.slice_sample(3, [0.5], n_factors=10)  # error: arg-type
 pb.combine_estimators([1], 100)  # error: list-item
 study = pb.Study.open("study.db")
 batch: Batch = study.ask()  # error: assignment

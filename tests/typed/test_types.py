@@ -95,7 +95,7 @@ def test_no_public_name_is_anything_and_no_other_name_is_there(tmp_path):
     lines = ["import pybandit, pybandit.evaluation, pybandit.model_selection, pybandit.studies"]
     classes = 0
     for name in modules:
-        module = pb.estimators if name == ".estimators" else importlib.import_module(
+        module = pb.environments if name == ".estimators" else importlib.import_module(
             f"pybandit{name}")
         for key in getattr(module, "__all__", []):
             value, path = getattr(module, key), f"pybandit{name}.{key}"

@@ -19,8 +19,8 @@ control = pb.mcmc.GLMControl(x, y - p, -p * (1 - p), mode)
 points = np.stack([mode, mode])
 data = metropolis.Data(x, y, points)
 factors = pb.Factors(metropolis.__pyx_capi__["log_ratios"], N, 1, user_data=data.address,
-                     control=pb.ControlVariate(control.changes(points), [0.0]))
-test = pb.AcceptanceTest(factors, delta=0.01)
+                     control=pb.racing.ControlVariate(control.changes(points), [0.0]))
+test = pb.racing.AcceptanceTest(factors, delta=0.01)
 draws = np.empty((STEPS, D))
 read = metropolis.walk(test, control, points,
                        2.38 / np.sqrt(D) * np.linalg.cholesky(covariance), rng, draws)

@@ -71,8 +71,8 @@ class Kernel:
         self.chain = Chain(mode.size, *(array.ctypes.data for array in kept), prior_precision)
         factors = pb.Factors(
             library.log_ratios, len(y), 1, user_data=ctypes.c_void_p(ctypes.addressof(self.chain)),
-            control=pb.ControlVariate(control.changes(points), [0.0]))
-        self.test = pb.AcceptanceTest(factors, **options)
+            control=pb.racing.ControlVariate(control.changes(points), [0.0]))
+        self.test = pb.racing.AcceptanceTest(factors, **options)
         self.chain.test, self.kept = self.test.address, kept  # alive as long as the kernel
 
     def init(self, position):

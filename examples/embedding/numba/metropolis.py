@@ -75,8 +75,8 @@ p = 1 / (1 + np.exp(-x @ exact.mode))
 control = pb.mcmc.GLMControl(x, y - p, -p * (1 - p), exact.mode)
 points = np.stack([exact.mode, exact.mode])
 factors = pb.Factors(log_ratios.bind(x, y, points), N, 1,
-                     control=pb.ControlVariate(control.changes(points), [0.0]))
-test = pb.AcceptanceTest(factors, delta=0.01)
+                     control=pb.racing.ControlVariate(control.changes(points), [0.0]))
+test = pb.racing.AcceptanceTest(factors, delta=0.01)
 
 draws = np.empty((STEPS, D))
 factor = 2.38 / np.sqrt(D) * np.linalg.cholesky(exact.covariance)

@@ -1,6 +1,6 @@
 """AlpacaEval: results/MODEL/ANNOTATOR/annotations.json."""
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import (
     Score,
     checked_score,
@@ -33,8 +33,8 @@ def read(log, choice):
         place = f"annotation {at}"
         value = checked_score(score_of(row.get("preference")), metric, place)
         if not value != value and not 1 <= value <= 2:
-            raise BadFile(f"{place}: preference must be in [1, 2], 1 for the baseline and 2 for "
-                          f"the model; got {short(row['preference'])}")
+            raise UnreadableFileError(f"{place}: preference must be in [1, 2], 1 for the baseline "
+                                      f"and 2 for the model; got {short(row['preference'])}")
         judge = str(row.get("generator_1")), str(row.get("annotator"))
         yield Score(identifier(row.get("generator_2"), f"{place}: generator_2"),
                     identifier(row.get("instruction"), f"{place}: instruction"), value - 1,

@@ -4,7 +4,7 @@ import struct
 import zipfile
 import zlib
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import checked_archive
 from pybandit._shared.optional import require
 from pybandit.tables._records import parsed
@@ -21,19 +21,20 @@ def unpacked(file):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If it is not a log of Inspect, is damaged, or expands beyond the limits.
-    MissingPackage
+    MissingPackageError
         Without pyarrow, for parts packed by Zstandard.
     """
     with checked_archive(file, WHAT, most=MOST_PART, parts=(HEADER, SAMPLES),
                          most_directory=MOST_DIRECTORY) as archive:
         for name in (HEADER, SAMPLES):
             if name not in archive.namelist():
-                raise BadFile(f"must be a {WHAT} that has ended, with {name}; it has no such part")
+                raise UnreadableFileError(f"must be a {WHAT} that has ended, with {name}; it has "
+                                          "no such part")
         header, samples = (_value(archive, file, name) for name in (HEADER, SAMPLES))
     if not isinstance(header, dict):
-        raise BadFile(f"{HEADER} must be an object of JSON")
+        raise UnreadableFileError(f"{HEADER} must be an object of JSON")
     return header | {"samples": samples}
 
 
@@ -44,11 +45,11 @@ def _value(archive, file, name):
                 else archive.read(part))
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError,
             OSError, struct.error) as error:
-        raise BadFile(f"{name} of the {WHAT} cannot be read: {error!s:.300}") from None
+        raise UnreadableFileError(f"{name} of the {WHAT} cannot be read: {error!s:.300}") from None
     try:
         return parsed(body.decode("utf-8", "surrogateescape"), 1)
-    except BadFile as error:
-        raise BadFile(f"{name}: {error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{name}: {error}") from None
 
 
 def _of_zstandard(file, part):

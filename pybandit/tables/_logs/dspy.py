@@ -1,6 +1,6 @@
 """DSPy: the list of ``dspy.Evaluate(save_as_json=)``. The model is the name of the file."""
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._columns import long_layout
 from pybandit.tables._logs.fields import (
     Score,
@@ -37,8 +37,8 @@ def read(log, choice):
     shared = {name for row in rows for name in _predicted(row)}
     for at, row in enumerate(rows):
         if _last(row) != metric:
-            raise BadFile(f"example {at} must end with the score {short(metric)}; got "
-                          f"{short(_last(row))}")
+            raise UnreadableFileError(f"example {at} must end with the score {short(metric)}; got "
+                                      f"{short(_last(row))}")
         score = checked_score(score_of(row[metric]), metric, f"example {at}")
         yield Score(model, str(at), score if _predicted(row) else score_of(None),
                     measure=(metric,), content=("example", digest(_example(row, shared))))

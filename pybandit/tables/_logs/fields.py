@@ -5,7 +5,7 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._text import listed, short
 
 KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false",
@@ -67,27 +67,30 @@ def field(value, *names, kind):
     """Return the field of this name in an object, or of several names in nested objects."""
     for name in names:
         if not isinstance(value, dict) or name not in value:
-            raise BadFile(f"must have a field {'.'.join(names)}; got {short(value)}")
+            raise UnreadableFileError(f"must have a field {'.'.join(names)}; got {short(value)}")
         value = value[name]
     if not isinstance(value, kind):
-        raise BadFile(f"{'.'.join(names)} must be {KINDS[kind]}; got {short(value)}")
+        raise UnreadableFileError(f"{'.'.join(names)} must be {KINDS[kind]}; got {short(value)}")
     return value
 
 
 def objects(values, what):
-    """Return a list of objects; BadFile, with the place of the first other value, if it is not."""
+    """Return a list of objects.
+
+    Raises UnreadableFileError, with the place of the first other value, if it is not one.
+    """
     if not isinstance(values, list):
-        raise BadFile(f"{what} must be a list; got {short(values)}")
+        raise UnreadableFileError(f"{what} must be a list; got {short(values)}")
     for at, value in enumerate(values, 1):
         if not isinstance(value, dict):
-            raise BadFile(f"{what} must be objects; got {short(value)} at place {at}")
+            raise UnreadableFileError(f"{what} must be objects; got {short(value)} at place {at}")
     return values
 
 
 def identifier(value, what):
     """Return a name or a number as text."""
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
-        raise BadFile(f"{what} must be text or an integer; got {short(value)}")
+        raise UnreadableFileError(f"{what} must be text or an integer; got {short(value)}")
     return str(value)
 
 
@@ -104,10 +107,10 @@ def score_of(value):
 
 
 def checked_score(score, metric, place):
-    """Return the float of `score_of`, or raise BadFile for a value that is not a score."""
+    """Return the float of `score_of`; raise UnreadableFileError for other values."""
     if isinstance(score, str):
-        raise BadFile(f"{place}: metric {short(metric)} must be a number for each item; got "
-                      f"{score}: such a metric has no score per item")
+        raise UnreadableFileError(f"{place}: metric {short(metric)} must be a number for each "
+                                  f"item; got {score}: such a metric has no score per item")
     return score
 
 
@@ -126,18 +129,18 @@ def chosen(what, option, names, given, default=None):
     """
     names = list(dict.fromkeys(names))
     if not names:
-        raise BadFile(f"there must be {what}; got none")
+        raise UnreadableFileError(f"there must be {what}; got none")
     if not given:
         if default is not None or len(names) == 1:
             return names[0] if default is None else default
-        raise BadFile(f"there are several {what}: {listed(names)}; {option}= or --{option} names "
-                      "the one that is read")
+        raise UnreadableFileError(f"there are several {what}: {listed(names)}; {option}= or "
+                                  f"--{option} names the one that is read")
     among = [name for name in names if name in given]
     if len(among) == 1:
         return among[0]
     wrong = "several of them" if among else "none of them"
-    raise BadFile(f"{option} must name one of the {what}: {listed(names)}; got "
-                  f"{listed(list(given))}, {wrong}")
+    raise UnreadableFileError(f"{option} must name one of the {what}: {listed(names)}; got "
+                              f"{listed(list(given))}, {wrong}")
 
 
 def digest(value):

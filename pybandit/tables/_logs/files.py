@@ -4,7 +4,7 @@ import itertools
 import os
 from pathlib import Path
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import Lines, opened_regular, reason_of
 from pybandit.tables._logs.archive import unpacked
 from pybandit.tables._records import parsed
@@ -34,7 +34,7 @@ def files_of(paths):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If a folder has no log files, or too many.
     """
     found = []
@@ -45,12 +45,12 @@ def files_of(paths):
             continue
         inside = list(_inside(path))
         if not inside:
-            raise BadFile(f"{path}: must have log files of evaluation tools, whose names end in "
-                          f"{', '.join(ENDS)}; it has none")
+            raise UnreadableFileError(f"{path}: must have log files of evaluation tools, whose "
+                                      f"names end in {', '.join(ENDS)}; it has none")
         found += inside
     if len(found) > MOST_FILES:
-        raise BadFile(f"{named(list(map(os.fsdecode, paths)))}: must have at most {MOST_FILES:,} "
-                      f"log files; got {len(found):,}")
+        raise UnreadableFileError(f"{named(list(map(os.fsdecode, paths)))}: must have at most "
+                                  f"{MOST_FILES:,} log files; got {len(found):,}")
     return found
 
 
@@ -65,7 +65,8 @@ def _inside(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         n_names += len(folders) + len(names)
         if n_names > MOST_NAMES:
-            raise BadFile(f"{folder}: must have at most {MOST_NAMES:,} files; it has more")
+            raise UnreadableFileError(f"{folder}: must have at most {MOST_NAMES:,} files; it has "
+                                      "more")
         if {"run_spec.json", "per_instance_stats.json"} <= set(names):
             names = ["per_instance_stats.json"]  # a run of HELM, whose other files have no scores
         for name in sorted(names):
@@ -74,7 +75,7 @@ def _inside(folder):
 
 
 def _refuse(error):
-    raise BadFile(f"{error.filename}: cannot be read: {reason_of(error)}")
+    raise UnreadableFileError(f"{error.filename}: cannot be read: {reason_of(error)}")
 
 
 class Log:
@@ -114,8 +115,8 @@ class Log:
                     continue
                 value = _parsed(text, taken.number)
                 if not isinstance(value, dict):
-                    raise BadFile(f"line {taken.number}: must be an object of JSON; got "
-                                  f"{short(value)}")
+                    raise UnreadableFileError(f"line {taken.number}: must be an object of JSON; "
+                                              f"got {short(value)}")
                 yield taken.number, value
 
 
@@ -124,11 +125,11 @@ def log_of(path):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         If it is not JSON within the limits, or an archive that is not a log of Inspect.
     OSError
         If it cannot be opened.
-    MissingPackage
+    MissingPackageError
         Without pyarrow, for Zstandard.
     """
     with opened_regular(path) as file:
@@ -141,7 +142,7 @@ def log_of(path):
         if first.endswith(b"\n") and first.lstrip().startswith(b"{"):
             try:
                 head = _parsed(first.decode("utf-8", "surrogateescape"), 1)
-            except BadFile:
+            except UnreadableFileError:
                 head = None  # an object of several lines
             if isinstance(head, dict) and file.read(LONGEST).strip():
                 return Log(path, head, is_lines=True)
@@ -149,7 +150,7 @@ def log_of(path):
                 return Log(path, head)
         content = first + file.read(MOST_WHOLE + 1 - len(first))
     if len(content) > MOST_WHOLE:
-        raise BadFile(f"must have at most {MOST_WHOLE:,} bytes of JSON; it has more")
+        raise UnreadableFileError(f"must have at most {MOST_WHOLE:,} bytes of JSON; it has more")
     head = _parsed(content.decode("utf-8", "surrogateescape"), 1)
     return Log(path, head, is_object=isinstance(head, dict))
 
@@ -157,6 +158,6 @@ def log_of(path):
 def _parsed(text, line):
     marks = sum(map(text.count, ",:[{"))
     if marks > MOST_MARKS:
-        raise BadFile(f"line {line}: JSON must have at most {MOST_MARKS:,} values; it may have "
-                      f"{marks:,}")
+        raise UnreadableFileError(f"line {line}: JSON must have at most {MOST_MARKS:,} values; it "
+                                  f"may have {marks:,}")
     return parsed(text, line)

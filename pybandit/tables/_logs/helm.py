@@ -2,7 +2,7 @@
 
 import os
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.warn import warn
 from pybandit.tables._logs.fields import (
     Score,
@@ -59,9 +59,9 @@ def _spec(log):
     path = os.path.join(log.folder, "run_spec.json")
     try:
         return log_of(path).head
-    except (OSError, BadFile) as error:
-        raise BadFile(f"must have run_spec.json of the run next to it, which has the model: "
-                      f"{error}") from None
+    except (OSError, UnreadableFileError) as error:
+        raise UnreadableFileError("must have run_spec.json of the run next to it, which has the "
+                                  f"model: {error}") from None
 
 
 def _task(name):
@@ -92,8 +92,8 @@ def _name(stat):
 def _value(row, metric, item):
     found = [stat for stat in _stats(row) if _name(stat)[0] == metric]
     if len(found) > 1:
-        raise BadFile(f"instance {short(item)} must have one statistic {short(metric)}; got "
-                      f"{len(found)}, of several splits")
+        raise UnreadableFileError(f"instance {short(item)} must have one statistic "
+                                  f"{short(metric)}; got {len(found)}, of several splits")
     if not found or not found[0].get("count", 1):
         return score_of(None)
     return checked_score(score_of(found[0].get("mean")), metric, f"instance {short(item)}")

@@ -1,6 +1,6 @@
 """Inspect: .eval archives and .json logs."""
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import (
     Score,
     checked_score,
@@ -68,17 +68,19 @@ def _check_whole(head, absent):
     results = head.get("results")
     early = results.get("early_stopping") if isinstance(results, dict) else None
     if early and (absent or not isinstance(early, dict) or early.get("early_stops")):
-        raise BadFile("must not have stopped early: scores decided which samples were read, so "
-                      "their mean is biased. Only the answer of the race that stopped it stands")
+        raise UnreadableFileError("must not have stopped early: scores decided which samples were "
+                                  "read, so "
+                                  "their mean is biased. Only the answer of the race that stopped "
+                                  "it stands")
     if head.get("invalidated"):
-        raise BadFile("must not be invalidated; the log says that it is")
+        raise UnreadableFileError("must not be invalidated; the log says that it is")
 
 
 def _place(sample):
     """The item and the epoch of a sample."""
     epoch = sample.get("epoch", 1)
     if isinstance(epoch, bool) or not isinstance(epoch, int):
-        raise BadFile(f"epoch of a sample must be an integer; got {short(epoch)}")
+        raise UnreadableFileError(f"epoch of a sample must be an integer; got {short(epoch)}")
     return identifier(sample.get("id"), "id of a sample"), epoch
 
 
@@ -96,8 +98,8 @@ def _absent(head):
         epochs |= set(range(1, min(n_epochs, MOST_SAMPLES) + 1))
     named = [identifier(one, "eval.dataset.sample_ids") for one in ids]
     if len(named) * len(epochs) > MOST_SAMPLES:
-        raise BadFile(f"must have at most {MOST_SAMPLES:,} samples; got {len(named):,} in "
-                      f"{len(epochs):,} epochs")
+        raise UnreadableFileError(f"must have at most {MOST_SAMPLES:,} samples; got {len(named):,} "
+                                  f"in {len(epochs):,} epochs")
     return [(item, epoch) for item in named for epoch in sorted(epochs)
             if (item, epoch) not in there]
 

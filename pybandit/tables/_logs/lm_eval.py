@@ -3,7 +3,7 @@
 import os
 import re
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import Score, checked_score, chosen, digest, identifier, score_of
 from pybandit.tables._logs.files import log_of, unpacked_name
 from pybandit.tables._text import short
@@ -59,8 +59,8 @@ def _rows(log):
     rows, metrics, filters = [], {}, {}
     for line, sample in log.lines():
         if not is_log(sample):
-            raise BadFile(f"line {line}: must be a sample with doc_id and filtered_resps; got "
-                          f"{short(sample)}")
+            raise UnreadableFileError(f"line {line}: must be a sample with doc_id and "
+                                      f"filtered_resps; got {short(sample)}")
         names = sample.get("metrics")
         if not isinstance(names, list):
             names = [name for name in sample if name not in FIELDS]
@@ -87,8 +87,8 @@ def _results(folder, time):
         return {}
     try:
         head = log_of(path).head
-    except BadFile as error:
-        raise BadFile(f"{os.path.basename(path)} next to it: {error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{os.path.basename(path)} next to it: {error}") from None
     return head if isinstance(head, dict) else {}
 
 
@@ -104,8 +104,9 @@ def _check_mean(results, task, metric):
     odd = [one for one in aggregations if one and one not in MEANS_OF]
     if metric == "perplexity" or odd:
         how = odd[0] if odd else "perplexity"
-        raise BadFile(f"metric {short(metric)} must be the mean of its values; its aggregation is "
-                      f"{short(how)}: such a metric has no score per item")
+        raise UnreadableFileError(f"metric {short(metric)} must be the mean of its values; its "
+                                  f"aggregation is {short(how)}: such a metric has no score per "
+                                  "item")
 
 
 def _object(value, name):

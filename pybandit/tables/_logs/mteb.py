@@ -2,7 +2,7 @@
 
 import os
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import (
     Score,
     checked_score,
@@ -50,6 +50,6 @@ def _model(folder):
     if os.path.lexists(path):
         try:
             return identifier(field(log_of(path).head, "name", kind=str), "name")
-        except (OSError, BadFile) as error:
-            raise BadFile(f"model_meta.json next to it: {error}") from None
+        except (OSError, UnreadableFileError) as error:
+            raise UnreadableFileError(f"model_meta.json next to it: {error}") from None
     return os.path.basename(os.path.dirname(folder)).replace("__", "/")

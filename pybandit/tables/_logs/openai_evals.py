@@ -1,6 +1,6 @@
 """OpenAI evals: JSON lines, a spec and then events."""
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import (
     Score,
     checked_score,
@@ -42,8 +42,9 @@ class _Sample:
         names = (MATCH,) if kind == "match" else data if kind == "metrics" else ()
         for name in names:
             if name in self.scores:
-                raise BadFile(f"line {line}: a sample must have one score of metric {short(name)}; "
-                              f"another one is in line {self.scores[name][0]}")
+                raise UnreadableFileError(f"line {line}: a sample must have one score of metric "
+                                          f"{short(name)}; "
+                                          f"another one is in line {self.scores[name][0]}")
             self.scores[name] = line, score_of(data.get(name))
 
 
@@ -55,7 +56,7 @@ def read(log, choice):
     task, samples = identifier(spec.get("eval_name", "eval"), "spec.eval_name"), {}
     for line, event in lines:
         if "spec" in event:
-            raise BadFile(f"line {line}: must have one spec; this is a second one")
+            raise UnreadableFileError(f"line {line}: must have one spec; this is a second one")
         if "sample_id" not in event:
             continue  # the final report
         item = identifier(event["sample_id"], f"line {line}: sample_id")

@@ -1,6 +1,6 @@
 """promptfoo: the JSON of ``promptfoo eval -o results.json``."""
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import (
     Score,
     checked_score,
@@ -36,8 +36,8 @@ def read(log, choice):
     for row in rows:
         for name in ("testIdx", "provider", "score"):
             if name not in row:
-                raise BadFile(f"results.results must have {name}, of format 3; got "
-                              f"{short(sorted(row))}")
+                raise UnreadableFileError(f"results.results must have {name}, of format 3; got "
+                                          f"{short(sorted(row))}")
     model_of, kept = _columns(rows, choice.filter)
     named = [name for row in rows for name in _named(row)]
     metric = chosen("metrics", "metric", ["score", "success", *named], choice.metric, "score")
@@ -79,16 +79,17 @@ def _columns(rows, given):
     elif given or any(len(kept) > 1 for kept in providers.values()):
         try:
             kept = chosen("prompts", "filter", prompts, given)
-        except BadFile as error:
-            raise BadFile(f"{error}; filter='*' or --filter '*' makes a model of each prompt"
-                          ) from None
+        except UnreadableFileError as error:
+            raise UnreadableFileError(f"{error}; filter='*' or --filter '*' makes a model of each "
+                                      "prompt"
+                                      ) from None
         names = {column: column[0] for column in columns if column[1] == kept}
     else:
         names = {column: column[0] for column in columns}
     if len(set(names.values())) < len(names):
         twice = [name for name in names.values() if list(names.values()).count(name) > 1]
-        raise BadFile(f"columns must differ in provider or prompt; got {listed(twice[:1])} twice: "
-                      "give the providers labels")
+        raise UnreadableFileError("columns must differ in provider or prompt; got "
+                                  f"{listed(twice[:1])} twice: give the providers labels")
     return names, kept
 
 

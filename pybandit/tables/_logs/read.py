@@ -5,8 +5,8 @@ import os
 
 import numpy as np
 
-from pybandit._shared.cells import BadFile
 from pybandit._shared.checks import as_list, check_scalar, shown
+from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import reason_of
 from pybandit._shared.warn import warn
 from pybandit.tables._logs import (
@@ -81,21 +81,21 @@ def read_logs(paths, choice):
 
     Raises
     ------
-    BadFile
+    UnreadableFileError
         Naming the file, and the place in it.
-    MissingPackage
+    MissingPackageError
         Without pyarrow, for files packed by Zstandard.
     """
     found, passed = _Found(choice), {}
     for path in files_of(paths):
         try:
             if end_of(path) not in ENDS:
-                raise BadFile(f"must be a log of an evaluation tool, whose name ends in "
-                              f"{', '.join(ENDS)}: tables are read one at a time")
+                raise UnreadableFileError("must be a log of an evaluation tool, whose name ends "
+                                          f"in {', '.join(ENDS)}: tables are read one at a time")
             log = log_of(path)
             tool, has_scores = _tool_of(log.head)
             if tool is None:
-                raise BadFile(_looked_for())
+                raise UnreadableFileError(_looked_for())
             if not has_scores:
                 passed.setdefault(tool, path)
                 continue
@@ -103,12 +103,12 @@ def read_logs(paths, choice):
             for score in tool.read(log, choice):
                 found.add(score)
         except ValueError as error:
-            raise BadFile(f"{path}: {error}") from None
+            raise UnreadableFileError(f"{path}: {error}") from None
         except OSError as error:
-            raise BadFile(f"{path}: cannot be read: {reason_of(error)}") from None
+            raise UnreadableFileError(f"{path}: cannot be read: {reason_of(error)}") from None
     if found.tool is None:
         tool, path = next(iter(passed.items()))
-        raise BadFile(f"{path}: {tool.MEANS}")
+        raise UnreadableFileError(f"{path}: {tool.MEANS}")
     return found.scores()
 
 
@@ -158,11 +158,11 @@ class _Found:
 
     def begin(self, tool, path):
         if self.tool not in (None, tool):
-            raise BadFile(f"must be a log of {self.tool.NAME}, as {self._paths[0]} is; it is one "
-                          f"of {tool.NAME}")
+            raise UnreadableFileError(f"must be a log of {self.tool.NAME}, as {self._paths[0]} is; "
+                                      f"it is one of {tool.NAME}")
         if self._choice.filter and tool not in FILTERED:
-            raise BadFile(f"filter must be left out for logs of {tool.NAME}; got "
-                          f"{shown(self._choice.filter)}")
+            raise UnreadableFileError(f"filter must be left out for logs of {tool.NAME}; got "
+                                      f"{shown(self._choice.filter)}")
         self.tool = tool
         self._paths.append(path)
 
@@ -170,16 +170,16 @@ class _Found:
         """Keep a score of the file that was started last."""
         at = len(self._paths) - 1
         if len(self._rows) >= MOST_SCORES:
-            raise BadFile(f"must have at most {MOST_SCORES:,} scores, those of the files before "
-                          "among them")
+            raise UnreadableFileError(f"must have at most {MOST_SCORES:,} scores, those of the "
+                                      "files before among them")
         if score.content is not None:
             kind, content = score.content
             first, place = self._contents.setdefault((score.task, score.item, kind),
                                                      (content, at))
             if first != content:
-                raise BadFile(f"item {short(score.item)} must be the same as in "
-                              f"{self._paths[place]}; {self.tool.SAME} differs: the files are of "
-                              "different items")
+                raise UnreadableFileError(f"item {short(score.item)} must be the same as in "
+                                          f"{self._paths[place]}; {self.tool.SAME} differs: the "
+                                          "files are of different items")
         self._check_measure(score, at)
         if score.lower is not None:
             self._lower.setdefault(score.lower, (score.task, at))
@@ -189,18 +189,21 @@ class _Found:
         """Refuse scores of different metrics on one task."""
         first, place = self._measures.setdefault(score.task, (score.measure, at))
         if first != score.measure:
-            raise BadFile(f"scores must be of {', '.join(map(short, first))}, as in "
-                          f"{self._paths[place]}; got {', '.join(map(short, score.measure))}")
+            raise UnreadableFileError(f"scores must be of {', '.join(map(short, first))}, as in "
+                                      f"{self._paths[place]}; got "
+                                      f"{', '.join(map(short, score.measure))}")
 
     def scores(self):
         """Return the table, with the direction of its scores and the number of lost ones."""
         if not self._rows:
-            raise BadFile(f"{self._paths[0]}: there are no scores")
+            raise UnreadableFileError(f"{self._paths[0]}: there are no scores")
         scores = [score for score, _ in self._rows]
         models = {score.model for score in scores}
         if len(models) < 2:
-            raise BadFile(f"{named(self._paths)}: must have scores of at least 2 models; "
-                          f"got those of {short(*models)}: pass the files of other models too")
+            raise UnreadableFileError(f"{named(self._paths)}: must have scores of at least 2 "
+                                      "models; "
+                                      f"got those of {short(*models)}: pass the files of other "
+                                      "models too")
         self._check_choice()
         self._check_direction()
         self._check_epochs(scores)
@@ -218,8 +221,8 @@ class _Found:
         try:
             table = long_table([score.model for score in scores], items, values,
                                self._epochs(scores), place=self._place)
-        except BadFile as error:
-            raise BadFile(f"{named(self._paths)}: {error}") from None
+        except UnreadableFileError as error:
+            raise UnreadableFileError(f"{named(self._paths)}: {error}") from None
         failed = {(score.model, item) for score, item, value in
                   zip(scores, items, values, strict=True)
                   if math.isnan(value) and not score.is_missing}
@@ -228,7 +231,8 @@ class _Found:
             warn(f"items without a score are left out, by model: {words_of_lost(table.lost)}")
             table = table.without_lost()
             if not len(table.values):
-                raise BadFile(f"{self._paths[0]}: every item lacks a score: none is left")
+                raise UnreadableFileError(f"{self._paths[0]}: every item lacks a score: none is "
+                                          "left")
         return table
 
     def _place(self, row):
@@ -247,14 +251,15 @@ class _Found:
             used = {measure[at] for measure, _ in self._measures.values() if len(measure) > at}
             for name in given if len(given) > 1 else ():
                 if name not in used:
-                    raise BadFile(f"{named(self._paths)}: {option} must name what the files have; "
-                                  f"got {short(name)}, which is not read of any")
+                    raise UnreadableFileError(f"{named(self._paths)}: {option} must name what the "
+                                              "files have; "
+                                              f"got {short(name)}, which is not read of any")
 
     def _check_direction(self):
         if len(self._lower) == 2:
             told = [f"the {'lower' if lower else 'higher'} score is better in task {short(task)} "
                     f"({self._paths[at]})" for lower, (task, at) in self._lower.items()]
-            raise BadFile(f"{'; '.join(told)}: read them one at a time")
+            raise UnreadableFileError(f"{'; '.join(told)}: read them one at a time")
 
     def _check_epochs(self, scores):
         """Refuse models with different epochs of a task, and tasks with different epochs."""
@@ -264,10 +269,12 @@ class _Found:
         for (task, model), found in epochs.items():
             first = first or (task, model, found)
             if found != first[2]:
-                raise BadFile(f"model {short(model)} must have the epochs of task {short(task)} "
-                              f"that model {short(first[1])} has of task {short(first[0])}, "
-                              f"{len(first[2])}; got {len(found)}: scores are means over epochs "
-                              "only if all of them are there")
+                raise UnreadableFileError(f"model {short(model)} must have the epochs of task "
+                                          f"{short(task)} "
+                                          f"that model {short(first[1])} has of task "
+                                          f"{short(first[0])}, "
+                                          f"{len(first[2])}; got {len(found)}: scores are means "
+                                          "over epochs only if all of them are there")
 
 
 def _lost_by_model(table, failed):

@@ -1,6 +1,6 @@
 """SWE-bench: the report MODEL.RUN.json."""
 
-from pybandit._shared.cells import BadFile
+from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import Score, checked_score, chosen, identifier, score_of
 from pybandit.tables._logs.files import unpacked_name
 from pybandit.tables._text import short
@@ -33,12 +33,14 @@ def read(log, choice):
     for name, score in SCORES.items():
         for item in _ids(log, name):
             if found.setdefault(item, (score, name))[1] != name:
-                raise BadFile(f"instance {short(item)} must be in one of {', '.join(SCORES)}; it "
-                              f"is in {found[item][1]} and {name}")
+                raise UnreadableFileError(f"instance {short(item)} must be in one of "
+                                          f"{', '.join(SCORES)}; it "
+                                          f"is in {found[item][1]} and {name}")
     for name in LOST:
         for item in _ids(log, name):
             if found.get(item, (0.0,))[0]:
-                raise BadFile(f"instance {short(item)} must not be in resolved_ids and {name}")
+                raise UnreadableFileError(f"instance {short(item)} must not be in resolved_ids and "
+                                          f"{name}")
             found[item] = score_of(None), name
     for item, (score, name) in found.items():
         yield Score(model, item, checked_score(score, metric, name),
@@ -48,5 +50,5 @@ def read(log, choice):
 def _ids(log, name):
     ids = log.head.get(name, [])
     if not isinstance(ids, list):
-        raise BadFile(f"{name} must be a list; got {short(ids)}")
+        raise UnreadableFileError(f"{name} must be a list; got {short(ids)}")
     return [identifier(one, name) for one in ids]

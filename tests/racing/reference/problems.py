@@ -13,11 +13,11 @@ def as_function(rewards):
 def as_bound(options):
     """The bound object that the twin's options mean."""
     if options.bound == "ebs":
-        return pb.EBSBound(options.delta, options.value_range, options.difference_range)
+        return pb.racing.EBSBound(options.delta, options.value_range, options.difference_range)
     if options.bound == "normal":
-        return pb.NormalBound(options.delta, options.convention, options.boundary)
-    return pb.StudentBound(options.delta, options.convention, options.boundary,
-                           skewness=options.skewness)
+        return pb.racing.NormalBound(options.delta, options.convention, options.boundary)
+    return pb.racing.StudentBound(options.delta, options.convention, options.boundary,
+                                  skewness=options.skewness)
 
 
 def run(rewards, offsets, options, rng, **more):
