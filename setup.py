@@ -1,6 +1,7 @@
 """Builds the C kernels once, as a static library, and one extension a module on top of it."""
 
 import gzip
+import inspect
 import os
 import sys
 import tarfile
@@ -113,16 +114,29 @@ def anonymous(member, epoch):
                           deep=False)
 
 
-def without_self(listed=EmbedSignature._fmt_arglist):
-    """Docstrings of classes begin with a signature: Cython counts the self that it hides there, so
-    that the star before keywords came one place late."""
+def readable_signatures(list_arguments=EmbedSignature._fmt_arglist,
+                        embed=EmbedSignature._embed_signature):
+    """Let `inspect.signature` read the constructors of compiled classes.
+
+    CPython parses "Name(arguments)\\n--\\n\\n" at the start of a class's docstring and hides it from
+    `__doc__`. Cython writes this form for no class while `binding` is on. It also counts the
+    `self` that it omits, so that its star before keywords comes one place late.
+    """
 
     def arguments(self, args, npoargs=0, npargs=0, pargs=None, nkargs=0, kargs=None,
                   hide_self=False):
         seen = [arg for arg in args if not (hide_self and arg.entry.is_self_arg)]
-        return listed(self, seen, npoargs, npargs - len(args) + len(seen), pargs, nkargs, kargs)
+        return list_arguments(self, seen, npoargs, npargs - len(args) + len(seen), pargs, nkargs,
+                              kargs)
+
+    def embedded(self, signature, doc):
+        name = signature.partition("(")[0]
+        if name != getattr(self.class_name, "__str__", str)():  # a function or a method
+            return embed(self, signature, doc)
+        return f"{signature}\n--\n\n{inspect.cleandoc(doc or '')}"
 
     EmbedSignature._fmt_arglist = arguments
+    EmbedSignature._embed_signature = embedded
 
 
 def extension(source):
@@ -153,7 +167,7 @@ extensions = [
 if os.environ.get("PYBANDIT_EXTENSIONS") == "none":
     setup(cmdclass={"sdist": SourceArchive}, options={"editable_wheel": {"mode": "compat"}})
 else:
-    without_self()
+    readable_signatures()
     setup(
         libraries=[library],
         ext_modules=cythonize(

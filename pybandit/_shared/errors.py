@@ -50,7 +50,7 @@ class UnreadableFileError(PybanditError, ValueError):
     ... except pb.errors.UnreadableFileError as error:
     ...     print(error)
     scores.npy cannot be read: the magic string is not correct; expected b'\\x93NUMPY', got \
-got b'not an'
+b'not an'
     """
 
 
