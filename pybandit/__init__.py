@@ -23,209 +23,101 @@ array([1])
 import importlib as _importlib
 import typing as _typing
 
-from pybandit import bounds, environments, errors, factors, kernels, stopping, tables
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
-from pybandit.betting import (
-    BettingRace,
-    BettingThreshold,
-    BudgetRace,
-    ConfidenceBounds,
-    ConfidenceSequence,
-    CountRace,
-    confidence_sequence,
-)
-from pybandit.evaluation import (
-    BestOfResult,
-    best_of,
-    best_of_async,
-    best_of_pairs,
-    group_weights,
-)
-from pybandit.montecarlo import (
-    EstimatorAllocator,
-    PopulationEstimate,
-    combine_estimators,
-    estimators,
-    population_monte_carlo,
-)
-from pybandit.policies import (
-    APT,
-    EBTC,
-    GPUCB,
-    KLLUCB,
-    KLUCB,
-    LUCB,
-    OCBA,
-    UCB1,
-    UCBE,
-    UCBV,
-    VBR,
-    BatchHalving,
-    BatchRacing,
-    BatchSAR,
-    BatchScreening,
-    BayesGap,
-    BayesUCB,
-    ContinuousRejects,
-    ExpectedImprovement,
-    GapE,
-    GapEV,
-    GaussianThompson,
-    GoodArms,
-    LilUCB,
-    Policy,
-    ProbabilityOfImprovement,
-    RoundRobin,
-    SequentialHalving,
-    SHAdaVar,
-    SHVar,
-    SuccessiveElimination,
-    SuccessiveRejects,
-    ThompsonSampling,
-    TopTwo,
-    TrackAndStop,
-    UGapEb,
-    UGapEc,
-    Uniform,
-)
-from pybandit.racing import (
-    AcceptanceTest,
-    AcceptResult,
-    BettingBound,
-    ControlVariate,
-    DrawInfo,
-    EBSBound,
-    Factors,
-    NormalBound,
-    PopulationMoments,
-    Populations,
-    RaceResult,
-    RacingSampler,
-    SliceResult,
-    StudentBound,
-    accept,
-    exact_sample,
-    lil_ucb,
-    race,
-    race_populations,
-    slice_sample,
-    taylor_control,
-)
-from pybandit.simulation import Comparison, SimulationResult, compare, simulate
-from pybandit.tables import Blocks
+
+# Names at the top, by the module that defines them. The other public names are in the modules.
+_NAMES = {
+    "betting": ("BettingRace", "BettingThreshold", "BudgetRace", "CountRace",
+                "confidence_sequence"),
+    "evaluation": ("best_of", "best_of_async", "best_of_pairs"),
+    "montecarlo": ("combine_estimators",),
+    "policies": ("Policy",),
+    "racing": ("Factors", "RacingSampler", "race"),
+    "simulation": ("compare", "simulate"),
+    "studies": ("Study",),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+# Need a package or a compiler that not everyone has: not part of `from pybandit import *`.
+_OPTIONAL = ("embedding", "model_selection", "numba")
 
 __all__ = [
-    "APT",
-    "GoodArms",
-    "LilUCB",
-    "SuccessiveElimination",
-    "UGapEc",
-    "EBTC",
-    "VBR",
-    "AcceptResult",
-    "AcceptanceTest",
-    "BatchHalving",
-    "BatchRacing",
-    "BatchSAR",
-    "BatchScreening",
-    "BayesGap",
-    "BayesUCB",
-    "BestOfResult",
-    "BettingBound",
     "BettingRace",
     "BettingThreshold",
-    "Blocks",
     "BudgetRace",
-    "Comparison",
-    "ConfidenceBounds",
-    "ConfidenceSequence",
-    "ContinuousRejects",
     "CountRace",
-    "ControlVariate",
-    "DrawInfo",
-    "EBSBound",
-    "EstimatorAllocator",
-    "ExpectedImprovement",
     "Factors",
-    "GPUCB",
-    "GapE",
-    "GapEV",
-    "GaussianThompson",
-    "KLLUCB",
-    "KLUCB",
-    "LUCB",
-    "OCBA",
-    "NormalBound",
     "Policy",
-    "PopulationEstimate",
-    "PopulationMoments",
-    "Populations",
-    "ProbabilityOfImprovement",
-    "RaceResult",
     "RacingSampler",
-    "RoundRobin",
-    "SHAdaVar",
-    "SHVar",
-    "SequentialHalving",
-    "SimulationResult",
-    "SliceResult",
-    "StudentBound",
     "Study",
-    "SuccessiveRejects",
-    "ThompsonSampling",
-    "TopTwo",
-    "TrackAndStop",
-    "UCB1",
-    "UCBE",
-    "UCBV",
-    "UGapEb",
-    "Uniform",
-    "accept",
     "best_of",
     "best_of_async",
     "best_of_pairs",
+    "betting",
     "bounds",
     "combine_estimators",
     "compare",
     "confidence_sequence",
     "environments",
     "errors",
-    "estimators",
-    "exact_sample",
+    "evaluation",
     "factors",
     "get_include",
-    "group_weights",
     "kernels",
-    "lil_ucb",
     "mcmc",
-    "population_monte_carlo",
+    "montecarlo",
+    "policies",
     "race",
-    "race_populations",
+    "racing",
     "simulate",
-    "slice_sample",
+    "simulation",
     "stopping",
+    "studies",
     "tables",
-    "taylor_control",
 ]
 
-
 if _typing.TYPE_CHECKING:
+    from pybandit import betting as betting
+    from pybandit import bounds as bounds
+    from pybandit import environments as environments
+    from pybandit import errors as errors
+    from pybandit import evaluation as evaluation
+    from pybandit import factors as factors
+    from pybandit import kernels as kernels
     from pybandit import mcmc as mcmc
+    from pybandit import montecarlo as montecarlo
+    from pybandit import policies as policies
+    from pybandit import racing as racing
+    from pybandit import simulation as simulation
+    from pybandit import stopping as stopping
     from pybandit import studies as studies
+    from pybandit import tables as tables
+    from pybandit.betting import (
+        BettingRace,
+        BettingThreshold,
+        BudgetRace,
+        CountRace,
+        confidence_sequence,
+    )
+    from pybandit.evaluation import best_of, best_of_async, best_of_pairs
+    from pybandit.montecarlo import combine_estimators
+    from pybandit.policies import Policy
+    from pybandit.racing import Factors, RacingSampler, race
+    from pybandit.simulation import compare, simulate
     from pybandit.studies import Study
 else:
 
     def __getattr__(name):
-        # chains, and SQLite, are loaded by those who use them
-        if name == "mcmc":
-            return _importlib.import_module("pybandit.mcmc")
-        if name in ("Study", "studies"):
-            studies = _importlib.import_module("pybandit.studies")
-            globals()["Study"] = studies.Study
-            return globals()[name]
-        raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
+        """Load a module when it is first used (PEP 562)."""
+        if name in _HOMES:
+            found = getattr(_importlib.import_module(f"pybandit.{_HOMES[name]}"), name)
+        elif name in __all__ or name in _OPTIONAL:
+            found = _importlib.import_module(f"pybandit.{name}")
+        else:
+            raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_OPTIONAL})

@@ -13,9 +13,9 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
 # in this order: a name that two modules have is the first one's
-MODULES = ("", "mcmc.", "studies.", "stopping.", "environments.", "montecarlo.",
-           "montecarlo.estimators.", "evaluation.", "model_selection.", "factors.", "kernels.",
-           "bounds.", "tables.", "numba.", "studies.plates.", "studies.controls.",
+MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "studies.", "stopping.",
+           "environments.", "simulation.", "montecarlo.", "model_selection.", "factors.", "kernels.",
+           "bounds.", "tables.", "errors.", "numba.", "studies.plates.", "studies.controls.",
            "studies.report.")
 SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTALL)
 

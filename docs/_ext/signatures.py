@@ -1,7 +1,7 @@
-"""What autodoc shows of compiled classes: Cython's signatures, and which members; stale pages.
+"""Signatures and members of compiled classes for autodoc; removal of stale pages.
 
-Cython writes a signature as the first line of a docstring. Members are those that this package
-defines; attributes are left to the section of the docstring that tells of them.
+Cython writes the signature of a method as the first line of its docstring. Members are those that
+this package defines; attributes are described in a section of the docstring.
 """
 
 import inspect
@@ -14,7 +14,7 @@ OURS = "pybandit."
 
 
 def written(docstring, name):
-    """The signature in a docstring's first line, without self; None where there is none."""
+    """Return the signature in a docstring's first line, without self, or None."""
     first = (docstring or "").strip().partition("\n")[0]
     match = SIGNATURE.match(first)
     if match is None or match[1] not in (name, "__init__"):
