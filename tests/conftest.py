@@ -148,3 +148,11 @@ def lost_interrupts(items):
     for item in items:
         if item.path.stem in ("test_signals", "test_interrupts") or "ctrl_c" in item.name:
             item.add_marker(lost)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Close the figures that `plot` opened in pyplot, which warns of more than twenty."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

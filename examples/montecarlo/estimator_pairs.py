@@ -16,7 +16,7 @@ from estimator_policies import PAPER, excess, measure
 
 import pybandit as pb
 from pybandit._shared import drawing
-from pybandit._shared.drawing import SEQUENCE, new_figure, tidy
+from pybandit._shared.drawing import COLOURS, new_figure, tidy
 
 FIRST = (0.001, 0.005, 0.01, 0.03, 0.05, 0.1, 0.2)
 GAPS = (0.001, 0.003, 0.005, 0.01, 0.03, 0.05, 0.1)
@@ -85,7 +85,7 @@ def picture(regrets, first, gaps, path):
             column = regrets[:, j, k]
             if np.isfinite(column).all():
                 best = int(np.argmin(column))
-                axis.add_patch(_tile(k, j, SEQUENCE[best]))
+                axis.add_patch(_tile(k, j, COLOURS[best]))
                 axis.text(k, j, f"{column[best]:.0f}", ha="center", va="center", fontsize=7,
                           color="white")
     axis.set_xlim(-0.5, len(first) - 0.5)
@@ -95,7 +95,7 @@ def picture(regrets, first, gaps, path):
     axis.set_xlabel("variance of the better estimator", fontsize=9)
     axis.set_ylabel("additional variance of the other", fontsize=9)
     for i, name in enumerate(FIGURE_1):
-        axis.plot([], [], "s", color=SEQUENCE[i], label=name)
+        axis.plot([], [], "s", color=COLOURS[i], label=name)
     axis.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     axis.set_title("least regret", fontsize=10, loc="left")
     tidy(axis)

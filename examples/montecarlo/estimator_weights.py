@@ -19,7 +19,7 @@ from scipy.special import ndtri
 
 import pybandit as pb
 from pybandit._shared import drawing
-from pybandit._shared.drawing import SEQUENCE, tidy
+from pybandit._shared.drawing import COLOURS, tidy
 from pybandit.simulation.environments import EmpiricalBandit, GaussianBandit
 
 BUDGET = 1000
@@ -152,7 +152,7 @@ def print_skewed(n_runs, seed):
 def draw(errors, names, estimates, path):
     """Errors by policy and weights; what is estimated where large values are rare."""
     figure, ((left, right),) = drawing.new_figure(11.0, 4.0, 1, 2)
-    for weights, cells, colour in zip(WEIGHTS, errors, SEQUENCE, strict=False):
+    for weights, cells, colour in zip(WEIGHTS, errors, COLOURS, strict=False):
         left.errorbar(range(len(names)), cells[:, 0], cells[:, 1], fmt="o", ms=4, lw=1,
                       color=colour, label=weights)
     left.axhline(1.0, lw=0.8, color="grey")
@@ -160,7 +160,7 @@ def draw(errors, names, estimates, path):
     left.set_xticks(range(len(names)), names, rotation=40, ha="right")
     left.set_ylabel("n times the mean squared error", fontsize=9)
     left.set_title("five normal estimators", fontsize=10, loc="left")
-    for (label, values), colour in zip(list(estimates.items())[2:5], SEQUENCE, strict=False):
+    for (label, values), colour in zip(list(estimates.items())[2:5], COLOURS, strict=False):
         right.hist(np.clip(values, 0.0, 4.0), np.linspace(0.0, 4.0, 81), histtype="step",
                    color=colour, label=label)
     right.axvline(1.0, lw=0.8, color="grey")

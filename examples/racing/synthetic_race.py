@@ -18,7 +18,7 @@ import numpy as np
 
 import pybandit as pb
 from pybandit._shared import datasets
-from pybandit._shared.drawing import SEQUENCE, new_figure, save, tidy
+from pybandit._shared.drawing import COLOURS, new_figure, save, tidy
 from pybandit._shared.intervals import wilson_interval
 
 DISTRIBUTIONS = ("normal", "uniform", "lognormal")
@@ -104,7 +104,7 @@ def race_figure(table, deltas):
     figure, axes = new_figure(3.6 * len(distributions), 5.8, 2, len(distributions), sharex=True,
                               sharey="row")
     for column, distribution in zip(axes.T, distributions, strict=True):
-        for i, (delta, colour) in enumerate(zip(deltas, SEQUENCE, strict=False)):
+        for i, (delta, colour) in enumerate(zip(deltas, COLOURS, strict=False)):
             rows = [row for row in table
                     if row["distribution"] == distribution and row["delta"] == delta]
             _draw_errors(column[0], rows, delta, 1.2 ** (2 * i - len(deltas) + 1), colour)

@@ -24,7 +24,7 @@ for kind in (pb.policies.Uniform, pb.policies.SequentialHalving, pb.policies.Suc
 
 def main(n_runs=1000, picture="error_against_budget.png"):
     curves = pb.compare(POLICIES, ARMS, int(n_runs), rng=1, budgets=BUDGETS)
-    curves.plot().savefig(picture)
+    curves.plot().figure.savefig(picture)
     print(curves.to_frame("checkpoints").pivot_table("error", "policy", "checkpoint").to_string())
 
 

@@ -76,7 +76,7 @@ def main(argv=None):
     curves = pb.compare({name: rules[name] for name in ("pb.policies.UCB1", "ucb1, numba",
                                                         "draws, numba")},
                         arms, options.runs, rng=1, horizon=PULLS, checkpoints=CHECKPOINTS)
-    curves.plot().savefig(options.out, dpi=150)
+    curves.plot().figure.savefig(options.out, dpi=150)
 
 
 if __name__ == "__main__":

@@ -133,20 +133,28 @@ def run(arguments):
         print(f"pybandit best-of: {error}", file=sys.stderr)
         return 2
     sign = -1 if arguments.lower_is_better else 1
+    # first, so that `| head` loses no picture
+    status = _save_plot(result, sign, arguments.plot) if arguments.plot else 0
     if arguments.json:
         print(json.dumps(as_json(result, scores, sign, n_dropped), indent=1))
     else:
         print("\n".join(report(result, scores, sign, n_dropped)))
-    if arguments.plot:
-        from pybandit._shared.drawing import save
-        from pybandit.evaluation._figure import elimination_figure
+    return status
 
-        try:
-            save(elimination_figure(result, sign=sign), arguments.plot)
-        except OSError as error:
-            print(f"pybandit best-of: --plot must be a file that can be written; got "
-                  f"{arguments.plot!r}: {reason_of(error)}", file=sys.stderr)
-            return 2
+
+def _save_plot(result, sign, path):
+    """Write the plot; return the exit status."""
+    from pybandit._shared.drawing import new_figure, save
+    from pybandit.evaluation._figure import elimination_axes, plot_height
+
+    figure, ((axis,),) = new_figure(8.0, plot_height(result))
+    elimination_axes(result, axis, sign=sign)
+    try:
+        save(figure, path)
+    except OSError as error:
+        print(f"pybandit best-of: --plot must be a file that can be written; got {path!r}: "
+              f"{reason_of(error)}", file=sys.stderr)
+        return 2
     return 0
 
 

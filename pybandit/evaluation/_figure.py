@@ -1,74 +1,124 @@
-"""The picture of a race of models: running means, and where models were dropped."""
+"""Plots of races: running means with names, and intervals around a threshold."""
 
 import numpy as np
 
-from pybandit._shared.drawing import DATA, EXACT, SEQUENCE, new_figure, percent, tidy
+from pybandit._shared.drawing import (
+    DATA,
+    EXACT,
+    FEW,
+    axes_or_new,
+    draw_band,
+    draw_bars,
+    label_axes,
+    line_styles,
+    percent,
+    scale_axes,
+    tidy,
+)
 
-# Points of a line and bands at most; more cannot be seen.
-LINE_POINTS, BANDS = 400, len(SEQUENCE)
+# Points of a line at most, since more cannot be seen; models with a name at most.
+LINE_POINTS, MOST_NAMES = 400, 100
+NAME_POINTS = 9.0  # height of a name, and of the gap to the next
 
 
-def elimination_figure(result, axis=None, sign=1):
-    """Running mean of every model over the items read, and where models were dropped.
+def plot_height(result):
+    """Return the height in inches of axes with a name for each model."""
+    return max(4.5, 0.8 + min(result.n_models, MOST_NAMES) * NAME_POINTS * 1.15 / 72)
 
-    Parameters
-    ----------
-    result : BestOfResult
-    axis : matplotlib.axes.Axes, optional
-        Where to draw; by default a figure of its own.
-    sign : {1, -1}
-        -1 where the result is about negated scores, to show them as they were.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
+def elimination_axes(result, ax=None, logx=True, sign=1):
+    """Draw the running mean of every model over the items read; dots mark eliminations.
+
+    Models are in the order of their rank: survivors by mean, then the others by the number of
+    items read. Each has its name to the right of the axes, and the survivors have a band or bars.
+    `sign` is -1 if the result is about negated scores, to show them as they were.
     """
-    figure = axis.figure if axis is not None else None
-    if figure is None:
-        figure, ((axis,),) = new_figure(8.0, 4.5)
+    order = _by_rank(result)
+    named = order[:MOST_NAMES]
+    ax = axes_or_new(ax, (8.0, plot_height(result)))
+    start = _first_item(result) if logx else 1
+    ends = []
+    for place, (model, style) in enumerate(zip(order, line_styles(len(order)), strict=True)):
+        ends.append(_draw_model(ax, result, model, place, style, start, sign))
+    scale_axes(ax, logx, False)
+    ax.set_xlim(start, 1.02 * max(2, result.pulls.max()))
+    sure = f", {100 - 100 * result.delta:g} %" if result._has_bounds else ""
+    label_axes(ax, "items read (dots: eliminated)", f"mean score so far{sure}")
+    tidy(ax, _share_title(result))
+    _name_lines(ax, ends[:MOST_NAMES], len(order) - len(named))
+    return ax
+
+
+def _draw_model(axis, result, model, place, style, start, sign):
+    """Draw a line, its band or bars, and a dot if eliminated; return name, end and colour."""
+    reads, means = _running_means(result, model, start, sign)
+    n_left, colour = result.survivors.size, style["color"]
+    is_left = place < n_left
+    if is_left and result._has_bounds and colour != DATA:
+        bounds = (sign * bound[reads - 1] for bound in result.confidence_sequence(model))
+        lower, upper = bounds if sign > 0 else reversed(list(bounds))
+        if n_left <= FEW:
+            draw_band(axis, reads, lower, upper, colour)
+        else:
+            draw_bars(axis, reads, means, lower, upper, colour, place)
+    name, front = result.name(model), colour != DATA
+    axis.plot(reads, means, lw=1.6 if is_left and front else 0.8, zorder=2 + is_left + front,
+              label=name, **style)
+    if not is_left:
+        axis.plot(reads[-1], means[-1], "o", ms=2.5, color=colour, zorder=3)
+    return name, reads[-1], means[-1], colour
+
+
+def _by_rank(result):
     left = result.survivors[np.argsort(-result.means[result.survivors], kind="stable")]
-    for model in np.setdiff1d(np.arange(result.n_models), left).tolist():
-        reads, means = _running_means(result, model, sign)
-        axis.plot(reads, means, lw=0.6, color=DATA, zorder=1)
-        axis.plot(reads[-1], means[-1], "o", ms=2.5, color=EXACT, zorder=2)
-    for place, model in enumerate(left.tolist()):
-        _draw_survivor(axis, result, model, sign, SEQUENCE[place % len(SEQUENCE)],
-                       place < BANDS)
-    _name_lines(axis, [(result.name(model), result.pulls[model], sign * result.means[model],
-                        SEQUENCE[place % len(SEQUENCE)])
-                       for place, model in enumerate(left.tolist()) if model in result.top])
-    axis.set_xscale("log")
-    axis.set_xlim(0.9, 1.1 * max(2, result.pulls.max()))
-    axis.set_xlabel("items read (dots: dropped)", fontsize=9)
-    axis.set_ylabel("mean score so far", fontsize=9)
-    axis.set_title(_share_title(result), fontsize=10, loc="left")
-    tidy(axis)
-    return figure
+    gone = np.setdiff1d(np.arange(result.n_models), left)
+    gone = gone[np.lexsort((-result.means[gone], -result.pulls[gone]))]
+    return np.concatenate([left, gone]).tolist()
 
 
-def _draw_survivor(axis, result, model, sign, colour, band):
-    reads, means = _running_means(result, model, sign)
-    axis.plot(reads, means, lw=1.6 if band else 0.8, color=colour, zorder=4)
-    if band and result._has_bounds:
-        lower, upper = (sign * bound[reads - 1] for bound in result.confidence_sequence(model))
-        axis.fill_between(reads, lower, upper, color=colour, alpha=0.15, lw=0, zorder=3)
+def _first_item(result):
+    """Return the first item of a logarithmic axis: before it, no model had been eliminated."""
+    return max(1, int(result.pulls.min()) // 2)
 
 
-def _name_lines(axis, lines):
-    """Names at the ends of lines (name, x, y, colour), moved down until they are legible."""
+def _name_lines(axis, ends, n_unnamed):
+    """Write names to the right of the axes, moved apart, with leaders to the ends of lines."""
+    figure = axis.get_figure()
+    height = 72 * axis.get_position().height * figure.get_size_inches()[1]
     low, high = axis.get_ylim()
-    points = 72 * axis.bbox.height / axis.figure.dpi
-    gap, last = 10 * (high - low) / points, np.inf
-    for name, x, y, colour in sorted(lines, key=lambda line: -line[2]):
-        last = min(y, last - gap)
-        axis.annotate(name, (x, last), (4, 0), textcoords="offset points", va="center",
-                      fontsize=9, color=colour, annotation_clip=False, parse_math=False)
+    size = min(8.0, 0.87 * height / max(1, len(ends)))
+    gap = 1.15 * size * (high - low) / height
+    order = sorted(range(len(ends)), key=lambda i: -ends[i][2])
+    places, last = {}, np.inf
+    for i in order:
+        last = places[i] = min(ends[i][2], last - gap)
+    short = low - last  # names that would leave the axes at the bottom push the others up
+    last = low
+    for i in reversed(order):
+        if short > 0:
+            last = places[i] = max(places[i], last)
+            last += gap
+    leader = {"arrowstyle": "-", "lw": 0.4, "alpha": 0.6, "shrinkA": 1, "shrinkB": 1}
+    for i in order:
+        name, x, y, colour = ends[i]
+        axis.annotate(name, (x, y), (1.03, places[i]), textcoords=axis.get_yaxis_transform(),
+                      color=EXACT if colour == DATA else colour, fontsize=size, va="center",
+                      annotation_clip=False, parse_math=False,
+                      arrowprops=leader | {"color": colour})
+    axis.set_ylim(low, high)
+    if n_unnamed:
+        axis.annotate(f"and {n_unnamed:,} others", (1.03, -0.04), xycoords="axes fraction",
+                      fontsize=8, color=EXACT, annotation_clip=False)
 
 
-def _running_means(result, model, sign):
-    """Items read, evenly on a log scale, and the mean after each."""
-    means = sign * np.cumsum(result.rewards(model)) / np.arange(1, result.pulls[model] + 1)
-    reads = np.unique(np.geomspace(1, means.size, LINE_POINTS).round().astype(np.int64))
+def _running_means(result, model, start, sign):
+    """Return numbers of items, evenly on a log scale from `start`, and the mean after each."""
+    rewards = result.rewards(model)
+    means = sign * np.cumsum(rewards) / np.arange(1, rewards.size + 1)
+    first = min(start, means.size)
+    reads = np.unique(np.concatenate([
+        np.geomspace(first, means.size, LINE_POINTS // 2).round(),
+        np.linspace(first, means.size, LINE_POINTS // 2).round()]).astype(np.int64))
     return reads, means[reads - 1]
 
 

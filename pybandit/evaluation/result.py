@@ -212,26 +212,31 @@ class BestOfResult:
         return np.array([(bounds.lower[-1], bounds.upper[-1])
                          for bounds in self.confidence_sequences])
 
-    def plot(self, ax: Any = None) -> Any:
-        """Running means over items read, and where models were dropped.
+    def plot(self, ax: Any = None, *, logx: bool = True) -> Any:
+        """Plot running means over the items read; dots mark eliminated models.
+
+        Up to 100 models have their name to the right of the axes. Intervals of the models
+        that are left are 95 % for ``delta=0.05``.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a figure of its own.
+            Axes to draw on; a new pyplot figure by default.
+        logx : bool
+            Use a logarithmic axis of items, which starts before the first elimination.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        matplotlib.axes.Axes
 
         Raises
         ------
         MissingPackageError
-            Without matplotlib.
+            If Matplotlib is not installed.
         """
-        from pybandit.evaluation._figure import elimination_figure
+        from pybandit.evaluation._figure import elimination_axes
 
-        return elimination_figure(self, ax)
+        return elimination_axes(self, ax, logx)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the scores, as lists and plain numbers for JSON.

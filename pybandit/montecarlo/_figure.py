@@ -1,59 +1,56 @@
-"""A picture of what an allocator learned."""
+"""Plots of an allocator: the estimators' means, or the share of the cost of each."""
 
 import numpy as np
 
-from pybandit._shared.drawing import DATA, EXACT, RACING, pair_of_axes, tidy
+from pybandit._shared.drawing import (
+    DATA,
+    EXACT,
+    RACING,
+    axes_or_new,
+    draw_points,
+    height_for,
+    tidy,
+)
+from pybandit._shared.intervals import NORMAL
+
+MOST_NAMES = 60
 
 
-def allocation_figure(allocator, axes=None):
-    """Each estimator's mean with its 95 % interval beside the estimate, and the cost of each.
-
-    Parameters
-    ----------
-    allocator : EstimatorAllocator
-    axes : pair of matplotlib.axes.Axes, optional
-        Where to draw; by default a figure of its own.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    axes = pair_of_axes(axes, "means and costs")
-    _draw_means(axes[0], allocator)
-    _draw_costs(axes[1], allocator)
-    return axes[0].figure
+def allocation_axes(allocator, of, ax, names):
+    """Draw means with 95 % intervals next to the estimate, or the shares of the cost."""
+    ax = axes_or_new(ax, (6.4, height_for(min(len(names), MOST_NAMES))))
+    (_draw_means if of == "means" else _draw_costs)(ax, allocator, names)
+    if len(names) > MOST_NAMES:
+        every = np.unique(np.linspace(0, len(names) - 1, MOST_NAMES // 2).round().astype(int))
+        ax.set_yticks(every, [names[i] for i in every])
+    return ax
 
 
-def _draw_means(axis, allocator):
-    arms = np.arange(allocator.n_arms)
+def _draw_means(axis, allocator, names):
     low, high = _interval(allocator)
     with np.errstate(invalid="ignore", divide="ignore"):
-        half = 1.96 * np.sqrt(allocator.variances / allocator.pulls)
+        half = NORMAL * np.sqrt(allocator.variances / allocator.pulls)
     if np.isfinite(high - low):
-        axis.axhspan(low, high, color=RACING, alpha=0.15, lw=0)
-    axis.axhline(allocator.estimate, lw=1.2, color=RACING)
-    axis.errorbar(arms, allocator.means, half, fmt="o", ms=3, lw=1, color=EXACT)
-    axis.set_xlabel("estimator", fontsize=9)
-    axis.set_ylabel("mean, 95 %", fontsize=9)
-    axis.set_title(f"estimate {allocator.estimate:.5g} ± {allocator.standard_error:.2g}",
-                   fontsize=10, loc="left")
-    tidy(axis)
+        axis.axvspan(low, high, color=RACING, alpha=0.15, lw=0)
+    axis.axvline(allocator.estimate, lw=1.2, color=RACING)
+    means = allocator.means
+    draw_points(axis, means, means - half, means + half, names, [EXACT] * len(names))
+    axis.set_xlabel("mean of each estimator, 95 %; line: estimate", fontsize=9)
+    tidy(axis, f"estimate {allocator.estimate:.5g} ± {allocator.standard_error:.2g}")
 
 
 def _interval(allocator):
-    """Its own, or none where values belie the range that it was given."""
+    """Return its interval, or an infinite one if a value was outside the range given."""
     try:
         return allocator.interval()
     except ValueError:
         return -np.inf, np.inf
 
 
-def _draw_costs(axis, allocator):
-    arms = np.arange(allocator.n_arms)
-    shares = np.nan_to_num(allocator.mean_costs) * allocator.pulls
-    axis.bar(arms, shares / max(shares.sum(), np.finfo(float).tiny), 0.8, color=DATA)
-    axis.set_xlabel("estimator", fontsize=9)
-    axis.set_ylabel("share of the cost", fontsize=9)
-    axis.set_title(f"{allocator.n_pulls:,} runs, cost {allocator.total_cost:,.4g}", fontsize=10,
-                   loc="left")
-    tidy(axis)
+def _draw_costs(axis, allocator, names):
+    costs = np.nan_to_num(allocator.mean_costs) * allocator.pulls
+    axis.barh(range(len(names)), costs / max(costs.sum(), np.finfo(float).tiny), 0.8, color=DATA)
+    axis.set_yticks(range(len(names)), names)
+    axis.invert_yaxis()
+    axis.set_xlabel("share of the cost", fontsize=9)
+    tidy(axis, f"{allocator.n_pulls:,} runs, cost {allocator.total_cost:,.4g}")

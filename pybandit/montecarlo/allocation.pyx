@@ -407,12 +407,37 @@ cdef class EstimatorAllocator(SharedBudget):
             spreads = self.variances * self.mean_costs
         return np.array([np.argmin(np.where(np.isnan(spreads), np.inf, spreads))], dtype=np.int64)
 
-    def plot(self, axes=None):
-        """Each estimator's mean, share of the runs and the estimate; a matplotlib Figure."""
-        from pybandit.montecarlo._figure import allocation_figure
+    def plot(self, ax=None, *, of="means", names=None):
+        """Plot each estimator's mean with its interval, or its share of the cost.
 
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; a new pyplot figure by default.
+        of : {"means", "costs"}
+        names : sequence of str, optional
+            Names of the estimators; their numbers by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        MissingPackageError
+            If Matplotlib is not installed.
+        ValueError
+            If `of` is not one of these, or there is not one name per estimator.
+        """
+        from pybandit.montecarlo._figure import allocation_axes
+
+        check_choice("of", of, ("means", "costs"))
+        names = [str(name) for name in (range(self.n_arms) if names is None else names)]
+        if len(names) != self.n_arms:
+            raise ValueError(f"names must have one name per estimator, {self.n_arms}; got "
+                             f"{len(names)}")
         with self.guard.reading():
-            return allocation_figure(self, axes)
+            return allocation_axes(self, of, ax, names)
 
     def __repr__(self):
         if self.guard.reason is not None:

@@ -144,25 +144,36 @@ class Comparison:
 
         return _tables.to_xarray(self)
 
-    def plot(self, of: str = "error", axes: Any = None) -> Any:
-        """The curve of each policy over the checkpoints, or where there are none its end.
+    def plot(self, ax: Any = None, *, of: str = "error", logx: bool = False,
+             logy: bool = False) -> Any:
+        """Plot a curve for each policy over the checkpoints; without checkpoints, its end.
 
-        Bands and bars are 95 % intervals.
+        Intervals are 95 %: bands for up to four curves, bars along more curves, and bars at
+        ends. Those of errors are Wilson's.
 
         Parameters
         ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; a new pyplot figure by default.
         of : {"error", "regret", "cumulative_regret"}
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; by default a figure of its own.
+        logx, logy : bool
+            Use a logarithmic axis.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        MissingPackageError
+            If Matplotlib is not installed.
+        ValueError
+            If `of` is not one of these.
         """
-        from pybandit.simulation._figure import comparison_figure
+        from pybandit.simulation._figure import comparison_axes
 
         check_choice("of", of, CURVES)
-        return comparison_figure(self.results, of, axes)
+        return comparison_axes(self.results, of, ax, logx, logy)
 
     def save(self, path: Any) -> None:
         """Write everything to a file, as NumPy's npz without pickles.

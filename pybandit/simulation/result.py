@@ -235,11 +235,33 @@ class SimulationResult:
                if getattr(self, name) is not None},
         }
 
-    def plot(self, axes: Any = None) -> Any:
-        """Pulls of each arm, and the error so far over the runs; a matplotlib Figure."""
-        from pybandit.simulation._figure import simulation_figure
+    def plot(self, ax: Any = None, *, of: str = "error", logx: bool = False,
+             logy: bool = False) -> Any:
+        """Plot the error over the runs so far, or the mean pulls of each arm.
 
-        return simulation_figure(self, axes)
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; a new pyplot figure by default.
+        of : {"error", "pulls"}
+        logx, logy : bool
+            Use a logarithmic axis.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        MissingPackageError
+            If Matplotlib is not installed.
+        ValueError
+            If `of` is not one of these.
+        """
+        from pybandit.simulation._figure import simulation_axes
+
+        check_choice("of", of, ("error", "pulls"))
+        return simulation_axes(self, of, ax, logx, logy)
 
     def _repr_html_(self) -> str:
         from pybandit.simulation._notebook import to_html

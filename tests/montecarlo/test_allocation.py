@@ -397,15 +397,20 @@ def test_arguments_are_checked(made, error, message):
 
 
 def test_a_picture():
-    matplotlib = pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib")
     allocator = pb.montecarlo.EstimatorAllocator(3, budget=100, rng=1)
     rng = np.random.default_rng(1)
     play(allocator, lambda arms: (rng.normal(size=arms.size), None))
-    figure = allocator.plot()
-    assert isinstance(figure, matplotlib.figure.Figure) and len(figure.axes) == 2
-    assert "estimate" in figure.axes[0].get_title(loc="left")
-    with pytest.raises(ValueError, match="axes must be two"):
-        allocator.plot(figure.axes[:1])
+    axis = allocator.plot(names=["plain", "antithetic", "control"])
+    assert "estimate" in axis.get_title(loc="left")
+    assert [label.get_text() for label in axis.get_yticklabels()] == [
+        "plain", "antithetic", "control"]
+    costs = allocator.plot(of="costs")
+    assert sum(bar.get_width() for bar in costs.patches) == pytest.approx(1)
+    with pytest.raises(TypeError, match="ax must be one matplotlib Axes"):
+        allocator.plot([axis])
+    with pytest.raises(ValueError, match="names must have one name per estimator, 3; got 1"):
+        allocator.plot(names=["plain"])
 
 
 @pytest.mark.parametrize("options", [

@@ -61,7 +61,7 @@ def test_data_sets(pair, plain):
 @pytest.mark.parametrize("of", ["error", "regret", "cumulative_regret"])
 def test_pictures(pair, plain, of):
     pytest.importorskip("matplotlib")
-    axis = pair.plot(of).axes[0]
+    axis = pair.plot(of=of)
     lines = {line.get_label(): line for line in axis.lines}
     assert list(lines) == list(FOUR)
     mean, low, high = pair["ucb1"].curve(of)
@@ -69,14 +69,14 @@ def test_pictures(pair, plain, of):
     band = axis.collections[1].get_paths()[0].vertices
     assert any(np.allclose(point, (90, high[1])) for point in band)
     assert any(np.allclose(point, (90, low[1])) for point in band)
-    ends = plain.plot(of).axes[0]
+    ends = plain.plot(of=of)
     assert [label.get_text() for label in ends.get_yticklabels()] == ["halving", "uniform"]
     value = plain.to_xarray()[of].mean("run").values
     assert [line.get_xdata()[0] for line in ends.lines if len(line.get_xdata()) == 1
             and line.get_marker() == "o"] == pytest.approx(value.tolist())
-    assert pair.plot(of, axes=ends) is ends.figure
+    assert pair.plot(ends, of=of) is ends
     with pytest.raises(ValueError, match="of must be one of 'error', 'regret'"):
-        pair.plot("pulls")
+        pair.plot(of="pulls")
 
 
 def test_files(pair, plain, tmp_path):

@@ -54,14 +54,13 @@ def test_repr_says_what_happened():
 def test_plot_draws_pulls_and_error(tmp_path):
     pytest.importorskip("matplotlib")
     result = pb.simulate(sar, BANDIT, 30, rng=1)
-    figure = result.plot()
-    pulls, error = figure.axes
+    pulls, error = result.plot(of="pulls"), result.plot()
     assert [bar.get_height() for bar in pulls.patches] == result.arm_pulls.tolist()
     line = error.lines[0].get_ydata()
     assert line[-1] == result.error_probability and line.size == 30
     band = error.collections[0].get_paths()[0].vertices
     assert any(np.allclose(point, (30, result.error_interval[1])) for point in band)
-    figure.savefig(tmp_path / "result.png")
+    error.figure.savefig(tmp_path / "result.png")
 
 
 def test_plot_takes_axes_and_many_arms():
@@ -70,11 +69,13 @@ def test_plot_takes_axes_and_many_arms():
 
     result = pb.simulate(lambda e: pb.policies.RoundRobin(300, 1, 300, 1),
                          GaussianBandit(np.zeros(300)), 2)
-    figure, (axes,) = new_figure(6, 3, 1, 2)
-    assert result.plot(axes) is figure
-    assert axes[0].lines[0].get_ydata().tolist() == [1.0] * 300
-    with pytest.raises(ValueError, match="axes must be two, .* got 1"):
-        result.plot(axes[:1])
+    _, ((ax,),) = new_figure(6, 3)
+    assert result.plot(ax, of="pulls") is ax
+    assert ax.lines[0].get_ydata().tolist() == [1.0] * 300
+    with pytest.raises(TypeError, match="ax must be one matplotlib Axes; got .* list"):
+        result.plot([ax])
+    with pytest.raises(ValueError, match="of must be one of 'error', 'pulls'; got 'regret'"):
+        result.plot(of="regret")
 
 
 @pytest.mark.parametrize("answer, error, regret", [([0, 1], 0.0, 0.0), ([1, 2], 1.0, 5e307)])
