@@ -118,8 +118,8 @@ def readable_signatures(list_arguments=EmbedSignature._fmt_arglist,
                         embed=EmbedSignature._embed_signature):
     """Let `inspect.signature` read the constructors of compiled classes.
 
-    CPython parses "Name(arguments)\\n--\\n\\n" at the start of a class's docstring and hides it from
-    `__doc__`. Cython writes this form for no class while `binding` is on. It also counts the
+    CPython parses "Name(arguments)\\n--\\n\\n" at the start of a class's docstring, and hides it
+    from `__doc__`. Cython writes this form for no class while `binding` is on. It also counts the
     `self` that it omits, so that its star before keywords comes one place late.
     """
 

@@ -1,6 +1,5 @@
 """The directive `commands`: what each command of the command line says of itself, by asking it."""
 
-import argparse
 import os
 from unittest.mock import patch
 
@@ -8,14 +7,8 @@ from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx.util.docutils import SphinxDirective
 
+from pybandit.cli._examples import subcommands
 from pybandit.cli._main import make_parser
-
-
-def subcommands(one):
-    """The parsers below a parser, by name."""
-    return {name: below for action in one._actions
-            if isinstance(action, argparse._SubParsersAction)
-            for name, below in action.choices.items()}
 
 
 class Commands(SphinxDirective):

@@ -14,8 +14,9 @@ from sphinx.util.nodes import make_refnode
 
 # in this order: a name that two modules have is the first one's
 MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "studies.", "stopping.",
-           "environments.", "simulation.", "montecarlo.", "model_selection.", "factors.", "kernels.",
-           "bounds.", "tables.", "errors.", "numba.", "studies.plates.", "studies.controls.",
+           "environments.", "simulation.", "montecarlo.", "model_selection.", "factors.",
+           "kernels.", "bounds.", "tables.", "errors.", "numba.", "studies.plates.",
+           "studies.controls.",
            "studies.report.")
 SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTALL)
 

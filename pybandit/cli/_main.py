@@ -7,6 +7,7 @@ import sys
 from pybandit._shared.errors import MissingPackageError
 from pybandit._shared.version import __version__
 from pybandit.cli import best_of, config, shuffle, study
+from pybandit.cli._examples import add_completion, add_examples
 from pybandit.cli._types import at_least, picture
 
 
@@ -77,6 +78,7 @@ def make_parser():
     commands = parser.add_subparsers(dest="command", metavar="command")
     for add_command in COMMANDS:
         add_command(commands)
+    add_examples(parser)
     return parser
 
 
@@ -103,4 +105,4 @@ def _run_demo(arguments):
     return 0
 
 
-COMMANDS = (_add_demo, best_of.add, shuffle.add, study.add, config.add)
+COMMANDS = (_add_demo, best_of.add, shuffle.add, study.add, config.add, add_completion)

@@ -1,6 +1,7 @@
 """The command line, and the demo on data small enough for any machine."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,8 @@ import pytest
 import pybandit as pb
 from pybandit import cli
 from pybandit.cli import demo
+from pybandit.cli._examples import EXAMPLES, subcommands
+from pybandit.cli._main import make_parser
 
 
 @pytest.fixture
@@ -45,6 +48,30 @@ def test_the_help_is_of_what_the_package_does_now(capsys):
     for command, what in [("demo", "what racing saves"), ("study", "lasts weeks"),
                           ("best-of", "which of these models is best"), ("config", "C and C++")]:
         assert what in printed[printed.index(f" {command} "):]
+
+
+def test_every_command_has_an_example_with_its_options():
+    commands = []
+
+    def visit(parser, words):
+        for name, below in subcommands(parser).items():
+            command = " ".join([*words, name])
+            commands.append(command)
+            assert f"example:\n  {EXAMPLES[command]}\n" in below.format_help()
+            for option in re.findall(r"(?<= )--?[a-z][a-z-]*", EXAMPLES[command]):
+                assert option in below.format_usage() or command == "config", command
+            visit(below, [*words, name])
+
+    visit(make_parser(), [])
+    assert commands == sorted(EXAMPLES, key=commands.index) and len(commands) > 20
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_knows_commands_and_options(shell, capsys):
+    pytest.importorskip("shtab")
+    assert cli.main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "best-of" in script and "--value-range" in script and "new-ab" in script
 
 
 @pytest.mark.parametrize("command", ["demo", "best-of"])
