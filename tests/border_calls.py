@@ -265,7 +265,7 @@ def searched(**options):
 
 
 SEARCHES = {searched: dict(policy="auto", budget=0.5, kernel=None, random_state=0),
-            plan_counts: dict(rates=[0.1, 0.2], per_batch=50, runs=3, most_batches=3)}
+            plan_counts: dict(rates=[0.1, 0.2], batch_size=50, n_runs=3, max_batches=3)}
 TABLES = {pb.tables.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"),
           block_values: dict(rows=[1, 2], columns=[0]),
           open_blocks: dict(table=MATRIX, columns=[1, 0]),

@@ -136,7 +136,7 @@ DRAWS = {
     "best_of": lambda: pb.best_of(TABLE, value_range=(0, 1), rng=1).items,
     "BudgetRace": lambda: pb.best_of(TABLE, value_range=(0, 1), budget=200, rng=1).items,
     "shuffle": shuffled,
-    "plan_counts": lambda: plan_counts([0.04, 0.06], 3000, runs=10, most_batches=30,
+    "plan_counts": lambda: plan_counts([0.04, 0.06], 3000, n_runs=10, max_batches=30,
                                      rng=1),
     **{name: lambda bandit=bandit: bandit.pull(np.arange(60) % 3, rng=1)
        for name, bandit in BANDITS.items() if name != "FunctionEnvironment"},

@@ -136,7 +136,7 @@ CALLS = PULLS | {
     **{f"Policy.add_late of {name}": late(name) for name in (
         "ugap", "thompson gaussian", "batch racing", "ebtc", "shadavar")},
     "Policy.tell_counts": counted(),
-    "plan_counts": function(lambda: studies.plan_counts([0.1, 0.2], 500, runs=3, rng=1).batches),
+    "plan_counts": function(lambda: studies.plan_counts([0.1, 0.2], 500, n_runs=3, rng=1).batches),
     "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
     "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),
     "TableBandit.reset": table(lambda bandit: bandit.reset()),

@@ -118,7 +118,7 @@ def compare_rates(runs, quick):
     for name, (rates, visits, goal) in (TWO_ARMS | MORE_ARMS).items():
         if quick and goal > 100:
             continue
-        plan = plan_counts(rates, visits, delta=DELTA, runs=1, most_batches=1)
+        plan = plan_counts(rates, visits, delta=DELTA, n_runs=1, max_batches=1)
         found = days_of(rates, visits, runs, 11, weekday=0.3 * ("weekday" in name))
         median, _ = row(name, found, len(rates) - 1, goal, f"{plan.z_test:.1f}")
         missed += [name] * (median > goal)

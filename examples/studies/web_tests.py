@@ -42,10 +42,10 @@ def run(make, rates, weekdays, most, seed):
             trials = rng.multinomial(VISITS, study.split(VISITS) / VISITS)
             today = rates * (1.0 + weekdays * math.sin(2 * math.pi * day / 7))
             came = rng.binomial(trials, today)
-            counts = zip(study.arms, zip(trials.tolist(), came.tolist(), strict=True), strict=True)
+            counts = zip(study.names, zip(trials.tolist(), came.tolist(), strict=True), strict=True)
             study.tell_counts(dict(counts), key=f"day {day}", rng=rng, repeated=True)
             if study.status().done:
-                return day, int(study.recommend().arms[0])
+                return day, int(study.recommend().best_arms[0])
     return most, -1
 
 
@@ -93,7 +93,7 @@ def main(arguments=None):
     figures = {}
     print(f"{'conversion, %':30}{'way':16}{'median':>8}{'90 %':>8}{'wrong':>8}{'no winner':>11}")
     for name, rates in SETTINGS.items():
-        z_test = plan_counts(rates, VISITS, delta=DELTA, runs=1, most_batches=1).z_test
+        z_test = plan_counts(rates, VISITS, delta=DELTA, n_runs=1, max_batches=1).z_test
         print(f"{name:30}{'z-test':16}{math.ceil(z_test) if z_test < math.inf else '-':>8}")
         figures[name] = {}
         for way, make in MAKERS.items():

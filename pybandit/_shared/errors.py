@@ -124,7 +124,7 @@ class StudyVersionError(StudyError):
     ...     pb.Study.open("tea.study")
     ... except pb.errors.StudyVersionError as error:
     ...     print(error)
-    tea.study has format 99; this pybandit reads format 4
+    tea.study has format 99; this pybandit reads format 1
     """
 
 

@@ -12,8 +12,8 @@ EXAMPLES = {
     "completion": "pybandit completion bash > ~/.local/share/bash-completion/completions/pybandit",
     "study": "pybandit study status study.db",
     "study plan": "pybandit study plan --n 500 --k 10 --plate 8x12 --noise 0.3",
-    "study new": "pybandit study new study.db --policy auto --arms genes.csv --k 10 --batches 6 "
-                 "--plate 8x12 --noise 0.3",
+    "study new": "pybandit study new study.db --policy auto --arms genes.csv --k 10 \\\n"
+                 "      --batches 6 --plate 8x12 --noise 0.3",
     "study next": "pybandit study next study.db -o plate.csv",
     "study record": "pybandit study record study.db results.csv --batch 1",
     "study amend": "pybandit study amend study.db --batch 1 --well B03=0.41 --reason 'misread'",

@@ -161,7 +161,7 @@ def split(arguments):
     from pybandit.cli._study_out import say
 
     with _opened(arguments) as study:
-        shares = dict(zip(study.arms, study.split(arguments.visits).tolist(), strict=True))
+        shares = dict(zip(study.names, study.split(arguments.visits).tolist(), strict=True))
     width = max(map(len, shares))
     say(arguments, {"split": shares},
         "\n".join(f"{name:{width}}  {n:,}" for name, n in shares.items()))
@@ -185,7 +185,7 @@ def retire(arguments):
 
     with _opened(arguments) as study:
         study.retire(arguments.arm, arguments.reason)
-        left = [study.arms[arm] for arm in study.status().survivors]
+        left = [study.names[arm] for arm in study.status().survivors]
     say(arguments, {"arm": arguments.arm, "left": left},
         f"{arguments.arm} is out; left: {', '.join(left)}")
     return 0
@@ -196,7 +196,7 @@ def plan(arguments):
     from pybandit.studies import plan_counts
 
     made = plan_counts(arguments.rates, arguments.visits, delta=arguments.delta,
-                       runs=arguments.runs, most_batches=arguments.days, rng=arguments.seed)
+                       n_runs=arguments.runs, max_batches=arguments.days, rng=arguments.seed)
     days = {q: made.quantile(q) for q in (0.1, 0.5, 0.9)}
     low, high = made.wrong_interval
     known = {"days": {str(q): None if math.isinf(day) else day for q, day in days.items()},

@@ -165,7 +165,7 @@ def status(arguments):
 def verify(arguments):
     with _opened(arguments) as study:
         found = study.verify(arguments.head)
-    say(arguments, found._asdict(),
+    say(arguments, found.to_dict(),
         f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
         f"pulls\nhead {found.head}")
     return 0
@@ -174,7 +174,7 @@ def verify(arguments):
 def recover(arguments):
     with Study.open(arguments.study, who=arguments.who, without_log=True) as study:
         found = study.verify()
-    say(arguments, found._asdict(),
+    say(arguments, found.to_dict(),
         f"continues with {found.n_events:,} events, {found.n_batches:,} batches, "
         f"{found.n_pulls:,} pulls\nhead {found.head}")
     return 0

@@ -55,15 +55,15 @@ def counts(arguments):
     n_new, n_known = sum(one.n_new > 0 for one in told), sum(one.n_known > 0 for one in told)
     n_amended = len({key for key, *_ in changes})
     left = status.n_arms if status.survivors is None else len(status.survivors)
-    words = (f"the best is {best.names[0]}" if status.done else
-             f"{best.names[0]} leads {left} arms that are left")
+    words = (f"the best is {best.best_names[0]}" if status.done else
+             f"{best.best_names[0]} leads {left} arms that are left")
     if status.split is not None and status.split.mismatch:
         words += "; visits are not split by the shares"
     made = "".join(f"{line}\n" for line in change_lines(changes))
     amended = f", {n_amended} amended" * bool(n_amended)
     say(arguments, {"batches": list(batches), "n_new": n_new, "n_known": n_known,
                     "n_amended": n_amended, "changes": _as_json(changes), "warnings": doubts,
-                    "done": status.done, "best": best.names[0], "head": status.head},
+                    "done": status.done, "best": best.best_names[0], "head": status.head},
         f"{made}{', '.join(_few(list(batches)))}: {n_new} new, {n_known} already known{amended}; "
         f"{words}")
     return 0
@@ -73,7 +73,7 @@ def _read(study, path, arguments, dialect):
     from pybandit.cli._count_file import read_counts
 
     day_first = {None: None, "day-first": True, "month-first": False}[arguments.dates]
-    return read_counts(path, arguments.key, dialect, arms=study.arms, value_range=_range_of(study),
+    return read_counts(path, arguments.key, dialect, arms=study.names, value_range=_range_of(study),
                        day_first=day_first, skip=arguments.skip)
 
 
@@ -201,7 +201,7 @@ def amend(arguments, study):
         batches = {date_key(arguments.key): dict(map(_typed, arguments.counts))}
     else:
         dialect = Dialect(arguments.decimal, arguments.thousands, sheet=arguments.sheet).checked()
-        batches = read_counts(arguments.file, arguments.key, dialect, arms=study.arms,
+        batches = read_counts(arguments.file, arguments.key, dialect, arms=study.names,
                               value_range=_range_of(study))
     _, changes, doubts = record_counts(study, batches, arguments.reason, only_known=True)
     say(arguments, {"n_amended": len(changes), "changes": _as_json(changes), "warnings": doubts,

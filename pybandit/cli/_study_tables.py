@@ -152,8 +152,8 @@ def _table_of(status, best, most, unit):
     """The arms found; a policy names as many as are wanted, some perhaps never measured."""
     head = ("best" if status.done else "best by now", "mean", unit)
     found = [(_short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
-             zip(best.names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
-    missing = len(best.names) - len(found)
+             zip(best.best_names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
+    missing = len(best.best_names) - len(found)
     if not found:
         yield f"{head[0]}: no arm of the answer has a result yet"
         return

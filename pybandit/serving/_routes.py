@@ -44,24 +44,24 @@ async def ask(server, fields, token):
 
 async def tell(server, fields, token):
     done = await server.writer.record(lambda study: study.tell(**fields), token.who)
-    return done._asdict()
+    return done.to_dict()
 
 
 async def amend(server, fields, token):
     done = await server.writer.record(lambda study: study.amend(**fields), token.who)
-    return done._asdict()
+    return done.to_dict()
 
 
 async def tell_counts(server, fields, token):
     given = {"key": None, "cumulative": False, "repeated": False} | fields
     done, doubts = await server.writer.record(
         lambda study: study._tell_counts(**given, who=None, rng=None), token.who)
-    return done._asdict() | {"warnings": doubts}
+    return done.to_dict() | {"warnings": doubts}
 
 
 async def amend_counts(server, fields, token):
     done = await server.writer.record(lambda study: study.amend_counts(**fields), token.who)
-    return done._asdict()
+    return done.to_dict()
 
 
 async def close_batch(server, fields, token):

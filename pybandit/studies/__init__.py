@@ -8,23 +8,21 @@ Examples
 ...     batch = study.ask()
 ...     result = study.tell(batch.id, [0.1, 0.4, 0.2, 0.6])
 >>> with pb.Study.open("tea.study") as study:     # later, or after a crash
-...     print(study.recommend().names, study.status().n_pulls)
+...     print(study.recommend().best_names, study.status().n_pulls)
 ['coffee'] 4
 """
 
 from pybandit.studies._journal import Event
 from pybandit.studies._plan_counts import CountPlan, plan_counts
+from pybandit.studies.answers import Recommendation, SplitCheck, Status
 from pybandit.studies.results import (
-           Amendment,
-           AmendResult,
-           Batch,
-           BatchRecord,
-           CountAmendment,
-           Recommendation,
-           SplitCheck,
-           Status,
-           TellResult,
-           VerifyResult,
+    Amendment,
+    AmendResult,
+    Batch,
+    BatchRecord,
+    CountAmendment,
+    TellResult,
+    VerifyResult,
 )
 from pybandit.studies.study import Study
 

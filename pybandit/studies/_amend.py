@@ -40,6 +40,6 @@ def amendment_of(wells, results, positions, reason, policy, names, withdrawn):
         check_may_lose(wells, policy)
     policy._check_rewards(wells.arms[at], values, "drop")
     new = had & (lost | (values != before))
-    result = AmendResult(int(new.sum()), int((~new).sum()))
+    result = AmendResult(n_amended=int(new.sum()), n_known=int((~new).sum()))
     return {"batch": wells.number, "positions": at[new], "before": before[new],
             "values": values[new], "reason": reason}, result

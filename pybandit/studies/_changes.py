@@ -114,7 +114,8 @@ class Changes(Recorder):
             if source is not None:
                 body["source"] = checked_source(wells, source)
             wells = self._record("tell", body, wells, who)
-        return TellResult(news.n_new, news.n_known, wells.status != "open")
+        return TellResult(n_new=news.n_new, n_known=news.n_known,
+                          complete=wells.status != "open")
 
     @writing
     def amend(self, batch_id: int, results: ArrayLike, *, positions: ArrayLike, reason: str,

@@ -98,7 +98,7 @@ class CountTells(Recorder):
         TellResult(n_new=2, n_known=0, complete=True)
         >>> study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
         TellResult(n_new=0, n_known=2, complete=True)
-        >>> study.recommend().names, study.status().done
+        >>> study.recommend().best_names, study.status().done
         (['new'], False)
         """
         result, doubts = self._tell_counts(counts, key, cumulative, repeated, who, rng)
@@ -119,7 +119,7 @@ class CountTells(Recorder):
             columns = self._difference(columns, found, key)
         if key in found:
             _check_same(key, wide(found[key].body, n_arms), columns, self._names)
-            return TellResult(0, len(counts), True), []
+            return TellResult(n_new=0, n_known=len(counts), complete=True), []
         doubts = _doubts(columns, found, key, repeated, self._names, ledger.policy)
         trials, sums, squares = columns
         body = {"key": key, "trials": trials, "sums": sums,
@@ -134,7 +134,7 @@ class CountTells(Recorder):
         check = ledger.counts.split.check(self._names)
         if ledger.counts.split.is_off and not was_off:
             doubts.append(mismatch_words(check))
-        return TellResult(len(counts), 0, True), doubts
+        return TellResult(n_new=len(counts), n_known=0, complete=True), doubts
 
     def _difference(self, totals, found, key):
         """Return running totals minus the batches recorded before the one of this key."""
@@ -231,7 +231,7 @@ class CountTells(Recorder):
         body, n_amended = self._amended_counts(found[key].body, counts, new)
         if n_amended:
             self._record("amend", {"key": key, **body, "reason": reason}, None, who)
-        return AmendResult(n_amended, len(counts) - n_amended)
+        return AmendResult(n_amended=n_amended, n_known=len(counts) - n_amended)
 
     def _amended_counts(self, body, counts, new):
         """Return the columns of a batch with some arms' counts replaced, and how many changed."""

@@ -61,7 +61,7 @@ class Counted(CountTells):
         --------
         >>> import pybandit as pb
         >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
-        >>> study.add_arm("newer"), study.arms
+        >>> study.add_arm("newer"), study.names
         (2, ['old', 'new', 'newer'])
         """
         if not isinstance(name, str) or not name:
@@ -179,7 +179,8 @@ class Counted(CountTells):
             new, old = count_log.wide(one.body, n_arms), count_log.wide(before, n_arms)
             for arm in np.flatnonzero(~count_log.same(new, old)).tolist():
                 found.append(CountAmendment(
-                    one.event, one.body["key"], arm, self._names[arm], int(old[0][arm]),
-                    float(old[1][arm]), int(new[0][arm]), float(new[1][arm]),
-                    one.body["reason"], one.who, one.when))
+                    event=one.event, key=one.body["key"], arm=arm, name=self._names[arm],
+                    trials_before=int(old[0][arm]), sum_before=float(old[1][arm]),
+                    trials=int(new[0][arm]), sum=float(new[1][arm]),
+                    reason=one.body["reason"], who=one.who, time=one.when))
         return found

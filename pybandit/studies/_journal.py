@@ -6,10 +6,12 @@ event does; a running study applies each as it is recorded, `replay` applies the
 
 import hashlib
 import struct
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pybandit._shared.records import Record
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._counts import Counts
 from pybandit.studies._forced import check_forced, check_recorded, corrected, tell_forced
@@ -22,7 +24,8 @@ START = bytes(32)
 HEADER = struct.Struct("<Qd")
 
 
-class Event(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Event(Record):
     """One entry of a study's log.
 
     Attributes

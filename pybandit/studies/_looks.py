@@ -13,13 +13,8 @@ from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
 from pybandit.studies._recorder import Recorder, reading
 from pybandit.studies._verify import verified
-from pybandit.studies.results import (
-    Amendment,
-    BatchRecord,
-    Recommendation,
-    Status,
-    VerifyResult,
-)
+from pybandit.studies.answers import Recommendation, Status
+from pybandit.studies.results import Amendment, BatchRecord, VerifyResult
 
 
 class Looks(Recorder):
@@ -32,9 +27,9 @@ class Looks(Recorder):
 
     @property
     @reading
-    def arms(self) -> list[str]:
-        """The arms' names; a list of str."""
-        return self._names.tolist()
+    def names(self) -> tuple[str, ...]:
+        """Names of the arms; a tuple of str."""
+        return tuple(self._names.tolist())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -58,13 +53,16 @@ class Looks(Recorder):
         >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
         ...                         arms=["tea", "coffee"])
         >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
-        >>> study.recommend().names
+        >>> study.recommend().best_names
         ['coffee']
         """
         policy = self._ledger.policy
         arms = np.asarray(policy.recommend())
-        return Recommendation(arms, self._names[arms].tolist(), policy.means[arms],
-                              policy.pulls[arms], np.flatnonzero(policy.pulls == 0))
+        return Recommendation(
+            best_arms=arms, best_names=self._names[arms].tolist(),
+            names=tuple(self._names.tolist()),
+            means=policy.means[arms], pulls=policy.pulls[arms], n_pulls=policy.n_pulls,
+            decided=bool(policy.done), unmeasured=np.flatnonzero(policy.pulls == 0))
 
     @reading
     def status(self) -> Status:
@@ -98,8 +96,9 @@ class Looks(Recorder):
             Where there is no such batch.
         """
         wells = self._wells(batch_id)
-        return BatchRecord(wells.number, self._names[wells.arms].tolist(), wells.status,
-                           wells.values.copy(), _journal.MARKS[wells.marks])
+        return BatchRecord(id=wells.number, names=self._names[wells.arms].tolist(),
+                           status=wells.status, values=wells.values.copy(),
+                           states=_journal.MARKS[wells.marks])
 
     @reading
     def history(self) -> Any:
@@ -143,8 +142,10 @@ class Looks(Recorder):
         arms = self._wells(body["batch"]).arms
         columns = zip(body["positions"].tolist(), body["before"].tolist(),
                       body["values"].tolist(), strict=True)
-        return [Amendment(number, body["batch"], at, int(arms[at]), self._names[arms[at]], before,
-                          value, body["reason"], who, when) for at, before, value in columns]
+        return [Amendment(event=number, batch=body["batch"], position=at, arm=int(arms[at]),
+                          name=self._names[arms[at]], before=before, value=value,
+                          reason=body["reason"], who=who, time=when)
+                for at, before, value in columns]
 
     def log(self, start: int = 0) -> Iterator[Event]:
         """Iterate over the events from number `start` on; each an `Event`.
@@ -163,7 +164,8 @@ class Looks(Recorder):
             rows = self._read(lambda _, first=start: self._store.events(first, 100).fetchall())
             for number, kind, when, who, body, digest in rows:
                 entry = self._entry(f"event {number}", body)
-                yield _journal.Event(number, kind, when, who, entry, digest)
+                yield _journal.Event(number=number, kind=kind, time=when, who=who, body=entry,
+                                     digest=digest)
             if not rows:
                 return
             start = rows[-1][0] + 1

@@ -33,7 +33,7 @@ def study_html(study: Any) -> str:
 def recommendation_html(best: Any) -> str:
     """The arms found that have a reward, and how many have none."""
     rows = [(name, number(mean), f"{pulls:,}") for name, mean, pulls in
-            zip(best.names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
+            zip(best.best_names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
     notes = []
     if len(rows) > ROWS:
         notes.append(f"and {len(rows) - ROWS:,} more")

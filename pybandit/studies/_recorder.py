@@ -225,7 +225,8 @@ class Recorder:
         """Of an open batch, what is asked."""
         policy = self._ledger.policy
         items = policy.race.ask()[1] if isinstance(policy, RacePolicy) else None
-        return Batch(wells.number, wells.arms.copy(), self._names[wells.arms].tolist(), items)
+        return Batch(id=wells.number, arms=wells.arms.copy(),
+                     names=self._names[wells.arms].tolist(), items=items)
 
     def _tells(self):
         """Batch, positions, time and who of each tell and each amendment."""
@@ -239,8 +240,9 @@ class Recorder:
 def event_of(number, kind, who, body, before):
     """An event that happens now, and its body in bytes."""
     content, now = encode(body), moment()
-    return Event(number, kind, now, who, body,
-                 chained(before, number, kind, now, who, content)), content
+    digest = chained(before, number, kind, now, who, content)
+    event = Event(number=number, kind=kind, time=now, who=who, body=body, digest=digest)
+    return event, content
 
 
 def moment():

@@ -116,7 +116,7 @@ def facts_of(study):
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names)) if told is None else Arms(*measured(told))
-    chosen = np.asarray(best.arms)[(found.n[best.arms] > 0) | (own_n[best.arms] > 0)]
+    chosen = np.asarray(best.best_arms)[(found.n[best.best_arms] > 0) | (own_n[best.best_arms] > 0)]
     unmeasured = np.flatnonzero((found.n == 0) & (own_n == 0))
     others = by_means(found, told)
     others = others[(found.n[others] > 0) & ~np.isin(others, chosen)][:NEXT]
@@ -125,9 +125,10 @@ def facts_of(study):
     followed = np.concatenate([chosen, others])[:FOLLOWED].astype(np.int64)
     batches, ranks = _ranks_of(kept, followed, len(names))
     parts, first = _parts_of(kept, plates, values, names)
-    return Facts(os.path.basename(study.path), status, names, chosen, len(best.arms) - chosen.size,
-                 others, unmeasured, None if same.all() else own_means, is_partial, found,
-                 followed, batches, ranks, plates, bad_settings, parts, first, marks,
+    return Facts(os.path.basename(study.path), status, names, chosen,
+                 len(best.best_arms) - chosen.size, others, unmeasured,
+                 None if same.all() else own_means, is_partial, found, followed, batches, ranks,
+                 plates, bad_settings, parts, first, marks,
                  len(wells) - len(kept), events, version, kept_readings, amendments, told)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from pybandit.betting._mismatch import log_mismatch
 from pybandit.studies._races import CountPolicy
-from pybandit.studies.results import SplitCheck
+from pybandit.studies.answers import SplitCheck
 
 # a false alarm, ever, has at most this probability
 ALPHA = 0.01

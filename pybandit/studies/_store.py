@@ -25,7 +25,7 @@ from pybandit.studies._journal import Wells
 from pybandit.studies._rows import check_batch, check_late, decoded, typed
 from pybandit.studies._tables import check_tables
 
-APPLICATION, FORMAT = 0x70625374, 4
+APPLICATION, FORMAT = 0x70625374, 1
 SCHEMA = f"""
 {WRITES};
 CREATE TABLE log (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time REAL NOT NULL,
@@ -189,7 +189,8 @@ class Store:
     def append(self, event, body, wells, ledger):
         """An event, its body in bytes, and where it leads; the new head."""
         self.db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
-                        (*event[:4], body, event.digest))
+                        (event.number, event.kind, event.time, event.who, body,
+                         event.digest))
         if wells is not None:
             self.put_wells(wells, is_new=event.kind == "ask")
         if event.kind == "tell" and wells.status == "open":

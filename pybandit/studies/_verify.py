@@ -51,8 +51,8 @@ def verified(store, policy_type, head=None):
             demand(part in replayed and part in state
                    and encode(replayed[part]) == encode(state[part]),
                    f"state: {part} is not where the log leads")
-    return VerifyResult(n_events, ledger.n_batches + ledger.counts.n, ledger.policy.n_pulls,
-                        digest.hex())
+    return VerifyResult(n_events=n_events, n_batches=ledger.n_batches + ledger.counts.n,
+                        n_pulls=ledger.policy.n_pulls, head=digest.hex())
 
 
 def _compare_batches(store, batches, demand):

@@ -1,12 +1,14 @@
-"""What a study answers with: plain, frozen records."""
+"""Results of the methods of a study: frozen records."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
+from pybandit._shared.records import Record
 
-class Batch(NamedTuple):
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Batch(Record):
     """Pulls to carry out.
 
     Attributes
@@ -42,7 +44,8 @@ class Batch(NamedTuple):
     items: np.ndarray | None = None
 
 
-class TellResult(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TellResult(Record):
     """What a tell did.
 
     Attributes
@@ -75,7 +78,8 @@ class TellResult(NamedTuple):
     complete: bool
 
 
-class AmendResult(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmendResult(Record):
     """What an amendment did.
 
     Attributes
@@ -104,7 +108,8 @@ class AmendResult(NamedTuple):
     n_known: int
 
 
-class Amendment(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment(Record):
     """One result that was corrected.
 
     Attributes
@@ -149,7 +154,8 @@ class Amendment(NamedTuple):
     time: float
 
 
-class CountAmendment(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountAmendment(Record):
     """Counts of one arm that were corrected.
 
     Attributes
@@ -197,48 +203,8 @@ class CountAmendment(NamedTuple):
     time: float
 
 
-class SplitCheck(NamedTuple):
-    """The test that visits draw their arms by the shares: a sample-ratio mismatch.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the arms among which visits are split now.
-    trials : ndarray of int64
-        Visits since this is so; an arm that is dropped or comes begins a new part.
-    shares : ndarray of float64
-        Expected; they add up to 1.
-    p_value : float
-        Of all parts together, at any number of looks: if the split is by the shares it is ever
-        at most x with probability at most x.
-    mismatch : bool
-        True if `p_value` is at most .01.
-
-    Notes
-    -----
-    A Dirichlet mixture of likelihood ratios, the mean of three concentrations (Lindon and Malek
-    2022). Visits of an arm that is dropped or retired do not count.
-
-    **Threads.** Nothing changes it: threads may share it.
-
-    Examples
-    --------
-    >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
-    >>> result = study.tell_counts({"old": (5100, 400), "new": (4900, 410)})
-    >>> check = study.status().split
-    >>> check.trials, check.shares, round(check.p_value, 3), check.mismatch
-    (array([5100, 4900]), array([0.5, 0.5]), 0.929, False)
-    """
-
-    names: list[str]
-    trials: np.ndarray
-    shares: np.ndarray
-    p_value: float
-    mismatch: bool
-
-
-class BatchRecord(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BatchRecord(Record):
     """What is recorded of a batch.
 
     Attributes
@@ -275,51 +241,8 @@ class BatchRecord(NamedTuple):
     states: np.ndarray
 
 
-class Recommendation(NamedTuple):
-    """The arms found, best first.
-
-    Attributes
-    ----------
-    arms : ndarray of int64, shape (k,)
-    names : list of str
-    means : ndarray of float64, shape (k,)
-        NaN where no reward was seen.
-    pulls : ndarray of int64, shape (k,)
-        Rewards seen.
-    unmeasured : ndarray of int64
-        Of all arms those without a reward, ascending: nothing is known of them. Some may be
-        among `arms`, where a policy names as many as are wanted.
-
-    Notes
-    -----
-    **Threads.** Nothing changes it: threads may share it.
-
-    Examples
-    --------
-    >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:",
-    ...                         pb.policies.RoundRobin(4, 2, batch_size=3, max_batches=2),
-    ...                         arms=["tea", "coffee", "milk", "water"])
-    >>> batch = study.ask()
-    >>> result = study.tell(batch.id, [0.1, 0.7, 0.4])
-    >>> found = study.recommend()
-    >>> found.names, found.means, found.unmeasured
-    (['coffee', 'milk'], array([0.7, 0.4]), array([3]))
-    """
-
-    arms: np.ndarray
-    names: list[str]
-    means: np.ndarray
-    pulls: np.ndarray
-    unmeasured: np.ndarray
-
-    def _repr_html_(self) -> str:
-        from pybandit.studies._notebook import recommendation_html
-
-        return recommendation_html(self)
-
-
-class VerifyResult(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyResult(Record):
     """What was found whole.
 
     Attributes
@@ -348,89 +271,3 @@ class VerifyResult(NamedTuple):
     n_batches: int
     n_pulls: int
     head: str
-
-
-@dataclass(frozen=True, eq=False)
-class Status:
-    """Where a study is.
-
-    Attributes
-    ----------
-    path, policy : str
-        The file, and the name of the policy's class.
-    n_arms, k : int
-    done : bool
-        Whether the policy asks for nothing more.
-    n_pulls, n_batches : int
-        What the policy was told, lost pulls included.
-    n_lost : int
-        Pulls whose result the policy does not have; `n_late` of them came, and wait.
-    n_asked : int
-        Batches asked for: those told, the open one and the abandoned.
-    open_batch : int or None
-        Id of the batch that is open.
-    n_open : int
-        Wells of the open batch that are not yet known.
-    n_late : int
-        Late results that wait until the open batch is told.
-    n_unmeasured : int
-        Arms without a reward; where `done`, never measured.
-    silent : list of str
-        Arms that lost `silent_after` pulls in a row and have not answered since, see `Policy`.
-    survivors : ndarray of int64, or None
-        Arms still pulled, where the policy has such.
-    budget, max_batches : int or None
-        What the policy may spend, where it says so.
-    pulls_left, batches_left : int or None
-        Of these.
-    n_amendments : int
-        Amendments recorded.
-    split : SplitCheck or None
-        Test that visits are split by the shares; None unless the study takes counts.
-    n_events : int
-    head : str
-        Digest of the last event, in hexadecimal.
-    created, changed : float
-        Times of the first and the last event; seconds since 1970-01-01 UTC.
-
-    Notes
-    -----
-    **Threads.** Nothing changes it: threads may share it.
-
-    Examples
-    --------
-    >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
-    ...                         arms=["tea", "coffee"])
-    >>> batch = study.ask()
-    >>> result = study.tell(batch.id, [0.1, 0.4], positions=[0, 1])
-    >>> status = study.status()
-    >>> status.policy, status.n_open, status.n_pulls, status.pulls_left, status.done
-    ('Uniform', 2, 0, 4, False)
-    """
-
-    path: str
-    policy: str
-    n_arms: int
-    k: int
-    done: bool
-    n_pulls: int
-    n_batches: int
-    n_lost: int
-    n_asked: int
-    open_batch: int | None
-    n_open: int
-    n_late: int
-    n_unmeasured: int
-    silent: list[str]
-    survivors: np.ndarray | None
-    budget: int | None
-    max_batches: int | None
-    pulls_left: int | None
-    batches_left: int | None
-    n_amendments: int
-    split: SplitCheck | None
-    n_events: int
-    head: str
-    created: float
-    changed: float

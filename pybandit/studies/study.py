@@ -64,7 +64,7 @@ class Study(Changes, Counted, Looks, Shown):
     TellResult(n_new=3, n_known=0, complete=False)
     >>> study.tell(batch.id, [0.3], positions=[2])
     TellResult(n_new=1, n_known=0, complete=True)
-    >>> study.recommend().names
+    >>> study.recommend().best_names
     ['coffee']
     """
 

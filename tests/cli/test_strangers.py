@@ -138,7 +138,7 @@ def check_wells(capsys, compounds, readings, reward=lambda reading: reading):
                if well in compounds}
     best = sorted(rewards, key=rewards.get, reverse=True)[:3]
     with pb.Study.open("study.db") as study:
-        assert study.recommend().names == best
+        assert study.recommend().best_names == best
     ok(capsys, "report", "-o", "report.html")
     assert best[0] in Path("report.html").read_text()
 
@@ -227,7 +227,7 @@ def check_counts(capsys, days, winner):
     rows = as_json(capsys, "counts")["counts"]
     assert {(row["key"], row["name"]): (row["trials"], row["sum"]) for row in rows} == days
     with pb.Study.open("study.db") as study:
-        assert study.status().done and study.recommend().names == [winner]
+        assert study.status().done and study.recommend().best_names == [winner]
     ok(capsys, "verify")
     ok(capsys, "report", "-o", "report.html")
     assert winner in Path("report.html").read_text()

@@ -177,7 +177,7 @@ def test_files_of_arms(capsys, folder):
                               ("columns.csv", ["--column", "compound"], ["x, y", "z"])]:
         ok(capsys, "new", f"{file}.db", "--policy", "ucb1", "--arms", file, *more)
         with pb.Study.open(f"{file}.db") as study:
-            assert study.arms == names
+            assert study.names == tuple(names)
     assert "no 'colour' is in the header" in refused(
         capsys, "new", "x.db", "--policy", "ucb1", "--arms", "columns.csv", "--column", "colour")
 

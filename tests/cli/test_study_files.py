@@ -77,14 +77,14 @@ def test_a_header_in_the_file_of_arms(head, options, names, capsys):
     Path("arms.csv").write_text(f"{head}\ntp53\nmyc\n")
     ok(capsys, "new", "a.db", "--policy", "ucb1", "--arms", "arms.csv", *options)
     with pb.Study.open("a.db") as study:
-        assert study.arms == [head][:names] + ["tp53", "myc"]
+        assert study.names == (*[head][:names], "tp53", "myc")
 
 
 def test_arms_under_a_title(capsys):
     Path("arms.csv").write_text("Library of 2026\n\nPlate,Gene,Entrez\n1,tp53,7157\n1,myc,4609\n")
     ok(capsys, "new", "a.db", "--policy", "ucb1", "--arms", "arms.csv", "--column", "entrez")
     with pb.Study.open("a.db") as study:
-        assert study.arms == ["7157", "4609"]
+        assert study.names == ("7157", "4609")
 
 
 # amendments

@@ -142,7 +142,7 @@ STATEMENTS = [
     NO_INDEX + "CREATE TABLE amendments (x)", NO_INDEX + "CREATE VIEW amendments AS SELECT 1",
     NO_INDEX + "CREATE INDEX amendments ON log (number) WHERE kind = 'amend'",
     "CREATE UNIQUE INDEX more ON log (time)", "CREATE TABLE more (x)", "ANALYZE",
-    *[f"PRAGMA user_version = {form}" for form in (-1, 0, 1, 2, 3)],
+    *[f"PRAGMA user_version = {form}" for form in (-1, 0, 2, 3, 4)],
     *[f"CREATE TRIGGER more {moment} INSERT ON {table} BEGIN {what}; END"
       for moment in ("BEFORE", "AFTER") for table in ("log", "head")
       for what in ("DELETE FROM head", "DELETE FROM log", "SELECT raise(ABORT, 'no')",
@@ -274,7 +274,7 @@ def asked_of(study):
     """Everything that it can be asked."""
     return [study.verify, study.status, study.history, study.recommend, study.counts,
             study.amendments, lambda: list(study.log()), lambda: repr(study),
-            lambda: study.policy, lambda: study.settings, lambda: study.arms,
+            lambda: study.policy, lambda: study.settings, lambda: study.names,
             lambda: [study.batch(number) for number in range(5)], lambda: study.split(9),
             lambda: write_report(study, folder() / "page"),
             lambda: of_plates(study), lambda: withdrawn_of(study, 0),
@@ -298,8 +298,8 @@ def told_to(study):
             lambda: study.tell(4, measured(4, np.zeros(8, int))),
             lambda: study.tell(5, measured(5, np.zeros(8, int))),
             lambda: study.amend(0, [0.5], positions=[2], reason="read again"),
-            lambda: study.tell_counts(dict.fromkeys(study.arms, (4, 2)), key="day 9", rng=1),
-            lambda: study.add_arm("more"), lambda: study.retire(study.arms[0], "it is old")]
+            lambda: study.tell_counts(dict.fromkeys(study.names, (4, 2)), key="day 9", rng=1),
+            lambda: study.add_arm("more"), lambda: study.retire(study.names[0], "it is old")]
 
 
 def studies(content):

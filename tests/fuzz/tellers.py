@@ -51,7 +51,7 @@ class Desk:
 
     def call(self, bits, study):
         """A call that tells counts, as a function, and its key and counts."""
-        arms = study.arms[:1 + bits.below(4)]
+        arms = study.names[:1 + bits.below(4)]
         counts = {}
         for arm in arms:
             trials = bits.below(4)
@@ -116,10 +116,10 @@ class Desk:
         if not isinstance(study.policy, pb.CountRace):
             return
         if bits.below(2):
-            if len(study.arms) < 6:
-                study.add_arm(f"arm {len(study.arms)}")
+            if len(study.names) < 6:
+                study.add_arm(f"arm {len(study.names)}")
         else:
-            caught(lambda: study.retire(bits.of(study.arms), "it is old"))
+            caught(lambda: study.retire(bits.of(study.names), "it is old"))
 
     def again(self, bits, study):
         """Another handle in place of one."""

@@ -65,7 +65,7 @@ def test_a_whole_study(path, server):
     assert batch == {"done": True, "batch_id": None, "arms": [], "names": []}
     status, found = call(server.port, "GET", "/recommend", token=READ)
     best = twin.recommend()
-    assert [one["arm"] for one in found["best"]] == best.arms.tolist()
+    assert [one["arm"] for one in found["best"]] == best.best_arms.tolist()
     assert [one["mean"] for one in found["best"]] == best.means.tolist()
     assert found["unmeasured"] == []
     with pb.Study.open(path) as study:

@@ -111,7 +111,7 @@ def studied():
                 study.tell(batch.id, measured(batch.id, batch.arms))
         with Study.open(path) as study:
             study.verify()
-            return [study.recommend().arms, len(page_text(study)) > 1000, study.policy.n_pulls]
+            return [study.recommend().best_arms, len(page_text(study)) > 1000, study.policy.n_pulls]
 
 
 # what the costs of all others are compared with, so that the machine's own speed cancels

@@ -29,7 +29,7 @@ def day(study, number, n=300):
     """What a day brings: the same whenever it is carried out."""
     trials = study.split(n)
     sums = np.random.default_rng(number).binomial(trials, RATES[:trials.size])
-    return {name: (int(t), int(s)) for name, t, s in zip(study.arms, trials, sums, strict=True)}
+    return {name: (int(t), int(s)) for name, t, s in zip(study.names, trials, sums, strict=True)}
 
 
 def child(path, pipe):

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -49,7 +50,8 @@ def test_the_policy_is_that_of_the_right_results(name, path):
         told = right.copy()
         told[at] = rng.random(at.size)
         study.tell(number, told)
-        assert study.amend(number, right[at], positions=at, reason="a typo") == (at.size, 0)
+        assert astuple(study.amend(number, right[at], positions=at, reason="a typo")) == (at.size,
+                                                                                          0)
         assert frozen(study.policy.get_state()) == frozen(straight.policy.get_state())
     assert study.verify().n_pulls == straight.status().n_pulls
     study.close()
@@ -77,11 +79,12 @@ def test_every_policy_goes_on_after_it_would_have_asked_for_others(name, path):
             before = int(rng.integers(number + 1))
             record = study.batch(before)
             at = np.flatnonzero(record.states == "known")
-            right = measured(before, np.array([study.arms.index(name) for name in record.names]))
+            right = measured(before, np.array([study.names.index(name) for name in record.names]))
             right[rng.random(right.size) < 0.2] = nan
             done = study.amend(before, right[at], positions=at, reason="read again")
             assert done.n_amended + done.n_known == at.size
-            assert study.amend(before, right[at], positions=at, reason="again") == (0, at.size)
+            assert astuple(study.amend(before, right[at], positions=at,
+                                       reason="again")) == (0, at.size)
             state = study.policy.get_state()
             assert frozen(type(study.policy).from_state(state).get_state()) == frozen(state)
             asked = study.ask()
@@ -101,9 +104,9 @@ def test_what_was_asked_stays_asked():
     study.tell(0, np.where(first.arms == 7, 0.0, means[first.arms]))
     second = study.ask()
     assert 7 not in second.arms
-    assert study.amend(0, [7.0], positions=[7], reason="a zero too few") == (1, 0)
+    assert astuple(study.amend(0, [7.0], positions=[7], reason="a zero too few")) == (1, 0)
     assert np.array_equal(study.ask().arms, second.arms)
-    assert 7 in study.policy.ask() and study.recommend().arms.tolist() == [7]
+    assert 7 in study.policy.ask() and study.recommend().best_arms.tolist() == [7]
     study.tell(1, means[second.arms])
     status = study.status()
     assert (status.n_pulls, status.n_batches, status.n_amendments) == (16, 2, 1)
@@ -113,7 +116,7 @@ def test_what_was_asked_stays_asked():
     third = study.ask()
     assert 7 in third.arms
     study.tell(2, means[third.arms])
-    assert study.recommend().arms.tolist() == [7] and study.status().done
+    assert study.recommend().best_arms.tolist() == [7] and study.status().done
     study.verify()
 
 
@@ -121,16 +124,16 @@ def test_an_open_batch_and_a_late_result():
     study = Study.create(":memory:", pb.policies.Uniform(3, 6), ["a", "b", "c"])
     study.ask()
     study.tell(0, [0.5, nan, nan, nan, nan, nan])
-    assert study.amend(0, [0.75], positions=[0], reason="typo", who="she") == (1, 0)
-    assert study.tell(0, [0.75], positions=[0]) == (0, 1, False)
-    assert study.amend(0, [nan], positions=[0], reason="spilt") == (1, 0)
+    assert astuple(study.amend(0, [0.75], positions=[0], reason="typo", who="she")) == (1, 0)
+    assert astuple(study.tell(0, [0.75], positions=[0])) == (0, 1, False)
+    assert astuple(study.amend(0, [nan], positions=[0], reason="spilt")) == (1, 0)
     assert study.batch(0).states.tolist() == ["lost", *["open"] * 5]
-    assert study.tell(0, [0.25, 0.2], positions=[0, 1]) == (2, 0, False)
+    assert astuple(study.tell(0, [0.25, 0.2], positions=[0, 1])) == (2, 0, False)
     study.close_batch(0)
     assert study.tell(0, [0.9], positions=[5]).n_new == 1
-    assert study.amend(0, [0.4, 0.8], positions=[1, 5], reason="typo") == (2, 0)
+    assert astuple(study.amend(0, [0.4, 0.8], positions=[1, 5], reason="typo")) == (2, 0)
     assert study.policy.means.tolist() == [0.25, 0.4, 0.8]
-    assert study.amend(0, [nan], positions=[5], reason="the wrong plate") == (1, 0)
+    assert astuple(study.amend(0, [nan], positions=[5], reason="the wrong plate")) == (1, 0)
     assert study.batch(0).states.tolist() == ["known", "known", *["lost"] * 4]
     assert study.status().n_lost == 4
     assert study.tell(0, [0.7], positions=[5]).n_new == 1
@@ -168,16 +171,16 @@ def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
     told = [0.1, 0.9, 0.2, 0.8]
     study.tell(0, told)
     study.amend(0, [nan], positions=[1], reason="a bubble")
-    assert study.tell(0, told) == (0, 4, True)
+    assert astuple(study.tell(0, told)) == (0, 4, True)
     assert study.batch(0).states.tolist() == ["known", "lost", "known", "known"]
     assert study.policy.means.tolist() == [pytest.approx(0.15), 0.8]
-    assert study.amend(0, [0.9], positions=[1], reason="it was no bubble") == (1, 0)
+    assert astuple(study.amend(0, [0.9], positions=[1], reason="it was no bubble")) == (1, 0)
     assert study.policy.means[1] == pytest.approx(0.85)
     study.amend(0, [nan], positions=[1], reason="it was one")
-    assert study.tell(0, [0.5], positions=[1]) == (1, 0, True)
+    assert astuple(study.tell(0, [0.5], positions=[1])) == (1, 0, True)
     study.amend(0, [nan], positions=[1], reason="as bad")
-    assert study.tell(0, [0.5], positions=[1]) == (0, 1, True)
-    assert study.tell(0, told) == (0, 4, True)
+    assert astuple(study.tell(0, [0.5], positions=[1])) == (0, 1, True)
+    assert astuple(study.tell(0, told)) == (0, 4, True)
     study.verify()
 
 
@@ -237,7 +240,7 @@ def test_a_race_is_told_again_as_long_as_it_asks_for_the_same(path):
     while study.ask() is not None:
         batch = study.ask()
         study.tell(batch.id, REWARDS[batch.items, batch.arms])
-    best, head = int(study.recommend().arms[0]), study.status().head
+    best, head = int(study.recommend().best_arms[0]), study.status().head
     batches = {event.body["batch"]: event.body["arms"] for event in study.log()
                if event.kind == "ask"}
     message = "with these BettingRace would have asked for others"
@@ -322,12 +325,13 @@ def test_what_results_were_made_of():
     study.ask()
     source = {"file": "a.csv", "plates": {"0": np.array([1.0, 2.0, nan, nan])}}
     study.tell(0, [0.1, 0.2], positions=[0, 1], source=source)
-    assert study.tell(0, [0.1], positions=[0], source=source) == (0, 1, False)
+    assert astuple(study.tell(0, [0.1], positions=[0], source=source)) == (0, 1, False)
     source["file"] = "b.csv"
     source["plates"]["0"] = np.array([nan, 5.0, nan, 4.0])
-    assert study.amend(0, [0.2], positions=[1], reason="typo", source=source) == (0, 1)
+    assert astuple(study.amend(0, [0.2], positions=[1], reason="typo", source=source)) == (0, 1)
     study.tell(0, [0.3, 0.4], positions=[2, 3])
-    assert study.amend(0, [], positions=np.empty(0, int), reason="late", source=source) == (0, 0)
+    assert astuple(study.amend(0, [], positions=np.empty(0, int), reason="late",
+                               source=source)) == (0, 0)
     kinds = [event.kind for event in study.log()]
     assert kinds == ["create", "ask", "tell", "tell", "amend", "tell", "amend"]
     one, = readings_of(study)

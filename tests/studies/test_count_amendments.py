@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -33,9 +34,9 @@ def test_a_corrected_study_is_the_one_told_right(name, tmp_path):
     path = tmp_path / "study.db"
     with told(Study.create(path, make(), NAMES), [WRONG, *DAYS[1:]]) as study:
         done = study.amend_counts("2025-01-01", {"price": DAYS[0]["price"]}, reason="robots")
-        assert done == AmendResult(1, 0) and study.status().n_amendments == 1
+        assert done == AmendResult(n_amended=1, n_known=0) and study.status().n_amendments == 1
         again = study.amend_counts("2025-01-01", DAYS[0], reason="robots")
-        assert again == AmendResult(0, 3) and study.status().n_events == 5
+        assert again == AmendResult(n_amended=0, n_known=3) and study.status().n_events == 5
     right = told(Study.create(tmp_path / "right.db", make(), NAMES), DAYS)
     with Study.open(path) as study:
         assert frozen(study.policy.get_state()) == frozen(right.policy.get_state())
@@ -48,7 +49,7 @@ def test_a_corrected_study_is_the_one_told_right(name, tmp_path):
         with pytest.raises(ValueError, match="already recorded as '2025-01-01'.*amend_counts"):
             study.tell_counts(WRONG, key="2025-01-01")
         [one] = study.count_amendments()
-        assert one[:8] == (4, "2025-01-01", 1, "price", 118, 26.0, 98, 6.0)
+        assert astuple(one)[:8] == (4, "2025-01-01", 1, "price", 118, 26.0, 98, 6.0)
         assert one.reason == "robots" and study.amendments() == []
         told(study, [{"home": (9, 1), "price": (8, 0), "video": (11, 3)}], 3)
         told(right, [{"home": (9, 1), "price": (8, 0), "video": (11, 3)}], 3)
@@ -77,7 +78,7 @@ def test_a_winner_may_have_won_no_longer():
     study = Study.create(":memory:", pb.CountRace(2), ["old", "new"])
     for day in range(3):
         study.tell_counts({"old": (2500, 100 + day), "new": (2500, 150 + day)}, key=f"day {day}")
-    assert study.status().done and study.recommend().names == ["new"]
+    assert study.status().done and study.recommend().best_names == ["new"]
     for day in range(3):
         study.amend_counts(f"day {day}", {"new": (2450, 101 + day)}, reason="orders returned")
     assert not study.status().done and study.policy.survivors.tolist() == [0, 1]

@@ -21,7 +21,7 @@ def study_of(n_arms=2, **options):
 
 
 def tell(study, *rows, **options):
-    return study.tell_counts(dict(zip(study.arms, rows, strict=False)), **options)
+    return study.tell_counts(dict(zip(study.names, rows, strict=False)), **options)
 
 
 @pytest.mark.parametrize(("texts", "key"), [
@@ -71,7 +71,7 @@ def test_the_same_counts_under_two_keys_are_refused():
         tell(study, *rows, key="export (1).csv")
     # in another order, and beside an arm that came later
     study.add_arm("form")
-    turned = dict(reversed(list(zip(study.arms, rows, strict=False))))
+    turned = dict(reversed(list(zip(study.names, rows, strict=False))))
     with pytest.raises(ValueError, match="recorded once"):
         study.tell_counts(turned | {"form": (0, 0)}, key="again")
     assert study.tell_counts(turned, key="again", repeated=True).n_new == 3

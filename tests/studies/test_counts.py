@@ -55,11 +55,11 @@ def test_a_study_is_the_race(tmp_path):
                 race.retire(2)
             assert frozen(study.policy.get_state()) == frozen(race.get_state())
     with Study.open(path) as study:
-        assert study.arms == [*NAMES, "form"] and type(study.policy) is pb.CountRace
+        assert study.names == (*NAMES, "form") and type(study.policy) is pb.CountRace
         status, found, best = study.status(), study.verify(), study.recommend()
         assert status.n_events == found.n_events == 1 + 8 + 2
         assert status.n_pulls == found.n_pulls == race.n_pulls == 8 * 300
-        assert best.arms.tolist() == race.recommend().tolist() and best.names == ["form"]
+        assert best.best_arms.tolist() == race.recommend().tolist() and best.best_names == ["form"]
         assert status.survivors.tolist() == race.survivors.tolist()
         assert study.split(100).tolist() == race.split(100).tolist()
         table = study.counts()
@@ -207,7 +207,7 @@ def test_two_who_record(tmp_path):
     first.add_arm("form")
     second.tell_counts({"form": (9, 3), "home": (9, 1)}, key="a")
     assert first.tell_counts({"form": (9, 3), "home": (9, 1)}, key="a").n_known == 2
-    assert first.arms == second.arms == [*NAMES, "form"]
+    assert first.names == second.names == (*NAMES, "form")
     assert list(first.counts()["name"]) == ["home", "form"]
 
 
@@ -266,7 +266,7 @@ def acts(number):
 
 
 def looked(study):
-    return study.status().n_events, study.arms, frozen(study.policy.get_state())
+    return study.status().n_events, study.names, frozen(study.policy.get_state())
 
 
 @pytest.mark.parametrize("kind", acts(0))
@@ -307,7 +307,7 @@ def test_arms_that_another_process_added_are_seen(tmp_path):
     one = Study.create(tmp_path / "study.db", pb.CountRace(2), arms=["old", "new"])
     other = Study.open(tmp_path / "study.db")
     assert one.add_arm("third") == 2
-    assert other.arms == ["old", "new", "third"] and "3 arms" in repr(other)
+    assert other.names == ("old", "new", "third") and "3 arms" in repr(other)
 
 
 def test_what_was_verified_counts_batches_of_counts():

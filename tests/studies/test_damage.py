@@ -92,11 +92,11 @@ def test_a_state_that_fits_its_digest_and_not_the_log(path):
     assert_refused(path, "state: sums is not where the log leads")
 
 
-@pytest.mark.parametrize("form", [1, 2, 7])
+@pytest.mark.parametrize("form", [0, 2, 4])
 def test_another_format_is_refused_with_both_versions(form, path):
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {form}")
-    assert_refused(path, f"format {form}; this pybandit reads format 4", StudyVersionError)
+    assert_refused(path, f"format {form}; this pybandit reads format 1", StudyVersionError)
 
 
 @pytest.mark.parametrize("content", [b"", b"plate,well\n" * 1000, b"SQLite format 3\0" * 500])

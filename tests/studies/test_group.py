@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_what_is_refused_leaves_the_others(tmp_path):
             lambda: study.tell(0, [1.0, 3.0], positions=[0, 2]),
             lambda: study.abandon(0),
             lambda: study.tell(0, [4.0], positions=[3])])
-        assert [one for one in done if not isinstance(one, Exception)] == [
+        assert [astuple(one) for one in done if not isinstance(one, Exception)] == [
             (1, 0, False), (1, 1, False), (1, 0, False)]
         assert "where 1.0 was" in str(done[1]) and "got 9" in str(done[2])
         assert "2 of batch 0 are recorded" in str(done[4])
@@ -94,7 +95,8 @@ def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
         monkeypatch.setattr(study._store, "append", failing)
         done = together(study, tells(study, batch, [[0], [1], [2]]))
         assert n == [[0], [1], [0], [1], [2]]
-        assert done[0] == done[2] == (1, 0, False) and isinstance(done[1], pb.errors.StudyError)
+        assert astuple(done[0]) == astuple(done[2]) == (1, 0, False)
+        assert isinstance(done[1], pb.errors.StudyError)
         assert study.batch(0).states.tolist() == ["known", "open", "known", "open"]
         monkeypatch.undo()
         assert study.tell(0, measured(0, batch.arms)[[1]], positions=[1]).n_new == 1

@@ -46,7 +46,7 @@ def looked(study):
     """All that is recorded, but for times and digests."""
     status = study.status()
     return (status.n_events, status.open_batch, status.n_late,
-            frozen(study.policy.get_state()), frozen(study.recommend().arms))
+            frozen(study.policy.get_state()), frozen(study.recommend().best_arms))
 
 
 def is_free(study):

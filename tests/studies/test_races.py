@@ -47,7 +47,7 @@ def test_a_study_is_the_race(name, tmp_path):
     with Study.open(path) as study:
         assert frozen(study.policy.get_state()) == frozen(expected.get_state())
         assert type(study.policy) is type(expected)
-        assert study.recommend().arms.tolist() == expected.recommend().tolist()
+        assert study.recommend().best_arms.tolist() == expected.recommend().tolist()
         status, found = study.status(), study.verify()
         assert status.policy == type(expected).__name__ and status.n_lost == 0
         assert found.n_pulls == status.n_pulls == expected.n_pulls

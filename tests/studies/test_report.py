@@ -71,7 +71,7 @@ def test_every_policy(name, tmp_path):
             break
         study.tell(batch.id, measured(batch.id, batch.arms))
     page, best = page_of(study, tmp_path), study.recommend()
-    assert [row[1] for row in page.rows[1:1 + len(best.names)]] == best.names
+    assert [row[1] for row in page.rows[1:1 + len(best.best_names)]] == best.best_names
     assert "policy's mean" not in page.text  # they are of the same results
 
 

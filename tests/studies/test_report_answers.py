@@ -31,7 +31,7 @@ def test_every_arm_of_the_answer_is_in_the_plot(n, k, tmp_path):
     study = pb.Study.create(":memory:", pb.policies.RoundRobin(n, k, 2 * n, 1))
     batch = study.ask()
     study.tell(batch.id, batch.arms + 0.25 * (np.arange(2 * n) % 2))
-    page, best = page_of(study, tmp_path), study.recommend().names
+    page, best = page_of(study, tmp_path), study.recommend().best_names
     dots = [value for _, name, value in page.attributes if name == "class"]
     assert dots.count("dot chosen") == k and dots.count("dot other") == 10
     rows = [row[1] for row in page.rows if len(row) == 6 and row[0].isdigit()]

@@ -161,7 +161,7 @@ def test_whiskers_are_as_long_as_wilsons(tmp_path):
     kinds = {("few", "other"): 3, ("many", "chosen"): 20}
     for (name, kind), hits in kinds.items():
         low, high = binomtest(hits, 40).proportion_ci(0.95, "wilson")
-        arm = study.arms.index(name)
+        arm = study.names.index(name)
         assert found.arms.below[arm] == pytest.approx(hits / 40 - low)
         assert found.arms.above[arm] == pytest.approx(high - hits / 40)
         drawn = re.search(rf'class="whisker {kind}" d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+"/>'
@@ -178,7 +178,7 @@ def test_told_one_by_one(tmp_path):
     rng = np.random.default_rng(1)
     for day in range(5):
         study.tell_counts({name: (100, int(rng.binomial(100, 0.05 * (1 + arm))))
-                           for arm, name in enumerate(study.arms)}, key=f"day {day}", rng=day)
+                           for arm, name in enumerate(study.names)}, key=f"day {day}", rng=day)
     page, status = page_of(study, tmp_path), study.status()
     n_waiting = 6000 - status.n_pulls
     assert n_waiting > 0 and f"trials that wait{n_waiting:,}" in page.text
@@ -211,9 +211,9 @@ def test_a_used_policy_has_means_of_its_own(tmp_path):
 def test_the_answer_of_a_policy_that_is_done_is_first(make, dropped, tmp_path):
     study, rng = Study.create(":memory:", make()), np.random.default_rng(3)
     for seed in range(12):
-        study.tell_counts({name: (100, int(rng.binomial(100, 0.5))) for name in study.arms},
+        study.tell_counts({name: (100, int(rng.binomial(100, 0.5))) for name in study.names},
                           rng=seed)
-    best, page = study.recommend().names, page_of(study, tmp_path)
+    best, page = study.recommend().best_names, page_of(study, tmp_path)
     rows = arm_rows(page)
     assert study.status().done and list(rows)[:len(best)] == best
     words = [row[0] for row in rows.values()]
@@ -264,9 +264,9 @@ def test_many_batches_stay_small(tmp_path):
     assert at.size == 300 and at[0] == 0 and at[-1] == n - 1
     so_far = np.cumsum(sums, axis=0)[at][:, found.followed] / (20 * (at + 1.0))[:, None]
     assert means == pytest.approx(so_far)
-    assert found.followed.tolist() == [study.recommend().arms[0], *[
+    assert found.followed.tolist() == [study.recommend().best_arms[0], *[
         arm for arm in np.argsort(-np.sum(sums, axis=0), kind="stable").tolist()
-        if arm != study.recommend().arms[0]][:7]]
+        if arm != study.recommend().best_arms[0]][:7]]
 
 
 def test_the_live_page_has_the_same():

@@ -4,6 +4,7 @@ import copy
 import subprocess
 import sys
 import threading
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_every_policy_as_without_a_study(name, path):
             study.close()
             study = Study.open(path)
         assert frozen(study.policy.get_state()) == frozen(policy.get_state())
-    assert study.recommend().arms.tolist() == policy.recommend().tolist()
+    assert study.recommend().best_arms.tolist() == policy.recommend().tolist()
     found = study.verify()
     assert (found.n_pulls, found.head) == (policy.n_pulls, study.status().head)
     study.close()
@@ -61,7 +62,7 @@ def test_every_policy_as_without_a_study(name, path):
 def test_a_batch_from_ask_to_the_answer():
     study = Study.create(":memory:", pb.policies.Uniform(3, 6), ["a", "b", "c"], who="me",
                          settings={"plate": [8, 12]})
-    assert (study.arms, study.settings, study.path) == (["a", "b", "c"], {"plate": [8, 12]},
+    assert (study.names, study.settings, study.path) == (("a", "b", "c"), {"plate": [8, 12]},
                                                         ":memory:")
     batch = study.ask()
     assert (batch.id, batch.names) == (0, ["a", "b", "c"] * 2)
@@ -69,26 +70,30 @@ def test_a_batch_from_ask_to_the_answer():
     batch.arms[:] = 0
     assert study.ask().arms.tolist() == [0, 1, 2] * 2 and study.status().n_events == 2
     nan = np.nan
-    assert study.tell(0, [0.1, nan, nan, nan, nan, 0.3]) == (2, 0, False)
-    assert study.tell(0, [0.1, nan, 0.2, nan, nan, 0.3]) == (1, 2, False)
-    assert study.tell(0, [0.5], positions=[4], who="she") == (1, 0, False)
+    assert astuple(study.tell(0, [0.1, nan, nan, nan, nan, 0.3])) == (2, 0, False)
+    assert astuple(study.tell(0, [0.1, nan, 0.2, nan, nan, 0.3])) == (1, 2, False)
+    assert astuple(study.tell(0, [0.5], positions=[4], who="she")) == (1, 0, False)
     status = study.status()
     assert (status.n_open, status.open_batch, status.n_pulls, status.done) == (2, 0, 0, False)
-    assert study.tell(0, [0.1, nan, 0.2, 0.7, nan, nan], missing="drop") == (1, 2, True)
+    assert astuple(study.tell(0, [0.1, nan, 0.2, 0.7, nan, nan], missing="drop")) == (1, 2, True)
     status = study.status()
     assert (status.n_open, status.open_batch, status.n_pulls, status.done) == (0, None, 6, True)
     assert (status.n_lost, status.budget, status.pulls_left, status.max_batches) == (1, 6, 0, None)
     assert study.ask() is None and study.close_batch(0) is None
     found = study.recommend()
-    assert (found.arms.tolist(), found.names, found.means.tolist(), found.pulls.tolist()) == (
-        [1], ["b"], [0.5], [1])
+    assert (found.best_arms.tolist(), found.best_names, found.means.tolist(),
+            found.pulls.tolist()) == ([1], ["b"], [0.5], [1])
+    assert (found.best, found.best_name, found.names) == (1, "b", ("a", "b", "c"))
+    assert found.summary() == "b is the best of 3 arms after 6 pulls." and found.decided
+    assert repr(found) == "<Recommendation: b is the best of 3 arms after 6 pulls>"
+    assert found.to_dict()["best_arms"] == [1]
     rows = study.history()
     assert list(rows["state"]) == ["known", "lost", "known", "known", "known", "known"]
     assert list(rows["name"]) == ["a", "b", "c"] * 2 and set(rows["batch"]) == {0}
     assert np.array_equal(rows["value"], [0.1, nan, 0.2, 0.7, 0.5, 0.3], equal_nan=True)
     assert list(rows["who"]) == ["me", "me", "me", "me", "she", "me"]
     assert (np.diff(rows["told_at"][[0, 2, 4, 3]]) >= 0).all()
-    assert study.tell(0, [0.9], positions=[1]) == (1, 0, True)
+    assert astuple(study.tell(0, [0.9], positions=[1])) == (1, 0, True)
     assert study.recommend().means.tolist() == [0.7] and list(study.history()["state"])[1] == "late"
     assert [event.kind for event in study.log()] == ["create", "ask", *["tell"] * 5]
     assert [event.number for event in study.log(5)] == [5, 6]

@@ -30,7 +30,7 @@ def work(study, part, errors):
                 study.close_batch(batch.id)
             status, policy = study.status(), study.policy
             assert policy.n_pulls >= status.n_pulls  # it was asked later
-            assert study.recommend().arms.size == 1 and next(study.log()).kind == "create"
+            assert study.recommend().best_arms.size == 1 and next(study.log()).kind == "create"
     except Exception as error:
         errors.append(error)
 

@@ -1,5 +1,7 @@
 """A study and one of plain lists, told the same: anything, in any order."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,7 +48,7 @@ class AsATwin(RuleBasedStateMachine):
             assert self.study.status().head == before
             return
         found = act()
-        assert expected is None or tuple(found) == expected
+        assert expected is None or astuple(found) == expected
 
     def number(self, back):
         return len(self.twin.batches) - 1 - back
@@ -131,7 +133,7 @@ class AsATwin(RuleBasedStateMachine):
         self.head = found.head
         assert found.n_batches == len(self.twin.batches)
         assert frozen(self.study.policy.get_state()) == frozen(self.twin.policy.get_state())
-        assert self.study.recommend().arms.tolist() == self.twin.policy.recommend().tolist()
+        assert self.study.recommend().best_arms.tolist() == self.twin.policy.recommend().tolist()
         rows, batches = self.study.history(), self.twin.batches
         values = [np.nan if one is None else one for batch in batches for one in batch["values"]]
         states = [batch["status"] if batch["status"] == "abandoned" else mark

@@ -1,0 +1,37 @@
+"""Records: frozen results with named fields, which can grow."""
+
+from dataclasses import fields
+from datetime import date
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+
+def plain(value):
+    """Return a value as JSON takes it: lists, dicts, text, numbers and None."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(one) for one in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, PathLike):
+        return fspath(value)
+    return value.isoformat() if isinstance(value, date) else value
+
+
+class Record:
+    """Base class of frozen dataclasses that are results."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as lists, dicts, text, numbers and None, for JSON."""
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
