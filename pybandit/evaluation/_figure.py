@@ -23,7 +23,7 @@ NAME_POINTS = 9.0  # height of a name, and of the gap to the next
 
 def plot_height(result):
     """Return the height in inches of axes with a name for each model."""
-    return max(4.5, 0.8 + min(result.n_models, MOST_NAMES) * NAME_POINTS * 1.15 / 72)
+    return max(4.5, 0.8 + min(result.n_models, MOST_NAMES) * NAME_POINTS * 1.25 / 72)
 
 
 def elimination_axes(result, ax=None, logx=True, sign=1):
@@ -84,10 +84,11 @@ def _first_item(result):
 def _name_lines(axis, ends, n_unnamed):
     """Write names to the right of the axes, moved apart, with leaders to the ends of lines."""
     figure = axis.get_figure()
+    figure.draw_without_rendering()  # so that the layout has set the height of the axes
     height = 72 * axis.get_position().height * figure.get_size_inches()[1]
     low, high = axis.get_ylim()
-    size = min(8.0, 0.87 * height / max(1, len(ends)))
-    gap = 1.15 * size * (high - low) / height
+    size = min(8.0, 0.8 * height / max(1, len(ends)))
+    gap = 1.25 * size * (high - low) / height
     order = sorted(range(len(ends)), key=lambda i: -ends[i][2])
     places, last = {}, np.inf
     for i in order:

@@ -62,7 +62,7 @@ class Counted(CountTells):
         >>> import pybandit as pb
         >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
         >>> study.add_arm("newer"), study.names
-        (2, ['old', 'new', 'newer'])
+        (2, ('old', 'new', 'newer'))
         """
         if not isinstance(name, str) or not name:
             raise TypeError(f"name must be text that is not empty; got {shown(name)}")

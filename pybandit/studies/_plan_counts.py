@@ -59,7 +59,7 @@ class CountPlan(Record):
     >>> plan.quantile(0.9), plan.n_undecided, plan.n_wrong
     (4.0, 0, 0)
     >>> print(plan.summary())
-    Half of 50 runs had a winner after 4 batches of 5,000 trials; 0 winners were wrong.
+    Half of 50 runs had a winner after 3 batches of 5,000 trials; 0 winners were wrong.
     """
 
     rates: Floats
