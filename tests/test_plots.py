@@ -31,6 +31,8 @@ each = pytest.mark.parametrize("name", PLOTS)
 
 def texts_of(ax):
     """Return the texts of an Axes that are drawn, with their extents in pixels."""
+    from matplotlib.text import Text
+
     ax.figure.canvas.draw()
     renderer = ax.figure.canvas.get_renderer()
     every = [ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
@@ -39,7 +41,8 @@ def texts_of(ax):
         every += [tick.label1 for tick in ticks if min(view) <= tick.get_loc() <= max(view)]
     if ax.get_legend():
         every += ax.get_legend().get_texts()
-    return [(one.get_text(), one.get_window_extent(renderer)) for one in every
+    # of an annotation, without its arrow
+    return [(one.get_text(), Text.get_window_extent(one, renderer)) for one in every
             if one.get_visible() and one.get_text()]
 
 
