@@ -41,6 +41,13 @@ def check_choice(name, value, choices):
     return value
 
 
+def refuse_class(name, value, expected):
+    """Raise TypeError if `value` is a class, which users forget to call."""
+    if isinstance(value, type):
+        raise TypeError(f"{name} must be {expected}; got the class {value.__name__}: call it, "
+                        f"{value.__name__}(...)")
+
+
 def check_flag(name, value):
     """Whether `value` is true; refuses what has no truth, as an array, and what is masked."""
     try:
@@ -79,8 +86,17 @@ def check_in(name, values, expected, holds, copy=True):
     if bad.any():
         where = "" if array.ndim == 0 else f" at index {_index(bad)}"
         value = array[bad].flat[0] if array.ndim else array[()]
-        raise ValueError(f"{name} must be {expected}; got {float(value)!r}{where}")
+        raise ValueError(f"{name} must be {expected}; got {float(value)!r}{where}"
+                         f"{_percent_remedy(expected, float(value))}")
     return array
+
+
+def _percent_remedy(expected, value):
+    """Return the remedy for a percentage where a share is expected, or ""."""
+    is_share = expected in ("in (0, 1)", "in [0, 1]", "in (0, 1]", "in [0, 1)")
+    if is_share and 1 < value < 100:
+        return f": write {value:g} % as {value / 100:g}"
+    return ""
 
 
 def check_scalar(name, value, expected, holds):

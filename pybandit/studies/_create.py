@@ -1,10 +1,11 @@
 """What a study is created from, checked."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
-from pybandit._shared.checks import check_in
+from pybandit._shared.checks import check_in, refuse_class, shown
 from pybandit.policies import Policy
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._races import RacePolicy
@@ -12,10 +13,13 @@ from pybandit.studies._races import RacePolicy
 
 def checked_names(policy, arms):
     """Names of a policy's arms, unique and not empty."""
+    refuse_class("policy", policy, "a Policy or a race")
     if not isinstance(policy, (Policy, RacePolicy)):
-        raise TypeError(f"policy must be a Policy or a race; got {type(policy).__name__}")
+        raise TypeError(f"policy must be a Policy or a race; got {shown(policy)}")
     if arms is None:
         return [str(arm) for arm in range(policy.n_arms)]
+    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
+        raise TypeError(f"arms must be a sequence of {policy.n_arms} names; got {shown(arms)}")
     names = list(arms)
     for at, name in enumerate(names):
         if not isinstance(name, str) or not name:
@@ -23,7 +27,7 @@ def checked_names(policy, arms):
                             f"{at}")
     names = [str(name) for name in names]
     if len(names) != policy.n_arms:
-        raise ValueError(f"arms must be {policy.n_arms} names, one an arm; got {len(names)}")
+        raise ValueError(f"arms must be {policy.n_arms} names, one per arm; got {len(names)}")
     if len(set(names)) < len(names):
         counts = Counter(names)
         twice = next(name for name in names if counts[name] > 1)

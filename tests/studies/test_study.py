@@ -192,7 +192,8 @@ def test_what_create_refuses(path):
             return np.array([0])
 
     for error, words, given in [
-            (TypeError, "policy must be a Policy or a race; got str", dict(policy="batch-sar")),
+            (TypeError, "policy must be a Policy or a race; got 'batch-sar'",
+             dict(policy="batch-sar")),
             (TypeError, "Mine lacks get_state", dict(policy=Mine(2))),
             (ValueError, "arms must be 2 names.*got 3", dict(arms=["a", "b", "c"])),
             (ValueError, "unique; got 'a' 2 times", dict(arms=["a", "a"])),
