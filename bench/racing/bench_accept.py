@@ -98,9 +98,9 @@ def test_lil_ucb(timed, population, role):
     options = dict(bound="normal", delta=0.05) if role == "race" else dict(
         delta=0.05, value_range=np.ptp(rewards, axis=0))
     rng = np.random.default_rng(5)
-    offsets = iter(np.log(np.arange(1, 11) / 55) + rng.gumbel(size=(100_000, 10)))
+    perturbed = iter(np.log(np.arange(1, 11) / 55) + rng.gumbel(size=(100_000, 10)))
     find = pb.race if role == "race" else pb.racing.lil_ucb
-    timed("a draw, sigma = 1e-5", role, lambda: find(rewards, next(offsets), rng=rng, **options),
+    timed("a draw, sigma = 1e-5", role, lambda: find(rewards, next(perturbed), rng=rng, **options),
           rounds=200)
 
 

@@ -112,7 +112,7 @@ def test_boundary(timed, convention):
     """One B_Normal that was not solved before: eleven looks."""
     deltas = iter(np.linspace(0.01, 0.2, 10**6))
     timed("a boundary not solved before", convention,
-          lambda: pb.bounds.b_normal(next(deltas), 0.0005, convention))
+          lambda: pb.bounds.b_normal(next(deltas), 0.0005, convention=convention))
 
 
 def test_boundary_again(timed):

@@ -60,7 +60,7 @@ def race(folder):
     result = pb.race(pb.tables.Blocks.open(folder / "shuffled.parquet"), bound="betting",
                      value_range=(0, 1), rng=1)
     pairs = 1e-2 * np.load(folder / "table.npy", mmap_mode="r").size
-    return f"state {result.winner}, {result.n_evaluations / pairs:.2g} % of the factors read"
+    return f"state {result.best}, {result.n_evaluations / pairs:.2g} % of the factors read"
 
 
 def duckdb(folder):

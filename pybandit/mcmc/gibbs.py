@@ -12,7 +12,7 @@ from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_nam
 from pybandit.mcmc._gibbs import GraphChain
 from pybandit.mcmc.pairwise import PairwiseTable
 from pybandit.racing._race import RaceResult, race
-from pybandit.racing._track import check_offsets, hashable, index_kind, make_plan
+from pybandit.racing._track import check_log_prior, hashable, index_kind, make_plan
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, as_bound
 from pybandit.racing.factors import Factors, Populations, as_factors
 from pybandit.racing.populations import race_populations
@@ -246,23 +246,23 @@ class _Chain:
         n_states, n_pairs, race_them = self.problem(factors)
         if self.exact:
             race_them = partial(self.sum_up, factors, n_pairs)
-        offsets = self.rng.gumbel(size=n_states)
+        perturbed = self.rng.gumbel(size=n_states)
         if log_prior is not None:
-            offsets += check_offsets("the log prior that conditional returned", log_prior,
-                                     n_states)
-        result = race_them(offsets=offsets, rng=self.rng)
-        self.values[variable] = result.winner
+            perturbed += check_log_prior("the log prior that conditional returned", log_prior,
+                                         n_states)
+        result = race_them(log_prior=perturbed, rng=self.rng)
+        self.values[variable] = result.best
         self.n_looks += result.n_looks
         self.n_evaluations += result.n_evaluations
         self.n_exact += result.exact
         self.n_pairs += n_pairs
 
-    def sum_up(self, factors, n_pairs, offsets, rng):
+    def sum_up(self, factors, n_pairs, log_prior, rng):
         """As if a race had read everything at its first look."""
         if isinstance(factors, (Populations, list)):
             raise ValueError("conditional must return an array or Factors for method='exact'; got "
                              f"{type(factors).__name__}")
-        winner = int(np.argmax(totals_of(as_factors(factors)) + offsets))
+        winner = int(np.argmax(totals_of(as_factors(factors)) + log_prior))
         return RaceResult(winner, 1, n_pairs, True)
 
     def problem(self, factors):

@@ -30,9 +30,9 @@ MOST_PILOT = 10**8
 cdef class SharedBudget(NativePolicy):
     """Asks for runs, by its rule, until the budget is spent; what values add up to is not here."""
 
-    def __init__(self, n_estimators, policy, *, value_range, costs, budget, batch_size, pilot,
+    def __init__(self, n_arms, policy, *, value_range, costs, budget, batch_size, pilot,
                  centre, max_cost, dependent_costs, cost_floor, rng):
-        super().__init__(check_integer("n_estimators", n_estimators, 1, MOST_HELD), 1)
+        super().__init__(check_integer("n_arms", n_arms, 1, MOST_HELD), 1)
         self.costs = check_choice("costs", costs, ("equal", "observed"))
         self.batch_size = check_integer("batch_size", batch_size, 1, MOST_PULLS)
         self.cost_floor = check_positive("cost_floor", cost_floor)
@@ -266,7 +266,7 @@ cdef class SharedBudget(NativePolicy):
         policy = self.policy
         if not isinstance(policy, str):
             policy = type(policy).__name__, policy._options()
-        options = dict(n_estimators=self.n_arms, policy=policy, value_range=self.value_range)
+        options = dict(n_arms=self.n_arms, policy=policy, value_range=self.value_range)
         for name in ("costs", "budget", "batch_size", "centre", "max_cost", "dependent_costs",
                      "cost_floor"):
             options[name] = getattr(self, name)

@@ -12,7 +12,7 @@ __all__ = ["EstimatorAllocator"]
 class EstimatorAllocator(NativePolicy):
     def __init__(
         self,
-        n_estimators: int,
+        n_arms: int,
         policy: str | NativePolicy = "thompson-variance",
         *,
         value_range: ArrayLike | None = None,

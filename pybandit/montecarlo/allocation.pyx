@@ -44,7 +44,7 @@ cdef class EstimatorAllocator(SharedBudget):
 
     Parameters
     ----------
-    n_estimators : int
+    n_arms : int
         K, at least 1.
     policy : str or Policy, default "thompson-variance"
         How to choose. On the sample variances, after `pilot` values of each:
@@ -56,7 +56,7 @@ cdef class EstimatorAllocator(SharedBudget):
         The paper's way is a bandit policy, ``"ucb1"``, ``"ucb-v"``, ``"kl-ucb"``,
         ``"thompson"`` or a fresh policy of this package without a budget, on rewards
         in [0, 1]: see Notes.
-    value_range : (float, float), float or array_like of shape (n_estimators, 2), optional
+    value_range : (float, float), float or array_like of shape (n_arms, 2), optional
         Where all values lie, low and high, or 0 and that number; or the range of each
         estimator. `interval` has a guarantee with it. The bandit policies scale their
         rewards by it, without it by a pilot of `pilot` values each; ranges of each
@@ -99,7 +99,7 @@ cdef class EstimatorAllocator(SharedBudget):
         Whether the budget is spent.
     n_pulls, n_batches : int
         Runs and batches that were told, lost runs included.
-    pulls, means, variances : ndarray, shape (n_estimators,)
+    pulls, means, variances : ndarray, shape (n_arms,)
         Values of each estimator, their mean and sample variance.
     total_cost : float
         What all runs cost.
@@ -174,11 +174,11 @@ cdef class EstimatorAllocator(SharedBudget):
     (1, True)
     """
 
-    def __init__(self, n_estimators, policy="thompson-variance", *, value_range=None,
+    def __init__(self, n_arms, policy="thompson-variance", *, value_range=None,
                  costs="equal", weights="mean", budget=None, batch_size=1, pilot=10,
                  centre=None, max_cost=None, dependent_costs=False, cost_floor=1e-9,
                  least_values=None, rng=None):
-        super().__init__(n_estimators, policy, value_range=value_range, costs=costs,
+        super().__init__(n_arms, policy, value_range=value_range, costs=costs,
                          budget=budget, batch_size=batch_size, pilot=pilot, centre=centre,
                          max_cost=max_cost, dependent_costs=dependent_costs,
                          cost_floor=cost_floor, rng=rng)
@@ -366,7 +366,7 @@ cdef class EstimatorAllocator(SharedBudget):
         depend on their values.
 
         Bets keep all values, 32 bytes each, and play them again for each interval: some 0.2
-        us a value. The others look at sums, O(n_estimators).
+        us a value. The others look at sums, O(n_arms).
         """
         alpha = check_scalar("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         method = method_of(method, anytime, self.weights, self.bets)

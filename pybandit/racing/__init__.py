@@ -8,7 +8,7 @@ Examples
 >>> import numpy as np, pybandit as pb
 >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
 >>> result = pb.race(factors, rng=1)
->>> result.winner, result.n_evaluations, factors.size
+>>> result.best, result.n_evaluations, factors.size
 (2, 3400, 300000)
 """
 

@@ -17,14 +17,14 @@ _Indices = Literal["auto", "permutation", "rejection", "keyed"]
 _Rng = int | SeedSequence | Generator | None
 
 class RaceResult(NamedTuple):
-    winner: int
+    best: int
     n_looks: int
     n_evaluations: int
     exact: bool
 
 def race(
     factors: ArrayLike | Factors | Blocks,
-    offsets: ArrayLike | None = None,
+    log_prior: ArrayLike | None = None,
     *,
     bound: _Bound = "student",
     delta: float | None = None,

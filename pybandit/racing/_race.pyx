@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pybandit._shared.generators import as_generator
-from pybandit.racing._track import check_offsets, index_kind
+from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import as_factors
 
 from libc.string cimport memcpy
@@ -20,7 +20,7 @@ class RaceResult(NamedTuple):
 
     Attributes
     ----------
-    winner : int
+    best : int
         The state found best, in [0, D).
     n_looks : int
         Looks taken; 0 where there was nothing to decide.
@@ -39,23 +39,23 @@ class RaceResult(NamedTuple):
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
     >>> result = pb.race(factors, rng=1)
-    >>> result.winner, result.n_looks, result.n_evaluations, result.exact
+    >>> result.best, result.n_looks, result.n_evaluations, result.exact
     (2, 6, 3400, False)
     """
 
-    winner: int
+    best: int
     n_looks: int
     n_evaluations: int
     exact: bool
 
 
-def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwise",
+def race(factors, log_prior=None, *, bound="student", delta=None, variance="pairwise",
          first_look=None, value_range=None, max_fraction=1.0, indices="auto", rng=None):
-    """Find ``argmax_i offset_i + sum_n log f_n(i)``, reading as few factors as it takes.
+    """Find ``argmax_i log_prior_i + sum_n log f_n(i)``, reading as few factors as it takes.
 
     Factors are read without replacement, the same ones for every state still in
     the race, until the bound leaves one state: Chen & Ghahramani 2016,
-    Algorithm 1. No noise is added: with standard Gumbel `offsets` (plus
+    Algorithm 1. No noise is added: with standard Gumbel `log_prior` (plus
     log f_0) the winner is a draw from the distribution, which `RacingSampler`
     makes many times over at less cost.
 
@@ -66,7 +66,7 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
         of another type is read where it lies. Of `Blocks`, a table larger than memory
         whose rows were shuffled, whole blocks are read, in random order: see there for
         what is random about that.
-    offsets : array_like, shape (D,), optional
+    log_prior : array_like, shape (D,), optional
         Added to the totals, not to each factor; -inf makes a state impossible.
     bound : {"student", "normal", "ebs", "betting", "auto"} or a bound object
         When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound` and
@@ -102,7 +102,7 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     Returns
     -------
     RaceResult
-        ``winner``, ``n_looks``, ``n_evaluations``, ``exact``.
+        ``best``, ``n_looks``, ``n_evaluations``, ``exact``.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(0).normal([0.0, 0.1, 0.5], 1.0, (100_000, 3))
     >>> result = pb.race(scores, rng=0)
-    >>> result.winner, result.n_evaluations
+    >>> result.best, result.n_evaluations
     (2, 250)
     """
     rng = as_generator(rng)
@@ -138,8 +138,8 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
     cdef double[::1] given
-    if offsets is not None:
-        given = check_offsets("offsets", offsets, track.race.factors.n_states)
+    if log_prior is not None:
+        given = check_log_prior("log_prior", log_prior, track.race.factors.n_states)
         memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
     track.source.add_totals(track.offsets)
     track.source.hold(rng.bit_generator.lock)

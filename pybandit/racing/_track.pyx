@@ -184,7 +184,7 @@ cdef class Plan:
         schedule.unit = &self.unit[0] if self.unit is not None else NULL
 
 
-def check_offsets(name, values, int64_t n_states):
+def check_log_prior(name, values, int64_t n_states):
     """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
     values = check_numeric(name, values)
     if values.shape != (n_states,):

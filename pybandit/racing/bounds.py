@@ -71,8 +71,9 @@ class NormalBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
-    >>> result = pb.race(factors, bound=pb.racing.NormalBound(0.001, "union"), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.NormalBound(delta=0.001, convention="union"),
+    ...                  rng=1)
+    >>> result.best, result.n_evaluations
     (2, 6800)
     """
 
@@ -94,7 +95,8 @@ class NormalBound:
         fractions = np.asarray(rows, dtype=np.float64) / n_factors
         boundary = self.boundary
         if boundary is None and rows.size:
-            boundary = b_normal.boundary(self.delta / n_comparisons, fractions, self.convention)
+            boundary = b_normal.boundary(self.delta / n_comparisons, fractions,
+                                         convention=self.convention)
         if not rows.size:
             return np.zeros(0), np.zeros(0)
         return self._scale(rows, n_factors, boundary), np.zeros(rows.size)
@@ -158,8 +160,8 @@ class StudentBound(NormalBound):
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
-    >>> result = pb.race(factors, bound=pb.racing.StudentBound(0.001), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.StudentBound(delta=0.001), rng=1)
+    >>> result.best, result.n_evaluations
     (2, 3600)
     """
 
@@ -223,8 +225,8 @@ class EBSBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).random((100_000, 3)) * [0.5, 0.8, 1.0]
-    >>> result = pb.race(factors, bound=pb.racing.EBSBound(0.05, value_range=1.0), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.EBSBound(delta=0.05, value_range=1.0), rng=1)
+    >>> result.best, result.n_evaluations
     (2, 2560)
     """
 
@@ -327,8 +329,9 @@ class BettingBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).random((100_000, 3)) * [0.5, 0.8, 1.0]
-    >>> result = pb.race(factors, bound=pb.racing.BettingBound(0.05, value_range=(0, 1)), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.BettingBound(delta=0.05, value_range=(0, 1)),
+    ...                  rng=1)
+    >>> result.best, result.n_evaluations
     (2, 188)
     """
 

@@ -10,7 +10,7 @@ from pybandit.racing.factors import Populations
 
 def race_populations(
     populations: Populations | Sequence[ArrayLike],
-    offsets: ArrayLike | None = None,
+    log_prior: ArrayLike | None = None,
     *,
     bound: Literal["student", "normal", "auto"] | NormalBound = "student",
     delta: float | None = None,

@@ -13,7 +13,7 @@ from pybandit._shared.checks import LARGEST, MOST_PULLS, check_choice, check_int
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._native import native_of
-from pybandit.racing._track import check_offsets, index_kind
+from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import Factors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -200,7 +200,7 @@ cdef class RacingSampler:
                            kind, rows)
         n_states = track.race.factors.n_states
         prior = (np.zeros(n_states) if log_prior is None
-                 else check_offsets("log_prior", log_prior, n_states))
+                 else check_log_prior("log_prior", log_prior, n_states))
         track.sampler.log_prior = &prior[0]
         track.sampler.totals = track.source.totals
         if order is not None:
@@ -254,7 +254,7 @@ cdef class RacingSampler:
 
     @log_prior.setter
     def log_prior(self, values):
-        cdef double[::1] checked = check_offsets("log_prior", values, self.n_states)
+        cdef double[::1] checked = check_log_prior("log_prior", values, self.n_states)
         with self.guard:
             self._log_prior[:] = checked  # in place: the kernel's pointer stays
 
@@ -450,7 +450,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     factors = as_factors(factors)
     totals = totals_of(factors)
     if log_prior is not None:
-        totals += check_offsets("log_prior", log_prior, totals.size)
+        totals += check_log_prior("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
     shape = (1,) if size is None else check_size(size)
     states = np.empty(math.prod(shape), dtype=np.int64)

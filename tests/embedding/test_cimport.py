@@ -169,7 +169,7 @@ def test_it_races_as_python_does(foreign):
 @pytest.mark.parametrize("n, n_states, first, fraction",
                          [(5000, 9, 50, 1.0), (10**6, 2, 2, 0.05), (40, 3, 50, 1.0)])
 def test_it_makes_the_schedules_of_python(foreign, n, n_states, first, fraction):
-    expected = make_schedule(pb.racing.NormalBound(0.01), n, n_states, True, first, fraction)
+    expected = make_schedule(pb.racing.NormalBound(delta=0.01), n, n_states, True, first, fraction)
     rows, scale = foreign.normal_schedule(0.01, n, n_states, first, fraction)
     assert rows == expected.rows.tolist() and scale == expected.scale.tolist()
 

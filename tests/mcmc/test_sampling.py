@@ -113,10 +113,11 @@ PAIR = mcmc.PairwiseTable(np.eye(3), [[1], [0]])
 
 @pytest.mark.parametrize("model, states, options", [
     (3, 3, dict(bound="betting", value_range=(-5.0, -0.1))),
-    (3, 3, dict(bound=pb.racing.BettingBound(0.05, (-5.0, -0.1)))),
+    (3, 3, dict(bound=pb.racing.BettingBound(delta=0.05, value_range=(-5.0, -0.1)))),
     (3, 3, dict(bound="auto", value_range=[-5.0, -0.1])),
     (3, 3, dict(bound="ebs", value_range=[1.0, 1.0, 1.0])),
-    (3, 3, dict(bound=pb.racing.EBSBound(0.05, value_range=(1.0, 1.0, 1.0)), variance="marginal")),
+    (3, 3,
+     dict(bound=pb.racing.EBSBound(delta=0.05, value_range=(1.0, 1.0, 1.0)), variance="marginal")),
     (2, 1, dict(bound="ebs", value_range=[1.0])),
     (PAIR, 3, dict(bound="ebs", value_range=np.ones(3))),
     (PAIR, 3, dict(bound="betting", value_range=(0.0, 1.0))),
@@ -133,13 +134,13 @@ def test_options_are_held_against_the_states_there_are(model, states, options):
 
 @pytest.mark.parametrize("options, words", [
     (dict(bound="ebs", value_range=[1.0, 1.0]), "D = 3; got 2 values"),
-    (dict(bound=pb.racing.EBSBound(0.05, value_range=(1.0, 1.0))), "D = 3; got 2 values"),
+    (dict(bound=pb.racing.EBSBound(delta=0.05, value_range=(1.0, 1.0))), "D = 3; got 2 values"),
     (dict(bound="ebs", value_range=()), "value_range"),
     (dict(bound="ebs"), "value_range"),
     (dict(bound="betting"), "value_range"),
     (dict(bound="betting", value_range=(1.0, 0.0)), "value_range"),
     (dict(bound="betting", value_range=(0.0, 1.0), variance="marginal"), "variance"),
-    (dict(bound=pb.racing.EBSBound(0.05, difference_range=1.0), variance="marginal"),
+    (dict(bound=pb.racing.EBSBound(delta=0.05, difference_range=1.0), variance="marginal"),
      "value_range"),
     (dict(value_range=1.0), "value_range"),
     (dict(bound="best"), "bound"),

@@ -375,7 +375,7 @@ def test_states_that_no_run_leads_to_are_refused(policy):
 
 
 @pytest.mark.parametrize("made, error, message", [
-    (dict(n_estimators=0), ValueError, "n_estimators must be at least 1"),
+    (dict(n_arms=0), ValueError, "n_arms must be at least 1"),
     (dict(policy="best"), ValueError, "policy must be one of .*'uniform'.*got 'best'"),
     (dict(policy=3), TypeError, "policy must be one of"),
     (dict(costs="free"), ValueError, "costs must be one of"),
@@ -393,7 +393,7 @@ def test_states_that_no_run_leads_to_are_refused(policy):
 ])
 def test_arguments_are_checked(made, error, message):
     with pytest.raises(error, match=message):
-        pb.montecarlo.EstimatorAllocator(**{"n_estimators": 3, **made})
+        pb.montecarlo.EstimatorAllocator(**{"n_arms": 3, **made})
 
 
 def test_a_picture():

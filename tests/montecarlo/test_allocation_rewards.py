@@ -231,7 +231,7 @@ def test_a_policy_serves_one_allocator():
     (dict(policy="thompson", value_range=[[0, 1]] * 3), ValueError, "value_range .* upper bounds"),
     (dict(policy="ucb1", centre=math.nan), ValueError, "centre must be finite"),
     (dict(policy="ucb1", max_cost=0.0), ValueError, "max_cost must be finite and above 0"),
-    (dict(policy=pb.policies.UCB1(2)), ValueError, "must be fresh and have n_estimators = 3 arms"),
+    (dict(policy=pb.policies.UCB1(2)), ValueError, "must be fresh and have n_arms = 3 arms"),
     (dict(policy=pb.policies.GapE(3, 100, 1.0)), TypeError, "without a budget"),
     (dict(policy=object()), TypeError, "policy must be one of"),
 ])

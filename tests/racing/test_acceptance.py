@@ -76,7 +76,7 @@ def test_an_exact_law(source):
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
                                     bound=as_bound(options), first_look=case["m1"], rng=8)
     law = race_twin.enumerate_law(rewards, np.zeros(2), options)
-    law = {(o.winner == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
+    law = {(o.best == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
     observed = collections.Counter(tuple(test.test()) for _ in range(n_tests))
     assert_law(observed, law, n_tests)
 
@@ -90,8 +90,8 @@ def test_names_of_bounds_are_two_sided():
         assert (by_name.scale == by_object.scale).all()
         assert (by_name.scale[:-1] != one_sided.scale[:-1]).all()
     default = pb.racing.AcceptanceTest(ratios).schedule
-    expected = pb.racing.AcceptanceTest(ratios, bound=pb.racing.StudentBound(0.05, "two-sided"),
-                                        first_look=50).schedule
+    student = pb.racing.StudentBound(delta=0.05, convention="two-sided")
+    expected = pb.racing.AcceptanceTest(ratios, bound=student, first_look=50).schedule
     assert all((a == b).all() for a, b in zip(default, expected, strict=True))
 
 
@@ -242,7 +242,7 @@ def test_log_ratios_that_are_refused(log_ratios, error, word):
         ({"bound": "ebs"}, ["value_range"]),
         ({"bound": "ebs", "value_range": (0, 1)}, ["value_range", "0"]),
         ({"value_range": 1.0}, ["value_range", "student"]),
-        ({"bound": pb.racing.StudentBound(0.1), "delta": 0.1}, ["delta"]),
+        ({"bound": pb.racing.StudentBound(delta=0.1), "delta": 0.1}, ["delta"]),
     ],
 )
 def test_options_that_are_refused(options, words):

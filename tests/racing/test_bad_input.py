@@ -85,9 +85,9 @@ def test_delta_where_two_states_leave_no_solution():
     for delta in (0.5, 0.7):
         with pytest.raises(ValueError, match=r"delta.*0\.5"):
             pb.race(GOOD[:, :2], delta=delta)
-    assert pb.race(GOOD[:, :2], delta=0.49, rng=0).winner == 1
+    assert pb.race(GOOD[:, :2], delta=0.49, rng=0).best == 1
     # the empirical Bernstein bound has one up to 1
-    assert pb.race(GOOD[:, :2], bound="ebs", delta=0.9, value_range=9.0, rng=0).winner == 1
+    assert pb.race(GOOD[:, :2], bound="ebs", delta=0.9, value_range=9.0, rng=0).best == 1
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_delta_where_two_states_leave_no_solution():
         (lambda: pb.racing.EBSBound(delta=0.0, value_range=1.0), ["delta", "0"]),
         (lambda: pb.Factors(len, 0, 3), ["n_factors", "0"]),
         (lambda: pb.Factors(len, 3, 0), ["n_states", "0"]),
-        (lambda: pb.race(GOOD, [0.0, 1.0]), ["offsets", "3", "2"]),
-        (lambda: pb.race(GOOD, [0.0, np.nan, 1.0]), ["offsets", "nan", "1"]),
-        (lambda: pb.race(GOOD, [0.0, np.inf, 1.0]), ["offsets", "inf", "1"]),
-        (lambda: pb.race(GOOD, [-np.inf] * 3), ["offsets", "-inf"]),
+        (lambda: pb.race(GOOD, [0.0, 1.0]), ["log_prior", "3", "2"]),
+        (lambda: pb.race(GOOD, [0.0, np.nan, 1.0]), ["log_prior", "nan", "1"]),
+        (lambda: pb.race(GOOD, [0.0, np.inf, 1.0]), ["log_prior", "inf", "1"]),
+        (lambda: pb.race(GOOD, [-np.inf] * 3), ["log_prior", "-inf"]),
         (lambda: pb.RacingSampler(GOOD, [0.0]), ["log_prior", "3"]),
         (lambda: pb.RacingSampler(GOOD, [np.nan] * 3), ["log_prior", "nan"]),
         (lambda: pb.RacingSampler(GOOD, [-np.inf] * 3), ["log_prior", "-inf"]),
@@ -134,7 +134,7 @@ def test_values(make, words):
         (lambda: pb.race(GOOD, bound=3.0), "bound"),
         (lambda: pb.race(GOOD, delta="0.1"), "delta"),
         (lambda: pb.race(GOOD, first_look=2.5), "first_look"),
-        (lambda: pb.race(GOOD, offsets=["a", "b", "c"]), "offsets"),
+        (lambda: pb.race(GOOD, log_prior=["a", "b", "c"]), "log_prior"),
         (lambda: pb.RacingSampler(GOOD).draw(2.5), "size"),
         (lambda: pb.bounds.b_normal("0.1", 0.1), "delta"),
     ],
@@ -156,10 +156,10 @@ def test_matrices_are_converted_once():
                     whole[::-1][::-1].astype(">f8")):
         assert pb.race(factors, rng=1) == expected
         state, _ = pb.RacingSampler(factors, rng=1).draw()
-        assert state == expected.winner
-    assert pb.race(whole > 0, rng=1).winner in (0, 1, 2)
-    assert pb.race(GOOD, offsets=[0, 0, -10_000], rng=1).winner == 1
-    assert pb.race(GOOD, bound="ebs", value_range=[9, 9, 9], rng=1).winner == 2
+        assert state == expected.best
+    assert pb.race(whole > 0, rng=1).best in (0, 1, 2)
+    assert pb.race(GOOD, log_prior=[0, 0, -10_000], rng=1).best == 1
+    assert pb.race(GOOD, bound="ebs", value_range=[9, 9, 9], rng=1).best == 2
     zero_dimensional = pb.race(GOOD, bound="ebs", value_range=np.array(9.0), rng=1)
     assert zero_dimensional == pb.race(GOOD, bound="ebs", value_range=9.0, rng=1)
     assert pb.race(GOOD, delta=np.array(0.05), rng=1) == pb.race(GOOD, rng=1)

@@ -53,13 +53,13 @@ def error_at_gap_zero(bound, first_look, size, n_races, seed):
      (0.1, 100_000, 40_000)],
 )
 def test_student_errs_delta_at_gap_zero(delta, size, n_races):
-    error = error_at_gap_zero(pb.racing.StudentBound(delta), 50, size, n_races, seed=50)
+    error = error_at_gap_zero(pb.racing.StudentBound(delta=delta), 50, size, n_races, seed=50)
     assert 0.9 * delta <= error <= 1.05 * delta
 
 
 def test_ten_rows_are_few_for_the_correction():
     """`StudentBound` says how much it errs there; without the correction it is as the twin."""
-    error = error_at_gap_zero(pb.racing.StudentBound(0.001), 10, 2_000, 2_000_000, seed=54)
+    error = error_at_gap_zero(pb.racing.StudentBound(delta=0.001), 10, 2_000, 2_000_000, seed=54)
     assert_close(error, 0.00116, 2_000_000, relative=0.01)
 
 
@@ -93,8 +93,8 @@ def test_errors_at_gap_zero_are_the_twins(bound, first_look, delta):
     size, rng = 2_000, np.random.default_rng(53)
     expected = gap_zero.error(bound, delta, first_look, size, 4_000_000, rng)
     n_races = round(2_000 / expected)
-    made = {"normal": pb.racing.NormalBound(delta),
-            "student": pb.racing.StudentBound(delta, skewness=False)}
+    made = {"normal": pb.racing.NormalBound(delta=delta),
+            "student": pb.racing.StudentBound(delta=delta, skewness=False)}
     error = error_at_gap_zero(made[bound], first_look, size, n_races, seed=51)
     assert_close(error, expected, n_races, relative=0.01)
 
@@ -148,14 +148,14 @@ def run_cell(row, seed):
     if options["bound"] == "ebs":
         options["value_range"] = np.ptp(rewards, axis=0)
     elif options["bound"] == "two-sided":
-        options["bound"] = pb.racing.NormalBound(options.pop("delta"), "two-sided")
+        options["bound"] = pb.racing.NormalBound(delta=options.pop("delta"), convention="two-sided")
     rng = np.random.default_rng(seed)
     # Gumbels spread evenly over their space: each is right, and their average settles sooner
     noise = -np.log(-np.log(qmc.Halton(D, rng=rng).random(n_draws(row))))
     wrong = evaluations = 0
-    for offsets in LOG_P + noise:
-        result = pb.race(rewards, offsets, max_fraction=1, rng=rng, **options)
-        wrong += result.winner != offsets.argmax()
+    for perturbed in LOG_P + noise:
+        result = pb.race(rewards, perturbed, max_fraction=1, rng=rng, **options)
+        wrong += result.best != perturbed.argmax()
         evaluations += result.n_evaluations
     return wrong, evaluations / len(noise) / (N * D)
 

@@ -51,11 +51,11 @@ def test_the_twin_bit_for_bit(source, indices, kind, bound):
         bits, stream = Bits(seed), subsample.KINDS[kind](len(factors))
         expected = []
         for _ in range(30):
-            offsets = log_prior + bits.gumbels(5)
+            perturbed = log_prior + bits.gumbels(5)
             stream.restart(bits)
             following = functools.partial(stream.next, bits)
             to_the_end = source == "function"
-            expected.append(twin.race(factors, offsets, following, options, to_the_end))
+            expected.append(twin.race(factors, perturbed, following, options, to_the_end))
         sampler = pb.RacingSampler(
             factors if source == "matrix" else as_function(factors), log_prior, bound=bound,
             delta=0.2, first_look=8, max_fraction=0.5, indices=indices,
@@ -294,7 +294,7 @@ def test_results_can_be_pickled():
     factors, _ = problem(13)
     result = pb.race(factors, rng=1)
     assert pickle.loads(pickle.dumps(result)) == result
-    for bound in (pb.racing.StudentBound(0.1), pb.racing.NormalBound(boundary=2.0),
-                  pb.racing.EBSBound(0.1, 2.0)):
+    for bound in (pb.racing.StudentBound(delta=0.1), pb.racing.NormalBound(boundary=2.0),
+                  pb.racing.EBSBound(delta=0.1, value_range=2.0)):
         assert pickle.loads(pickle.dumps(bound)) == bound
         assert hash(bound) == hash(pickle.loads(pickle.dumps(bound)))

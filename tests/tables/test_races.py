@@ -151,7 +151,7 @@ def test_race_reads_whole_blocks_in_random_order(options):
         return TABLE[64 * block:64 * block + SIZES[block]][:, columns]
 
     result = pb.race(pb.tables.Blocks(read, SIZES, 5, shuffled=True), rng=2, **options)
-    assert result.winner == 4
+    assert result.best == 4
     blocks = [block for block, _ in asked]
     assert len(set(blocks)) == -(-result.n_evaluations // (64 * 5)) or result.n_evaluations > 320
     assert 9 not in blocks[:-1]  # the short one comes last
@@ -159,7 +159,7 @@ def test_race_reads_whole_blocks_in_random_order(options):
 
 def test_a_race_to_the_end_is_exact():
     result = pb.race(blocks_of(TABLE, SIZES), delta=1e-300, first_look=600, rng=1)
-    assert (result.winner, result.exact, result.n_evaluations) == (4, True, 3000)
+    assert (result.best, result.exact, result.n_evaluations) == (4, True, 3000)
 
 
 def test_draws_from_blocks_have_the_law():

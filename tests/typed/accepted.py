@@ -100,7 +100,7 @@ def races(scores: Floats, rng: Generator) -> None:
     pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)
     assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
                 pb.betting.ConfidenceBounds)
-    assert_type(pb.race(scores, rng=2).winner, int)
+    assert_type(pb.race(scores, rng=2).best, int)
 
 
 def hooks() -> RaceStopping:
