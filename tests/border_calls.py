@@ -127,6 +127,7 @@ RACING = {
     pb.racing.ControlVariate: dict(values=MATRIX, totals=MATRIX.sum(axis=0)),
     pb.racing.EBSBound: dict(value_range=1.0),
     pb.Factors: dict(function=len, n_factors=5, n_states=2),
+    pb.racing.Looks: {},
     pb.racing.NormalBound: {},
     pb.racing.PopulationMoments: dict(points=POINTS),
     pb.racing.Populations: dict(function=len, sizes=[3, 4]),
@@ -214,6 +215,7 @@ def retired(arm):
 
 
 BETTING = {
+    pb.betting.Bets: {},
     pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
     pb.BudgetRace: dict(n_arms=3, n_items=9, budget_cost=6.0, value_range=(0, 1),

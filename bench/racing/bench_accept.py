@@ -40,7 +40,7 @@ def test_against_the_limit(timed, limits, ratios, rows, role):
     """A test decided at its first look: sum and square of so many random ratios."""
     rng = np.random.default_rng(3)
     group = f"{rows} of {N} log ratios"
-    options = dict(first_look=rows, rng=rng)
+    options = dict(looks=pb.racing.Looks(first=rows), rng=rng)
     if role == "bare shuffle and gather":
         permutation, moments = np.arange(N), np.zeros(2)
         arguments = (bits_of(rng), pointer(permutation), i64(N), pointer(ratios), i64(rows),

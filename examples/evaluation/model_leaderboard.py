@@ -28,8 +28,10 @@ BOUNDS = {
     "student": pb.racing.StudentBound(delta=DELTA),
     "ebs": pb.racing.EBSBound(delta=DELTA, value_range=1.0),
     "betting": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1)),
-    "betting, ebmix": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1), mixture="ebmix"),
-    "betting, hybrid": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1), hybrid=True),
+    "betting, ebmix": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1),
+                                             bets=pb.betting.Bets("ebmix")),
+    "betting, hybrid": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1),
+                                              bets=pb.betting.Bets("product", hybrid=True)),
 }
 # What is read of another table, 58 models by 797 items; ebs and normal by marginal deviations.
 REFERENCE = {"ebs": 0.389, "normal": 0.065, "betting": 0.035}

@@ -38,7 +38,7 @@ class Chain:
 
     def __init__(self, models, seed, *, racing, batch=None, delta=DELTA, check=False):
         self.models, self.racing, self.batch = models, racing, batch
-        self.options = {"delta": delta, "first_look": FIRST_LOOK}
+        self.options = {"delta": delta, "looks": pb.racing.Looks(first=FIRST_LOOK)}
         self.check = check
         # what both kinds draw, and the order a race reads in: so that both kinds agree
         # step by step where no race errs

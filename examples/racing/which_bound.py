@@ -24,10 +24,10 @@ BOUNDS = {  # name -> bound of (delta, range), and the variance it is given
     "ebs": (lambda delta, span: pb.racing.EBSBound(delta=delta, value_range=span), "pairwise"),
     "betting": (lambda delta, span: pb.racing.BettingBound(delta=delta, value_range=span),
                 "pairwise"),
-    "ebmix": (lambda delta, span: pb.racing.BettingBound(delta=delta, value_range=span,
-                                                         mixture="ebmix"), "pairwise"),
-    "hybrid": (lambda delta, span: pb.racing.BettingBound(delta=delta, value_range=span,
-                                                          hybrid=True), "pairwise"),
+    "ebmix": (lambda delta, span: pb.racing.BettingBound(
+        delta=delta, value_range=span, bets=pb.betting.Bets("ebmix")), "pairwise"),
+    "hybrid": (lambda delta, span: pb.racing.BettingBound(
+        delta=delta, value_range=span, bets=pb.betting.Bets("product", hybrid=True)), "pairwise"),
     "normal, marginal": (lambda delta, span: pb.racing.NormalBound(delta=delta, convention="union"),
                          "marginal"),
     "ebs, marginal": (lambda delta, span: pb.racing.EBSBound(delta=delta, value_range=span),
@@ -103,7 +103,7 @@ CASES = {
 def races(rewards, bound, variance, n_races, seed):
     """Mean items an arm, and share of wrong winners, over orders of the items."""
     best, n_arms = rewards.sum(axis=0).argmax(), rewards.shape[1]
-    results = [pb.race(rewards, bound=bound, variance=variance,
+    results = [pb.race(rewards, bound=bound, looks=pb.racing.Looks(variance=variance),
                        rng=np.random.default_rng((seed, i))) for i in range(n_races)]
     return (np.mean([result.n_evaluations / n_arms for result in results]),
             np.mean([result.best != best for result in results]))

@@ -10,8 +10,8 @@ def lil_ucb(
     factors: ArrayLike | Factors,
     log_prior: ArrayLike | None = None,
     *,
-    delta: float = 0.05,
     value_range: ArrayLike,
+    delta: float = 0.05,
     guarantee: Literal["heuristic", "proven"] = "heuristic",
     rng: int | SeedSequence | Generator | None = None,
 ) -> RaceResult: ...

@@ -77,7 +77,7 @@ def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heur
     delta does not bound the error with either choice. Theorem 2 of Jamieson et al., of
     independent draws, bounds it by ``4 sqrt(c d) + 4 c d`` with
     ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``: some 21,000 for e = 0.01, which says
-    nothing where d is above 2e-6. `race` with ``bound="betting"`` keeps its delta.
+    nothing where d is above 2e-6. `race` with a `BettingBound` keeps its delta.
 
     References
     ----------

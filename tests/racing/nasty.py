@@ -111,7 +111,8 @@ def race(case, d, bound, n_runs, rng):
 
 
 def sampler(case, d, bound, n_runs, rng):
-    draws = pb.RacingSampler(rewards_of(case, d) * HUGE, bound=bound, max_fraction=1.0, rng=rng)
+    draws = pb.RacingSampler(rewards_of(case, d) * HUGE, bound=bound,
+                             looks=pb.racing.Looks(max_fraction=1.0), rng=rng)
     return int(draws.draw(n_runs)[0].sum())
 
 

@@ -37,7 +37,8 @@ def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, 
     n_tests = round(1500 / delta)
     for kind, expected in [(pb.racing.NormalBound, normal), (pb.racing.StudentBound, student)]:
         if expected is not None:
-            error = share_decided_early(kind(delta), None, first_look, 100_000, n_tests, seed=60)
+            error = share_decided_early(kind(delta=delta), None, first_look, 100_000, n_tests,
+                                        seed=60)
             assert_close(error, expected, n_tests, relative=0.01)
 
 

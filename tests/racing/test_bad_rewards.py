@@ -63,14 +63,15 @@ def test_a_value_range_that_is_too_small(source):
     log_prior = [2 * 400.0, 400.0, 0.0]  # a close race: much is read
     for ranges in (spread, spread * (1 + 1e-14), spread + 1.0):
         for seed in range(30):
-            pb.race(factors, log_prior, bound="ebs", value_range=ranges, rng=seed)
+            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=seed)
     caught = set()
     for column in range(3):
         ranges = spread.copy()
         ranges[column] *= 0.5
         with pytest.raises(ValueError, match=rf"value_range.*state {column}") as error:
-            pb.race(factors, log_prior, bound="ebs", value_range=ranges, rng=1)
+            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=1)
         caught.add(str(error.value))
     assert len(caught) == 3
     with pytest.raises(ValueError, match="difference_range"):
-        pb.race(factors, log_prior, bound=pb.racing.EBSBound(difference_range=0.5), rng=1)
+        pb.race(factors, log_prior,
+                bound=pb.racing.EBSBound(value_range=None, difference_range=0.5), rng=1)

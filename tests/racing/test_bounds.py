@@ -66,7 +66,7 @@ def test_the_most_cautious_boundary_is_never_crossed():
     values = np.random.default_rng(0).normal(size=(5000, 2))
     values[:, 1] += 1e-3 - np.subtract(*values.mean(axis=0)[::-1])
     for options in (dict(bound=pb.racing.StudentBound(boundary=50.0)),
-                    dict(delta=1e-300, first_look=8)):
+                    dict(delta=1e-300, looks=pb.racing.Looks(first=8))):
         assert [pb.race(values, rng=seed, **options).best for seed in range(40)] == [1] * 40
     log_ratios = values[:, 1] - values[:, 0]
     assert pb.racing.accept(log_ratios, bound=pb.racing.StudentBound(boundary=40.0), rng=1).exact

@@ -35,9 +35,8 @@ def error_at_gap_zero(bound, first_look, size, n_races, seed):
         rewards = np.zeros((size, 2))
         rewards[:, 1] = rng.normal(size=size)
         rewards[:, 1] -= rewards[:, 1].mean()
-        sampler = pb.RacingSampler(
-            rewards * HUGE, bound=bound, first_look=first_look, max_fraction=1
-        )
+        sampler = pb.RacingSampler(rewards * HUGE, bound=bound,
+                                   looks=pb.racing.Looks(first=first_look, max_fraction=1))
         _, info = sampler.draw(n_each, rng=rng)
         early += np.count_nonzero(~info.exact)
     return 0.5 * early / (n_each * N_POPULATIONS)
@@ -107,11 +106,12 @@ def assert_close(error, expected, n_races, relative):
 N, D = 100_000, 10
 LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
 RACES = {
-    "racing_normal_pair_eq5B": dict(bound="normal", variance="pairwise"),
-    "racing_normal_pair_corridorB": dict(bound="two-sided", variance="pairwise"),
-    "racing_normal_marginal_eq5B": dict(bound="normal", variance="marginal"),
-    "racing_ebs_pair": dict(bound="ebs", variance="pairwise"),
-    "racing_ebs_marginal": dict(bound="ebs", variance="marginal"),
+    "racing_normal_pair_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="pairwise")),
+    "racing_normal_pair_corridorB": dict(bound="two-sided",
+                                         looks=pb.racing.Looks(variance="pairwise")),
+    "racing_normal_marginal_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="marginal")),
+    "racing_ebs_pair": dict(bound="ebs", looks=pb.racing.Looks(variance="pairwise")),
+    "racing_ebs_marginal": dict(bound="ebs", looks=pb.racing.Looks(variance="marginal")),
 }
 ROWS = tables.synthetic()
 CELLS = sorted({(row["dist"], row["algo"], row["sigma"]) for row in ROWS})
@@ -146,7 +146,8 @@ def run_cell(row, seed):
     rewards = standardised(row["dist"]) * row["sigma"]
     options = dict(RACES[row["algo"]], delta=row["delta"])
     if options["bound"] == "ebs":
-        options["value_range"] = np.ptp(rewards, axis=0)
+        options["bound"] = pb.racing.EBSBound(delta=options.pop("delta"),
+                                              value_range=np.ptp(rewards, axis=0))
     elif options["bound"] == "two-sided":
         options["bound"] = pb.racing.NormalBound(delta=options.pop("delta"), convention="two-sided")
     rng = np.random.default_rng(seed)
@@ -154,7 +155,7 @@ def run_cell(row, seed):
     noise = -np.log(-np.log(qmc.Halton(D, rng=rng).random(n_draws(row))))
     wrong = evaluations = 0
     for perturbed in LOG_P + noise:
-        result = pb.race(rewards, perturbed, max_fraction=1, rng=rng, **options)
+        result = pb.race(rewards, perturbed, rng=rng, **options)
         wrong += result.best != perturbed.argmax()
         evaluations += result.n_evaluations
     return wrong, evaluations / len(noise) / (N * D)

@@ -47,10 +47,11 @@ def test_the_race_is_on_what_is_left_of_the_factors(as_values):
                              options, to_the_end=True)
         bound = pb.racing.StudentBound(delta=0.1, skewness=False)
         got = pb.race(with_control(factors, close, as_values), log_prior, bound=bound,
-                      first_look=10, indices="permutation", rng=seed)
+                      looks=pb.racing.Looks(first=10, indices="permutation"), rng=seed)
         assert got == expected
         read.append(got.n_evaluations)
-        plain = pb.race(as_function(factors), log_prior, bound=bound, first_look=10, rng=seed)
+        plain = pb.race(as_function(factors), log_prior, bound=bound,
+                        looks=pb.racing.Looks(first=10), rng=seed)
         assert got.n_evaluations < plain.n_evaluations
     assert np.mean(read) < 0.3 * N * D
 

@@ -137,7 +137,7 @@ def test_an_interrupt_during_a_long_draw(source):
     factors = rng.normal(size=(20_000, 3))
     factors -= factors.mean(axis=0)  # a race that reads everything
     given = as_function(factors) if source == "function" else factors
-    more = {"max_fraction": 0.001} if source == "exact" else {}
+    more = {"looks": pb.racing.Looks(max_fraction=0.001)} if source == "exact" else {}
     sampler = pb.RacingSampler(given, delta=1e-6, rng=1, **more)
     sampler.draw(2)
     timer = interrupt_soon()

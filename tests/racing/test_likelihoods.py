@@ -54,8 +54,8 @@ def test_they_race_as_a_function_of_python_does(name):
     python = pb.Factors(lambda n, i: factors.evaluate(n, i), *matrix.shape)
     for seed in range(5):
         log_prior = np.random.default_rng(seed).gumbel(size=matrix.shape[1])
-        assert (pb.race(factors, log_prior, rng=seed, max_fraction=0.5)
-                == pb.race(python, log_prior, rng=seed, max_fraction=0.5))
+        assert (pb.race(factors, log_prior, rng=seed, looks=pb.racing.Looks(max_fraction=0.5))
+                == pb.race(python, log_prior, rng=seed, looks=pb.racing.Looks(max_fraction=0.5)))
         assert pb.racing.exact_sample(factors, rng=seed) == pb.racing.exact_sample(matrix, rng=seed)
 
 

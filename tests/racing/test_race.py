@@ -78,14 +78,12 @@ def test_schedules():
     """The looks of the spec, and those that max_fraction leaves."""
     for key, rows in tables.exact_cases()["formula_vectors"]["schedule"].items():
         n_factors, first_look = (int(part.split("=")[1]) for part in key.split(","))
-        sampler = pb.RacingSampler(
-            np.zeros((n_factors, 2)), first_look=first_look, max_fraction=1
-        )
+        sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
+                                   looks=pb.racing.Looks(first=first_look, max_fraction=1))
         assert sampler.schedule.rows.tolist() == rows
         for share in (0.001, 0.1, 0.5, 0.512):
-            sampler = pb.RacingSampler(
-                np.zeros((n_factors, 2)), first_look=first_look, max_fraction=share
-            )
+            sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
+                                       looks=pb.racing.Looks(first=first_look, max_fraction=share))
             assert sampler.schedule.rows.tolist() == twin.schedule(n_factors, first_look, share)
             assert sampler.schedule.scale[-1] == sampler.schedule.slack[-1] == 0.0
 
@@ -163,8 +161,9 @@ def test_nothing_to_decide():
 @pytest.mark.parametrize("bound", ["student", "normal", "ebs"])
 def test_a_first_look_at_everything(n_factors, first_look, bound):
     rewards = np.random.default_rng(n_factors).normal(size=(n_factors, 3))
-    ranges = {"value_range": 10.0} if bound == "ebs" else {}
-    result = pb.race(rewards, first_look=first_look, bound=bound, rng=3, **ranges)
+    if bound == "ebs":
+        bound = pb.racing.EBSBound(value_range=10.0)
+    result = pb.race(rewards, looks=pb.racing.Looks(first=first_look), bound=bound, rng=3)
     assert result == (rewards.sum(axis=0).argmax(), 1, 3 * n_factors, True)
 
 
@@ -173,7 +172,8 @@ def test_max_fraction_reads_the_rest_at_once():
     rewards -= rewards.mean(axis=0)
     log_prior = [0.0, 0.0, 1e-6]
     for share, looks in [(1.0, 8), (0.5, 7), (0.04, 4), (0.01, 2), (0.009, 1)]:
-        result = pb.race(rewards, log_prior, delta=1e-9, max_fraction=share, rng=1)
+        result = pb.race(rewards, log_prior, delta=1e-9, looks=pb.racing.Looks(max_fraction=share),
+                         rng=1)
         assert result == pb.racing.RaceResult(2, looks, 15_000, True)
 
 
@@ -199,20 +199,17 @@ def test_each_pair_is_asked_for_once():
 
 def test_shortcuts_are_the_bound_objects():
     rewards = np.random.default_rng(41).normal(size=(3000, 6)) * [1, 1, 1, 1, 1, 0.1]
-    spread = np.ptp(rewards, axis=0)
     for seed in range(20):
         log_prior = np.random.default_rng(seed).gumbel(size=6) * 100
         for name, bound in [
             ("student", pb.racing.StudentBound(delta=0.2)),
             ("normal", pb.racing.NormalBound(delta=0.2)),
-            ("ebs", pb.racing.EBSBound(delta=0.2, value_range=spread)),
         ]:
-            ranges = {"value_range": spread} if name == "ebs" else {}
-            by_name = pb.race(rewards, log_prior, bound=name, delta=0.2, rng=seed, **ranges)
+            by_name = pb.race(rewards, log_prior, bound=name, delta=0.2, rng=seed)
             assert by_name == pb.race(rewards, log_prior, bound=bound, rng=seed)
         assert pb.race(rewards, log_prior, rng=seed) == pb.race(
-            rewards, log_prior, bound=pb.racing.StudentBound(delta=0.05), first_look=50, rng=seed
-        )
+            rewards, log_prior, bound=pb.racing.StudentBound(delta=0.05),
+            looks=pb.racing.Looks(first=50), rng=seed)
 
 
 def test_the_same_seed_gives_the_same_race():

@@ -23,17 +23,15 @@ def as_bound(options):
                                   skewness=options.skewness)
 
 
-def run(rewards, log_prior, options, rng, **more):
+def run(rewards, log_prior, options, rng, indices="auto"):
     """pybandit.race with the twin's options."""
     return pb.race(
         rewards,
         log_prior,
         bound=as_bound(options),
-        variance=options.variance,
-        first_look=options.first_look,
-        max_fraction=options.max_fraction,
+        looks=pb.racing.Looks(variance=options.variance, first=options.first_look,
+                              max_fraction=options.max_fraction, indices=indices),
         rng=rng,
-        **more,
     )
 
 
