@@ -44,10 +44,7 @@ from pybandit.evaluation import (
 )
 from pybandit.montecarlo import (
     EstimatorAllocator,
-    PopulationEstimate,
     combine_estimators,
-    estimators,
-    population_monte_carlo,
 )
 from pybandit.policies import (
     APT,
@@ -158,7 +155,6 @@ __all__ = [
     "OCBA",
     "NormalBound",
     "Policy",
-    "PopulationEstimate",
     "PopulationMoments",
     "Populations",
     "ProbabilityOfImprovement",
@@ -191,7 +187,6 @@ __all__ = [
     "confidence_sequence",
     "environments",
     "errors",
-    "estimators",
     "exact_sample",
     "factors",
     "get_include",
@@ -199,7 +194,6 @@ __all__ = [
     "kernels",
     "lil_ucb",
     "mcmc",
-    "population_monte_carlo",
     "race",
     "race_populations",
     "simulate",

@@ -31,7 +31,7 @@ UNCALLED = {
     "AcceptResult", "AmendResult", "Amendment", "Batch", "BatchRecord", "BestOfResult",
     "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Event",
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
-    "PopulationEstimate", "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
+    "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "TellResult", "VerifyResult", "BanditSearchCV",
     "best_of_async", "get_include", "main"}
 
@@ -354,12 +354,9 @@ SIMULATION = {
 MONTECARLO = {
     pb.montecarlo.EstimatorAllocator: dict(n_arms=3),
     pb.combine_estimators: dict(
-        functions=[lambda rng, size=None: rng.normal(size=size)] * 2, budget=60),
+        estimators=[lambda rng, size=None: rng.normal(size=size)] * 2, budget=60),
     pb.environments.CIRCaplet: dict(strike=0.08, thetas=[0.0, 0.1], n_steps=4),
     pb.environments.LogisticEvidence: dict(features=[[0.5], [-1.0]], labels=[1, 0], n_anneals=[5]),
-    pb.montecarlo.population_monte_carlo: dict(caplet=pb.environments.CIRCaplet(0.08, n_steps=4),
-                                               n=30,
-                                               population=10),
 }
 NUMBA = {pb.numba.policy: dict(ask=lambda t, n_arms: t % n_arms),
          pb.numba.environment: dict(draw=lambda arm, rng: rng.random()),

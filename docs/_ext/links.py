@@ -14,7 +14,7 @@ from sphinx.util.nodes import make_refnode
 
 # in this order: a name that two modules have is the first one's
 MODULES = ("", "mcmc.", "studies.", "stopping.", "environments.", "montecarlo.",
-           "montecarlo.estimators.", "evaluation.", "model_selection.", "factors.", "kernels.",
+           "evaluation.", "model_selection.", "factors.", "kernels.",
            "bounds.", "tables.", "numba.", "studies.plates.", "studies.controls.",
            "studies.report.")
 SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTALL)

@@ -90,7 +90,7 @@ def interval(rng):
     while not allocator.done:
         arms = allocator.ask()
         allocator.tell(arms, (rng.random(arms.size) < 0.9) / 0.9)
-        low, high = allocator.interval(0.05)
+        low, high = allocator.interval(delta=0.05)
         if not low <= 1.0 <= high:
             return True
     return False

@@ -21,9 +21,9 @@ OURS = {"lcb-variance": "lcb-variance", "thompson-variance": "thompson-variance"
 def make(name, n_arms, **options):
     """An allocator that chooses by this policy."""
     if name in OURS or name == "uniform":
-        return pb.montecarlo.EstimatorAllocator(n_arms, name, **options)
+        return pb.montecarlo.EstimatorAllocator(n_arms, policy=name, **options)
     policy, cls, arguments = PAPER[name]
-    return pb.montecarlo.EstimatorAllocator(n_arms, policy or cls(n_arms, **arguments),
+    return pb.montecarlo.EstimatorAllocator(n_arms, policy=policy or cls(n_arms, **arguments),
                                             **options)
 
 

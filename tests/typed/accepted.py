@@ -206,9 +206,10 @@ def searches(x: Floats, y: Floats) -> BanditSearchCV:
 
 
 def estimators() -> float:
-    allocator = pb.combine_estimators([lambda rng: rng.random(), lambda rng: 0.5], 100, rng=1)
-    assert_type(allocator, pb.montecarlo.EstimatorAllocator)
-    return allocator.estimate
+    made = pb.combine_estimators([lambda rng: rng.random(), lambda rng: 0.5], 100, rng=1)
+    assert_type(made, pb.montecarlo.Estimate)
+    assert_type(made.allocator, pb.montecarlo.EstimatorAllocator)
+    return made.estimate
 
 
 def studies() -> Iterator[Event]:

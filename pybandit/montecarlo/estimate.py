@@ -1,0 +1,165 @@
+"""The result of `combine_estimators`."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pybandit._shared.optional import require
+from pybandit._shared.types import Floats, Ints
+from pybandit.montecarlo.allocation import EstimatorAllocator
+
+__all__ = ["Estimate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Estimate:
+    """One number, estimated with several estimators, as `combine_estimators` returns it.
+
+    Attributes
+    ----------
+    estimate : float
+        The combined estimate; NaN without any value.
+    standard_error : float
+        Estimated standard deviation of `estimate`; NaN if variances are not known.
+    pulls : ndarray of int64, shape (n_arms,)
+        Values of each estimator.
+    means, variances : ndarray of float64, shape (n_arms,)
+        Mean and sample variance of each estimator's values; NaN where there are too few.
+    mean_costs : ndarray of float64, shape (n_arms,)
+        Mean cost of a run of each estimator.
+    n_pulls, n_batches : int
+        Runs and batches, lost runs included.
+    total_cost : float
+        Cost of all runs.
+    allocator : EstimatorAllocator
+        The allocator that chose the runs.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it, except for its allocator: threads may share it.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> result = pb.combine_estimators([lambda rng: rng.random(),
+    ...                                 lambda rng: rng.normal(0.5, 0.1)], 1000, rng=1)
+    >>> result
+    <Estimate: 0.50137 +- 0.0032, 1,000 runs of 2 estimators>
+    >>> result.pulls
+    array([ 11, 989])
+    """
+
+    estimate: float
+    standard_error: float
+    pulls: Ints
+    means: Floats
+    variances: Floats
+    mean_costs: Floats
+    n_pulls: int
+    n_batches: int
+    total_cost: float
+    allocator: EstimatorAllocator
+
+    def interval(self, *, delta: float = 0.05, method: str | None = None,
+                 anytime: bool | None = None) -> tuple[float, float]:
+        """Return an interval for the estimators' mean: `EstimatorAllocator.interval`.
+
+        Parameters
+        ----------
+        delta : float, default 0.05
+            Probability of missing the mean, in (0, 1).
+        method : {"betting", "asymptotic", "normal"}, optional
+            Method of the interval; by default ``"betting"`` with a `value_range`,
+            ``"asymptotic"`` with predictable weights, ``"normal"`` otherwise.
+        anytime : bool, optional
+            Whether it must hold at all times simultaneously.
+
+        Returns
+        -------
+        low, high : float
+
+        Raises
+        ------
+        ValueError
+            As `EstimatorAllocator.interval`.
+        """
+        return self.allocator.interval(delta=delta, method=method, anytime=anytime)
+
+    def summary(self) -> str:
+        """Return one sentence: the estimate, its standard error, and where the runs went."""
+        most = int(np.argmax(self.pulls))
+        return (f"The estimate is {self.estimate:.6g} with a standard error of "
+                f"{self.standard_error:.2g}, from {self.n_pulls:,} runs of {self.pulls.size:,} "
+                f"estimators, {self.pulls[most]:,} of them of estimator {most}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields but the allocator, for JSON: numbers, lists, and None for NaN."""
+        arrays = ("pulls", "means", "variances", "mean_costs")
+        numbers = ("estimate", "standard_error", "n_pulls", "n_batches", "total_cost")
+        return ({name: _plain(getattr(self, name)) for name in numbers}
+                | {name: [_plain(value) for value in getattr(self, name).tolist()]
+                   for name in arrays})
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per estimator.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns pulls, mean, variance, mean_cost; index ``estimator``.
+
+        Raises
+        ------
+        MissingPackageError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", "pandas")
+        return pandas.DataFrame(
+            {"pulls": self.pulls, "mean": self.means, "variance": self.variances,
+             "mean_cost": self.mean_costs},
+            index=pandas.RangeIndex(self.pulls.size, name="estimator"))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Plot means and costs: `EstimatorAllocator.plot`."""
+        return self.allocator.plot(axes)
+
+    def __repr__(self):
+        return (f"<Estimate: {self.estimate:.6g} +- {self.standard_error:.2g}, {self.n_pulls:,} "
+                f"runs of {self.pulls.size:,} estimators>")
+
+    def __str__(self):
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        columns = (self.pulls, self.means, self.variances, self.mean_costs)
+        rows = "".join(
+            f"<tr><th>{arm}</th>" + "".join(f"<td>{value:,.6g}</td>" for value in row) + "</tr>"
+            for arm, row in enumerate(zip(*(column[:ROWS] for column in columns), strict=True)))
+        more = self.pulls.size - ROWS
+        return (f"<p>{self.summary()}</p><table><thead><tr><th>estimator</th><th>pulls</th>"
+                f"<th>mean</th><th>variance</th><th>mean cost</th></tr></thead>"
+                f"<tbody>{rows}</tbody></table>"
+                + (f"<p>and {more:,} more: <code>to_frame()</code> has all</p>" if more > 0
+                   else ""))
+
+
+# Estimators shown in a notebook.
+ROWS = 10
+
+
+def _plain(value):
+    """A number for JSON."""
+    return value if isinstance(value, int) or math.isfinite(value) else None
+
+
+def estimate_of(allocator):
+    """What an allocator knows now, as a record."""
+    arrays = {name: np.array(getattr(allocator, name))
+              for name in ("pulls", "means", "variances", "mean_costs")}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Estimate(estimate=allocator.estimate, standard_error=allocator.standard_error,
+                    n_pulls=allocator.n_pulls, n_batches=allocator.n_batches,
+                    total_cost=float(allocator.total_cost), allocator=allocator, **arrays)
